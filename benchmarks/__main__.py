@@ -1,0 +1,125 @@
+"""The command ``python -m benchmarks``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from benchmarks.measure import count_cores, machine_facts
+from benchmarks.peers import OWN, PEERS, sort_out_missing
+from benchmarks.report import (
+    format_comparisons,
+    format_figures,
+    format_missing,
+    write_json,
+)
+from benchmarks.run import Options, run_work
+from benchmarks.works import WORKS
+
+#: Exit status when a peer did not do the same work.
+DIFFERENT_WORK = 1
+
+
+def make_parser():
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("list", help="name the workloads and the peers")
+    run = commands.add_parser("run", help="run workloads")
+    run.add_argument("works", nargs="+", metavar="WORK", help="a name, or 'all'")
+    run.add_argument(
+        "--against",
+        nargs="+",
+        metavar="PEER",
+        default=list(PEERS),
+        help="peers to compare with (default: all)",
+    )
+    run.add_argument("--json", metavar="FILE", help="write all raw times here")
+    run.add_argument("--repeat", type=int, default=5, metavar="N", help="rounds")
+    run.add_argument(
+        "--threads",
+        type=int,
+        metavar="N",
+        help="threads of ours and of threaded peers (default: 1, then all cores)",
+    )
+    run.add_argument(
+        "--scale", type=float, default=1.0, help="multiply the numbers of rows by this"
+    )
+    run.add_argument(
+        "--large",
+        action="store_true",
+        help="run peers, too, where that takes more than a minute",
+    )
+    return parser
+
+
+def list_works():
+    """Names of the workloads and peers."""
+    width = max(map(len, WORKS))
+    lines = [f"{work.name:<{width}}  {work.title}" for work in WORKS.values()]
+    _, missing = sort_out_missing(PEERS)
+    lines += ["", "peers: " + ", ".join(PEERS)]
+    if missing:
+        lines.append(format_missing(missing))
+    return "\n".join(lines)
+
+
+def _select(parser, arguments):
+    names = list(WORKS) if "all" in arguments.works else arguments.works
+    unknown = [name for name in names if name not in WORKS]
+    if unknown:
+        parser.error(f"unknown workload {', '.join(unknown)}; see 'list'")
+    if arguments.repeat < 1 or arguments.scale <= 0:
+        parser.error("--repeat and --scale must be positive")
+    if arguments.threads is not None and arguments.threads < 1:
+        parser.error("--threads must be at least 1")
+    try:
+        peers, missing = sort_out_missing(arguments.against)
+    except ValueError as error:
+        parser.error(str(error))
+    return [WORKS[name] for name in names], peers, missing
+
+
+def main(arguments=None):
+    """Run the command; the exit status is 1 if a peer did different work."""
+    parser = make_parser()
+    arguments = parser.parse_args(arguments)
+    if arguments.command == "list":
+        print(list_works())
+        return 0
+    works, peers, missing = _select(parser, arguments)
+    threads = (arguments.threads,) if arguments.threads else (1, count_cores())
+    options = Options(
+        peers,
+        tuple(dict.fromkeys(threads)),
+        arguments.repeat,
+        arguments.scale,
+        arguments.large,
+    )
+    machine = machine_facts(
+        [OWN.package, *(p.package for p in PEERS.values()), "numpy"]
+    )
+    comparisons, figures, notes = [], [], []
+    for work in works:
+        print(f"running {work.name}: {work.title}", file=sys.stderr, flush=True)
+        new_comparisons, new_figures, new_notes = run_work(work, options)
+        comparisons += new_comparisons
+        figures += new_figures
+        notes += new_notes
+    if comparisons:
+        print(format_comparisons(comparisons))
+    if figures:
+        print(format_figures(figures))
+    for note in notes:
+        print(note)
+    if missing:
+        print(format_missing(missing))
+    versions = ", ".join(f"{name} {v}" for name, v in machine["versions"].items() if v)
+    print(f"{machine['cores']} cores, Python {machine['python']}, {versions}")
+    if arguments.json:
+        write_json(arguments.json, machine, missing, comparisons, figures, notes)
+    return DIFFERENT_WORK if any(c.differences for c in comparisons) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,223 @@
+"""The workloads: what is fitted, and how many times faster we have to be.
+
+``needed`` gives, for a peer, the ratio (peer's time / ours) that is needed with
+one thread and with several; None where no figure is set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from sklearn.datasets import load_iris, make_classification, make_regression
+
+from benchmarks.peers import REGRESSION, Task
+from benchmarks.same_work import Tolerance
+
+N_FEATURES = 20
+
+
+@dataclass(frozen=True)
+class Work:
+    """A named workload: a task, what to do with it, and the figures needed."""
+
+    name: str
+    title: str
+    #: scale -> Task
+    make_task: Callable[[float], Task]
+    #: peer -> ratio needed with (one thread, several threads)
+    needed: Mapping[str, tuple[float | None, float | None]] = field(
+        default_factory=dict
+    )
+    #: what is timed or measured: "fit", "predict", "path", "memory" or "scaling"
+    measure: str = "fit"
+    tolerance: Tolerance = field(default_factory=Tolerance)
+    #: most that a figure may be (memory: times X; scaling: exponent)
+    limit: float | None = None
+
+    def needed_ratio(self, peer, n_threads):
+        """Ratio needed against a peer at a number of threads, or None."""
+        one, several = self.needed.get(peer, (None, None))
+        return one if n_threads == 1 else several
+
+
+def scaled(n_rows, scale, least=100):
+    """Number of rows at a scale, never fewer than makes a tree."""
+    return max(least, round(n_rows * scale))
+
+
+def _make_classes(n_rows, n_classes=2, n_features=N_FEATURES, n_informative=10):
+    return make_classification(
+        n_rows,
+        n_features,
+        n_informative=n_informative,
+        n_classes=n_classes,
+        flip_y=0.05,
+        random_state=0,
+    )
+
+
+def make_binary(scale, n_rows=100_000, **options):
+    X, y = _make_classes(scaled(n_rows, scale))
+    return Task(X, y, **options)
+
+
+def make_entropy(scale):
+    return make_binary(scale, criterion="entropy")
+
+
+def make_numbers(scale):
+    X, y = make_regression(scaled(100_000, scale), N_FEATURES, random_state=0)
+    return Task(X, y, kind=REGRESSION, criterion="squared_error")
+
+
+def make_ten_classes(scale):
+    X, y = _make_classes(scaled(100_000, scale, least=400), n_classes=10)
+    return Task(X, y)
+
+
+def make_weighted(scale):
+    task = make_binary(scale)
+    weights = np.random.default_rng(0).random(task.n_rows)
+    return Task(task.X, task.y, sample_weight=weights)
+
+
+def make_small(scale):
+    return make_binary(scale, n_rows=1_000)
+
+
+def make_iris(scale):
+    X, y = load_iris(return_X_y=True)
+    return Task(X, y)
+
+
+def make_wide(scale):
+    n_features = scaled(5_000, scale, least=50)
+    X, y = _make_classes(1_000, n_features=n_features, n_informative=20)
+    return Task(X, y)
+
+
+def make_low_cardinality(scale):
+    """Every column cut at its deciles: ten levels each."""
+    task = make_binary(scale)
+    cuts = np.quantile(task.X, np.linspace(0.1, 0.9, 9), axis=0)
+    levels = [np.searchsorted(cuts[:, j], task.X[:, j]) for j in range(N_FEATURES)]
+    return Task(np.column_stack(levels).astype(np.float64), task.y)
+
+
+def make_nominal(scale):
+    """Ten numeric and six nominal columns with 3 to 200 levels, as a data frame."""
+    import pandas as pd
+
+    n_rows = scaled(100_000, scale)
+    random = np.random.default_rng(0)
+    columns, score = {}, np.zeros(n_rows)
+    for j in range(10):
+        columns[f"number_{j}"] = random.standard_normal(n_rows)
+        score += random.standard_normal() * columns[f"number_{j}"]
+    for n_levels in (3, 8, 20, 50, 100, 200):
+        codes = random.integers(n_levels, size=n_rows)
+        score += random.standard_normal(n_levels)[codes]
+        names = np.array([f"level {code}" for code in range(n_levels)])
+        columns[f"nominal_{n_levels}"] = pd.Categorical(names[codes], categories=names)
+    y = (score + random.standard_normal(n_rows) > 0).astype(np.int64)
+    return Task(pd.DataFrame(columns), y, criterion="entropy", has_nominal=True)
+
+
+def _against_scikit_learn(one, several):
+    return {"scikit-learn": (one, several)}
+
+
+WORKS = {
+    work.name: work
+    for work in (
+        Work(
+            "cart-binary",
+            "two classes, 100,000 x 20, fully grown, Gini",
+            make_binary,
+            {"scikit-learn": (40, 60), "ydf": (10, 15)},
+        ),
+        Work(
+            "cart-entropy",
+            "the same by entropy",
+            make_entropy,
+            _against_scikit_learn(None, 40),
+        ),
+        Work(
+            "cart-regression",
+            "regression, 100,000 x 20, fully grown",
+            make_numbers,
+            _against_scikit_learn(None, 25),
+        ),
+        Work(
+            "cart-ten-classes",
+            "ten classes, 100,000 x 20, fully grown, Gini",
+            make_ten_classes,
+            _against_scikit_learn(None, 25),
+        ),
+        Work(
+            "cart-weighted",
+            "two classes with random weights, 100,000 x 20, Gini",
+            make_weighted,
+            _against_scikit_learn(None, 20),
+        ),
+        Work(
+            "cart-small",
+            "two classes, 1,000 x 20: not slower",
+            make_small,
+            _against_scikit_learn(1, 1),
+        ),
+        Work(
+            "cart-iris",
+            "iris, 150 x 4: not slower",
+            make_iris,
+            _against_scikit_learn(1, 1),
+        ),
+        Work(
+            "cart-wide",
+            "two classes, 1,000 x 5,000",
+            make_wide,
+            _against_scikit_learn(None, 10),
+            tolerance=Tolerance(leaves=0.1),
+        ),
+        Work(
+            "cart-low-cardinality",
+            "two classes, 100,000 x 20, ten levels a column",
+            make_low_cardinality,
+            _against_scikit_learn(None, 10),
+        ),
+        Work(
+            "cart-nominal",
+            "two classes, 100,000 rows, ten numeric and six nominal columns, entropy",
+            make_nominal,
+        ),
+        Work(
+            "cart-predict",
+            "predict_proba of one fully grown tree on its 100,000 rows",
+            make_binary,
+            _against_scikit_learn(2, 2),
+            measure="predict",
+        ),
+        Work(
+            "cart-ccp-path",
+            "cost-complexity path, 100,000 x 20, growing included",
+            make_binary,
+            measure="path",
+        ),
+        Work(
+            "cart-scaling",
+            "two classes, 10,000 to 1,000,000 rows: exponent of the time",
+            make_binary,
+            measure="scaling",
+            limit=1.25,
+        ),
+        Work(
+            "cart-memory",
+            "two classes, 1,000,000 x 20: peak memory of fit over X in float64",
+            make_binary,
+            measure="memory",
+            limit=3.0,
+        ),
+    )
+}

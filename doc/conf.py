@@ -1,0 +1,66 @@
+"""Sphinx configuration; build with ``sphinx-build -W -b html doc doc/build/html``."""
+
+import os
+import re
+import warnings
+
+import sklearn_textbook
+
+project = "sklearn_textbook"
+copyright = "2026, The sklearn_textbook developers"
+author = "The sklearn_textbook developers"
+release = version = sklearn_textbook.__version__
+
+extensions = [
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx_gallery.gen_gallery",
+]
+templates_path = ["_templates"]
+exclude_patterns = ["build", "examples", "auto_examples/*.ipynb"]
+default_role = "literal"
+
+html_theme = "pydata_sphinx_theme"
+html_theme_options = {
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "show_prev_next": False,
+}
+html_title = "sklearn_textbook"
+html_show_sourcelink = False
+
+autosummary_generate = True
+autodoc_default_options = {"members": True, "inherited-members": True}
+numpydoc_show_class_members = False
+numpydoc_use_plots = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": os.sep,  # run every example
+    "abort_on_example_error": True,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "show_signature": False,
+    "write_computation_times": False,
+    "min_reported_time": 10_000,
+}
+warnings.filterwarnings("error", category=DeprecationWarning, module="sklearn_textbook")
+
+
+def skip_foreign_members(app, what, name, member, skip, options):
+    """Leave out what scikit-learn's base classes bring: its own pages have it.
+
+    None leaves the decision to Sphinx.
+    """
+    function = getattr(member, "fget", None) or member
+    module = getattr(function, "__module__", None) or ""
+    foreign = not module.startswith("sklearn_textbook")
+    request = re.fullmatch(r"set_\w+_request", name)
+    return True if callable(function) and (foreign or request) else None
+
+
+def setup(app):
+    app.connect("autodoc-skip-member", skip_foreign_members)

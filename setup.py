@@ -1,0 +1,236 @@
+"""Builds the compiled modules; everything else stands in pyproject.toml.
+
+Environment switches, all empty by default (doc/development.rst tells how to use them):
+
+SKLEARN_TEXTBOOK_EXTENSIONS=_rank,_route  build only these rows of the table
+SKLEARN_TEXTBOOK_DEBUG=1                  bounds checks and C assertions, -O1 -g
+SKLEARN_TEXTBOOK_SANITIZE=address         compile with AddressSanitizer
+SKLEARN_TEXTBOOK_NO_OPENMP=1              serial loops, as where OpenMP is missing
+SKLEARN_TEXTBOOK_ANNOTATE=1               write Cython's annotated HTML under build/
+"""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import CCompilerError, SetupError
+
+# Module name -> options. The module sklearn_textbook.tree.encode._rank is compiled
+# from sklearn_textbook/tree/encode/_rank.pyx; "openmp" asks for threads.
+EXTENSIONS = {
+    "sklearn_textbook._contract._threads": {"openmp": True},
+    "sklearn_textbook.tree.encode._rank": {"openmp": True},
+    "sklearn_textbook.tree.split._absolute": {},
+    "sklearn_textbook.tree.split._best": {},
+    "sklearn_textbook.tree.split._column": {},
+    "sklearn_textbook.tree.split._entropy": {},
+    "sklearn_textbook.tree.split._general": {},
+    "sklearn_textbook.tree.split._impurity": {},
+    "sklearn_textbook.tree.split._nominal": {},
+    "sklearn_textbook.tree.split._numeric": {},
+    "sklearn_textbook.tree.split._surrogate": {},
+    "sklearn_textbook.tree.split._values": {},
+    "sklearn_textbook.tree.grow._assemble": {},
+    "sklearn_textbook.tree.grow._buffers": {},
+    "sklearn_textbook.tree.grow._engine": {"openmp": True},
+    "sklearn_textbook.tree.grow._fill": {},
+    "sklearn_textbook.tree.grow._measure": {},
+    "sklearn_textbook.tree.grow._missing": {},
+    "sklearn_textbook.tree.grow._node": {},
+    "sklearn_textbook.tree.grow._partition": {"openmp": True},
+    "sklearn_textbook.tree.grow._search": {"openmp": True},
+    "sklearn_textbook.tree.grow._workers": {},
+    "sklearn_textbook.tree.route._route": {"openmp": True},
+    "sklearn_textbook.tree.prune._cost_complexity": {},
+    "sklearn_textbook.tree.prune._subtree": {},
+}
+
+DIRECTIVES = {
+    "language_level": 3,
+    "boundscheck": False,
+    "wraparound": False,
+    "initializedcheck": False,
+    "nonecheck": False,
+    "cdivision": True,
+}
+DEBUG_DIRECTIVES = {"boundscheck": True, "wraparound": True, "initializedcheck": True}
+
+OPENMP_PROGRAM = """
+#include <omp.h>
+int main(void) { return omp_get_max_threads() < 1; }
+"""
+
+
+def is_on(name):
+    """Whether an environment switch is set to something but 0."""
+    return os.environ.get(f"SKLEARN_TEXTBOOK_{name}", "0") not in ("", "0")
+
+
+DEBUG = is_on("DEBUG")
+SANITIZE = os.environ.get("SKLEARN_TEXTBOOK_SANITIZE", "")
+
+
+def source_file(module):
+    """The Cython file of a module, relative to this directory."""
+    return module.replace(".", "/") + ".pyx"
+
+
+def select_modules():
+    """The rows of the table to build, all unless the environment names some."""
+    wanted = os.environ.get("SKLEARN_TEXTBOOK_EXTENSIONS", "")
+    if not wanted:
+        return list(EXTENSIONS)
+    by_stem = {module.rpartition(".")[2]: module for module in EXTENSIONS}
+    stems = [stem.strip() for stem in wanted.split(",")]
+    unknown = sorted(set(stems) - set(by_stem))
+    if unknown:
+        raise SetupError(
+            f"SKLEARN_TEXTBOOK_EXTENSIONS names {unknown}, which setup.py does not "
+            f"list; it lists {sorted(by_stem)}."
+        )
+    return [by_stem[stem] for stem in stems]
+
+
+def openmp_candidates(compiler_type):
+    """(compile flags, link flags) that may switch OpenMP on, likeliest first."""
+    if compiler_type == "msvc":
+        return [(["/openmp"], [])]
+    candidates = [(["-fopenmp"], ["-fopenmp"])]
+    if sys.platform == "darwin":
+        # Apple's clang knows the pragmas but ships no run-time library.
+        for prefix in ("/opt/homebrew/opt/libomp", "/usr/local/opt/libomp", ""):
+            include = [f"-I{prefix}/include"] if prefix else []
+            library = [f"-L{prefix}/lib"] if prefix else []
+            candidates.append(
+                (["-Xpreprocessor", "-fopenmp", *include], [*library, "-lomp"])
+            )
+    return candidates
+
+
+def compiles(compiler, program, compile_flags, link_flags):
+    """Whether the compiler turns a C program into an executable file."""
+    with tempfile.TemporaryDirectory() as directory:
+        source = Path(directory, "program.c")
+        source.write_text(program)
+        try:
+            objects = compiler.compile(
+                [str(source)], output_dir=directory, extra_postargs=compile_flags
+            )
+            compiler.link_executable(
+                objects, "program", output_dir=directory, extra_postargs=link_flags
+            )
+        except CCompilerError:
+            return False
+    return True
+
+
+def find_openmp(compiler):
+    """Flags for OpenMP, or two empty lists where the compiler has none."""
+    if is_on("NO_OPENMP"):
+        return [], []
+    for flags in openmp_candidates(compiler.compiler_type):
+        if compiles(compiler, OPENMP_PROGRAM, *flags):
+            return flags
+    print(
+        "sklearn_textbook: the C compiler has no OpenMP (on macOS: brew install "
+        "libomp); building serial loops, n_jobs will have no effect inside a tree."
+    )
+    return [], []
+
+
+def common_flags(compiler_type):
+    """(compile flags, link flags) of every extension."""
+    if compiler_type == "msvc":
+        return (["/Od", "/Zi"], ["/DEBUG"]) if DEBUG else (["/O2"], [])
+    # No fused multiply-add: the same table gives the same tree on every processor.
+    compile_flags = ["-O1", "-g"] if DEBUG or SANITIZE else ["-O3"]
+    compile_flags.append("-ffp-contract=off")
+    if SANITIZE:
+        sanitizer = f"-fsanitize={SANITIZE}"
+        return [*compile_flags, sanitizer, "-fno-omit-frame-pointer"], [sanitizer]
+    return compile_flags, []
+
+
+def write_if_changed(path, text):
+    """Write a file only if it would differ, so that its time stamp tells changes."""
+    if not path.exists() or path.read_text() != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+class BuildExtensions(build_ext):
+    """Translates the Cython files and compiles them with one set of flags."""
+
+    def run(self):
+        # While a module is being written, "build_ext --inplace" leaves it out.
+        self.skips_missing = self.inplace and not self.editable_mode
+        super().run()
+
+    def build_extensions(self):
+        missing = [ext.sources[0] for ext in self.extensions if not has_sources(ext)]
+        if missing and not self.skips_missing:
+            raise SetupError(
+                f"setup.py lists {', '.join(missing)}, which this source tree lacks: "
+                "it is incomplete. Fetch it again."
+            )
+        for source in missing:
+            print(f"sklearn_textbook: no {source} yet, not built")
+        self.extensions = [ext for ext in self.extensions if has_sources(ext)]
+        self.set_flags()
+        self.translate()
+        super().build_extensions()
+
+    def set_flags(self):
+        """Give every extension its flags; a change of flags compiles it again."""
+        compile_flags, link_flags = common_flags(self.compiler.compiler_type)
+        openmp_compile, openmp_link = find_openmp(self.compiler)
+        mode = Path("build", "mode.txt")
+        write_if_changed(
+            mode,
+            f"{compile_flags} {link_flags} {openmp_compile} {openmp_link} {DEBUG}\n",
+        )
+        for extension in self.extensions:
+            extension.extra_compile_args += compile_flags
+            extension.extra_link_args += link_flags
+            if EXTENSIONS[extension.name].get("openmp"):
+                extension.extra_compile_args += openmp_compile
+                extension.extra_link_args += openmp_link
+            if DEBUG:
+                extension.undef_macros.append("NDEBUG")
+            else:
+                extension.define_macros.append(("CYTHON_WITHOUT_ASSERTIONS", "1"))
+            extension.depends.append(str(mode))
+
+    def translate(self):
+        """Turn Cython into C, in a directory of its own per version and mode."""
+        from Cython import __version__ as cython_version
+        from Cython.Build import cythonize
+
+        mode = "debug" if DEBUG else "release"
+        translated = cythonize(
+            self.extensions,
+            compiler_directives=DIRECTIVES | (DEBUG_DIRECTIVES if DEBUG else {}),
+            build_dir=f"build/cython-{cython_version}-{mode}",
+            annotate=is_on("ANNOTATE"),
+            force=bool(self.force) or is_on("ANNOTATE"),
+        )
+        by_name = {extension.name: extension for extension in translated}
+        for extension in self.extensions:
+            extension.sources = by_name[extension.name].sources
+            extension.depends = by_name[extension.name].depends
+
+
+def has_sources(extension):
+    """Whether all source files of an extension are there."""
+    return all(Path(source).exists() for source in extension.sources)
+
+
+setup(
+    ext_modules=[
+        Extension(module, [source_file(module)]) for module in select_modules()
+    ],
+    cmdclass={"build_ext": BuildExtensions},
+)

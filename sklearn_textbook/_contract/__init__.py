@@ -1,0 +1,1 @@
+"""The border with scikit-learn: parameters, weights, labels, threads."""

@@ -1,0 +1,65 @@
+"""Class labels and target values."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils import check_array
+from sklearn.utils.multiclass import check_classification_targets
+
+
+def check_target(y, *, is_numeric):
+    """Read a target as a two-dimensional array.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,) or (n_rows, n_outputs)
+        Class labels or numbers.
+    is_numeric : bool
+        Whether it must be finite numbers.
+
+    Returns
+    -------
+    y : ndarray of shape (n_rows, n_outputs)
+        The target; float64 if ``is_numeric``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As scikit-learn's ``check_array`` raises them.
+    """
+    y = check_array(
+        y,
+        ensure_2d=False,
+        dtype=np.float64 if is_numeric else None,
+        input_name="y",
+    )
+    return y.reshape(-1, 1) if y.ndim <= 1 else y
+
+
+def encode_labels(y):
+    """Give every class of every output a number.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_rows, n_outputs)
+        Class labels.
+
+    Returns
+    -------
+    classes : list of ndarray
+        The sorted classes of each output.
+    codes : ndarray of int32, shape (n_rows, n_outputs)
+        Their numbers.
+
+    Raises
+    ------
+    ValueError
+        If the labels are continuous numbers.
+    """
+    check_classification_targets(y)
+    codes = np.empty(y.shape, dtype=np.int32)
+    classes = []
+    for output in range(y.shape[1]):
+        found, codes[:, output] = np.unique(y[:, output], return_inverse=True)
+        classes.append(found)
+    return classes, codes

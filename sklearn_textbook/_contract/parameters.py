@@ -1,0 +1,155 @@
+"""Checking constructor parameters, with messages that say what is allowed."""
+
+from __future__ import annotations
+
+import math
+import numbers
+
+import numpy as np
+from sklearn import get_config
+
+
+def _fail(name, value, allowed):
+    raise ValueError(
+        f"The {name!r} parameter must be {allowed}; got {value!r} of type "
+        f"{type(value).__name__}."
+    )
+
+
+def is_checked():
+    """Whether parameters are to be checked (scikit-learn's global setting)."""
+    return not get_config()["skip_parameter_validation"]
+
+
+def is_integer(value):
+    """Whether a value is a whole number, truth values apart."""
+    return isinstance(value, numbers.Integral) and not isinstance(
+        value, (bool, np.bool_)
+    )
+
+
+def is_real(value):
+    """Whether a value is a number other than NaN, truth values apart."""
+    return (
+        isinstance(value, numbers.Real)
+        and not isinstance(value, (bool, np.bool_))
+        and not math.isnan(value)
+    )
+
+
+def check_choice(name, value, choices, *, accepts_none=False):
+    """Require one of some words.
+
+    Raises
+    ------
+    ValueError
+        If it is none of them.
+    """
+    if not is_checked() or (value is None and accepts_none):
+        return
+    if not isinstance(value, str) or value not in choices:
+        words = ", ".join(repr(choice) for choice in choices)
+        _fail(name, value, f"one of {words}" + (" or None" if accepts_none else ""))
+
+
+def check_integer(name, value, smallest, *, accepts_none=False):
+    """Require an integer of at least some size.
+
+    Raises
+    ------
+    ValueError
+        If it is not.
+    """
+    if not is_checked() or (value is None and accepts_none):
+        return
+    if not is_integer(value) or value < smallest:
+        allowed = f"an int in the range [{smallest}, inf)"
+        _fail(name, value, allowed + (" or None" if accepts_none else ""))
+
+
+def check_real(name, value, smallest, largest=math.inf):
+    """Require a number of a closed range.
+
+    Raises
+    ------
+    ValueError
+        If it is not.
+    """
+    if not is_checked():
+        return
+    if not is_real(value) or not smallest <= value <= largest:
+        end = "inf)" if largest == math.inf else f"{largest}]"
+        _fail(name, value, f"a float in the range [{smallest}, {end}")
+
+
+def check_count_or_share(name, value, smallest, *, words=(), includes_one=True):
+    """Require a count (int), a share of all (float), or one of some words.
+
+    Raises
+    ------
+    ValueError
+        If it is none of these.
+    """
+    if not is_checked():
+        return
+    if isinstance(value, str) or value is None:
+        if value in words:
+            return
+    elif is_integer(value):
+        if value >= smallest:
+            return
+    elif is_real(value) and (0.0 < value < 1.0 or (includes_one and value == 1.0)):
+        return
+    end = "1.0]" if includes_one else "1.0)"
+    allowed = (
+        f"an int in the range [{smallest}, inf) or a float in the range (0.0, {end}"
+    )
+    for word in words:
+        allowed += f" or {word!r}"
+    _fail(name, value, allowed)
+
+
+def check_random_seed(name, value):
+    """Require what ``check_random_state`` accepts.
+
+    Raises
+    ------
+    ValueError
+        If it is neither None, an int, nor a RandomState.
+    """
+    if not is_checked() or value is None or isinstance(value, np.random.RandomState):
+        return
+    if value is np.random or (is_integer(value) and 0 <= value <= 2**32 - 1):
+        return
+    _fail(name, value, "None, an int in the range [0, 4294967295] or a RandomState")
+
+
+def resolve_count(value, n_all):
+    """Take a count as it is, a share as the next count above it."""
+    return int(value) if is_integer(value) else math.ceil(value * n_all)
+
+
+def resolve_max_features(max_features, n_features):
+    """Count the columns to try at each node.
+
+    Parameters
+    ----------
+    max_features : int, float, {"sqrt", "log2"} or None
+        A count, a share, the square root or the binary logarithm of all; None: all.
+    n_features : int
+        Number of columns.
+
+    Returns
+    -------
+    n_tried : int
+        At least 1.
+    """
+    if max_features is None:
+        return n_features
+    if max_features == "sqrt":
+        return max(1, int(np.sqrt(n_features)))
+    if max_features == "log2":
+        return max(1, int(np.log2(n_features)))
+    if is_integer(max_features):
+        return int(max_features)
+    return max(1, int(max_features * n_features))

@@ -1,0 +1,78 @@
+"""Sample weights and class weights."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils import check_array
+from sklearn.utils.class_weight import compute_sample_weight
+
+
+def check_weights(sample_weight, n_rows):
+    """Read sample weights.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_rows,), float or None
+        Weights of the rows; one number stands for all.
+    n_rows : int
+        Number of rows.
+
+    Returns
+    -------
+    weight : ndarray of float64, shape (n_rows,), or None
+        None if there are no weights.
+
+    Raises
+    ------
+    ValueError
+        If the weights are negative, all zero, not finite, or not one per row.
+    """
+    if sample_weight is None:
+        return None
+    if np.isscalar(sample_weight):
+        sample_weight = np.full(n_rows, sample_weight, dtype=np.float64)
+    weight = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+    )
+    if weight.ndim != 1:
+        raise ValueError(
+            f"sample_weight must be 1D, got an array of shape {weight.shape}."
+        )
+    if len(weight) != n_rows:
+        raise ValueError(
+            f"sample_weight has {len(weight)} entries, but X has {n_rows} rows."
+        )
+    if (weight < 0).any():
+        row = int(np.argmax(weight < 0))
+        raise ValueError(
+            f"sample_weight must not be negative, got {weight[row]} in row {row}."
+        )
+    if not (weight > 0).any():
+        raise ValueError(
+            "All sample weights are zero: there is no row of non-zero sample weight "
+            "to learn from."
+        )
+    return weight
+
+
+def apply_class_weight(class_weight, y, weight):
+    """Multiply weights by those of the classes.
+
+    Parameters
+    ----------
+    class_weight : dict, list of dict, "balanced" or None
+        Weight of each class, as scikit-learn's; for several outputs one dict each.
+    y : ndarray of shape (n_rows,) or (n_rows, n_outputs)
+        Class labels.
+    weight : ndarray of shape (n_rows,) or None
+        Weights so far.
+
+    Returns
+    -------
+    weight : ndarray of shape (n_rows,) or None
+        The product.
+    """
+    if class_weight is None:
+        return weight
+    expanded = compute_sample_weight(class_weight, y)
+    return expanded if weight is None else weight * expanded

@@ -1,0 +1,62 @@
+"""The command ``sklearn-textbook``: fit, predict and show trees of tables in files."""
+
+import sys
+
+__all__ = ["main"]
+
+_NEEDED = ("click", "rich", "pyarrow")
+
+
+def main(arguments=None):
+    """Run the command.
+
+    Parameters
+    ----------
+    arguments : list of str, default=None
+        Arguments after the name of the command; None takes those of the process.
+
+    Returns
+    -------
+    exit_code : int
+        0: done; 1: an error of the program itself; 2: wrong use of the command; 3: a
+        table that cannot be read or written; 4: a model file that cannot be read or
+        written; 5: an algorithm that cannot work on the table; 130: interrupted.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.cli import main
+    >>> main(["--version"])
+    sklearn-textbook ...
+    0
+    """
+    try:
+        from sklearn_textbook.cli.app import run
+    except ImportError as error:
+        message = explain_missing_module(error)
+        if message is None:
+            raise
+        print(f"sklearn-textbook: {message}", file=sys.stderr)
+        return 2
+    return run(arguments)
+
+
+def explain_missing_module(error):
+    """Say what to install, if what is missing belongs to the extra of the command.
+
+    Parameters
+    ----------
+    error : ImportError
+        What went wrong.
+
+    Returns
+    -------
+    message : str or None
+        None if it is any other module, whose absence is a fault to be seen.
+    """
+    missing = (error.name or "").partition(".")[0]
+    if missing not in _NEEDED and "sklearn-textbook[cli]" not in str(error):
+        return None
+    return (
+        f"the command needs {', '.join(_NEEDED)}; install them with "
+        "pip install 'sklearn-textbook[cli]'"
+    )

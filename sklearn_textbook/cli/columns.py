@@ -1,0 +1,150 @@
+"""The columns of a table in words: kinds, values, missing values, hints."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as compute
+
+from sklearn_textbook.cli.output import make_table
+from sklearn_textbook.io.naming import count_things
+from sklearn_textbook.io.table_file import column_kind
+
+MOST_COLUMNS = 50
+MOST_LEVELS = 6
+_LEAST_ROWS_FOR_HINTS = 5
+
+
+def print_columns(output, frame):
+    """Print kind, values and missing values of every column."""
+    table = make_table("column", "kind", "missing", "values", right=("missing",))
+    for name in frame.column_names[:MOST_COLUMNS]:
+        column = frame[name]
+        missing = count_missing(column)
+        table.add_row(
+            name,
+            describe_kind(column.type),
+            f"{missing:,}" if missing else "-",
+            describe_values(column),
+        )
+    output.write("", table)
+    more = frame.num_columns - MOST_COLUMNS
+    if more > 0:
+        output.write(f"... and {count_things(more, 'more column')}")
+
+
+def count_missing(column):
+    """Count nulls, and numbers that are none."""
+    missing = column.null_count
+    if pa.types.is_floating(column.type):
+        missing += compute.sum(compute.is_nan(column)).as_py() or 0
+    return missing
+
+
+def describe_kind(data_type):
+    """Name the kind of a column; booleans and dates, though numeric, by their own."""
+    if pa.types.is_boolean(data_type):
+        return "boolean"
+    if pa.types.is_date(data_type) or pa.types.is_timestamp(data_type):
+        return "date"
+    if pa.types.is_time(data_type) or pa.types.is_duration(data_type):
+        return "time"
+    return column_kind(data_type)
+
+
+def describe_values(column):
+    """Describe the values of a column: the range of numbers, the commonest levels."""
+    present = drop_missing(column)
+    if not len(present):
+        return "none"
+    kind = describe_kind(column.type)
+    n_distinct = count_distinct(present)
+    if kind in ("nominal", "ordinal", "boolean"):
+        return _describe_levels(present, kind)
+    low, high = (compute.min_max(present)[end].as_py() for end in ("min", "max"))
+    if n_distinct == 1:
+        return f"{_show(low)} only"
+    return f"{_show(low)} to {_show(high)}, {n_distinct:,} distinct"
+
+
+def drop_missing(column):
+    """Give a column without nulls and numbers that are none."""
+    if pa.types.is_floating(column.type):
+        column = column.filter(compute.invert(compute.is_nan(column)))
+    return column.drop_null()
+
+
+def count_distinct(present):
+    """Count the distinct values of a column without missing ones."""
+    if pa.types.is_dictionary(present.type):
+        present = present.unify_dictionaries().combine_chunks().indices
+    return compute.count_distinct(present).as_py()
+
+
+def _show(value):
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _describe_levels(present, kind):
+    if pa.types.is_dictionary(present.type):
+        declared = present.unify_dictionaries().combine_chunks().dictionary.to_pylist()
+        counts = dict.fromkeys(declared, 0)
+    else:
+        counts = {}
+    for entry in compute.value_counts(present).to_pylist():
+        counts[entry["values"]] = entry["counts"]
+    levels = list(counts)
+    if kind != "ordinal":
+        levels.sort(key=lambda level: -counts[level])
+    separator = " < " if kind == "ordinal" else ", "
+    shown = separator.join(
+        f"{_show_level(level)} {counts[level]:,}" for level in levels[:MOST_LEVELS]
+    )
+    if len(levels) <= MOST_LEVELS:
+        return shown
+    return f"{len(levels):,} levels: {shown}, ..."
+
+
+def _show_level(level):
+    text = str(level).lower() if isinstance(level, bool) else str(level)
+    return text if len(text) <= 24 else text[:21] + "..."
+
+
+def find_hints(frame):
+    """Point out columns that cannot help: identifiers, constants, empty ones.
+
+    Parameters
+    ----------
+    frame : pyarrow.Table
+        The columns.
+
+    Returns
+    -------
+    hints : list of str
+        One sentence per column.
+    """
+    hints = []
+    for name, column in zip(frame.column_names, frame.columns, strict=True):
+        present = drop_missing(column)
+        n_distinct = count_distinct(present)
+        if not len(present):
+            hints.append(f"column {name!r} has no values at all; --drop leaves it out")
+        elif n_distinct == 1 and len(present) == len(column):
+            hints.append(
+                f"column {name!r} has the same value in every row; --drop leaves it out"
+            )
+        elif n_distinct == len(present) >= _LEAST_ROWS_FOR_HINTS and _is_id(present):
+            hints.append(
+                f"column {name!r} has another value in every row; if it only names the "
+                "rows, leave it out with --id"
+            )
+    return hints
+
+
+def _is_id(present):
+    """Distinct texts, or whole numbers that count the rows."""
+    if column_kind(present.type) != "numeric":
+        return True
+    if not pa.types.is_integer(present.type):
+        return False
+    ends = compute.min_max(present)
+    return ends["max"].as_py() - ends["min"].as_py() == len(present) - 1

@@ -1,0 +1,157 @@
+"""The commands and their options.
+
+What a command does stands in a module of its own, which is loaded when the command
+runs: help and completion come at once, without NumPy and scikit-learn.
+"""
+
+from __future__ import annotations
+
+import click
+
+from sklearn_textbook.cli.algorithms import list_algorithms
+from sklearn_textbook.cli.errors import refuse_use
+from sklearn_textbook.cli.options import (
+    Setting,
+    debug_option,
+    name_list_option,
+    reading_options,
+)
+
+
+@click.command(short_help="Grow a tree of a table; print tree, rules and scores.")
+@click.argument("table")
+@click.option("--target", required=True, metavar="COLUMN", help="Column to predict.")
+@click.option(
+    "--algorithm",
+    type=click.Choice(list_algorithms()),
+    default="cart",
+    show_default=True,
+    help="Without -classifier or -regressor the target decides: text, booleans and a "
+    "few whole numbers are classes.",
+)
+@click.option(
+    "--set",
+    "settings",
+    type=Setting(),
+    multiple=True,
+    help="Parameter of the algorithm, e.g. max_depth=3; repeatable.",
+)
+@click.option(
+    "--cv",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    metavar="FOLDS",
+    help="Folds of the cross-validation, stratified by class; 0 for none.",
+)
+@click.option("--test", metavar="FILE", help="Table to score the tree on.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0, max=2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Seed of the folds and of the algorithm.",
+)
+@name_list_option("--categorical", help="Columns to take as categories.")
+@name_list_option("--numeric", help="Columns to take as numbers.")
+@name_list_option("--drop", help="Columns to leave out.")
+@name_list_option(
+    "--id", help="Columns to leave out that predict copies to its output."
+)
+@reading_options
+@click.option("--save", metavar="FILE", help="Write the tree to a model file (JSON).")
+@click.option(
+    "--max-depth-shown",
+    type=click.IntRange(min=0),
+    default=6,
+    show_default=True,
+    metavar="DEPTH",
+    help="Depth to which the tree is printed; show prints all of it.",
+)
+@debug_option
+def fit(table, cv, **options):
+    """Grow a tree of TABLE, a csv, tsv, Parquet or ARFF file ("-": csv from a pipe).
+
+    Prints the columns and their kinds, the tree, its rules with support and confidence,
+    and its scores on the training rows, in cross-validation and on a test table. Rows
+    without a value of the target are left out, and counted.
+
+    \b
+    Examples:
+      sklearn-textbook fit iris.csv --target species
+      sklearn-textbook fit loan.arff --target class --set max_depth=3 --cv 5
+      sklearn-textbook fit house.parquet --target price --id address --save house.json
+      sklearn-textbook fit data.txt --no-header --target column_5 --missing-marks -,NA
+    """  # noqa: D301 - click wants the control character itself
+    if cv == 1:
+        refuse_use("--cv must be 0 (none) or at least 2")
+    from sklearn_textbook.cli.fit import fit_table
+
+    fit_table(table, n_folds=cv, **options)
+
+
+@click.command(short_help="Predict the rows of a table with a model.")
+@click.argument("model")
+@click.argument("table")
+@click.option(
+    "-o",
+    "--output",
+    "path",
+    metavar="FILE",
+    help="File to write, by its ending csv, tsv, Parquet or ARFF. Without it, csv to "
+    "the standard output.",
+)
+@click.option("--proba", is_flag=True, help="Add the probability of every class.")
+@name_list_option("--id", help="Columns to copy to the output, besides those of fit.")
+@reading_options
+@debug_option
+def predict(model, table, path, proba, **options):
+    """Predict the rows of TABLE with MODEL, a file that fit --save wrote.
+
+    Columns are found by name, in any order; others are left alone. The output has one
+    row per row of the table, with the columns of --id, then "prediction", then with
+    --proba "probability_CLASS" for every class. If the table has the target, the score
+    is told on the standard error.
+
+    \b
+    Examples:
+      sklearn-textbook predict iris.json new.csv
+      sklearn-textbook predict iris.json new.csv --proba -o predicted.parquet
+      cat new.csv | sklearn-textbook predict iris.json - > predicted.csv
+    """  # noqa: D301 - click wants the control character itself
+    from sklearn_textbook.cli.predict import predict_table
+
+    predict_table(model, table, path=path, proba=proba, **options)
+
+
+@click.command(short_help="Print a model as text, rules, Graphviz or JSON.")
+@click.argument("model")
+@click.option(
+    "--as",
+    "form",
+    type=click.Choice(["text", "rules", "dot", "json"]),
+    default="text",
+    show_default=True,
+    help="text: the tree, indented; rules: one line per leaf; dot: for Graphviz; json: "
+    "all that the model file holds.",
+)
+@click.option(
+    "--max-depth-shown",
+    type=click.IntRange(min=0),
+    metavar="DEPTH",
+    help="Depth to which text and dot show the tree; all of it without.",
+)
+@debug_option
+def show(model, form, max_depth_shown):
+    """Print MODEL, a file that fit --save wrote.
+
+    \b
+    Examples:
+      sklearn-textbook show iris.json
+      sklearn-textbook show iris.json --as rules
+      sklearn-textbook show iris.json --as dot | dot -Tsvg -o iris.svg
+      sklearn-textbook show iris.json --as json | jq .tree
+    """  # noqa: D301 - click wants the control character itself
+    from sklearn_textbook.cli.show import show_model
+
+    show_model(model, form, max_depth_shown)

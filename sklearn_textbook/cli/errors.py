@@ -1,0 +1,64 @@
+"""Exit codes, and errors that end the command with one line."""
+
+import click
+
+DONE = 0
+PROGRAM_ERROR = 1
+WRONG_USE = 2
+TABLE_PROBLEM = 3
+MODEL_PROBLEM = 4
+FIT_PROBLEM = 5
+INTERRUPTED = 130
+
+EXIT_CODES = f"""Exit codes: {DONE} done, {PROGRAM_ERROR} error of the program itself,
+{WRONG_USE} wrong use of the command, {TABLE_PROBLEM} table that cannot be read or
+written, {MODEL_PROBLEM} model file that cannot be read or written, {FIT_PROBLEM}
+algorithm that cannot work on the table, {INTERRUPTED} interrupted. Errors are one line
+on the standard error; --debug adds the traceback."""
+
+
+class FitError(Exception):
+    """The table was read, but the algorithm cannot work on it.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong and what would be right.
+    """
+
+
+def make_fit_error(problem, path, column=None, remedy=None):
+    """Make the error for a table that an algorithm cannot work on.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong.
+    path : str
+        The table.
+    column : str, default=None
+        Name of the column.
+    remedy : str, default=None
+        What would be right.
+
+    Returns
+    -------
+    error : FitError
+        Worded as the errors of reading a table are.
+    """
+    from sklearn_textbook.io import TableFileError
+
+    return FitError(
+        str(TableFileError(problem, path=path, column=column, remedy=remedy))
+    )
+
+
+def refuse_use(message):
+    """Raise the error for a wrong use of the command.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong and what would be right.
+    """
+    raise click.UsageError(message)

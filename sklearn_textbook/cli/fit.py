@@ -1,0 +1,266 @@
+"""The command ``fit``: grow a tree of a table and tell how good it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from rich.text import Text
+from sklearn.utils.multiclass import unique_labels
+
+from sklearn_textbook.cli import report
+from sklearn_textbook.cli.algorithms import make_estimator
+from sklearn_textbook.cli.columns import count_missing, find_hints, print_columns
+from sklearn_textbook.cli.errors import FitError, make_fit_error, refuse_use
+from sklearn_textbook.cli.model_table import (
+    predict_rows,
+    read_model_table,
+    read_notes,
+    score_table,
+)
+from sklearn_textbook.cli.output import Output, show_progress
+from sklearn_textbook.cli.scoring import (
+    choose_folds,
+    count_confusions,
+    cross_validate,
+    score_baseline,
+    score_rows,
+)
+from sklearn_textbook.cli.target import read_target
+from sklearn_textbook.io import ModelFileError, read_table, save_model
+from sklearn_textbook.io.missing_marks import MISSING_MARKS
+from sklearn_textbook.io.model_document import SavedModel
+from sklearn_textbook.io.naming import count_things, explain_unknown_name, list_names
+from sklearn_textbook.io.table_file import display_path
+
+
+def fit_table(
+    table,
+    *,
+    target,
+    algorithm,
+    settings,
+    n_folds,
+    test,
+    seed,
+    save,
+    max_depth_shown,
+    **options,
+):
+    """Fit a table and print what came of it.
+
+    Parameters
+    ----------
+    table : str
+        Path of the table.
+    target : str
+        Column to predict.
+    algorithm : str
+        Name of the algorithm.
+    settings : sequence of (str, object)
+        Parameters of the algorithm.
+    n_folds : int
+        Folds of the cross-validation, 0 for none.
+    test : str or None
+        Path of a table to score on.
+    seed : int
+        Seed of folds and algorithm.
+    save : str or None
+        Model file to write.
+    max_depth_shown : int
+        Depth to which the tree is printed.
+    **options
+        How the table is read: categorical, numeric, drop, id, delimiter, header,
+        encoding, missing_marks.
+    """
+    _require_folder(save)
+    output = Output()
+    file = _read_training_file(table, target, options)
+    features, goal = _split_target(file, target, algorithm)
+    estimator = make_estimator(algorithm, goal.is_classes, settings, seed)
+    _print_table(output, file, features, goal, [*options["drop"], *options["id"]])
+    _grow(estimator, features, goal.values, settings, file.path)
+    model = SavedModel(estimator, target, _note_table(file, options))
+    tested = _score_test(model, test, options) if test is not None else None
+    if save is not None:
+        save_model(estimator, save, target=target, table=model.table)
+    output.heading("tree", report.describe_tree(estimator))
+    report.print_tree(output, estimator, max_depth_shown)
+    output.heading("rules", "IF conditions THEN prediction [support, confidence]")
+    report.print_rules(output, estimator, report.MOST_RULES)
+    predicted = _print_scores(output, estimator, features, goal, n_folds, seed, tested)
+    if goal.is_classes:
+        _print_confusions(output, estimator.classes_, goal.values, predicted, tested)
+    if save is not None:
+        output.write("", f"saved to {save}")
+
+
+def _require_folder(save):
+    """Refuse a place for the model that does not exist before the long work."""
+    if save is not None and not Path(save).resolve().parent.is_dir():
+        folder = str(Path(save).parent)
+        raise ModelFileError(f"the folder {folder!r} does not exist", save)
+
+
+def _read_training_file(path, target, options):
+    left_out = [*options["drop"], *options["id"]]
+    if target in left_out:
+        refuse_use(f"--target {target!r} is also in --drop or --id")
+    types = dict.fromkeys(options["categorical"], "categorical")
+    for name in options["numeric"]:
+        if name in types:
+            refuse_use(f"{name!r} is in both --categorical and --numeric")
+        types[name] = "numeric"
+    for name in types:
+        if name in left_out:
+            refuse_use(f"{name!r} is left out, and in --categorical or --numeric")
+    return read_table(
+        path,
+        delimiter=options["delimiter"],
+        header=options["header"],
+        encoding=options["encoding"],
+        missing_marks=options["missing_marks"] or MISSING_MARKS,
+        column_types=types,
+        drop=left_out,
+        expected_names=[target, *left_out, *types],
+    )
+
+
+def _split_target(file, name, algorithm):
+    """Give features and target of the rows that have a value of the target."""
+    if name not in file.names:
+        raise file.error(
+            f"no column {name!r} to predict",
+            remedy=explain_unknown_name(name, file.names),
+        )
+    if file.n_columns == 1:
+        raise make_fit_error(
+            "the target is the only column, so there is nothing to predict it from",
+            file.path,
+            name,
+        )
+    column = file.frame[name]
+    frame = file.frame.drop_columns([name])
+    n_missing = count_missing(column)
+    if n_missing == len(column):
+        raise make_fit_error("the target has no values at all", file.path, name)
+    if n_missing:
+        present = np.flatnonzero(~_is_missing(column))
+        column, frame = column.take(present), frame.take(present)
+    goal = read_target(column, name, algorithm, file.path)
+    return frame, goal
+
+
+def _is_missing(column):
+    return column.is_null(nan_is_null=True).to_numpy()
+
+
+def _print_table(output, file, features, goal, left_out):
+    """Say what was read before anything is done with it."""
+    rows = count_things(file.n_rows, "row")
+    columns = count_things(file.n_columns + len(left_out), "column")
+    line = Text(display_path(file.path), style="bold")
+    line.append(f": {rows}, {columns} ({file.layout})", style="not bold")
+    output.write(line)
+    output.write(f"target {report.describe_target(goal)}")
+    if left_out:
+        output.write(f"left out: {list_names(left_out)}")
+    n_dropped = file.n_rows - features.num_rows
+    if n_dropped:
+        missing = count_things(n_dropped, "row")
+        output.write(f"left out: {missing} without a value of {goal.name!r}")
+    print_columns(output, features)
+    notes = [*file.notes, *([goal.note] if goal.note else [])]
+    hints = find_hints(features)
+    if notes or hints:
+        output.write("")
+        output.notes([*notes, *hints])
+
+
+def _grow(estimator, features, values, settings, path):
+    try:
+        estimator.fit(features, values)
+    except (ValueError, TypeError) as error:
+        reason = " ".join(str(error).split())
+        for name, value in settings:
+            if "parameter" in reason and repr(name) in reason:
+                refuse_use(f"--set {name}={value}: {reason}")
+        raise make_fit_error(reason, path) from error
+
+
+def _note_table(file, options):
+    """Note for `predict` how the table is to be read."""
+    return {
+        "names": file.names,
+        "id": options["id"],
+        "missing_marks": list(options["missing_marks"] or MISSING_MARKS),
+        "has_header": file.has_header,
+        "n_rows": file.n_rows,
+    }
+
+
+def _print_scores(output, estimator, features, goal, n_folds, seed, tested):
+    """Print all scores; give the cross-validated predictions, if there are any."""
+    y, is_classes = goal.values, goal.is_classes
+    scores = [
+        score_baseline(y, is_classes),
+        score_rows("training", y, estimator.predict(features), is_classes),
+    ]
+    notes, predicted = [], None
+    if n_folds:
+        n_folds, notes = choose_folds(n_folds, y, is_classes)
+    if n_folds:
+        score, predicted = _cross_validate(estimator, features, goal, n_folds, seed)
+        scores.append(score)
+    if tested is not None:
+        scores.append(tested[0])
+    output.heading("scores")
+    report.print_scores(output, scores)
+    output.notes(notes)
+    return predicted
+
+
+def _print_confusions(output, classes, y, predicted, tested):
+    if predicted is not None:
+        output.heading("confusion matrix", "cross-validated")
+        confusions = count_confusions(y, predicted, classes)
+        report.print_confusions(output, confusions, classes)
+    if tested is not None:
+        _, true, predicted = tested
+        output.heading("confusion matrix", "test")
+        labels = unique_labels(true, predicted)
+        confusions = count_confusions(true, predicted, labels)
+        report.print_confusions(output, confusions, labels)
+
+
+def _cross_validate(estimator, features, goal, n_folds, seed):
+    try:
+        with show_progress("cross-validation", n_folds) as advance:
+            return cross_validate(
+                estimator,
+                features,
+                goal.values,
+                goal.is_classes,
+                n_folds,
+                seed,
+                advance,
+            )
+    except ValueError as error:
+        reason = " ".join(str(error).split())
+        raise FitError(f"cross-validation: {reason} (--cv 0 leaves it out)") from error
+
+
+def _score_test(model, path, options):
+    """Score the tree on a table of its own, which must have the target."""
+    notes = read_notes(model, path)
+    table = read_model_table(model, notes, path, options)
+    if table.target is None:
+        raise table.file.error(
+            f"no column {model.target!r} to score on",
+            remedy=explain_unknown_name(model.target, table.file.names),
+        )
+    predicted = predict_rows(model, table)
+    score, true, predicted = score_table(model, table, predicted, "test")
+    if score is None:
+        raise table.file.error("no value that can be scored", column=model.target)
+    return score, true, predicted

@@ -1,0 +1,269 @@
+"""Reading a table for a model: the columns as the model knows them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from sklearn_textbook.cli.errors import make_fit_error
+from sklearn_textbook.cli.scoring import score_rows
+from sklearn_textbook.io import ModelFileError, TableFileError, read_table
+from sklearn_textbook.io.missing_marks import MISSING_MARKS
+from sklearn_textbook.io.naming import explain_unknown_name, list_names
+from sklearn_textbook.io.table_file import TableFile
+
+_TEXT_SOURCES = ("string", "category", "mixed")
+
+
+@dataclass(frozen=True)
+class ModelTable:
+    """A table with the columns of a model.
+
+    Parameters
+    ----------
+    file : TableFile
+        The table.
+    features : pyarrow.Table
+        The model's columns, in its order.
+    target : pyarrow.ChunkedArray or None
+        The column that the model predicts, if the table has it.
+    """
+
+    file: TableFile
+    features: pa.Table
+    target: object = None
+
+
+def read_notes(model, path):
+    """Give what `fit` noted of the training table, checked.
+
+    Parameters
+    ----------
+    model : SavedModel
+        The model.
+    path : str
+        Its file, for the message.
+
+    Returns
+    -------
+    notes : dict
+        With ``names``, ``id``, ``missing_marks`` and ``has_header``.
+
+    Raises
+    ------
+    ModelFileError
+        If a note is not of its type.
+    """
+    defaults = {"names": [], "id": [], "missing_marks": list(MISSING_MARKS)}
+    notes = {name: model.table.get(name, value) for name, value in defaults.items()}
+    for name, value in notes.items():
+        if not isinstance(value, list) or not all(isinstance(x, str) for x in value):
+            raise ModelFileError(f"is damaged: table.{name} is no list of names", path)
+    notes["has_header"] = model.table.get("has_header", True) is not False
+    return notes
+
+
+def read_model_table(model, notes, path, options):
+    """Read a table with the columns of a model, whatever order they have.
+
+    Text is text where training had text, and a number where it had numbers; columns
+    the model does not know are left alone.
+
+    Parameters
+    ----------
+    model : SavedModel
+        The model.
+    notes : dict
+        What `read_notes` gives.
+    path : str
+        The table.
+    options : dict
+        ``delimiter``, ``header``, ``encoding``, ``missing_marks`` as the user gives
+        them.
+
+    Returns
+    -------
+    table : ModelTable
+        The columns.
+
+    Raises
+    ------
+    TableFileError
+        If the table cannot be read, lacks a column of the model, or has text where
+        the model knows numbers.
+    """
+    schema = model.estimator.schema_
+    # Labels and identifiers are compared and copied as they are written.
+    wishes = dict.fromkeys(notes["id"], "text")
+    if model.target is not None and hasattr(model.estimator, "classes_"):
+        wishes[model.target] = "text"
+    if schema.has_names:
+        for column in schema.columns:
+            if column.source in _TEXT_SOURCES:
+                wishes[column.name] = "text"
+            elif column.source == "number":
+                wishes[column.name] = "numeric"
+    header = options["header"]
+    if header is None and not notes["has_header"]:
+        header = False
+    without_target = [name for name in notes["names"] if name != model.target]
+    file = read_table(
+        path,
+        delimiter=options["delimiter"],
+        header=header,
+        encoding=options["encoding"],
+        missing_marks=options["missing_marks"] or notes["missing_marks"],
+        column_types=wishes,
+        names_without_header=(notes["names"], without_target),
+        expected_names=schema.names if schema.has_names else (),
+        unknown_names="ignore",
+    )
+    target = None
+    if model.target in file.names and model.target not in schema.names:
+        target = file.frame[model.target]
+    return ModelTable(file, _select_features(file, schema, model.target), target)
+
+
+def _select_features(file, schema, target):
+    if schema.has_names:
+        missing = [name for name in schema.names if name not in file.names]
+        if missing:
+            wording = "no columns" if len(missing) > 1 else "no column"
+            raise file.error(
+                f"{wording} {list_names(missing)}, which the model needs",
+                remedy=explain_unknown_name(missing[0], file.names),
+            )
+        return file.frame.select(list(schema.names))
+    features = file.frame
+    if target in file.names:
+        features = features.drop_columns([target])
+    if features.num_columns != len(schema.columns):
+        raise TableFileError(
+            f"has {features.num_columns} columns to predict from, but the model knows "
+            f"{len(schema.columns)}",
+            path=file.path,
+        )
+    return features
+
+
+def predict_rows(model, table, method="predict"):
+    """Predict, and name the line of a level that the model refuses.
+
+    Parameters
+    ----------
+    model : SavedModel
+        The model.
+    table : ModelTable
+        The table.
+    method : {"predict", "predict_proba"}, default="predict"
+        What to call.
+
+    Returns
+    -------
+    predicted : ndarray
+        What the estimator returns.
+
+    Raises
+    ------
+    TableFileError
+        If a level was never seen in training and the model has ``unseen="error"``.
+    FitError
+        If the estimator refuses the table for another reason.
+    """
+    call = getattr(model.estimator, method)
+    features = as_features(model.estimator, table.features)
+    try:
+        return call(features)
+    except ValueError as error:
+        refused = _find_refused_level(model.estimator, table, call, features)
+        if refused is None:
+            reason = " ".join(str(error).split())
+            raise make_fit_error(reason, table.file.path) from error
+        raise refused from error
+
+
+def as_features(estimator, frame):
+    """Give the columns as the estimator knows them: a frame, or nameless values."""
+    if estimator.schema_.has_names:
+        return frame
+    values = [column.to_numpy(zero_copy_only=False) for column in frame.columns]
+    if all(value.dtype.kind in "fiub" for value in values):
+        return np.column_stack([value.astype(np.float64) for value in values])
+    return np.column_stack([value.astype(object) for value in values])
+
+
+def _find_refused_level(estimator, table, call, features):
+    """Find the first row whose unseen level stops the prediction."""
+    schema = estimator.schema_
+    codes = schema.read(features)
+    nominal = np.array([column.kind != "numeric" for column in schema.columns])
+    unseen = (codes < 0) & nominal
+    for row in np.flatnonzero(unseen.any(axis=1)).tolist():
+        try:
+            call(features[row : row + 1])
+        except ValueError:
+            position = int(np.flatnonzero(unseen[row])[0])
+            column = schema.columns[position]
+            value = table.features.column(position)[row].as_py()
+            known = ", ".join(repr(level) for level in column.levels[:8])
+            return table.file.error(
+                f"{value!r} was never seen in training, and the model has "
+                "unseen='error'",
+                row=row,
+                column=column.name,
+                remedy=f"training had {known}",
+            )
+    return None
+
+
+def score_table(model, table, predicted, where):
+    """Score predictions where the table has the target.
+
+    Parameters
+    ----------
+    model : SavedModel
+        The model.
+    table : ModelTable
+        The table, with its target.
+    predicted : ndarray
+        The predictions.
+    where : str
+        Name of the table in the score.
+
+    Returns
+    -------
+    score : Score or None
+        None if the target has no value that can be compared.
+    true, predicted : ndarray
+        What was compared: texts of labels, or numbers.
+    """
+    present = np.flatnonzero(table.target.is_valid().to_numpy(zero_copy_only=False))
+    is_classes = hasattr(model.estimator, "classes_")
+    values = table.target.take(present).to_pylist()
+    predicted = predicted[present]
+    if is_classes:
+        true = np.asarray([_label_text(value) for value in values], dtype=str)
+        predicted = np.asarray([_label_text(label) for label in predicted.tolist()])
+    elif not len(values) or not isinstance(values[0], int | float):
+        return None, None, None
+    else:
+        true = np.asarray(values, dtype=np.float64)
+    if not len(true):
+        return None, None, None
+    return score_rows(where, true, predicted, is_classes), true, predicted
+
+
+def _label_text(label):
+    """Write a label so that 1, 1.0 and "1" are the same one."""
+    if isinstance(label, bool):
+        return str(label).lower()
+    text = str(label)
+    if text.lower() in ("true", "false"):
+        return text.lower()
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return str(int(number)) if number.is_integer() else repr(number)

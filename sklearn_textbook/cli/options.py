@@ -1,0 +1,158 @@
+"""Options that the commands share, and how their values are read."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import json
+
+import click
+
+from sklearn_textbook.io.missing_marks import MISSING_MARKS
+
+_DELIMITERS = {
+    "comma": ",",
+    "semicolon": ";",
+    "tab": "\t",
+    "\\t": "\t",
+    "pipe": "|",
+    "space": " ",
+}
+
+
+class NameList(click.ParamType):
+    """Names separated by commas; a name with a comma stands in double quotes."""
+
+    name = "names"
+
+    def convert(self, value, parameter, context):
+        """Split the value of an option."""
+        if not isinstance(value, str):
+            return value
+        names = next(csv.reader([value], skipinitialspace=True), [])
+        return [name.strip() for name in names if name.strip()]
+
+
+class Delimiter(click.ParamType):
+    """One character, or its name."""
+
+    name = "character"
+
+    def convert(self, value, parameter, context):
+        """Give the character that a name stands for."""
+        value = _DELIMITERS.get(value.lower(), value)
+        if len(value) != 1:
+            words = ", ".join(word for word in _DELIMITERS if word.isalpha())
+            self.fail(f"{value!r} is neither one character nor one of {words}")
+        return value
+
+
+class Setting(click.ParamType):
+    """A parameter of the algorithm and its value: name=value."""
+
+    name = "name=value"
+
+    def convert(self, value, parameter, context):
+        """Split at the equals sign and read the value."""
+        if not isinstance(value, str):
+            return value
+        name, equals, text = value.partition("=")
+        if not equals or not name.strip():
+            self.fail(f"{value!r} is not of the form name=value, as in max_depth=3")
+        return name.strip(), read_literal(text.strip())
+
+
+def read_literal(text):
+    """Read the value of a parameter: a Python or JSON literal, else the text itself.
+
+    Parameters
+    ----------
+    text : str
+        What stands after the equals sign.
+
+    Returns
+    -------
+    value : object
+        None, bool, number, text, list or dict.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.cli.options import read_literal
+    >>> read_literal("3"), read_literal("null"), read_literal("gini")
+    (3, None, 'gini')
+    """
+    for read in (ast.literal_eval, json.loads):
+        try:
+            return read(text)
+        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+            continue
+    return text
+
+
+def flatten_names(groups):
+    """Join the lists of a repeated option, each name once, in order."""
+    return list(dict.fromkeys(name for group in groups for name in group))
+
+
+def name_list_option(*declarations, help):  # noqa: A002 - click's name
+    """Make an option that takes names, separated by commas or repeated."""
+
+    def flatten(context, parameter, groups):
+        return flatten_names(groups)
+
+    return click.option(
+        *declarations,
+        type=NameList(),
+        multiple=True,
+        metavar="NAMES",
+        callback=flatten,
+        help=help,
+    )
+
+
+def debug_option(command):
+    """Add --debug to a command."""
+
+    def remember(context, parameter, value):
+        if value:
+            context.find_root().obj["debug"] = True
+
+    return click.option(
+        "--debug",
+        is_flag=True,
+        expose_value=False,
+        callback=remember,
+        help="Show the traceback of an error.",
+    )(command)
+
+
+def reading_options(command):
+    """Add the options that say how a text table is laid out."""
+    marks = " ".join(MISSING_MARKS)
+    for option in (
+        name_list_option(
+            "--missing-marks",
+            help=f"Texts that stand for a missing value, instead of {marks}; an empty "
+            "field always does.",
+        ),
+        click.option(
+            "--encoding",
+            metavar="NAME",
+            help="Encoding of a text table. Recognised without it: UTF-8, UTF-16 with "
+            "its mark, Chinese text in GB18030.",
+        ),
+        click.option(
+            "--header/--no-header",
+            default=None,
+            help="Whether the first line has the names. Without either it has, unless "
+            "it has a number; unnamed columns are column_1, column_2, ...",
+        ),
+        click.option(
+            "--delimiter",
+            type=Delimiter(),
+            help="Separator of the values: a character, or comma, semicolon, tab, "
+            "pipe, space. Recognised without it, but for the space.",
+        ),
+    ):
+        command = option(command)
+    return command

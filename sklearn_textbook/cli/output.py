@@ -1,0 +1,157 @@
+"""Text for people: coloured on a terminal, plain and unwrapped in a pipe."""
+
+from __future__ import annotations
+
+import sys
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Table
+from rich.text import Text
+
+# In a pipe nobody sees an edge: lines are as long as they are.
+_NO_EDGE = 100_000
+_INDENT = "    "
+_RULE_WORDS = r"\b(IF|AND|THEN|ALWAYS)\b"
+
+
+class Output:
+    """Where a command writes.
+
+    Parameters
+    ----------
+    stream : text stream, default=None
+        None is the standard output.
+    """
+
+    def __init__(self, stream=None):
+        self.stream = stream or sys.stdout
+        console = Console(file=self.stream, highlight=False, markup=False, emoji=False)
+        self.is_terminal = console.is_terminal
+        if not self.is_terminal:
+            console = Console(
+                file=self.stream,
+                width=_NO_EDGE,
+                color_system=None,
+                highlight=False,
+                markup=False,
+                emoji=False,
+            )
+        self.console = console
+
+    def write(self, *things, wrap=False):
+        """Write lines of text or rich renderables.
+
+        Parameters
+        ----------
+        *things : str or rich renderable
+            What to write, each from the beginning of a line.
+        wrap : bool, default=False
+            Whether long lines are wrapped between words on a terminal.
+        """
+        with self.console.capture() as capture:
+            for thing in things:
+                self.console.print(thing, soft_wrap=not wrap)
+        # Cells are padded to the width of their column; nobody needs the last pad.
+        lines = [line.rstrip(" ") for line in capture.get().split("\n")]
+        self.stream.write("\n".join(lines))
+
+    def hang(self, text):
+        """Wrap a long text on a terminal, further lines indented; elsewhere keep it."""
+        if not self.is_terminal:
+            return text
+        width = max(self.console.width - len(_INDENT), 20)
+        return Text(f"\n{_INDENT}").join(text.wrap(self.console, width))
+
+    def heading(self, text, note=""):
+        """Write an empty line and a heading with a note beside it."""
+        line = Text(text, style="bold")
+        if note:
+            line.append(f"  {note}", style="not bold dim")
+        self.write("", line)
+
+    def notes(self, notes):
+        """Write remarks, one a line."""
+        for note in notes:
+            self.write(Text(f"note: {note}", style="yellow"), wrap=True)
+
+
+def make_table(*headers, right=()):
+    """Make a table without lines.
+
+    Parameters
+    ----------
+    *headers : str
+        Headers of the columns.
+    right : sequence of str, default=()
+        Headers of the columns whose values stand to the right.
+
+    Returns
+    -------
+    table : rich.table.Table
+        The table, without rows.
+    """
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for header in headers:
+        justify = "right" if header in right else "left"
+        table.add_column(header, justify=justify, overflow="ellipsis", no_wrap=True)
+    return table
+
+
+def paint_tree(text):
+    """Dim the branches of a tree written as text, and stress its predictions."""
+    painted = Text(text.rstrip("\n"))
+    painted.highlight_regex(r"(?m)^[| \-]+", "dim")
+    painted.highlight_regex(
+        r"(?m)(?<=: )[^:\n]+(?= \([^()]*rows?\b[^()]*\)$)", "bold green"
+    )
+    painted.highlight_regex(r"(?m)\([^()]*rows?\b[^()]*\)$", "dim")
+    return painted
+
+
+def paint_rules(text):
+    """Stress the words of rules written as text, and dim their numbers."""
+    painted = Text(text.rstrip("\n"))
+    painted.highlight_regex(_RULE_WORDS, "cyan")
+    painted.highlight_regex(r"(?m)(?<= THEN ).*(?= \[support)", "bold green")
+    painted.highlight_regex(r"(?m)\[support.*\]$", "dim")
+    return painted
+
+
+def show_progress(description, total):
+    """Open a progress bar on the standard error, seen only on a terminal.
+
+    Parameters
+    ----------
+    description : str
+        What is going on.
+    total : int
+        Number of steps.
+
+    Returns
+    -------
+    progress : context manager
+        Gives a function that is called after every step.
+    """
+    return _Steps(description, total)
+
+
+class _Steps:
+    def __init__(self, description, total):
+        console = Console(file=sys.stderr)
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task = self._progress.add_task(description, total=total)
+
+    def __enter__(self):
+        self._progress.start()
+        return lambda: self._progress.advance(self._task)
+
+    def __exit__(self, *exception):
+        self._progress.stop()

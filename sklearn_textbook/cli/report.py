@@ -1,0 +1,106 @@
+"""What the commands print of a target, a tree, its rules and scores."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sklearn_textbook.cli.columns import MOST_LEVELS
+from sklearn_textbook.cli.output import make_table, paint_rules, paint_tree
+from sklearn_textbook.io.naming import count_things
+from sklearn_textbook.tree import export_rules, export_text
+from sklearn_textbook.tree.explain.rules import collect_rules
+
+MOST_CLASSES = 15
+MOST_CONFUSIONS = 10
+MOST_RULES = 20
+
+
+def describe_target(target):
+    """Describe the target in one line."""
+    if not target.is_classes:
+        low, high = target.values.min(), target.values.max()
+        return f"{target.name}: numbers from {low:.6g} to {high:.6g} (regression)"
+    classes, counts = np.unique(target.values, return_counts=True)
+    order = np.argsort(-counts, kind="stable")[:MOST_LEVELS]
+    shown = ", ".join(f"{show_label(classes[i])} {counts[i]:,}" for i in order)
+    more = ", ..." if len(classes) > MOST_LEVELS else ""
+    return f"{target.name}: {count_things(len(classes), 'class')} ({shown}{more})"
+
+
+def show_label(label):
+    """Write a class label; booleans as true and false."""
+    return str(label).lower() if isinstance(label, bool | np.bool_) else str(label)
+
+
+# ------------------------------------------------------------ tree and rules
+def describe_tree(estimator):
+    """Describe a tree by its algorithm and size."""
+    leaves = count_things(estimator.tree_.n_leaves, "leaf").replace("leafs", "leaves")
+    return f"{type(estimator).__name__}, {leaves}, depth {estimator.tree_.max_depth}"
+
+
+def print_tree(output, estimator, max_depth=None):
+    """Print a tree as text down to some depth, None for all of it."""
+    output.write(paint_tree(export_text(estimator, max_depth=max_depth)))
+
+
+def print_rules(output, estimator, most=None):
+    """Print the rules of the most training weight, None for all of them."""
+    lines = export_rules(estimator).splitlines()
+    if most is not None and len(lines) > most:
+        rules = collect_rules(estimator.tree_, inner_nodes=False)
+        weights = [-rule.weight for rule in rules]
+        # The heaviest ones, in the order of the tree.
+        kept = sorted(np.argsort(weights, kind="stable")[:most].tolist())
+        left_out = len(lines) - most
+        lines = [lines[i] for i in kept]
+        lines.append(f"... and {left_out:,} with less support")
+    output.write(*(output.hang(paint_rules(line)) for line in lines))
+
+
+# -------------------------------------------------------------------- scores
+def print_scores(output, scores):
+    """Print scores, one a line."""
+    names = list(scores[0].means)
+    table = make_table("", *names, "")
+    decimals = {name: _choose_decimals(name, scores) for name in names}
+    for score in scores:
+        cells = []
+        for name in names:
+            cell = f"{score.means[name]:.{decimals[name]}f}"
+            if score.deviations:
+                cell += f" ± {score.deviations[name]:.{decimals[name]}f}"
+            cells.append(cell if np.isfinite(score.means[name]) else "-")
+        table.add_row(score.where, *cells, score.note)
+    output.write(table)
+
+
+def _choose_decimals(name, scores):
+    """Choose three decimals for shares, four digits of the largest error."""
+    if name in ("accuracy", "R2"):
+        return 3
+    largest = max(score.means[name] for score in scores)
+    return max(0, 3 - int(np.floor(np.log10(largest)))) if largest > 0 else 0
+
+
+def print_confusions(output, confusions, labels):
+    """Print a confusion matrix; of many classes, the commonest confusions."""
+    names = [show_label(label) for label in labels]
+    if len(labels) > MOST_CLASSES:
+        _print_common_confusions(output, confusions, names)
+        return
+    table = make_table("true \\ predicted", *names, right=names)
+    for name, counts in zip(names, confusions, strict=True):
+        table.add_row(name, *(f"{count:,}" for count in counts))
+    output.write(table)
+
+
+def _print_common_confusions(output, confusions, names):
+    wrong = confusions.copy()
+    np.fill_diagonal(wrong, 0)
+    order = np.argsort(-wrong, axis=None, kind="stable")[:MOST_CONFUSIONS]
+    table = make_table("true", "predicted", "rows", right=("rows",))
+    for true, predicted in zip(*np.unravel_index(order, wrong.shape), strict=True):
+        if wrong[true, predicted]:
+            table.add_row(names[true], names[predicted], f"{wrong[true, predicted]:,}")
+    output.write(table)

@@ -1,0 +1,114 @@
+"""The column to predict: classes or numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from sklearn_textbook.cli.algorithms import base_name, find_wish
+from sklearn_textbook.cli.columns import count_distinct
+from sklearn_textbook.cli.errors import make_fit_error
+from sklearn_textbook.io.naming import count_things
+
+#: Whole numbers with at most so many distinct values are taken as classes.
+MOST_NUMBERED_CLASSES = 10
+
+
+@dataclass(frozen=True)
+class Target:
+    """The column to predict, as an estimator takes it.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    values : ndarray
+        Class labels or numbers, without missing values.
+    is_classes : bool
+        Whether they are classes.
+    note : str
+        What was decided and is not obvious; may be empty.
+    """
+
+    name: str
+    values: np.ndarray
+    is_classes: bool
+    note: str = ""
+
+
+def read_target(column, name, algorithm, path):
+    """Turn a column without missing values into class labels or numbers.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray
+        The column.
+    name : str
+        Its name.
+    algorithm : str
+        Name of the algorithm as --algorithm takes it.
+    path : str
+        The table, for messages.
+
+    Returns
+    -------
+    target : Target
+        The values.
+
+    Raises
+    ------
+    FitError
+        If the algorithm cannot predict such values, or they are all equal.
+    """
+    wish = find_wish(algorithm)
+    kind = column.type
+
+    def refuse(problem, remedy):
+        raise make_fit_error(problem, path, name, remedy)
+
+    if pa.types.is_temporal(kind):
+        refuse("dates and times cannot be predicted", "choose another target")
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    if not is_number and wish == "regressor":
+        refuse(
+            f"{algorithm} predicts numbers, and the target has none",
+            f"use --algorithm {base_name(algorithm)}",
+        )
+    n_distinct = count_distinct(column)
+    if n_distinct < 2:
+        rows = count_things(len(column), "row")
+        refuse(
+            f"the target is {column[0].as_py()!r} in all {rows}, so there is nothing "
+            "to predict",
+            "choose another target",
+        )
+    if not is_number:
+        return Target(name, _as_labels(column), True)
+    values = column.to_numpy().astype(np.float64)
+    are_whole = bool(np.all(values == np.floor(values)))
+    few = are_whole and n_distinct <= MOST_NUMBERED_CLASSES
+    if wish == "regressor" or (wish is None and not few):
+        return Target(name, values, False)
+    if not are_whole:
+        refuse(
+            f"{algorithm} predicts classes, and the target has numbers that are not "
+            "whole",
+            f"use --algorithm {base_name(algorithm)}-regressor, or --categorical",
+        )
+    note = ""
+    if wish is None and n_distinct > 2:
+        note = (
+            f"the {n_distinct} whole numbers of {name!r} are taken as classes; "
+            f"--algorithm {algorithm}-regressor predicts the number"
+        )
+    return Target(name, values.astype(np.int64), True, note)
+
+
+def _as_labels(column):
+    if pa.types.is_boolean(column.type):
+        return column.to_numpy().astype(bool)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    return np.asarray(column.to_pylist())

@@ -1,0 +1,1 @@
+"""The books' tables as csv files (see README.md in this folder)."""

@@ -1,0 +1,5 @@
+"""Displays: what is better looked at, after scikit-learn's Display convention."""
+
+from sklearn_textbook.inspection.tree_display import TreeDisplay
+
+__all__ = ["TreeDisplay"]

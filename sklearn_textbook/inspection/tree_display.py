@@ -1,0 +1,103 @@
+"""A tree as a Display."""
+
+from __future__ import annotations
+
+from sklearn_textbook.tree.explain import plot_tree
+
+
+class TreeDisplay:
+    """A fitted tree, ready to be drawn.
+
+    Make one with :meth:`from_estimator`, which draws it at once; call :meth:`plot` to
+    draw it again, elsewhere or in another way.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted tree of :mod:`sklearn_textbook.tree`.
+    feature_names : array-like of str or None, default=None
+        Names of the columns; ``None`` for the names of the training table.
+    class_names : array-like of str or None, default=None
+        Names of the classes in the order of ``classes_``; ``None`` for the labels.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+        The axes of the last drawing.
+    figure_ : matplotlib.figure.Figure
+        Their figure.
+    artists_ : list of matplotlib.artist.Artist
+        All that was drawn into them.
+
+    See Also
+    --------
+    sklearn_textbook.tree.plot_tree : The same as a function.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_textbook.inspection import TreeDisplay
+    >>> from sklearn_textbook.tree import CARTClassifier
+    >>> iris = load_iris(as_frame=True)
+    >>> tree = CARTClassifier(max_depth=2).fit(iris.data, iris.target)
+    >>> display = TreeDisplay.from_estimator(tree, orientation="horizontal")
+    >>> display.figure_.savefig("tree.png")  # doctest: +SKIP
+    """
+
+    def __init__(self, estimator, *, feature_names=None, class_names=None):
+        self.estimator = estimator
+        self.feature_names = feature_names
+        self.class_names = class_names
+
+    @classmethod
+    def from_estimator(
+        cls, estimator, *, feature_names=None, class_names=None, ax=None, **kwargs
+    ):
+        """Draw a fitted tree.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted tree of :mod:`sklearn_textbook.tree`.
+        feature_names : array-like of str or None, default=None
+            Names of the columns; ``None`` for the names of the training table.
+        class_names : array-like of str or None, default=None
+            Names of the classes in the order of ``classes_``; ``None`` for the labels.
+        ax : matplotlib.axes.Axes or None, default=None
+            Where to draw. ``None`` for a new figure as large as the tree needs.
+        **kwargs : dict
+            Other parameters of :func:`~sklearn_textbook.tree.plot_tree`.
+
+        Returns
+        -------
+        TreeDisplay
+            The display, with the drawing in ``ax_``.
+        """
+        display = cls(estimator, feature_names=feature_names, class_names=class_names)
+        return display.plot(ax=ax, **kwargs)
+
+    def plot(self, ax=None, **kwargs):
+        """Draw the tree.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes or None, default=None
+            Where to draw. ``None`` for a new figure as large as the tree needs.
+        **kwargs : dict
+            Other parameters of :func:`~sklearn_textbook.tree.plot_tree`.
+
+        Returns
+        -------
+        TreeDisplay
+            The display itself, with the drawing in ``ax_``.
+        """
+        self.artists_ = plot_tree(
+            self.estimator,
+            feature_names=self.feature_names,
+            class_names=self.class_names,
+            ax="new" if ax is None else ax,
+            **kwargs,
+        )
+        self.ax_ = self.artists_[0].axes
+        self.figure_ = self.ax_.figure
+        return self

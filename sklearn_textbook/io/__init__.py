@@ -1,0 +1,54 @@
+"""Tables and models in files.
+
+`read_table` reads csv, tsv, Parquet and ARFF files into a frame with column kinds;
+`save_model` and `load_model` keep a fitted estimator as JSON, without pickle.
+Reading tables needs pyarrow (``pip install "sklearn-textbook[cli]"``); model files
+need nothing beyond the package itself.
+"""
+
+from importlib import import_module
+
+# Loaded on first use: model files must work where pyarrow is not installed.
+_HOMES = {
+    "ModelFileError": "model_file",
+    "SavedModel": "model_document",
+    "TableFile": "table_file",
+    "TableFileError": "table_file",
+    "load_model": "model_file",
+    "read_model": "model_file",
+    "read_table": "table_reader",
+    "save_model": "model_file",
+    "write_arff": "arff",
+}
+
+__all__ = [
+    "ModelFileError",
+    "SavedModel",
+    "TableFile",
+    "TableFileError",
+    "load_model",
+    "read_model",
+    "read_table",
+    "save_model",
+    "write_arff",
+]
+
+
+def __getattr__(name):
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "pyarrow":
+            raise
+        raise ImportError(
+            f"{name} needs pyarrow (pip install 'sklearn-textbook[cli]')",
+            name="pyarrow",
+        ) from error
+    globals()[name] = value  # the function, also where a module has its name
+    return value
+
+
+def __dir__():
+    return sorted(__all__)

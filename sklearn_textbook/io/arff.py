@@ -1,0 +1,165 @@
+"""Weka's attribute-relation files (ARFF), read and written with their types.
+
+Own code because no kept-up reader holds what a tree needs: SciPy's ``loadarff``
+refuses string attributes and sparse rows, and the pure Python packages give rows
+of Python objects instead of typed columns. Rows without quotes, braces and comments
+go through pyarrow; the others are taken apart line by line.
+
+Read: numeric, real, integer, nominal (the declared order is kept as the order of the
+levels), string and date attributes, dense and sparse rows, both kinds of quotes with
+backslash escapes, comments, ``?`` as missing. Not read, with an error that says so:
+relational attributes and weights of rows or attributes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import narwhals as nw
+import pyarrow as pa
+import pyarrow.compute as compute
+
+from sklearn_textbook.io.arff_header import HeaderParser
+from sklearn_textbook.io.arff_rows import DataRows
+from sklearn_textbook.io.arff_syntax import Attribute, quote
+from sklearn_textbook.io.text_encoding import decode_to_utf8
+
+
+@dataclass
+class ArffContent:
+    """What an ARFF file holds.
+
+    Parameters
+    ----------
+    relation : str
+        Name of the relation.
+    attributes : list of Attribute
+        The declared columns.
+    frame : pyarrow.Table
+        The columns.
+    find_line : callable
+        Line of a row, counted from 0.
+    """
+
+    relation: str
+    attributes: list[Attribute]
+    frame: pa.Table
+    find_line: callable = field(repr=False)
+
+
+def parse_arff(source, encoding=None):
+    """Parse an ARFF file into typed columns.
+
+    Parameters
+    ----------
+    source : TableSource
+        The file.
+    encoding : str, default=None
+        Its encoding; None recognises UTF-8 and Chinese GB18030.
+
+    Returns
+    -------
+    content : ArffContent
+        Relation, attributes and an Arrow table: float64 for numeric attributes,
+        dictionaries with the declared levels for nominal ones, strings, timestamps.
+
+    Raises
+    ------
+    TableFileError
+        With the line, if the header or a row breaks the format or a value does not
+        fit its attribute.
+    """
+    text, _ = decode_to_utf8(source.read(), source.path, encoding)
+    header = HeaderParser(source.path)
+    body = text[header.read(text) :]
+    rows = DataRows(source.path, header.attributes, body, header.line)
+    frame = rows.read()
+    return ArffContent(header.relation, header.attributes, frame, rows.find_line)
+
+
+def write_arff(frame, path, *, relation="table"):
+    """Write a frame as an ARFF file that `read_table` reads back equal.
+
+    Numbers become numeric, categories nominal with their declared order, booleans
+    nominal {false, true}, text string, dates and times date attributes; a missing
+    value is written ``?``.
+
+    Parameters
+    ----------
+    frame : pandas, polars or pyarrow table
+        The columns.
+    path : str or path-like
+        The file to write, in UTF-8.
+    relation : str, default="table"
+        Name of the relation.
+
+    Raises
+    ------
+    TypeError
+        If a column has a type ARFF cannot hold, such as lists.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import pandas as pd
+    >>> from sklearn_textbook.io import read_table, write_arff
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "fruit.arff")
+    >>> colour = pd.Categorical(["green", None], categories=["white", "green"])
+    >>> write_arff(pd.DataFrame({"weight": [1.5, 2.0], "colour": colour}), path)
+    >>> print(path.read_text())
+    @relation table
+    <BLANKLINE>
+    @attribute weight numeric
+    @attribute colour {white, green}
+    <BLANKLINE>
+    @data
+    1.5,green
+    2,?
+    <BLANKLINE>
+    >>> read_table(path).column_kinds
+    {'weight': 'numeric', 'colour': 'nominal'}
+    """
+    table = nw.from_native(frame, eager_only=True).to_arrow()
+    lines = [f"@relation {quote(relation)}", ""]
+    columns = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        declared, texts = _write_column(name, column)
+        lines.append(f"@attribute {quote(name)} {declared}")
+        columns.append(texts)
+    lines += ["", "@data"]
+    lines += [",".join(row) for row in zip(*columns, strict=True)]
+    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+
+
+def _write_column(name, column):
+    """Give the declared type and the texts of one column."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        levels = column.unify_dictionaries().combine_chunks().dictionary.to_pylist()
+        declared = ", ".join(quote(str(level)) for level in levels)
+        return f"{{{declared}}}", _write_texts(column.cast(kind.value_type), str)
+    if pa.types.is_boolean(kind):
+        return "{false, true}", _write_texts(column, lambda value: str(value).lower())
+    if pa.types.is_integer(kind) or pa.types.is_null(kind):
+        return "numeric", _write_texts(column, str)
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return "numeric", _write_texts(column.cast(pa.float64()), _number_text)
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        texts = compute.strftime(column.cast(pa.timestamp("ms")), "%Y-%m-%dT%H:%M:%S")
+        return "date \"yyyy-MM-dd'T'HH:mm:ss.SSS\"", _write_texts(texts, str)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return "string", _write_texts(column, str)
+    raise TypeError(f"column {name!r} has type {kind}, which ARFF cannot hold")
+
+
+def _write_texts(column, write):
+    return [
+        "?" if value is None else quote(write(value)) for value in column.to_pylist()
+    ]
+
+
+def _number_text(value):
+    if value != value:
+        return "?"
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)

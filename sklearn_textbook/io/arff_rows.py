@@ -1,0 +1,271 @@
+"""The rows of an ARFF file, dense and sparse, as typed columns."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+import pyarrow as pa
+import pyarrow.compute as compute
+import pyarrow.csv as arrow_csv
+
+from sklearn_textbook.io.arff_syntax import QUOTED, shorten, strip_comment, unquote
+from sklearn_textbook.io.columns import categories_from_text
+from sklearn_textbook.io.naming import count_things, list_names
+from sklearn_textbook.io.table_file import TableFileError
+
+# A value and what ends it. In a row with commas or tabs a value may hold blanks.
+_COMMA_FIELD = re.compile(rf"\s*({QUOTED}|[^,\t]*?)\s*(,|\t|$)")
+_BLANK_FIELD = re.compile(rf"\s*({QUOTED}|\S+)(\s+|$)")
+_SPARSE_ROW = re.compile(rf"\{{((?:{QUOTED}|[^'\"}}])*)\}}(.*)")
+_SPARSE_ITEM = re.compile(rf"\s*(\d+)\s+({QUOTED}|[^\s,]+)\s*(,|$)")
+# Any of these in the data needs the slow, exact look at every row.
+_SPECIAL = (b"'", b'"', b"\\", b"{", b"%", b"\t")
+
+
+class DataRows:
+    """The rows after @data.
+
+    Parameters
+    ----------
+    path : str
+        The file, for messages.
+    attributes : list of Attribute
+        The declared columns.
+    body : bytes
+        The text after the @data line, in UTF-8.
+    n_header_lines : int
+        Lines of the file before it.
+    """
+
+    def __init__(self, path, attributes, body, n_header_lines):
+        self.path = path
+        self.attributes = attributes
+        self.names = [attribute.name for attribute in attributes]
+        self.body = body
+        self.first_line = n_header_lines + 1
+        self.lines = None
+
+    def error(self, problem, line, column=None, remedy=None):
+        """Give an error at a line."""
+        return TableFileError(
+            problem, path=self.path, line=line, column=column, remedy=remedy
+        )
+
+    def read(self):
+        """All rows.
+
+        Returns
+        -------
+        frame : pyarrow.Table
+            Numbers, dictionaries with the declared levels, strings, timestamps.
+
+        Raises
+        ------
+        TableFileError
+            If a row breaks the format or a value does not fit its attribute.
+        """
+        try:
+            columns = self._read_plain()
+            if columns is not None:
+                return self._type_columns(columns)
+        except (pa.ArrowInvalid, TableFileError):
+            pass  # the exact reader names the line of what is wrong
+        return self._type_columns(self._read_exact())
+
+    def find_line(self, row):
+        """Line of a row, counted from 0."""
+        if self.lines is None:
+            self.lines = [line for line, _ in self._data_lines()]
+        return self.lines[row] if row < len(self.lines) else None
+
+    # --------------------------------------------------------- rows to columns
+    def _read_plain(self):
+        """All columns at once, or None if the rows need the exact look."""
+        if not self.body.strip() or any(mark in self.body for mark in _SPECIAL):
+            return None
+        table = arrow_csv.read_csv(
+            pa.py_buffer(self.body),
+            read_options=arrow_csv.ReadOptions(column_names=self.names),
+            parse_options=arrow_csv.ParseOptions(quote_char=False),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(self.names, pa.string()),
+                strings_can_be_null=False,
+            ),
+        )
+        missing = pa.array(["?", ""])
+        columns = []
+        for column in table.columns:
+            column = compute.utf8_trim_whitespace(column)
+            is_missing = compute.is_in(column, value_set=missing)
+            columns.append(
+                compute.if_else(is_missing, pa.scalar(None, pa.string()), column)
+            )
+        return columns
+
+    def _read_exact(self):
+        """All columns, row by row."""
+        values = [[] for _ in self.names]
+        lines = []
+        for line, text in self._data_lines():
+            split = self._split_sparse if text.startswith("{") else self._split_dense
+            for column, value in zip(values, split(text, line), strict=True):
+                column.append(value)
+            lines.append(line)
+        if not lines:
+            raise self.error(
+                "no row after @data", self.first_line - 1, remedy="add rows"
+            )
+        self.lines = lines
+        return [pa.chunked_array([pa.array(column, pa.string())]) for column in values]
+
+    def _data_lines(self):
+        for number, raw in enumerate(self.body.split(b"\n"), start=self.first_line):
+            text = raw.decode()
+            if "%" in text:
+                text = strip_comment(text)
+            text = text.strip()
+            if text:
+                yield number, text
+
+    def _split_dense(self, text, line):
+        fields = self._split_fields(text, line)
+        if len(fields[-1]) > 1 and fields[-1][0] == "{" and fields[-1][-1] == "}":
+            raise self._weight_error(line, fields[-1])
+        if len(fields) != len(self.names):
+            raise self.error(
+                f"the row has {count_things(len(fields), 'value')}, but "
+                f"{count_things(len(self.names), 'attribute')} are declared",
+                line,
+                remedy="quote a value that holds a comma or a blank, and write ? for "
+                "a missing one",
+            )
+        return [None if field in ("?", "") else unquote(field) for field in fields]
+
+    def _split_fields(self, text, line):
+        plain = re.sub(QUOTED, "", text) if "'" in text or '"' in text else text
+        pattern = _COMMA_FIELD if "," in plain or "\t" in plain else _BLANK_FIELD
+        fields, position, end = [], 0, None
+        while end != "" and (pattern is _COMMA_FIELD or position < len(text)):
+            match = pattern.match(text, position)
+            field, end = match[1], match[2]
+            if field[:1] in ("'", '"') and not re.fullmatch(QUOTED, field):
+                raise self.error(
+                    f"the quote before {shorten(field[1:])!r} is not closed",
+                    line,
+                    remedy="write quotes in pairs, a quote inside them as \\'",
+                )
+            fields.append(field)
+            position = match.end()
+        return fields
+
+    def _split_sparse(self, text, line):
+        match = _SPARSE_ROW.fullmatch(text)
+        if not match:
+            raise self.error(
+                "the sparse row is not closed", line, remedy="end it with }"
+            )
+        body, tail = match[1].strip(), match[2].strip(" ,\t")
+        if tail:
+            raise self._weight_error(line, shorten(tail))
+        row = [_sparse_default(attribute) for attribute in self.attributes]
+        position, before = 0, -1
+        while position < len(body):
+            match = _SPARSE_ITEM.match(body, position)
+            index = int(match[1]) if match else -1
+            if not before < index < len(self.names):
+                raise self.error(
+                    f"{shorten(body[position:].strip())!r} does not begin with the "
+                    f"number of an attribute from {before + 1} to "
+                    f"{len(self.names) - 1} and its value",
+                    line,
+                    remedy="write {0 1.5, 3 yes}, attributes counted from 0 upwards",
+                )
+            row[index] = None if match[2] == "?" else unquote(match[2])
+            position, before = match.end(), index
+        return row
+
+    def _weight_error(self, line, weight):
+        return self.error(
+            f"the row has a weight {weight}, which is not supported",
+            line,
+            remedy="remove it, or write the weights as a column of their own",
+        )
+
+    # ---------------------------------------------------------- typed columns
+    def _type_columns(self, columns):
+        convert = {
+            "numeric": self._to_numbers,
+            "nominal": self._to_levels,
+            "date": self._to_dates,
+            "string": lambda attribute, column: column,
+        }
+        return pa.table(
+            {
+                attribute.name: convert[attribute.type](attribute, column)
+                for attribute, column in zip(self.attributes, columns, strict=True)
+            }
+        )
+
+    def _refuse(self, attribute, text, row, problem, remedy):
+        line = self.find_line(row)
+        return self.error(f"{text!r} {problem}", line, attribute.name, remedy)
+
+    def _to_numbers(self, attribute, column):
+        try:
+            numbers = column.cast(pa.float64())
+        except pa.ArrowInvalid:
+            values = self._convert_each(
+                attribute, column, float, "is not a number", "write a number"
+            )
+            numbers = pa.chunked_array([pa.array(values, pa.float64())])
+        not_a_number = compute.is_nan(numbers)
+        return compute.if_else(not_a_number, pa.scalar(None, pa.float64()), numbers)
+
+    def _to_dates(self, attribute, column):
+        def read_date(text):
+            moment = datetime.strptime(text, attribute.date_format)
+            if moment.tzinfo is not None:
+                moment = moment.astimezone(UTC).replace(tzinfo=None)
+            return moment
+
+        values = self._convert_each(
+            attribute,
+            column,
+            read_date,
+            f"does not follow the date pattern {attribute.date_pattern}",
+            "write the date that way",
+        )
+        return pa.chunked_array([pa.array(values, pa.timestamp("ms"))])
+
+    def _convert_each(self, attribute, column, convert, problem, remedy):
+        values = []
+        for row, text in enumerate(column.to_pylist()):
+            try:
+                values.append(None if text is None else convert(text))
+            except ValueError:
+                raise self._refuse(
+                    attribute, text, row, problem, f"{remedy}, or ? if it is missing"
+                ) from None
+        return values
+
+    def _to_levels(self, attribute, column):
+        coded = categories_from_text(column, list(attribute.levels))
+        if coded.null_count > column.null_count:
+            unknown = compute.and_(compute.is_null(coded), compute.is_valid(column))
+            row = compute.index(unknown, True).as_py()
+            raise self._refuse(
+                attribute,
+                column[row].as_py(),
+                row,
+                "is not a declared level",
+                f"declared are {list_names(attribute.levels)}",
+            )
+        return coded
+
+
+def _sparse_default(attribute):
+    """Give what a sparse row leaves out: 0, the first level; else missing."""
+    if attribute.type == "numeric":
+        return "0"
+    return attribute.levels[0] if attribute.levels else None

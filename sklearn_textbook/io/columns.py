@@ -1,0 +1,308 @@
+"""From the columns as parsed to columns an estimator can use.
+
+Text is trimmed, missing marks become nulls, numbers written with a decimal comma
+become numbers, and the types that the user asks for are applied. A value that
+does not fit is an error that names its line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.compute as compute
+
+from sklearn_textbook.io.naming import count_things
+from sklearn_textbook.io.table_file import TableFileError, make_row_error
+
+#: The types a caller may ask for.
+NUMERIC_TYPE = "numeric"
+CATEGORICAL_TYPE = "categorical"
+TEXT_TYPE = "text"
+COLUMN_TYPES = (NUMERIC_TYPE, CATEGORICAL_TYPE, TEXT_TYPE)
+
+_INFERRED_WISHES = (None, NUMERIC_TYPE)
+_INFERRED_TYPES = (pa.int64(), pa.float64(), pa.bool_(), pa.timestamp("s"))
+_DECIMAL_COMMA = r"^[+-]?\d*(,\d+)?$"
+_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_NEARLY_ALL = 0.9
+
+
+@dataclass
+class ColumnContext:
+    """What is known of the file while its columns are converted.
+
+    Parameters
+    ----------
+    path : str
+        The file, for messages.
+    find_line : callable
+        Line of a row, or None.
+    missing_marks : sequence of str, default=None
+        Texts that stand for a missing value in a file without types of its own;
+        None where the file has types, so that its texts are left as they are.
+    notes : list of str
+        What was decided; added to.
+    """
+
+    path: str
+    find_line: callable
+    missing_marks: tuple[str, ...] | None = None
+    notes: list[str] = field(default_factory=list)
+
+    def error(self, problem, *, row, column, remedy):
+        """Give an error that names the line of a row."""
+        return make_row_error(
+            problem,
+            path=self.path,
+            find_line=self.find_line,
+            row=row,
+            column=column,
+            remedy=remedy,
+        )
+
+
+def prepare_columns(table, requested, context):
+    """Give every column of a table a type that an estimator can use.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        The columns as parsed.
+    requested : dict of str to str
+        Types asked for: "numeric", "categorical" or "text".
+    context : ColumnContext
+        The file.
+
+    Returns
+    -------
+    table : pyarrow.Table
+        Numbers, booleans, dates, text and categories; no infinite number.
+
+    Raises
+    ------
+    TableFileError
+        If a value does not fit the type asked for, is infinite, or the column has
+        a type no estimator can use.
+    """
+    prepared = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        wish = requested.get(name)
+        column = _settle_type(name, column, context)
+        if context.missing_marks is not None and _is_text(column.type):
+            column = _settle_text(name, column, context, infer=wish in _INFERRED_WISHES)
+        if wish == NUMERIC_TYPE:
+            column = _to_numbers(name, column, context)
+        elif wish == CATEGORICAL_TYPE:
+            column = _to_categories(column)
+        elif wish == TEXT_TYPE:
+            column = _to_text(column)
+        elif _is_text(column.type):
+            _note_stray_text(name, column, context)
+        _require_finite(name, column, context)
+        prepared[name] = column
+    return pa.table(prepared)
+
+
+def _is_text(data_type):
+    return pa.types.is_string(data_type) or pa.types.is_large_string(data_type)
+
+
+def _settle_type(name, column, context):
+    """Odd Arrow types made plain."""
+    kind = column.type
+    if pa.types.is_null(kind):
+        return column.cast(pa.float64())
+    if _is_text(kind) or pa.types.is_string_view(kind):
+        return column.cast(pa.string())
+    if pa.types.is_decimal(kind) or pa.types.is_float16(kind):
+        return column.cast(pa.float64())
+    if pa.types.is_time32(kind):
+        return column.cast(pa.time64("us"))
+    if pa.types.is_dictionary(kind):
+        return column.unify_dictionaries()
+    if (
+        pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_boolean(kind)
+        or pa.types.is_temporal(kind)
+    ):
+        return column
+    raise TableFileError(
+        f"values of type {kind} cannot be used",
+        path=context.path,
+        column=name,
+        remedy="drop the column (--drop) or store numbers, text, booleans or dates",
+    )
+
+
+def _settle_text(name, column, context, infer):
+    """Blanks around values taken off, and what was hidden by them recognised."""
+    trimmed = compute.utf8_trim_whitespace(column)
+    if compute.any(compute.not_equal(trimmed, column)).as_py():
+        marks = pa.array(["", *context.missing_marks])
+        is_missing = compute.is_in(trimmed, value_set=marks)
+        trimmed = compute.if_else(is_missing, pa.scalar(None, pa.string()), trimmed)
+        trimmed = _infer_type(trimmed) if infer else trimmed
+    if infer and _is_text(trimmed.type) and _has_decimal_commas(trimmed):
+        context.notes.append(f"column {name!r}: numbers with a decimal comma")
+        trimmed = compute.replace_substring(trimmed, ",", ".").cast(pa.float64())
+    return trimmed
+
+
+def _infer_type(column):
+    if column.null_count == len(column):
+        return column.cast(pa.float64())
+    for data_type in _INFERRED_TYPES:
+        try:
+            return column.cast(data_type)
+        except pa.ArrowInvalid:
+            continue
+    return column
+
+
+def _has_decimal_commas(column):
+    if not compute.any(compute.match_substring(column, ",")).as_py():
+        return False
+    return bool(
+        compute.all(compute.match_substring_regex(column, _DECIMAL_COMMA)).as_py()
+    )
+
+
+# ------------------------------------------------------------ types asked for
+def _to_numbers(name, column, context):
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if _is_text(column.type):
+        row = find_text_that_is_no_number(column)
+        if row is not None:
+            raise context.error(
+                f"{column[row].as_py()!r} is not a number",
+                row=row,
+                column=name,
+                remedy="correct it, leave it empty if it is missing, or do not ask "
+                "for the column to be numeric",
+            )
+        return column.cast(pa.float64())
+    if pa.types.is_boolean(column.type):
+        return column.cast(pa.int8())
+    return column
+
+
+def find_text_that_is_no_number(column):
+    """Find the first row whose text is no number.
+
+    Parameters
+    ----------
+    column : pyarrow.Array or ChunkedArray of strings
+        The texts.
+
+    Returns
+    -------
+    row : int or None
+        Row, counted from 0.
+    """
+    for row, text in enumerate(column.to_pylist()):
+        if text is not None and not _is_number(text):
+            return row
+    return None
+
+
+def _is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text  # Python's own spelling of long numbers
+
+
+def _to_text(column):
+    """Write the values as text, whole numbers without a decimal point."""
+    kind = column.type
+    if pa.types.is_dictionary(kind) or _is_text(kind):
+        return column
+    if pa.types.is_floating(kind):
+        values = column.to_pylist()
+        return pa.chunked_array(
+            [pa.array([_number_text(value) for value in values], pa.string())]
+        )
+    return column.cast(pa.string())
+
+
+def _number_text(value):
+    if value is None or value != value:
+        return None
+    return str(int(value)) if value.is_integer() else repr(value)
+
+
+def _to_categories(column):
+    """Text as categories: in the order of the numbers if all are, else sorted."""
+    column = _to_text(column)
+    if pa.types.is_dictionary(column.type):
+        return column
+    levels = [
+        level for level in compute.unique(column).to_pylist() if level is not None
+    ]
+    if all(_is_number(level) for level in levels):
+        levels.sort(key=lambda level: (float(level), level))
+    else:
+        levels.sort()
+    return categories_from_text(column, levels)
+
+
+def categories_from_text(column, levels):
+    """Code text as an Arrow dictionary with the levels in the order given.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray of strings
+        The values; one that is no level becomes null.
+    levels : list of str
+        The levels.
+
+    Returns
+    -------
+    column : pyarrow.ChunkedArray
+        The categories.
+    """
+    value_set = pa.array(levels, pa.string())
+    codes = compute.index_in(column, value_set=value_set, skip_nulls=True)
+    if isinstance(codes, pa.ChunkedArray):
+        codes = codes.combine_chunks()
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(codes, value_set)])
+
+
+# ------------------------------------------------------------------- checks
+def _require_finite(name, column, context):
+    if not pa.types.is_floating(column.type):
+        return
+    infinite = compute.is_inf(column)
+    if not compute.any(infinite).as_py():
+        return
+    row = compute.index(infinite, True).as_py()
+    raise context.error(
+        f"the value {column[row].as_py()} is infinite",
+        row=row,
+        column=name,
+        remedy="give a finite number, or leave it empty if it is missing",
+    )
+
+
+def _note_stray_text(name, column, context):
+    """Say that a column of numbers has a few words in it, most likely a slip."""
+    present = column.drop_null()
+    looks = compute.match_substring_regex(present, _NUMBER)
+    n_numbers = compute.sum(looks).as_py() or 0
+    if not len(present) or n_numbers < _NEARLY_ALL * len(present):
+        return
+    row = find_text_that_is_no_number(column)
+    if row is None:
+        return
+    line = context.find_line(row)
+    where = f"line {line}" if line is not None else f"row {row + 1}"
+    n_words = count_things(len(present) - n_numbers, "value")
+    context.notes.append(
+        f"column {name!r} is read as text because of {n_words} such as "
+        f"{column[row].as_py()!r} ({where}); if they stand for missing values, give "
+        "them with --missing-marks"
+    )

@@ -1,0 +1,296 @@
+"""Text tables: comma, semicolon, tab or pipe between the values.
+
+The values are parsed by pyarrow. What it does not do is done here: guess the
+separator and whether there is a header, and find the line of a row that is wrong.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from itertools import islice
+
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+
+from sklearn_textbook.io.naming import count_things, list_names
+from sklearn_textbook.io.table_file import TableFileError
+from sklearn_textbook.io.text_encoding import decode_to_utf8
+
+#: Separators that are recognised, the likelier first where two fit equally.
+SEPARATORS = {"\t": "tab", ";": "semicolon", "|": "pipe", ",": "comma"}
+
+_SAMPLE_BYTES = 1 << 18
+_SAMPLE_ROWS = 200
+
+
+class DelimitedText:
+    """The text of a table, its separator and the names of its columns.
+
+    Parameters
+    ----------
+    source : TableSource
+        Where the bytes come from.
+    delimiter : str, default=None
+        The separator; None recognises it.
+    header : bool, default=None
+        Whether the first row has the names; None decides by its values.
+    encoding : str, default=None
+        Encoding; None recognises UTF-8, UTF-16 with its mark and Chinese GB18030.
+    expected_names : sequence of str, default=()
+        Names of which one in the first row shows that it is the header.
+    names_without_header : sequence of sequences of str, default=()
+        What to call the columns without a header, chosen by their number.
+
+    Attributes
+    ----------
+    names : list of str
+        Column names; "column_1", "column_2", ... without a header.
+    notes : list of str
+        What was decided and is not obvious.
+    """
+
+    def __init__(
+        self,
+        source,
+        *,
+        delimiter=None,
+        header=None,
+        encoding=None,
+        expected_names=(),
+        names_without_header=(),
+    ):
+        self.source = source
+        self.path = source.path
+        self.notes = []
+        self.text, self.encoding = decode_to_utf8(source.read(), self.path, encoding)
+        rows = self._read_sample(delimiter)
+        self.has_header = (
+            _looks_like_header(rows[0], expected_names) if header is None else header
+        )
+        if self.has_header:
+            self.names = self._read_names(rows[0])
+        else:
+            self.names = _invent_names(len(rows[0]), names_without_header)
+
+    @property
+    def layout(self):
+        """Separator and encoding in words."""
+        separator = SEPARATORS.get(self.delimiter, repr(self.delimiter))
+        header = "" if self.has_header else ", no header"
+        return f"{separator}-separated, {self.encoding}{header}"
+
+    def _read_sample(self, delimiter):
+        sample = self.text[:_SAMPLE_BYTES].decode(errors="ignore")
+        if not sample.strip():
+            raise TableFileError(
+                "is empty", path=self.path, remedy="a table has a header and rows"
+            )
+        self.delimiter = delimiter or guess_delimiter(sample)
+        return _sample_rows(sample, self.delimiter)
+
+    def _read_names(self, first_row):
+        names = []
+        for number, field in enumerate(first_row):
+            name = field.strip()
+            if not name:
+                name = f"column_{number + 1}"
+                self.notes.append(f"column {number + 1} has no name; called {name!r}")
+            if name in names:
+                raise TableFileError(
+                    f"the name stands in columns {names.index(name) + 1} and "
+                    f"{number + 1}",
+                    path=self.path,
+                    line=1,
+                    column=name,
+                    remedy="give every column its own name",
+                )
+            names.append(name)
+        return names
+
+    def parse(self, column_types, missing_marks):
+        """Parse the values into an Arrow table with the types that pyarrow infers.
+
+        Parameters
+        ----------
+        column_types : dict of str to pyarrow.DataType
+            Types of columns that are not to be inferred.
+        missing_marks : sequence of str
+            Texts that stand for a missing value.
+
+        Returns
+        -------
+        table : pyarrow.Table
+            The columns.
+        """
+        self._require_closed_quotes()
+        marks = {""} | {before + mark for mark in missing_marks for before in ("", " ")}
+        try:
+            table = arrow_csv.read_csv(
+                pa.py_buffer(self.text),
+                read_options=arrow_csv.ReadOptions(
+                    column_names=self.names,
+                    # Lines before the header are empty ones; they count as rows here.
+                    skip_rows_after_names=self._count_rows_to_skip(),
+                    block_size=1 << 22,
+                ),
+                parse_options=arrow_csv.ParseOptions(
+                    delimiter=self.delimiter, newlines_in_values=b'"' in self.text
+                ),
+                convert_options=arrow_csv.ConvertOptions(
+                    null_values=sorted(marks),
+                    strings_can_be_null=True,
+                    column_types=column_types,
+                ),
+            )
+        except pa.ArrowInvalid as error:
+            self._explain_ragged_row()
+            raise TableFileError(
+                f"cannot be parsed ({str(error).splitlines()[0]})", path=self.path
+            ) from None
+        if table.num_rows == 0:
+            raise TableFileError(
+                f"has a header ({list_names(self.names)}) and no rows",
+                path=self.path,
+                remedy="add rows, or say --no-header if the first line is a row",
+            )
+        return table
+
+    def _count_rows_to_skip(self):
+        if not self.has_header:
+            return 0
+        leading = self.text[: len(self.text) - len(self.text.lstrip(b"\r\n"))]
+        return 1 + len(leading.splitlines())
+
+    def records(self):
+        """Yield every row with the line it ends on, the header included.
+
+        Slow, and therefore used only to find the place of an error.
+        """
+        stream = io.TextIOWrapper(io.BytesIO(self.text), encoding="utf-8", newline="")
+        reader = csv.reader(stream, delimiter=self.delimiter)
+        try:
+            for values in reader:
+                if values:
+                    yield reader.line_num, values
+        except csv.Error:  # a value too long for this reader: no line is named
+            return
+
+    def find_line(self, row):
+        """Find the line on which a row ends; rows are counted from 0."""
+        number = row + 1 if self.has_header else row
+        record = next(islice(self.records(), number, None), None)
+        return record[0] if record else None
+
+    def _explain_ragged_row(self):
+        expected = len(self.names)
+        for line, values in self.records():
+            if len(values) == expected:
+                continue
+            if len(values) < expected:
+                remedy = f"no value for column {self.names[len(values)]!r}"
+            else:
+                separator = SEPARATORS.get(self.delimiter, "separator")
+                remedy = (
+                    f"{values[expected]!r} is one too many; quote a value that holds "
+                    f"the {separator} itself"
+                )
+            raise TableFileError(
+                f"the row has {count_things(len(values), 'value')}, but there are "
+                f"{count_things(expected, 'column')}",
+                path=self.path,
+                line=line,
+                remedy=remedy,
+            )
+
+    def _require_closed_quotes(self):
+        # An odd number of quotes is rare, so the slow look is rare as well.
+        if self.text.count(b'"') % 2 == 0:
+            return
+        stream = io.TextIOWrapper(io.BytesIO(self.text), encoding="utf-8", newline="")
+        reader = csv.reader(stream, delimiter=self.delimiter, strict=True)
+        line = 0
+        try:
+            for _ in reader:
+                line = reader.line_num
+        except csv.Error as error:
+            if "unexpected end of data" in str(error):
+                raise TableFileError(
+                    "a quoted value is opened and never closed",
+                    path=self.path,
+                    line=line + 1,
+                    remedy='write the quotes in pairs, a quote inside them as ""',
+                ) from None
+
+
+def guess_delimiter(sample):
+    r"""Find the separator that gives the rows of a sample the most even field count.
+
+    A separator must occur in the first row. Among those that do, the one by which
+    the largest share of the rows has as many fields as the first wins.
+
+    Parameters
+    ----------
+    sample : str
+        Beginning of the text.
+
+    Returns
+    -------
+    delimiter : str
+        One of tab, semicolon, pipe and comma; the comma if there is only one column.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.io.delimited import guess_delimiter
+    >>> guess_delimiter("length;class\n1,5;a\n2,5;b\n")
+    ';'
+    """
+    best, best_share = ",", 0.0
+    for delimiter in SEPARATORS:
+        counts = [len(row) for row in _sample_rows(sample, delimiter)]
+        if len(counts) > 2:
+            counts.pop()  # the sample may end inside a row
+        if not counts or counts[0] < 2:
+            continue
+        share = sum(count == counts[0] for count in counts) / len(counts)
+        if share > best_share:
+            best, best_share = delimiter, share
+    return best
+
+
+def _sample_rows(sample, delimiter):
+    """Split the first rows that are not empty."""
+    reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
+    rows = []
+    try:
+        for row in reader:
+            if row:
+                rows.append(row)
+            if len(rows) == _SAMPLE_ROWS:
+                break
+    except csv.Error:  # a value too long for this reader; pyarrow has no limit
+        pass
+    return rows or [[""]]
+
+
+def _invent_names(n_columns, candidates):
+    for names in candidates:
+        if len(names) == n_columns:
+            return list(names)
+    return [f"column_{number + 1}" for number in range(n_columns)]
+
+
+def _looks_like_header(first_row, expected_names):
+    """Names are no numbers; an expected name settles it."""
+    fields = [field.strip() for field in first_row]
+    if any(name in fields for name in expected_names):
+        return True
+    return not any(_is_number(field) for field in fields)
+
+
+def _is_number(field):
+    try:
+        float(field.replace(",", "."))
+    except ValueError:
+        return False
+    return True

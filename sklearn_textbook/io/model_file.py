@@ -1,0 +1,243 @@
+"""Fitted estimators as JSON: readable, versioned, and never executed.
+
+A model file holds names, numbers and lists. Reading it builds an estimator of a
+fixed list of classes and gives it a tree whose every index has been checked; nothing
+in the file is looked up, imported or evaluated.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_textbook.io.model_document import (
+    ESTIMATORS,
+    FORMAT_NAME,
+    SCHEMA_VERSION,
+    SavedModel,
+    find_class,
+    is_integer,
+    read_document,
+    write_document,
+)
+
+__all__ = ["ModelFileError", "SavedModel", "load_model", "read_model", "save_model"]
+
+
+class ModelFileError(ValueError):
+    """A model file that cannot be written or read, said in one line.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong.
+    path : str, default=None
+        The file.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.io import ModelFileError
+    >>> print(ModelFileError("is damaged", path="model.json"))
+    model.json: is damaged
+    """
+
+    def __init__(self, problem, path=None):
+        self.problem = problem
+        self.path = None if path is None else str(path)
+        super().__init__(problem, path)
+
+    def __str__(self):
+        return self.problem if self.path is None else f"{self.path}: {self.problem}"
+
+
+def save_model(estimator, path, *, target=None, table=None):
+    """Write a fitted estimator to a JSON file.
+
+    The file has the estimator's class and parameters, the columns and levels of the
+    training table, the class labels and the tree. `load_model` reads it back to equal
+    predictions. It holds no training rows.
+
+    Parameters
+    ----------
+    estimator : CARTClassifier or CARTRegressor
+        The fitted estimator.
+    path : str or path-like
+        The file to write; it appears complete or not at all.
+    target : str, default=None
+        Name of the column that is predicted.
+    table : dict, default=None
+        Anything else to keep, as JSON values.
+
+    Raises
+    ------
+    ModelFileError
+        If the class is none that a model file can hold, or a parameter has a value
+        that JSON cannot hold, such as a random generator or a function.
+    sklearn.exceptions.NotFittedError
+        If the estimator is not fitted.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_textbook.io import load_model, save_model
+    >>> from sklearn_textbook.tree import CARTClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = CARTClassifier(max_depth=2).fit(X, y)
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "iris.json")
+    >>> save_model(tree, path, target="species")
+    >>> bool((load_model(path).predict_proba(X) == tree.predict_proba(X)).all())
+    True
+    """
+    name = type(estimator).__name__
+    if name not in ESTIMATORS or type(estimator) is not find_class(name):
+        raise ModelFileError(
+            f"a {name} cannot be saved as a model file; possible are "
+            f"{', '.join(ESTIMATORS)}",
+            path,
+        )
+    check_is_fitted(estimator, "tree_")
+    try:
+        document = write_document(estimator, target, table)
+        text = json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n"
+    except (TypeError, ValueError) as error:
+        raise ModelFileError(str(error), path) from None
+    # Written beside the file and moved onto it, so that no half a model is left.
+    path = Path(path)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        unfinished.write_text(text, encoding="utf-8", newline="\n")
+        unfinished.replace(path)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise ModelFileError(f"cannot be written ({error.strerror})", path) from None
+
+
+def load_model(path):
+    """Read a fitted estimator from a JSON file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file that `save_model` wrote.
+
+    Returns
+    -------
+    estimator : CARTClassifier or CARTRegressor
+        The fitted estimator, predicting as the saved one did.
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be read, is no model file, is damaged, or was written by a
+        newer version of the package. Nothing in a file is ever executed.
+
+    See Also
+    --------
+    read_model : The same with the name of the target.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from sklearn_textbook.io import load_model
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "foreign.json")
+    >>> _ = path.write_text('{"learner": {}}')
+    >>> load_model(path)
+    Traceback (most recent call last):
+    ...
+    sklearn_textbook.io.model_file.ModelFileError: ...foreign.json: is JSON, but ...
+    """
+    return read_model(path).estimator
+
+
+def read_model(path):
+    """Read all that a model file holds.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file that `save_model` wrote.
+
+    Returns
+    -------
+    model : SavedModel
+        Estimator, target and notes on the table.
+
+    Raises
+    ------
+    ModelFileError
+        As in `load_model`.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from sklearn_textbook.io import read_model, save_model
+    >>> from sklearn_textbook.tree import CARTClassifier
+    >>> tree = CARTClassifier().fit([[1.0], [2.0]], ["unripe", "ripe"])
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "fruit.json")
+    >>> save_model(tree, path, target="state", table={"n_rows": 2})
+    >>> model = read_model(path)
+    >>> model.target, model.table, model.estimator.predict([[1.2]])
+    ('state', {'n_rows': 2}, array(['unripe'], dtype='<U6'))
+    """
+    document = _read_json(path)
+    version = document.get("schema_version")
+    if document.get("format") != FORMAT_NAME:
+        raise ModelFileError(
+            f"is JSON, but no {FORMAT_NAME}; give a file written by "
+            "sklearn-textbook fit --save or by save_model",
+            path,
+        )
+    if not is_integer(version) or version < 1:
+        raise ModelFileError("is damaged: it has no schema_version", path)
+    if version > SCHEMA_VERSION:
+        raise ModelFileError(
+            f"has schema version {version}, but this version of sklearn-textbook "
+            f"reads up to {SCHEMA_VERSION}; install a newer one",
+            path,
+        )
+    try:
+        return read_document(document)
+    except KeyError as error:
+        raise ModelFileError(f"is damaged: {error} is missing", path) from None
+    except (
+        ValueError,
+        TypeError,
+        AttributeError,
+        IndexError,
+        OverflowError,
+        RecursionError,
+    ) as error:
+        reason = " ".join(str(error).split())
+        raise ModelFileError(f"is damaged: {reason}", path) from None
+
+
+def _read_json(path):
+    try:
+        text = Path(path).read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        raise ModelFileError("no such file", path) from None
+    except OSError as error:
+        raise ModelFileError(f"cannot be read ({error.strerror})", path) from None
+    except UnicodeDecodeError:
+        raise ModelFileError("is no model file: it is not UTF-8 text", path) from None
+    try:
+        document = json.loads(text, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        cut = error.pos >= len(text.rstrip())
+        hint = "; it ends too early" if cut else ""
+        raise ModelFileError(
+            f"is no JSON from line {error.lineno}, column {error.colno} on{hint}", path
+        ) from None
+    except (ValueError, RecursionError):
+        raise ModelFileError("is no JSON that a model file may hold", path) from None
+    if not isinstance(document, dict):
+        raise ModelFileError(f"is JSON, but no {FORMAT_NAME}", path)
+    return document
+
+
+def _refuse_constant(name):
+    raise ValueError(f"{name} is no JSON number")

@@ -1,0 +1,108 @@
+"""Names in messages: the nearest one, and short lists of what there is."""
+
+from difflib import get_close_matches
+
+
+def count_things(number, thing):
+    """Write a number with its noun in the right number.
+
+    Parameters
+    ----------
+    number : int
+        How many.
+    thing : str
+        The noun in the singular, with a regular plural.
+
+    Returns
+    -------
+    text : str
+        Such as "1 row" or "1,024 rows".
+
+    Examples
+    --------
+    >>> from sklearn_textbook.io.naming import count_things
+    >>> count_things(1, "row"), count_things(1024, "row"), count_things(2, "class")
+    ('1 row', '1,024 rows', '2 classes')
+    """
+    plural = "es" if thing.endswith("s") else "s"
+    return f"{number:,} {thing}{'' if number == 1 else plural}"
+
+
+def suggest_name(name, names, *, cutoff=0.6):
+    """Ask for the nearest of some names: "did you mean ...?".
+
+    Parameters
+    ----------
+    name : str
+        The name that is not there.
+    names : sequence of str
+        The names that are.
+    cutoff : float, default=0.6
+        How alike the names have to be, from 0 to 1.
+
+    Returns
+    -------
+    suggestion : str
+        The question, or "".
+
+    Examples
+    --------
+    >>> from sklearn_textbook.io.naming import suggest_name
+    >>> suggest_name("Specis", ["length", "species"])
+    "did you mean 'species'?"
+    """
+    folded = {}
+    for other in names:
+        folded.setdefault(str(other).casefold(), str(other))
+    near = get_close_matches(str(name).casefold(), list(folded), n=1, cutoff=cutoff)
+    return f"did you mean {folded[near[0]]!r}?" if near else ""
+
+
+def list_names(names, most=12):
+    """List names in quotes, cut after `most` of them.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names.
+    most : int, default=12
+        How many are listed before "and ... more".
+
+    Returns
+    -------
+    text : str
+        The list.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.io.naming import list_names
+    >>> list_names(["a", "b", "c"], most=2)
+    "'a', 'b' and 1 more"
+    """
+    names = [repr(str(name)) for name in names]
+    listed = ", ".join(names[:most])
+    return listed if len(names) <= most else f"{listed} and {len(names) - most} more"
+
+
+def explain_unknown_name(name, names):
+    """Word the remedy for an unknown name: the nearest one, or the list of all.
+
+    Parameters
+    ----------
+    name : str
+        The name that is not there.
+    names : sequence of str
+        The names that are.
+
+    Returns
+    -------
+    remedy : str
+        One clause.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.io.naming import explain_unknown_name
+    >>> explain_unknown_name("q", ["length", "species"])
+    "there are: 'length', 'species'"
+    """
+    return suggest_name(name, names) or f"there are: {list_names(names)}"

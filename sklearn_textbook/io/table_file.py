@@ -1,0 +1,301 @@
+"""What reading a table gives: a frame, its column kinds, and clear errors."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+
+from sklearn_textbook.tree.encode import NOMINAL, NUMERIC, ORDINAL
+
+#: The name that stands for the standard input.
+STANDARD_INPUT = "-"
+
+
+def display_path(path):
+    """Give the path of a table for a message; "-" is the standard input."""
+    return "standard input" if path == STANDARD_INPUT else str(path)
+
+
+class TableFileError(ValueError):
+    """A table that cannot be read, said in one line.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong.
+    path : str
+        The file.
+    line : int, default=None
+        Line of the file, counted from 1.
+    column : str, default=None
+        Name of the column.
+    remedy : str, default=None
+        What would be right.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.io import TableFileError
+    >>> raise TableFileError(
+    ...     "'abc' is not a number", path="loan.csv", line=3, column="income"
+    ... )
+    Traceback (most recent call last):
+    ...
+    sklearn_textbook.io.table_file.TableFileError:
+    loan.csv, line 3, column 'income': 'abc' is not a number
+    """
+
+    def __init__(self, problem, *, path, line=None, column=None, remedy=None):
+        self.problem = problem
+        self.path = str(path)
+        self.line = line
+        self.column = column
+        self.remedy = remedy
+        super().__init__(str(self))
+
+    def __reduce__(self):
+        return _rebuild_error, (self.problem, self.__dict__.copy())
+
+    def __str__(self):
+        place = [display_path(self.path)]
+        if self.line is not None:
+            place.append(f"line {self.line}")
+        if self.column is not None:
+            place.append(f"column {self.column!r}")
+        remedy = f"; {self.remedy}" if self.remedy else ""
+        return f"{', '.join(place)}: {self.problem}{remedy}"
+
+
+def _rebuild_error(problem, state):
+    error = TableFileError(problem, path=state["path"])
+    error.__dict__.update(state)
+    return error
+
+
+def make_row_error(problem, *, path, find_line, row, column=None, remedy=None):
+    """Make a `TableFileError` that names the line of a row, or else its number.
+
+    Parameters
+    ----------
+    problem, path, column, remedy : str
+        As for `TableFileError`.
+    find_line : callable
+        Gives the line of a row, or None.
+    row : int
+        Row, counted from 0.
+
+    Returns
+    -------
+    error : TableFileError
+        To be raised.
+    """
+    line = find_line(row)
+    if line is None:
+        problem = f"row {row + 1}: {problem}"
+    return TableFileError(problem, path=path, line=line, column=column, remedy=remedy)
+
+
+@dataclass(frozen=True)
+class TableSource:
+    """The bytes of a table: of a file, read again when asked, or of a stream.
+
+    Parameters
+    ----------
+    path : str
+        Path of the file, or "-" for the standard input.
+    stream_bytes : bytes, default=None
+        What the standard input gave; it can be read only once.
+    """
+
+    path: str
+    stream_bytes: bytes | None = field(default=None, repr=False)
+
+    @classmethod
+    def open(cls, path):
+        """Open a path, "-" meaning the standard input."""
+        path = str(path)
+        if path == STANDARD_INPUT:
+            return cls(path, sys.stdin.buffer.read())
+        return cls(path)
+
+    def read(self):
+        """Read all bytes, unpacked if the name ends in .gz, .bz2 or .zst.
+
+        Raises
+        ------
+        TableFileError
+            If the file does not exist, is a folder or cannot be read.
+        """
+        if self.stream_bytes is not None:
+            return self.stream_bytes
+        path = Path(self.path)
+        if path.is_dir():
+            raise TableFileError(
+                "is a folder", path=self.path, remedy="give the path of a file"
+            )
+        try:
+            with pa.input_stream(str(path), compression="detect") as stream:
+                return stream.read()
+        except FileNotFoundError:
+            raise TableFileError(
+                "no such file", path=self.path, remedy=_suggest_neighbour(path)
+            ) from None
+        except PermissionError:
+            raise TableFileError(
+                "may not be read", path=self.path, remedy="check its permissions"
+            ) from None
+        except OSError as error:
+            raise TableFileError(
+                f"cannot be read ({_first_line(error)})", path=self.path
+            ) from None
+
+
+def _suggest_neighbour(path):
+    from sklearn_textbook.io.naming import suggest_name
+
+    try:
+        neighbours = [entry.name for entry in path.parent.iterdir()]
+    except OSError:
+        return f"the folder {str(path.parent)!r} does not exist either"
+    return suggest_name(path.name, neighbours, cutoff=0.8) or None
+
+
+def _first_line(error):
+    return str(error).strip().splitlines()[0] if str(error).strip() else "no reason"
+
+
+def column_kind(data_type):
+    """Tell the kind of a column by its Arrow type.
+
+    Numbers, booleans, dates and times are numeric; text and categories nominal;
+    categories whose order is declared ordinal.
+
+    Parameters
+    ----------
+    data_type : pyarrow.DataType
+        Type of the column.
+
+    Returns
+    -------
+    kind : str
+        "numeric", "nominal" or "ordinal".
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from sklearn_textbook.io.table_file import column_kind
+    >>> column_kind(pa.float64()), column_kind(pa.string())
+    ('numeric', 'nominal')
+    """
+    if pa.types.is_dictionary(data_type):
+        return ORDINAL if data_type.ordered else NOMINAL
+    if pa.types.is_string(data_type) or pa.types.is_large_string(data_type):
+        return NOMINAL
+    return NUMERIC
+
+
+@dataclass(frozen=True, eq=False)
+class TableFile:
+    r"""A table read from a file.
+
+    Parameters
+    ----------
+    frame : pyarrow.Table
+        The columns; every estimator of the package fits it as it is, and
+        narwhals turns it into a pandas or polars frame.
+    path : str
+        Where it was read from; "-" is the standard input.
+    format : {"csv", "arff", "parquet"}
+        Format of the file.
+    layout : str
+        How the file is laid out, in words, e.g. "semicolon-separated, UTF-8".
+    has_header : bool
+        Whether the column names come from the file.
+    notes : tuple of str
+        What the reader decided and the user should know.
+    find_line : callable
+        Line of the file on which a row (counted from 0) ends, or None where the
+        format has no lines.
+
+    Attributes
+    ----------
+    names, n_rows, n_columns
+        Names of the columns, number of rows and of columns.
+    column_kinds : dict of str to str
+        Kind of every column: "numeric", "nominal" or "ordinal".
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from sklearn_textbook.io import read_table
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "fruit.csv")
+    >>> _ = path.write_text("weight,ripe\n1.5,yes\n2,no\n")
+    >>> table = read_table(path)
+    >>> table.n_rows, table.names, table.find_line(1)
+    (2, ['weight', 'ripe'], 3)
+    >>> table.frame.to_pandas()
+       weight ripe
+    0     1.5  yes
+    1     2.0   no
+    """
+
+    frame: pa.Table
+    path: str
+    format: str
+    layout: str
+    has_header: bool = True
+    notes: tuple[str, ...] = ()
+    find_line: Callable[[int], int | None] = field(default=lambda row: None, repr=False)
+
+    @property
+    def names(self):
+        """Names of the columns."""
+        return list(self.frame.column_names)
+
+    @property
+    def n_rows(self):
+        """Number of rows."""
+        return self.frame.num_rows
+
+    @property
+    def n_columns(self):
+        """Number of columns."""
+        return self.frame.num_columns
+
+    @property
+    def column_kinds(self):
+        """Kind of every column: {name: "numeric", "nominal" or "ordinal"}."""
+        return {column.name: column_kind(column.type) for column in self.frame.schema}
+
+    def error(self, problem, *, row=None, column=None, remedy=None):
+        """Make a `TableFileError` that names the line of a row.
+
+        Parameters
+        ----------
+        problem : str
+            What is wrong.
+        row : int, default=None
+            Row, counted from 0.
+        column : str, default=None
+            Name of the column.
+        remedy : str, default=None
+            What would be right.
+
+        Returns
+        -------
+        error : TableFileError
+            To be raised.
+        """
+        if row is None:
+            return TableFileError(problem, path=self.path, column=column, remedy=remedy)
+        return make_row_error(
+            problem,
+            path=self.path,
+            find_line=self.find_line,
+            row=int(row),
+            column=column,
+            remedy=remedy,
+        )

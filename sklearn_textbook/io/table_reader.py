@@ -1,0 +1,254 @@
+"""One door for all table files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as parquet
+
+from sklearn_textbook.io.arff import parse_arff
+from sklearn_textbook.io.columns import (
+    COLUMN_TYPES,
+    NUMERIC_TYPE,
+    ColumnContext,
+    prepare_columns,
+)
+from sklearn_textbook.io.delimited import DelimitedText
+from sklearn_textbook.io.missing_marks import MISSING_MARKS
+from sklearn_textbook.io.naming import explain_unknown_name
+from sklearn_textbook.io.table_file import (
+    STANDARD_INPUT,
+    TableFile,
+    TableFileError,
+    TableSource,
+)
+
+_FORMATS = {".parquet": "parquet", ".pq": "parquet", ".arff": "arff"}
+_PACKED = (".gz", ".bz2", ".zst")
+
+
+def read_table(
+    path,
+    *,
+    format=None,  # noqa: A002 - the word users know
+    delimiter=None,
+    header=None,
+    encoding=None,
+    missing_marks=MISSING_MARKS,
+    column_types=None,
+    drop=(),
+    expected_names=(),
+    names_without_header=(),
+    unknown_names="error",
+):
+    r"""Read a csv, tsv, Parquet or ARFF file.
+
+    The format follows the ending of the name (.parquet, .arff; all others are text
+    with separated values; .gz, .bz2 and .zst are unpacked). csv and Parquet are
+    parsed by pyarrow.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file; "-" reads text with separated values from the standard input.
+    format : {"csv", "arff", "parquet"}, default=None
+        The format, if the name does not tell.
+    delimiter : str, default=None
+        Separator of the values; None recognises comma, semicolon, tab and pipe.
+    header : bool, default=None
+        Whether the first row has the names. None: it has, unless one of its fields
+        is a number. Without a header the columns are column_1, column_2, ...
+    encoding : str, default=None
+        Encoding of a text file. None recognises UTF-8 with and without its mark,
+        UTF-16 with its mark, and Chinese text in GB18030.
+    missing_marks : sequence of str
+        Texts that stand for a missing value in a csv file, by default "?", "NA",
+        "N/A", "NaN", "nan", "null" and "NULL". An empty field always does. Parquet
+        has nulls of its own, ARFF the mark "?".
+    column_types : dict of str to str, default=None
+        Types of columns that are not to be recognised: "numeric", "categorical"
+        (levels in the order of their numbers if all are numbers, else sorted) or
+        "text".
+    drop : sequence of str, default=()
+        Columns to leave out.
+    expected_names : sequence of str, default=()
+        Names of which one in the first row shows that it is the header.
+    names_without_header : sequence of sequences of str, default=()
+        What a table without a header may call its columns; the first sequence with as
+        many names as the table has columns is taken.
+    unknown_names : {"error", "ignore"}, default="error"
+        What happens if `column_types` or `drop` name a column that does not exist.
+
+    Returns
+    -------
+    table : TableFile
+        The columns and their kinds, the layout, and notes on what was decided.
+
+    Raises
+    ------
+    TableFileError
+        If the file cannot be read, a row has too many or too few values, a column
+        asked for does not exist, a value does not fit its type or is infinite. The
+        message is one line that names the file, the line and the column.
+
+    See Also
+    --------
+    write_arff : Write a frame as an ARFF file.
+
+    Notes
+    -----
+    Kinds of columns: numbers, booleans, dates and times are numeric, text is nominal,
+    categories are nominal or, with a declared order, ordinal.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from sklearn_textbook.io import read_table
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "fruit.csv")
+    >>> _ = path.write_text("weight;colour\n1.5;green\n?;black\n")
+    >>> table = read_table(path)
+    >>> table.layout, table.column_kinds
+    ('semicolon-separated, UTF-8', {'weight': 'numeric', 'colour': 'nominal'})
+    >>> table.frame["weight"].to_pylist()
+    [1.5, None]
+    """
+    column_types = dict(column_types or {})
+    for name, wish in column_types.items():
+        if wish not in COLUMN_TYPES:
+            raise ValueError(
+                f"column_types[{name!r}] is {wish!r}; allowed are {COLUMN_TYPES}"
+            )
+    source = TableSource.open(path)
+    file_format = format or _guess_format(source.path)
+    if file_format == "parquet":
+        reader = _read_parquet
+    elif file_format == "arff":
+        reader = _read_arff
+    elif file_format == "csv":
+        reader = _read_csv
+    else:
+        raise ValueError(
+            f"format is {file_format!r}; allowed are 'csv', 'arff', 'parquet'"
+        )
+    return reader(
+        source,
+        delimiter=delimiter,
+        header=header,
+        encoding=encoding,
+        missing_marks=tuple(missing_marks),
+        column_types=column_types,
+        drop=tuple(drop),
+        expected_names=tuple(expected_names),
+        names_without_header=names_without_header,
+        unknown_names=unknown_names,
+    )
+
+
+def _guess_format(path):
+    if path == STANDARD_INPUT:
+        return "csv"
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes and suffixes[-1] in _PACKED:
+        suffixes.pop()
+    return _FORMATS.get(suffixes[-1] if suffixes else "", "csv")
+
+
+def _require_names(names, options, path):
+    if options["unknown_names"] == "ignore":
+        return
+    for name in [*options["column_types"], *options["drop"]]:
+        if name not in names:
+            raise TableFileError(
+                f"no column {name!r}",
+                path=path,
+                remedy=explain_unknown_name(name, names),
+            )
+
+
+def _finish(table, source, find_line, options, notes=(), missing_marks=None):
+    """Check names, drop columns and give them types, for all formats."""
+    _require_names(table.column_names, options, source.path)
+    table = table.drop_columns([n for n in options["drop"] if n in table.column_names])
+    context = ColumnContext(source.path, find_line, missing_marks, list(notes))
+    return prepare_columns(table, options["column_types"], context), context.notes
+
+
+def _read_csv(source, **options):
+    text = DelimitedText(
+        source,
+        delimiter=options["delimiter"],
+        header=options["header"],
+        encoding=options["encoding"],
+        expected_names=options["expected_names"],
+        names_without_header=options["names_without_header"],
+    )
+    # Text that is asked for must not pass through numbers: "007" stays "007".
+    as_text = {
+        name: pa.string()
+        for name, wish in options["column_types"].items()
+        if wish != NUMERIC_TYPE
+    }
+    for name in options["drop"]:
+        as_text[name] = pa.string()
+    table = text.parse(as_text, options["missing_marks"])
+    frame, notes = _finish(
+        table, source, text.find_line, options, text.notes, options["missing_marks"]
+    )
+    return TableFile(
+        frame=frame,
+        path=source.path,
+        format="csv",
+        layout=text.layout,
+        has_header=text.has_header,
+        notes=tuple(notes),
+        find_line=text.find_line,
+    )
+
+
+def _read_arff(source, **options):
+    arff = parse_arff(source, encoding=options["encoding"])
+    frame, notes = _finish(arff.frame, source, arff.find_line, options)
+    return TableFile(
+        frame=frame,
+        path=source.path,
+        format="arff",
+        layout=f"ARFF, relation {arff.relation!r}",
+        notes=tuple(notes),
+        find_line=arff.find_line,
+    )
+
+
+def _read_parquet(source, **options):
+    try:
+        table = parquet.read_table(pa.BufferReader(source.read()))
+    except (pa.ArrowException, OSError) as error:
+        reason = str(error).splitlines()[0].rpartition("'<Buffer>': ")[2]
+        raise TableFileError(
+            f"is not a Parquet file ({reason})",
+            path=source.path,
+            remedy="write it anew, or give it the ending of its format",
+        ) from None
+    # pandas stores row labels that have no name under this one.
+    labels = [n for n in table.column_names if n.startswith("__index_level_")]
+    table = table.drop_columns(labels)
+    if table.num_rows == 0:
+        raise TableFileError("has no rows", path=source.path)
+    twice = next(
+        (n for n in table.column_names if table.column_names.count(n) > 1), None
+    )
+    if twice is not None:
+        raise TableFileError(
+            "the name stands for more than one column",
+            path=source.path,
+            column=twice,
+            remedy="give every column its own name",
+        )
+    frame, notes = _finish(table, source, lambda row: None, options)
+    return TableFile(
+        frame=frame,
+        path=source.path,
+        format="parquet",
+        layout="Parquet",
+        notes=tuple(notes),
+    )

@@ -1,0 +1,556 @@
+"""Classification and regression trees (CART, 分类与回归树)."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils import check_random_state
+
+from sklearn_textbook._contract.parameters import (
+    check_choice,
+    check_count_or_share,
+    check_integer,
+    check_random_seed,
+    check_real,
+    resolve_count,
+    resolve_max_features,
+)
+from sklearn_textbook.tree.grow.grow import UNLIMITED, GrowthRules, grow_tree
+from sklearn_textbook.tree.prune import keep_best_first, prune_to_alpha
+from sklearn_textbook.tree.recipe import (
+    BaseTree,
+    TreeClassifierMethods,
+    TreeRegressorMethods,
+)
+
+CLASSIFICATION_CRITERIA = ("gini", "entropy", "log_loss", "error")
+REGRESSION_CRITERIA = ("squared_error", "absolute_error", "poisson")
+LARGEST_SEED = np.iinfo(np.int32).max
+
+
+class BaseCART(BaseTree):
+    """Parameters and growth of both CART estimators."""
+
+    _criteria = ()
+
+    def _check_parameters(self):
+        check_choice("criterion", self.criterion, self._criteria)
+        check_choice("splitter", self.splitter, ("best", "random"))
+        check_integer("max_depth", self.max_depth, 1, accepts_none=True)
+        check_count_or_share("min_samples_split", self.min_samples_split, 2)
+        check_count_or_share(
+            "min_samples_leaf", self.min_samples_leaf, 1, includes_one=False
+        )
+        check_real("min_weight_fraction_leaf", self.min_weight_fraction_leaf, 0.0, 0.5)
+        check_count_or_share(
+            "max_features", self.max_features, 1, words=(None, "sqrt", "log2")
+        )
+        check_integer("max_leaf_nodes", self.max_leaf_nodes, 2, accepts_none=True)
+        check_real("min_impurity_decrease", self.min_impurity_decrease, 0.0)
+        check_real("ccp_alpha", self.ccp_alpha, 0.0)
+        check_random_seed("random_state", self.random_state)
+        check_choice(
+            "categorical_split",
+            self.categorical_split,
+            ("subset", "one-vs-rest", "multiway"),
+        )
+        check_choice(
+            "missing", self.missing, ("learned", "branch", "surrogate", "error")
+        )
+        check_choice("unseen", self.unseen, ("parent", "fractional", "error"))
+        check_choice("tie_breaking", self.tie_breaking, ("first", "random"))
+
+    def _read_monotonic(self, table, target):
+        """Return the constraints as integers, or None."""
+        if self.monotonic_cst is None:
+            return None
+        if target.n_outputs > 1:
+            raise ValueError(
+                "Monotonicity constraints are not supported with multiple outputs."
+            )
+        constraints = np.asarray(self.monotonic_cst)
+        if constraints.ndim != 1 or len(constraints) != table.n_columns:
+            raise ValueError(
+                f"monotonic_cst has shape {len(np.atleast_1d(constraints))} but the "
+                f"input data X has {table.n_columns} features."
+            )
+        if not np.isin(constraints, (-1, 0, 1)).all():
+            raise ValueError(
+                "monotonic_cst must be None or an array-like of -1, 0 or 1, but got "
+                f"{np.unique(constraints)}"
+            )
+        if target.is_classifier and target.n_classes[0] > 2:
+            raise ValueError(
+                "Monotonicity constraints are not supported with multiclass "
+                "classification."
+            )
+        for name, kind, sign in zip(
+            table.schema.names, table.schema.kinds, constraints, strict=True
+        ):
+            if kind == "nominal" and sign != 0:
+                raise ValueError(
+                    f"monotonic_cst asks for {sign:+d} in column {name!r}, which is "
+                    "nominal: its levels have no order. Use 0 there."
+                )
+        return tuple(int(sign) for sign in constraints)
+
+    def _resolve_rules(self, table, target, weight):
+        """Return the growth rules of this estimator on this table."""
+        n_rows = table.n_rows
+        total_weight = n_rows if weight is None else weight.sum()
+        self.max_features_ = resolve_max_features(self.max_features, table.n_columns)
+        if self.max_features_ > table.n_columns:
+            self.max_features_ = table.n_columns
+        min_samples_split = resolve_count(self.min_samples_split, n_rows)
+        return GrowthRules(
+            criterion=self._criterion_name(),
+            max_depth=UNLIMITED if self.max_depth is None else int(self.max_depth),
+            min_samples_split=max(2, min_samples_split),
+            min_samples_leaf=max(1, resolve_count(self.min_samples_leaf, n_rows)),
+            min_weight_leaf=float(self.min_weight_fraction_leaf * total_weight),
+            min_impurity_decrease=float(self.min_impurity_decrease),
+            max_features=self.max_features_,
+            random_splitter=self.splitter == "random",
+            shuffles_columns=self.tie_breaking == "random",
+            missing=self.missing,
+            categorical_split=self.categorical_split,
+            unseen=self.unseen,
+            monotonic=self._read_monotonic(table, target),
+        )
+
+    def _criterion_name(self):
+        return self.criterion
+
+    def _grow(self, table, target, weight, n_threads):
+        rules = self._resolve_rules(table, target, weight)
+        seed = 0
+        if (
+            rules.random_splitter
+            or rules.shuffles_columns
+            or (rules.max_features < table.n_columns)
+        ):
+            seed = check_random_state(self.random_state).randint(LARGEST_SEED)
+        tree = grow_tree(
+            table,
+            target,
+            rules,
+            sample_weight=weight,
+            random_state=seed,
+            n_threads=n_threads,
+        )
+        if self.max_leaf_nodes is not None:
+            tree = keep_best_first(tree, min(self.max_leaf_nodes, tree.node_count + 1))
+        if self.ccp_alpha > 0.0:
+            tree = prune_to_alpha(tree, self.ccp_alpha)
+        return tree
+
+
+class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
+    r"""Classification tree of two-way splits (CART, 分类树), grown exactly.
+
+    Every node takes the test that lowers the weighted impurity most,
+
+    .. math:: W_t\, i(t) - \sum_c W_c\, i(c) \to \max,
+
+    with W the weight of a node's rows and i their impurity. Thresholds are midpoints
+    between neighbouring values.
+
+    The table may hold numbers, booleans, strings, ordered and unordered categories,
+    dates and missing values as they are. Where scikit-learn has a parameter, its name,
+    meaning and default are the same, so that an import of ``DecisionTreeClassifier``
+    can be changed for this class.
+
+    Parameters
+    ----------
+    criterion : {"gini", "entropy", "log_loss", "error"}, default="gini"
+        Impurity of a node with class shares p: :math:`1 - \sum p_k^2`,
+        :math:`-\sum p_k \log_2 p_k` ("entropy" and "log_loss"), or
+        :math:`1 - \max p_k`. With "error" a node is split only if that saves errors.
+    splitter : {"best", "random"}, default="best"
+        The best threshold (or division of levels), or one drawn at random per column.
+    max_depth : int, default=None
+        Largest depth; None: until the other limits stop.
+    min_samples_split : int or float, default=2
+        Rows a node needs to be split; a float is a share of all rows.
+    min_samples_leaf : int or float, default=1
+        Rows every child must have; a float is a share of all rows.
+    min_weight_fraction_leaf : float, default=0.0
+        Share of the total weight every child must have.
+    max_features : int, float, {"sqrt", "log2"}, default=None
+        Columns drawn at each node; None: all. Drawing goes on until one column that
+        is not constant was found.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the drawn columns, thresholds and ties. Without these the tree does
+        not depend on it.
+    max_leaf_nodes : int, default=None
+        Largest number of leaves; the nodes that gain most are split first.
+    min_impurity_decrease : float, default=0.0
+        A node is split if this lowers the impurity of the whole tree by at least as
+        much, :math:`\frac{W_t}{W} \Delta i(t)`.
+    class_weight : dict, list of dict or "balanced", default=None
+        Weight of each class, multiplied with the sample weights.
+    ccp_alpha : non-negative float, default=0.0
+        Complexity parameter of minimal cost-complexity pruning (代价复杂度剪枝); 0: no
+        pruning.
+    monotonic_cst : array-like of int of shape (n_features,), default=None
+        1: the prediction may only rise with the column, -1: only fall, 0: free.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Nominal columns: by dtype (strings, objects, categories), none, or a mask,
+        indices or names, as in HistGradientBoostingClassifier.
+    categorical_split : {"subset", "one-vs-rest", "multiway"}, default="subset"
+        How a nominal column divides its levels: into two subsets; one level against
+        the rest, the A(x) = a of the book; or one branch per level.
+    missing : {"learned", "branch", "surrogate", "error"}, default="learned"
+        What becomes of missing values: the better child, found in training, as in
+        scikit-learn; a child of their own; the child that a surrogate split on
+        another column says, as in rpart; or they are an error.
+    unseen : {"parent", "fractional", "error"}, default="parent"
+        What becomes of a level without training rows in the node: the row stays and
+        takes the node's own distribution; it goes into all children in proportion to
+        their weight; or it is an error.
+    tie_breaking : {"first", "random"}, default="first"
+        Of equally good tests the first column and the lowest threshold win; or the
+        first of columns in random order.
+    n_jobs : int, default=None
+        Threads; None: as many as OpenMP allows, at most one per core. The tree is the
+        same for any number.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,), or list of such arrays
+        Class labels; a list for several outputs.
+    n_classes_ : int or ndarray of int
+        Number of classes; one per output.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, if the table has names that are all strings.
+    n_outputs_ : int
+        Number of outputs.
+    max_features_ : int
+        Columns drawn at each node.
+    n_missing_ : ndarray of int, shape (n_features,)
+        Missing values of each column in training.
+    schema_ : TableSchema
+        Kinds, names and levels of the columns.
+    tree_ : RoutedTree
+        The tree as arrays, readable like scikit-learn's ``tree_``.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each column in the decrease of impurity.
+    rules_ : sequence of dict
+        One if-then rule per leaf.
+
+    See Also
+    --------
+    CARTRegressor : The same for numbers.
+    sklearn.tree.DecisionTreeClassifier : Numeric columns only, thresholds in float32,
+        ties broken by the order in which columns are drawn.
+
+    Notes
+    -----
+    Differences from scikit-learn: values are compared exactly in float64, so columns
+    whose values differ by less than 1e-7 are no constants; purity is decided by the
+    classes present, so rounding of weights splits no pure node; nodes are numbered
+    breadth first; ties do not depend on ``random_state``. From rpart: no split is
+    undone for saving no error, and nothing is pruned unless asked for.
+
+    Growing costs O(n d log n) for sorting and O(n d) per level of the tree. Memory is
+    about 20 bytes per cell of the table while the tree grows.
+
+    Two classes, and regression: the best division of a nominal column is found by
+    sorting the levels. Three and more classes: all divisions are tried up to 10
+    levels; beyond, the best division in the order of each class's share is improved by
+    moving single levels.
+
+    References
+    ----------
+    .. [1] L. Breiman, J. Friedman, R. Olshen, C. Stone (1984), Classification and
+       Regression Trees.
+    .. [2] 李航《统计学习方法》, section 5.5, algorithm 5.6.
+    .. [3] 周志华《机器学习》, section 4.2.3.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.datasets import load_loan
+    >>> from sklearn_textbook.tree import CARTClassifier, export_text
+    >>> X, y = load_loan(language="en", return_X_y=True, as_frame=True)
+    >>> model = CARTClassifier(categorical_split="one-vs-rest").fit(X, y)
+    >>> print(export_text(model), end="")
+    |--- owns_house = yes: yes (6 rows, 100%)
+    |--- owns_house = no
+    |   |--- has_job = yes: yes (3 rows, 100%)
+    |   |--- has_job = no: no (6 rows, 100%)
+    """
+
+    _criteria = CLASSIFICATION_CRITERIA
+
+    def __init__(
+        self,
+        *,
+        criterion="gini",
+        splitter="best",
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
+        max_features=None,
+        random_state=None,
+        max_leaf_nodes=None,
+        min_impurity_decrease=0.0,
+        class_weight=None,
+        ccp_alpha=0.0,
+        monotonic_cst=None,
+        categorical_features="from_dtype",
+        categorical_split="subset",
+        missing="learned",
+        unseen="parent",
+        tie_breaking="first",
+        n_jobs=None,
+    ):
+        self.criterion = criterion
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.random_state = random_state
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.class_weight = class_weight
+        self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
+        self.categorical_features = categorical_features
+        self.categorical_split = categorical_split
+        self.missing = missing
+        self.unseen = unseen
+        self.tie_breaking = tie_breaking
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y, sample_weight=None):
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The training table.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows; rows of weight 0 take no part.
+
+        Returns
+        -------
+        self : CARTClassifier
+            The fitted estimator.
+        """
+        return self._fit_tree(X, y, sample_weight, is_classifier=True)
+
+
+class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
+    r"""Regression tree of two-way splits (CART, 回归树), grown exactly.
+
+    Every node takes the test that lowers the weighted impurity most; with the squared
+    error this is the least-squares split of the book,
+
+    .. math:: \min_{j, s} \Big[ \min_{c_1} \sum_{x_j \le s} (y - c_1)^2
+        + \min_{c_2} \sum_{x_j > s} (y - c_2)^2 \Big].
+
+    The table may hold numbers, booleans, strings, ordered and unordered categories,
+    dates and missing values as they are. Where scikit-learn has a parameter, its name,
+    meaning and default are the same, so that an import of ``DecisionTreeRegressor``
+    can be changed for this class.
+
+    Parameters
+    ----------
+    criterion : {"squared_error", "absolute_error", "poisson"}, default="squared_error"
+        Impurity of a node: variance about the mean; mean absolute deviation from the
+        median; or half the Poisson deviance, :math:`\frac{1}{W} \sum w\, y \log
+        (y / \bar y)`. "friedman_mse" is scikit-learn's deprecated second name for
+        "squared_error".
+    splitter : {"best", "random"}, default="best"
+        The best threshold (or division of levels), or one drawn at random per column.
+    max_depth : int, default=None
+        Largest depth; None: until the other limits stop.
+    min_samples_split : int or float, default=2
+        Rows a node needs to be split; a float is a share of all rows.
+    min_samples_leaf : int or float, default=1
+        Rows every child must have; a float is a share of all rows.
+    min_weight_fraction_leaf : float, default=0.0
+        Share of the total weight every child must have.
+    max_features : int, float, {"sqrt", "log2"}, default=None
+        Columns drawn at each node; None: all. Drawing goes on until one column that
+        is not constant was found.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the drawn columns, thresholds and ties. Without these the tree does
+        not depend on it.
+    max_leaf_nodes : int, default=None
+        Largest number of leaves; the nodes that gain most are split first.
+    min_impurity_decrease : float, default=0.0
+        A node is split if this lowers the impurity of the whole tree by at least as
+        much, :math:`\frac{W_t}{W} \Delta i(t)`.
+    ccp_alpha : non-negative float, default=0.0
+        Complexity parameter of minimal cost-complexity pruning (代价复杂度剪枝); 0: no
+        pruning.
+    monotonic_cst : array-like of int of shape (n_features,), default=None
+        1: the prediction may only rise with the column, -1: only fall, 0: free.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Nominal columns: by dtype (strings, objects, categories), none, or a mask,
+        indices or names, as in HistGradientBoostingRegressor.
+    categorical_split : {"subset", "one-vs-rest", "multiway"}, default="subset"
+        How a nominal column divides its levels: into two subsets; one level against
+        the rest, the A(x) = a of the book; or one branch per level.
+    missing : {"learned", "branch", "surrogate", "error"}, default="learned"
+        What becomes of missing values: the better child, found in training, as in
+        scikit-learn; a child of their own; the child that a surrogate split on
+        another column says, as in rpart; or they are an error.
+    unseen : {"parent", "fractional", "error"}, default="parent"
+        What becomes of a level without training rows in the node: the row stays and
+        takes the node's own distribution; it goes into all children in proportion to
+        their weight; or it is an error.
+    tie_breaking : {"first", "random"}, default="first"
+        Of equally good tests the first column and the lowest threshold win; or the
+        first of columns in random order.
+    n_jobs : int, default=None
+        Threads; None: as many as OpenMP allows, at most one per core. The tree is the
+        same for any number.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, if the table has names that are all strings.
+    n_outputs_ : int
+        Number of outputs.
+    max_features_ : int
+        Columns drawn at each node.
+    n_missing_ : ndarray of int, shape (n_features,)
+        Missing values of each column in training.
+    schema_ : TableSchema
+        Kinds, names and levels of the columns.
+    tree_ : RoutedTree
+        The tree as arrays, readable like scikit-learn's ``tree_``.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each column in the decrease of impurity.
+    rules_ : sequence of dict
+        One if-then rule per leaf.
+
+    See Also
+    --------
+    CARTClassifier : The same for classes.
+    sklearn.tree.DecisionTreeRegressor : Numeric columns only, thresholds in float32,
+        ties broken by the order in which columns are drawn.
+
+    Notes
+    -----
+    The differences from scikit-learn and rpart are those of
+    :class:`CARTClassifier`. Nominal columns are divided exactly by sorting the levels
+    by their mean, except with the absolute error, where all divisions are tried up to
+    10 levels and the order of the means is used beyond.
+
+    References
+    ----------
+    .. [1] L. Breiman, J. Friedman, R. Olshen, C. Stone (1984), Classification and
+       Regression Trees.
+    .. [2] 李航《统计学习方法》, section 5.5, algorithm 5.5.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.datasets import load_regression_tree_example
+    >>> from sklearn_textbook.tree import CARTRegressor
+    >>> X, y = load_regression_tree_example(return_X_y=True)
+    >>> model = CARTRegressor(max_depth=1).fit(X, y)
+    >>> float(model.tree_.threshold[0])
+    5.5
+    >>> model.predict([[1.0], [10.0]])
+    array([5.06 , 8.176])
+    """
+
+    _criteria = (*REGRESSION_CRITERIA, "friedman_mse")
+
+    def __init__(
+        self,
+        *,
+        criterion="squared_error",
+        splitter="best",
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
+        max_features=None,
+        random_state=None,
+        max_leaf_nodes=None,
+        min_impurity_decrease=0.0,
+        ccp_alpha=0.0,
+        monotonic_cst=None,
+        categorical_features="from_dtype",
+        categorical_split="subset",
+        missing="learned",
+        unseen="parent",
+        tie_breaking="first",
+        n_jobs=None,
+    ):
+        if isinstance(criterion, str) and criterion == "friedman_mse":
+            # scikit-learn's own name for the same splits, on its way out there too.
+            warnings.warn(
+                'criterion="friedman_mse" is deprecated and grows the same tree as '
+                '"squared_error"; use that name.',
+                FutureWarning,
+                stacklevel=2,
+            )
+        self.criterion = criterion
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.random_state = random_state
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
+        self.categorical_features = categorical_features
+        self.categorical_split = categorical_split
+        self.missing = missing
+        self.unseen = unseen
+        self.tie_breaking = tie_breaking
+        self.n_jobs = n_jobs
+
+    def _criterion_name(self):
+        return "squared_error" if self.criterion == "friedman_mse" else self.criterion
+
+    def _check_target_values(self, y):
+        if self.criterion != "poisson":
+            return
+        if (y < 0).any():
+            raise ValueError(
+                "Some value(s) of y are negative which is not allowed for Poisson "
+                "regression."
+            )
+        if y.sum() <= 0:
+            raise ValueError(
+                "Sum of y is not positive which is necessary for Poisson regression."
+            )
+
+    def fit(self, X, y, sample_weight=None):
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The training table.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Target values.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows; rows of weight 0 take no part.
+
+        Returns
+        -------
+        self : CARTRegressor
+            The fitted estimator.
+        """
+        return self._fit_tree(X, y, sample_weight, is_classifier=False)

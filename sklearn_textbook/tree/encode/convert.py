@@ -1,0 +1,145 @@
+"""From the values of a column to what training made of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sklearn_textbook.tree.encode.columns import (
+    NULL,
+    PLURALS,
+    STRING,
+    TEMPORAL,
+    describe_place,
+    infinity_error,
+)
+
+UNSEEN = -1.0  # stands for a level that training did not see
+
+
+def is_number(level):
+    """Whether a level is a number or boolean rather than a string."""
+    return not isinstance(level, str)
+
+
+def parse_levels(column, accepts_strings):
+    """Read the numbers of a column that came as levels.
+
+    Parameters
+    ----------
+    column : Column
+        With levels.
+    accepts_strings : bool
+        Whether numerals such as "1.5" count as numbers.
+
+    Returns
+    -------
+    numbers : ndarray of float64, shape (n_rows,)
+        NaN where missing.
+
+    Raises
+    ------
+    ValueError
+        If a row holds anything else; the message names column, row and value.
+    """
+    numbers = np.full(len(column.levels) + 1, np.nan)  # the last one: missing
+    is_used = column.is_used()
+    for code, level in enumerate(column.levels):
+        try:
+            if not (is_number(level) or accepts_strings):
+                raise ValueError
+            numbers[code] = float(level)
+        except OverflowError:
+            if is_used[code]:
+                raise infinity_error(column.name, column.first_row_of(code)) from None
+        except ValueError:
+            if not is_used[code]:
+                continue
+            place = describe_place(column.name, column.first_row_of(code))
+            raise ValueError(
+                f"Could not convert string to float: {place} holds {level!r}, but the "
+                "column is numeric."
+            ) from None
+    return numbers[column.codes]
+
+
+def require_same_nature(column, schema):
+    """Raise unless both or neither hold dates, or durations, or times of day."""
+    sources = {column.source, schema.source}
+    if len(sources) == 1 or NULL in sources or not sources & set(TEMPORAL):
+        return
+    if not column.is_empty():
+        raise ValueError(
+            f"Column {column.name!r} holds {PLURALS[column.source]}, but held "
+            f"{PLURALS[schema.source]} in training."
+        )
+
+
+def convert_to_numbers(column, schema):
+    """Read the numbers of a column that training took as numeric.
+
+    Parameters
+    ----------
+    column : Column
+        The values.
+    schema : ColumnSchema
+        Of a numeric column.
+
+    Returns
+    -------
+    numbers : ndarray of float64, shape (n_rows,)
+        NaN where missing.
+
+    Raises
+    ------
+    ValueError
+        If the values are of another nature than in training.
+    """
+    require_same_nature(column, schema)
+    if column.numbers is not None:
+        return column.numbers
+    if schema.source == NULL:  # never seen with a value, so no test asks for one
+        return np.full(column.codes.shape[0], np.nan)
+    return parse_levels(column, accepts_strings=schema.source == STRING)
+
+
+def look_up_levels(column, schema):
+    """Look up the training codes of a column's levels.
+
+    Levels are equal as in Python: 1, 1.0 and True are one level, 1 and "1" are two.
+
+    Parameters
+    ----------
+    column : Column
+        The values.
+    schema : ColumnSchema
+        Of a nominal or ordinal column.
+
+    Returns
+    -------
+    codes : ndarray of float64, shape (n_rows,)
+        -1 for a level that training did not see, NaN where missing.
+
+    Raises
+    ------
+    ValueError
+        If a row holds a string where all training levels are numbers, or the reverse.
+    """
+    require_same_nature(column, schema)
+    if column.codes is None:  # no value at all
+        return column.numbers
+    known = {is_number(level) for level in schema.levels} or {True, False}
+    codes = np.full(len(column.levels) + 1, np.nan)  # the last one: missing
+    is_used = column.is_used()
+    for code, level in enumerate(column.levels):
+        codes[code] = schema.codes.get(level, UNSEEN)
+        if is_number(level) not in known and is_used[code]:
+            place = describe_place(column.name, column.first_row_of(code))
+            found, wanted = (
+                ("number", "strings") if is_number(level) else ("string", "numbers")
+            )
+            raise ValueError(
+                f"Cannot look up the level of {place}: it is the {found} {level!r}, "
+                f"but in training the levels were {wanted}, such as "
+                f"{schema.levels[0]!r}."
+            )
+    return codes[column.codes]

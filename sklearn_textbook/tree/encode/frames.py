@@ -1,0 +1,223 @@
+"""Tables that are data frames: pandas, polars, pyarrow and what narwhals knows."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from sklearn_textbook.tree.encode.arrays import column_from_array, require_size
+from sklearn_textbook.tree.encode.columns import (
+    BOOLEAN,
+    CATEGORY,
+    NULL,
+    NUMBER,
+    STRING,
+    Column,
+    complex_error,
+    factorize_array,
+    unsupported_error,
+)
+from sklearn_textbook.tree.encode.objects import unify_levels
+
+
+def is_frame(X):
+    """Whether X is a data frame that narwhals reads."""
+    return nw.dependencies.is_into_dataframe(X)
+
+
+def require_frame_or_array(X):
+    """Raise for containers that look like tables but cannot be read as such."""
+    if nw.dependencies.is_into_series(X):
+        raise ValueError(
+            f"Expected a 2-dimensional container but got {type(X)} instead. Pass a "
+            "data frame with a single row or a single column instead."
+        )
+    if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
+        raise TypeError(
+            f"X is a lazy data frame ({type(X)}); call its collect method first."
+        )
+    if hasattr(X, "__arrow_c_array__") or hasattr(X, "__arrow_c_stream__"):
+        raise TypeError(f"X is of {type(X)}; pass pyarrow.table(X) instead.")
+
+
+def find_names(columns):
+    """Names of the columns, None if they are not strings."""
+    are_strings = [isinstance(name, str) for name in columns]
+    if all(are_strings):
+        return tuple(str(name) for name in columns)
+    if any(are_strings):
+        types = sorted({type(name).__qualname__ for name in columns})
+        raise TypeError(
+            "Feature names are only supported if all input features have string names, "
+            f"but your input has {types} as feature name / column name types."
+        )
+    return None
+
+
+class FrameTable:
+    """A data frame.
+
+    Parameters
+    ----------
+    X : data frame
+        A frame that is held in memory.
+    """
+
+    source = None
+
+    def __init__(self, X):
+        try:
+            self.frame = nw.from_native(X, eager_only=True)
+            columns = self.frame.columns
+        except nw.exceptions.DuplicateError as error:
+            raise ValueError(f"Column names of X must be unique: {error}") from error
+        require_size(self.frame.shape)
+        self.n_rows, self.n_columns = self.frame.shape
+        self.names = find_names(columns)
+
+    @cached_property
+    def series(self):
+        """The columns as series of narwhals."""
+        return list(self.frame.iter_columns())
+
+    def read_matrix(self):
+        """Return all columns as numbers if they are of one float dtype, else None."""
+        dtypes = set(self.frame.schema.dtypes())
+        if len(dtypes) > 1 or not dtypes <= {nw.Float64(), nw.Float32()}:
+            return None
+        matrix = self.frame.to_numpy()
+        # A frame that can hold both null and NaN may come as objects.
+        return matrix if matrix.dtype in (np.float64, np.float32) else None
+
+    def read_column(self, position, name, as_levels=False):
+        """Return one column."""
+        return column_from_series(self.series[position], name, as_levels)
+
+
+def column_from_series(series, name, as_levels=False):
+    """Read a column from a narwhals series.
+
+    Parameters
+    ----------
+    series : narwhals.Series
+        The values.
+    name : str
+        Name of the column, for messages.
+    as_levels : bool, default=False
+        Whether numbers are wanted as levels too.
+
+    Returns
+    -------
+    column : Column
+        With levels for strings, categories, mixed objects and where `as_levels`, with
+        numbers otherwise.
+    """
+    dtype = series.dtype
+    if dtype.is_nested():
+        raise unsupported_error(name, f"the nested dtype {dtype}")
+    if dtype in (nw.Categorical, nw.Enum):
+        return column_from_categories(series, name)
+    if dtype == nw.String:
+        codes, levels = factorize_strings(series)
+        return Column(name, STRING, codes=codes, levels=levels)
+    if dtype == nw.Boolean or dtype.is_numeric():
+        return column_from_numbers(series, name, as_levels)
+    if dtype.is_temporal() or dtype in (nw.Object, nw.Binary):
+        return column_from_array(series.to_numpy(), name, as_levels)
+    return column_from_unknown(series, name, as_levels)
+
+
+def column_from_numbers(series, name, as_levels):
+    """Read a column from a series of numbers or booleans, which may hold nulls."""
+    source = BOOLEAN if series.dtype == nw.Boolean else NUMBER
+    if as_levels and (source == BOOLEAN or series.dtype.is_integer()):
+        # Integers by way of float64 would not stay distinct.
+        is_missing = series.is_null().to_numpy()
+        values = series.fill_null(0 if source == NUMBER else False).to_numpy()
+        codes, levels = factorize_array(values, name, is_missing)
+        return Column(name, source, codes=codes, levels=levels)
+    numbers = series.cast(nw.Float64).to_numpy()
+    if as_levels:
+        codes, levels = factorize_array(numbers, name)
+        return Column(name, source, codes=codes, levels=levels)
+    return Column(name, source, numbers=numbers)
+
+
+def factorize_strings(series):
+    """Codes and distinct values of a series of strings, missing as -1."""
+    native = series.to_native()
+    if series.implementation.is_pandas_like():
+        codes, levels = native.factorize()
+        return np.asarray(codes), [str(level) for level in levels]
+    if series.implementation.is_pyarrow():
+        codes, levels, _ = read_dictionary(native.dictionary_encode())
+        return codes, levels
+    levels = series.drop_nulls().unique().to_list()
+    codes = series.replace_strict(
+        [*levels, None], [*range(len(levels)), -1], return_dtype=nw.Int64
+    )
+    return codes.to_numpy(), levels
+
+
+def read_dictionary(native):
+    """Codes, categories and whether these are ordered, of pyarrow's dictionary type."""
+    positions, codes = {}, []
+    for chunk in native.chunks:  # each has a dictionary of its own
+        mapping = [
+            positions.setdefault(category, len(positions))
+            if category is not None and category == category
+            else -1
+            for category in chunk.dictionary.to_pylist()
+        ]
+        indices = chunk.indices.cast("int64").fill_null(-1).to_numpy()
+        codes.append(np.array([*mapping, -1])[indices])
+    return np.concatenate(codes), list(positions), native.type.ordered
+
+
+def read_categories(series):
+    """Codes, categories and whether these are ordered, of a categorical series."""
+    native = series.to_native()
+    if hasattr(native, "cat") and series.implementation.is_pandas_like():
+        categories = native.cat
+        codes = categories.codes.to_numpy()
+        return codes, categories.categories.tolist(), categories.ordered
+    if series.implementation.is_polars() and series.dtype == nw.Enum:
+        codes = native.to_physical().cast(int).fill_null(-1).to_numpy()
+        return codes, native.dtype.categories.to_list(), True
+    if series.implementation.is_polars():
+        # polars shares the categories of all frames, so only those present count.
+        codes, levels = factorize_strings(series.cast(nw.String))
+        order = np.argsort(np.array(levels, dtype=object))
+        ranks = np.append(np.argsort(order), -1)
+        return ranks[codes], [levels[i] for i in order], False
+    if series.implementation.is_pandas_like():
+        native = native.array.__arrow_array__()
+    return read_dictionary(native)
+
+
+def column_from_categories(series, name):
+    """Read a column from a categorical series; all declared categories are levels."""
+    codes, categories, is_ordered = read_categories(series)
+    codes, levels = unify_levels(codes, categories, name)
+    return Column(
+        name, CATEGORY, codes=codes, levels=levels, is_ordered=bool(is_ordered)
+    )
+
+
+def column_from_unknown(series, name, as_levels):
+    """Read a column of a dtype that narwhals has no name for."""
+    native = series.to_native()
+    if len(series) == series.null_count():
+        return Column(name, NULL, numbers=np.full(len(series), np.nan))
+    if hasattr(native, "sparse"):
+        return column_from_array(native.sparse.to_dense().to_numpy(), name, as_levels)
+    dtype = getattr(native, "dtype", getattr(native, "type", None))
+    if getattr(dtype, "kind", "") == "c" and isinstance(dtype, np.dtype):
+        raise complex_error(name)
+    if "binary" in str(dtype):
+        return column_from_array(
+            np.array(series.to_list(), dtype=object), name, as_levels
+        )
+    raise unsupported_error(name, f"dtype {dtype}")

@@ -1,0 +1,271 @@
+"""Reading the training table: what every column is, and its numbers and codes."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from scipy import sparse
+
+from sklearn_textbook.tree.encode.columns import (
+    CATEGORY,
+    NOMINAL,
+    NUMBER,
+    NUMERIC,
+    ORDINAL,
+)
+from sklearn_textbook.tree.encode.convert import is_number, parse_levels
+from sklearn_textbook.tree.encode.schema import ColumnSchema, TableSchema
+from sklearn_textbook.tree.encode.tables import open_table
+
+
+@lru_cache(maxsize=16)
+def numeric_schema(names, has_names, source):
+    """Make the schema of a table of numbers; once for tables alike."""
+    return TableSchema(
+        tuple(ColumnSchema(name, NUMERIC, None, source) for name in names), has_names
+    )
+
+
+@lru_cache(maxsize=16)
+def default_names(n_columns):
+    """Make names for the columns of a table without names: x0, x1, ..."""
+    return tuple(f"x{position}" for position in range(n_columns))
+
+
+def find_categorical(categorical_features, names, n_columns):
+    """Find the columns declared categorical; None for "from_dtype".
+
+    Parameters
+    ----------
+    categorical_features : "from_dtype", None, or array-like of bool, int or str
+        As in scikit-learn's HistGradientBoostingClassifier.
+    names : tuple of str or None
+        Names of the columns.
+    n_columns : int
+        Number of columns.
+
+    Returns
+    -------
+    is_categorical : ndarray of bool, shape (n_columns,), or None
+        The mask.
+
+    Raises
+    ------
+    ValueError
+        If it is a mask of another length, an index out of range, a name that the table
+        lacks, or anything else.
+    """
+    if isinstance(categorical_features, str) and categorical_features == "from_dtype":
+        return None
+    is_categorical = np.zeros(n_columns, dtype=bool)
+    if categorical_features is None:
+        return is_categorical
+    declared = np.asarray(categorical_features)
+    if declared.ndim != 1:
+        raise ValueError(
+            "categorical_features must be 'from_dtype', None, or a one-dimensional "
+            "array-like of bool, int or str (a mask, indices or names of columns), got "
+            f"{categorical_features!r}."
+        )
+    if declared.size == 0:
+        return is_categorical
+    if declared.dtype.kind == "b":
+        if declared.shape[0] != n_columns:
+            raise ValueError(
+                "categorical_features set as a boolean mask must have shape "
+                f"(n_features,) = ({n_columns},), got: {declared.shape}."
+            )
+        return declared
+    if declared.dtype.kind in "iu":
+        wrong = declared[(declared < 0) | (declared >= n_columns)]
+        if wrong.size:
+            raise ValueError(
+                "categorical_features set as integer indices must be in "
+                f"[0, n_features - 1] = [0, {n_columns - 1}], got {wrong[0]}."
+            )
+        is_categorical[declared] = True
+        return is_categorical
+    is_categorical[find_positions(list(categorical_features), names)] = True
+    return is_categorical
+
+
+def find_positions(wanted, names):
+    """Find the positions of the columns that categorical_features names."""
+    if not all(isinstance(name, str) for name in wanted):
+        types = ", ".join(sorted({type(name).__name__ for name in wanted}))
+        raise ValueError(
+            f"categorical_features must be an array-like of bool, int or str, got: "
+            f"{types}."
+        )
+    if names is None:
+        raise ValueError(
+            "categorical_features should be passed as an array of integers or as a "
+            "boolean mask when the model is fitted on data without feature names."
+        )
+    for name in wanted:
+        if name not in names:
+            raise ValueError(
+                f"categorical_features has an item value {str(name)!r} which is not a "
+                "valid feature name of the training data. Observed feature names: "
+                f"{list(names)}."
+            )
+    return [names.index(name) for name in wanted]
+
+
+def sort_levels(codes, levels):
+    """Codes and levels with the levels sorted: numbers first, then strings."""
+    order = sorted(
+        range(len(levels)),
+        key=lambda code: (not is_number(levels[code]), levels[code]),
+    )
+    ranks = np.empty(len(levels) + 1)
+    ranks[order] = np.arange(len(levels))
+    ranks[-1] = np.nan  # missing
+    return ranks[codes], tuple(levels[code] for code in order)
+
+
+def code_column(column):
+    """Return codes of a nominal or ordinal column as float64, and its schema."""
+    kind = ORDINAL if column.is_ordered else NOMINAL
+    if column.codes is None:  # no value at all
+        return column.numbers, ColumnSchema(column.name, kind, (), column.source)
+    if column.source == CATEGORY:
+        levels = tuple(column.levels)
+        codes = np.append(np.arange(len(levels), dtype=np.float64), np.nan)[
+            column.codes
+        ]
+    else:
+        codes, levels = sort_levels(column.codes, column.levels)
+    return codes, ColumnSchema(column.name, kind, levels, column.source)
+
+
+def read_numbers(column):
+    """Return numbers of a column not declared categorical, and its schema."""
+    if column.numbers is not None:
+        return column.numbers, ColumnSchema(column.name, NUMERIC, None, column.source)
+    try:
+        numbers = parse_levels(column, accepts_strings=True)
+    except ValueError as error:
+        raise ValueError(
+            f"{error} List the column in categorical_features, or leave that at "
+            "'from_dtype', to split it by its levels."
+        ) from None
+    return numbers, ColumnSchema(column.name, NUMERIC, None, column.source)
+
+
+def replace_columns(matrix, columns):
+    """Replace some columns of a sparse matrix by dense ones."""
+    pieces, start = [], 0
+    for position, values in sorted(columns.items()):
+        pieces += [matrix[:, start:position], sparse.csc_array(values[:, np.newaxis])]
+        start = position + 1
+    return sparse.csc_array(sparse.hstack([*pieces, matrix[:, start:]]))
+
+
+def read_sparse_table(table, names, has_names, is_categorical):
+    """Read a sparse table with columns declared categorical."""
+    coded = {}
+    schemas = list(numeric_schema(names, has_names, table.source).columns)
+    for position in np.flatnonzero(is_categorical).tolist():
+        column = table.read_column(position, names[position], as_levels=True)
+        coded[position], schemas[position] = code_column(column)
+    matrix = replace_columns(table.read_matrix(), coded)
+    return matrix, TableSchema(tuple(schemas), has_names)
+
+
+def read_training_table(X, categorical_features="from_dtype", feature_names=None):
+    """Read a training table: a matrix of numbers and codes, and what its columns are.
+
+    Kinds by dtype, with ``categorical_features="from_dtype"``:
+
+    - integers, floats, decimals, booleans (as 0 and 1): numeric;
+    - dates and times with dates: numeric, as seconds since 1970-01-01T00:00:00 UTC,
+      those without a time zone counting as UTC; float64 keeps the seconds of our days
+      to a quarter of a microsecond;
+    - durations, times of day: numeric, in seconds;
+    - strings, and objects that are not all numbers: nominal (名义属性), the levels
+      being the distinct values, numbers before strings, each in ascending order;
+    - categorical dtypes: nominal, or ordinal (有序属性) if declared as ordered (also
+      polars' Enum); the levels are all declared categories in their order, also those
+      without rows; polars' Categorical declares none, so those present count, sorted;
+    - columns without any value: numeric.
+
+    None, NaN, NaT, ``pandas.NA`` and null are missing values.
+
+    Parameters
+    ----------
+    X : array-like, data frame or sparse matrix of shape (n_rows, n_columns)
+        numpy arrays of any dtype and layout; nested lists; pandas, polars and pyarrow
+        tables; scipy sparse arrays, whose unstored entries are zeros.
+    categorical_features : "from_dtype", None, or array-like, default="from_dtype"
+        A mask, indices or names of the columns to take as categorical, as in
+        scikit-learn's HistGradientBoostingClassifier. Numbers become levels too,
+        sorted. All other columns must then be numbers or numerals. None: no column is
+        categorical.
+    feature_names : sequence of str, default=None
+        Names of the columns of a table that has none itself.
+
+    Returns
+    -------
+    matrix : ndarray or csc_array of shape (n_rows, n_columns)
+        Numbers; codes of levels, counted from 0; NaN for missing values. A float64 or
+        float32 array comes back as itself if all its columns are numeric, a sparse
+        table as csc_array, anything else as a float64 array.
+    schema : TableSchema
+        What the columns are, to read further tables alike.
+
+    Raises
+    ------
+    ValueError
+        If the table is not two-dimensional or empty, is complex, has duplicate names,
+        or a column is no number where it must be; if `categorical_features` is wrong.
+    TypeError
+        If a column's dtype can be neither numbers nor levels.
+
+    Notes
+    -----
+    Differs from scikit-learn, where strings are an error: they are nominal columns.
+    Infinite numbers are found by `encode_table`, which passes over all of them anyway.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.tree.encode import read_training_table
+    >>> matrix, schema = read_training_table([[1, "b"], [2, "a"], [None, "b"]])
+    >>> matrix
+    array([[ 1.,  1.],
+           [ 2.,  0.],
+           [nan,  1.]])
+    >>> schema.columns[1].levels
+    ('a', 'b')
+    """
+    table = open_table(X)
+    names = table.names
+    if names is None and feature_names is not None:
+        names = tuple(str(name) for name in feature_names)
+        if len(names) != table.n_columns:
+            raise ValueError(
+                f"feature_names has {len(names)} names, but X has {table.n_columns} "
+                "columns."
+            )
+    is_categorical = find_categorical(categorical_features, names, table.n_columns)
+    has_names = names is not None
+    names = names if has_names else default_names(table.n_columns)
+    if is_categorical is None or not is_categorical.any():
+        matrix = table.read_matrix()
+        if matrix is not None:
+            return matrix, numeric_schema(names, has_names, table.source or NUMBER)
+    elif sparse.issparse(X):
+        return read_sparse_table(table, names, has_names, is_categorical)
+    matrix = np.empty((table.n_rows, table.n_columns), order="F")
+    schemas = []
+    for position, name in enumerate(names):
+        declared = is_categorical is not None and is_categorical[position]
+        column = table.read_column(position, name, as_levels=declared)
+        if declared or (is_categorical is None and column.codes is not None):
+            numbers, schema = code_column(column)
+        else:
+            numbers, schema = read_numbers(column)
+        matrix[:, position] = numbers
+        schemas.append(schema)
+    return matrix, TableSchema(tuple(schemas), has_names)

@@ -1,0 +1,351 @@
+"""What a table's columns were in training, and reading new tables accordingly."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from sklearn_textbook.tree.encode.arrays import is_plain, require_size
+from sklearn_textbook.tree.encode.columns import (
+    DURATION,
+    KINDS,
+    NUMBER,
+    NUMERIC,
+    SOURCES,
+    TEMPORAL,
+    TIME,
+    infinity_error,
+)
+from sklearn_textbook.tree.encode.convert import convert_to_numbers, look_up_levels
+from sklearn_textbook.tree.encode.tables import open_table
+
+BLOCK_BYTES = 1 << 26  # size of the dense blocks of a sparse table
+
+
+@dataclass(frozen=True)
+class ColumnSchema:
+    """What one column was in training.
+
+    Parameters
+    ----------
+    name : str
+        Its name; ``x0``, ``x1``, ... where the table had none.
+    kind : {"numeric", "ordinal", "nominal"}
+        How a tree may split it: at a threshold of its numbers, at a threshold of its
+        levels in their order, or by any grouping of its levels.
+    levels : tuple of str, bool, int or float, or None
+        The levels in the order of their codes; None for a numeric column.
+    source : str, default="number"
+        What it came from: "number", "boolean", "string", "mixed" (strings and numbers),
+        "category", "date", "duration", "time" or "null" (no value at all).
+    """
+
+    name: str
+    kind: str
+    levels: tuple | None = None
+    source: str = NUMBER
+
+    def __post_init__(self):
+        for field, allowed in (("kind", KINDS), ("source", SOURCES)):
+            if getattr(self, field) not in allowed:
+                raise ValueError(
+                    f"{field} of column {self.name!r} must be one of {allowed}, got "
+                    f"{getattr(self, field)!r}."
+                )
+        if (self.levels is None) != (self.kind == NUMERIC):
+            raise ValueError(
+                f"Column {self.name!r} is {self.kind} and has levels {self.levels}; "
+                "nominal and ordinal columns have levels, numeric ones have none."
+            )
+
+    @cached_property
+    def codes(self):
+        """The code of every level."""
+        return {level: code for code, level in enumerate(self.levels)}
+
+    def format_value(self, value):
+        """Write a number or code of this column in words, for messages and rules.
+
+        Parameters
+        ----------
+        value : float
+            A number of a numeric column, or the code of a level.
+
+        Returns
+        -------
+        text : str
+            The level; a date and time in ISO 8601; a duration in days, hours, minutes
+            and seconds; a time of day; the shortest decimal that reads back equal.
+
+        Examples
+        --------
+        >>> from sklearn_textbook.tree.encode import ColumnSchema
+        >>> ColumnSchema("day", "numeric", None, "date").format_value(86400.0)
+        '1970-01-02'
+        >>> ColumnSchema("colour", "nominal", ("green", "red")).format_value(1.0)
+        'red'
+        """
+        if self.kind != NUMERIC:
+            value = self.levels[int(value)]
+            if self.source not in TEMPORAL:
+                return str(value)
+        if np.isfinite(value) and self.source in TEMPORAL:
+            try:
+                return format_seconds(value, self.source)
+            except OverflowError:  # beyond the calendar
+                pass
+        return repr(float(value))
+
+
+def format_seconds(seconds, source):
+    """Seconds as a date, duration or time of day."""
+    duration = datetime.timedelta(seconds=seconds)
+    if source == DURATION:
+        return str(duration)
+    moment = datetime.datetime(1970, 1, 1) + duration
+    if source == TIME:
+        return moment.time().isoformat()
+    if moment.time() == datetime.time():
+        return moment.date().isoformat()
+    return moment.isoformat()
+
+
+def read_column_schema(entry):
+    """Read the schema of one column that `TableSchema.to_dict` wrote."""
+    name, levels = entry["name"], entry["levels"]
+    if not isinstance(name, str):
+        raise ValueError(f"the column name {name!r} is no string")
+    if levels is not None:
+        levels = tuple(levels)
+        for level in levels:
+            is_finite = not isinstance(level, float) or math.isfinite(level)
+            if not (isinstance(level, str | bool | int | float) and is_finite):
+                raise ValueError(f"column {name!r} has the wrong level {level!r}")
+        if len(set(levels)) < len(levels):
+            raise ValueError(f"column {name!r} has a level twice")
+    return ColumnSchema(name, entry["kind"], levels, entry["source"])
+
+
+@dataclass(frozen=True)
+class TableSchema:
+    """What the columns of the training table were.
+
+    Parameters
+    ----------
+    columns : tuple of ColumnSchema
+        One per column, in the order of the training table.
+    has_names : bool
+        Whether the training table named its columns, so that new tables are matched by
+        name.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.tree.encode import read_training_table
+    >>> _, schema = read_training_table([["red", 1.5], ["green", None]])
+    >>> schema.kinds
+    ('nominal', 'numeric')
+    >>> schema.read([["green", 2], ["blue", 3], [None, 4]])
+    array([[ 0.,  2.],
+           [-1.,  3.],
+           [nan,  4.]])
+    """
+
+    columns: tuple
+    has_names: bool = False
+
+    @property
+    def names(self):
+        """Names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def kinds(self):
+        """Kinds of the columns: "numeric", "ordinal" or "nominal"."""
+        return tuple(column.kind for column in self.columns)
+
+    @cached_property
+    def n_levels(self):
+        """Number of levels of every column, 0 for numeric ones; int64, read-only."""
+        n_levels = np.array(
+            [len(column.levels or ()) for column in self.columns], dtype=np.int64
+        )
+        n_levels.flags.writeable = False
+        return n_levels
+
+    @cached_property
+    def is_plain(self):
+        """Whether all columns take any number as it is."""
+        return all(
+            column.kind == NUMERIC and column.source not in TEMPORAL
+            for column in self.columns
+        )
+
+    def read(self, X):
+        """Read a new table as numbers and codes, as training coded them.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_rows, n_columns)
+            The table. If it and the training table name their columns, these are
+            matched by name, otherwise by position.
+
+        Returns
+        -------
+        matrix : ndarray of float64 or float32, shape (n_rows, n_columns)
+            Numbers as they are; a level as its code in training, counted from 0, -1
+            for a level that training did not see; NaN for a missing value. A float
+            array whose columns are all numeric comes back as itself.
+
+        Raises
+        ------
+        ValueError
+            If columns are missing or unknown, a number is infinite, or a column holds
+            strings where training saw numbers, dates where it saw none, and the like;
+            the message names the column.
+        TypeError
+            If a column holds objects that are none of these.
+        """
+        if self.is_plain and is_plain(X):
+            require_size(X.shape)
+            self._require_width(X.shape[1])
+            self._require_finite(X)
+            return X
+        table = open_table(X.toarray() if sparse.issparse(X) else X)
+        positions = self._match_columns(table)
+        matrix = table.read_matrix() if self.is_plain else None
+        if matrix is None:
+            matrix = self._convert_columns(table, positions)
+        elif positions != list(range(len(positions))):
+            matrix = matrix[:, positions]
+        self._require_finite(matrix)
+        return matrix
+
+    def read_blocks(self, X, max_bytes=BLOCK_BYTES):
+        """Read a table in blocks of rows, so that a sparse one is never dense at once.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_rows, n_columns)
+            The table.
+        max_bytes : int, default=2**26
+            Largest size of a dense block of a sparse table, but at least one row. Any
+            other table is one block.
+
+        Yields
+        ------
+        rows : slice
+            The rows of the block.
+        matrix : ndarray of float64 or float32
+            What `read` returns for them.
+        """
+        if not sparse.issparse(X) or X.ndim != 2:
+            matrix = self.read(X)
+            yield slice(0, matrix.shape[0]), matrix
+            return
+        n_rows, n_columns = X.shape
+        step = max(1, max_bytes // (8 * max(n_columns, 1)))
+        X = sparse.csr_array(X)
+        # A table without rows is one block, for its error.
+        for start in range(0, max(n_rows, 1), step):
+            stop = min(start + step, n_rows)
+            yield slice(start, stop), self.read(X[start:stop])
+
+    def _require_width(self, n_columns):
+        if n_columns != len(self.columns):
+            raise ValueError(
+                f"X has {n_columns} features, but {type(self).__name__} is expecting "
+                f"{len(self.columns)} features as input."
+            )
+
+    def _require_finite(self, matrix):
+        if np.isinf(matrix).any():
+            column, row = np.argwhere(np.isinf(matrix.T))[0]
+            raise infinity_error(self.columns[column].name, int(row))
+
+    def _match_columns(self, table):
+        """Position in the table of every training column."""
+        if not self.has_names or table.names is None:
+            self._require_width(table.n_columns)
+            return list(range(table.n_columns))
+        positions = {name: position for position, name in enumerate(table.names)}
+        message = ""
+        for names, wording in (
+            (set(positions) - set(self.names), "unseen at fit time"),
+            (set(self.names) - set(positions), "seen at fit time, yet now missing"),
+        ):
+            if names:
+                listed = "".join(f"- {name}\n" for name in sorted(names))
+                message += f"Feature names {wording}:\n{listed}"
+        if message:
+            raise ValueError(
+                "The feature names should match those that were passed during fit.\n"
+                + message
+            )
+        return [positions[name] for name in self.names]
+
+    def _convert_columns(self, table, positions):
+        matrix = np.empty((table.n_rows, len(self.columns)), order="F")
+        for j, (schema, position) in enumerate(
+            zip(self.columns, positions, strict=True)
+        ):
+            is_numeric = schema.kind == NUMERIC
+            column = table.read_column(position, schema.name, as_levels=not is_numeric)
+            convert = convert_to_numbers if is_numeric else look_up_levels
+            matrix[:, j] = convert(column, schema)
+        return matrix
+
+    def to_dict(self):
+        """Make a dictionary that JSON can hold.
+
+        Returns
+        -------
+        schema : dict
+            With ``columns``, a list of dictionaries, and ``has_names``.
+        """
+        return {
+            "has_names": self.has_names,
+            "columns": [
+                {
+                    "name": column.name,
+                    "kind": column.kind,
+                    "levels": None if column.levels is None else list(column.levels),
+                    "source": column.source,
+                }
+                for column in self.columns
+            ],
+        }
+
+    @classmethod
+    def from_dict(cls, schema):
+        """Read the schema that `to_dict` wrote.
+
+        Parameters
+        ----------
+        schema : dict
+            As `to_dict` returns it, perhaps by way of JSON.
+
+        Returns
+        -------
+        schema : TableSchema
+            Equal to the one written.
+
+        Raises
+        ------
+        ValueError
+            If an entry is missing, or not what it must be.
+        """
+        try:
+            columns = tuple(read_column_schema(entry) for entry in schema["columns"])
+            has_names = schema["has_names"]
+            if not isinstance(has_names, bool):
+                raise ValueError(f"has_names must be true or false, not {has_names!r}")
+            if has_names and len({column.name for column in columns}) < len(columns):
+                raise ValueError("two columns have the same name")
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"This is no table schema: {error!r}.") from error
+        return cls(columns, has_names)

@@ -1,0 +1,113 @@
+"""The encoded table: every column sorted once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sklearn_textbook.tree.encode._rank import write_codes
+from sklearn_textbook.tree.encode.schema import TableSchema
+
+RUN_START = np.uint32(0x80000000)
+ROW_MASK = np.uint32(0x7FFFFFFF)
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedTable:
+    """A table whose columns are sorted, ready for growing any number of trees.
+
+    It is read-only: a subset, a bootstrap sample or a fold is a list of rows, or
+    weights, over it.
+
+    Parameters
+    ----------
+    schema : TableSchema
+        What the columns are.
+    order : ndarray of uint32, shape (n_columns, n_rows)
+        Row numbers of each column by ascending value, equal values by ascending row
+        number, missing rows last. Bit 31 marks the first row of every run of equal
+        values, and the first missing row.
+    values : ndarray of float64, shape (n_columns, n_rows)
+        The first ``n_distinct[c]`` entries of row c are the distinct values present in
+        column c, ascending; for a nominal or ordinal column the codes of the levels
+        present. The rest is undefined.
+    n_distinct : ndarray of int64, shape (n_columns,)
+        Number of distinct values of each column.
+    n_missing : ndarray of int64, shape (n_columns,)
+        Number of missing values of each column.
+    """
+
+    schema: TableSchema
+    order: np.ndarray
+    values: np.ndarray
+    n_distinct: np.ndarray
+    n_missing: np.ndarray
+    _codes: dict = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self):
+        for array in (self.order, self.values, self.n_distinct, self.n_missing):
+            array.flags.writeable = False
+
+    @property
+    def n_rows(self):
+        """Number of rows."""
+        return self.order.shape[1]
+
+    @property
+    def n_columns(self):
+        """Number of columns."""
+        return self.order.shape[0]
+
+    def column_values(self, column):
+        """Distinct values of a column, ascending.
+
+        Parameters
+        ----------
+        column : int
+            Number of the column.
+
+        Returns
+        -------
+        values : ndarray of float64, shape (n_distinct[column],)
+            A read-only view.
+        """
+        return self.values[column, : self.n_distinct[column]]
+
+    def column_rows(self, column):
+        """Row numbers of a column by ascending value, without the marks.
+
+        Parameters
+        ----------
+        column : int
+            Number of the column.
+
+        Returns
+        -------
+        rows : ndarray of uint32, shape (n_rows,)
+            Missing rows last.
+        """
+        return self.order[column] & ROW_MASK
+
+    def codes(self, column):
+        """Rank of every row's value among the distinct values of a column.
+
+        Parameters
+        ----------
+        column : int
+            Number of the column.
+
+        Returns
+        -------
+        codes : ndarray of uint8, uint16 or uint32, shape (n_rows,)
+            Ranks from 0; ``n_distinct[column]`` for a missing value; the narrowest
+            type that holds that. Made on the first call, then kept; read-only.
+        """
+        if column not in self._codes:
+            missing_code = int(self.n_distinct[column])
+            codes = np.empty(self.n_rows, dtype=np.min_scalar_type(missing_code))
+            n_present = self.n_rows - int(self.n_missing[column])
+            write_codes(self.order[column], n_present, missing_code, codes)
+            codes.flags.writeable = False
+            self._codes[column] = codes
+        return self._codes[column]

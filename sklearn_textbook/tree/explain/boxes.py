@@ -1,0 +1,206 @@
+"""What stands in the boxes of a figure, how large they are, and where they go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sklearn_textbook.tree.explain.conditions import branch_condition
+from sklearn_textbook.tree.explain.describe import class_shares, has_children
+from sklearn_textbook.tree.explain.digits import format_number, format_share
+from sklearn_textbook.tree.explain.lettering import break_lines, measure, shorten
+from sklearn_textbook.tree.explain.shape import count_below
+from sklearn_textbook.tree.explain.tidy import place_nodes
+from sklearn_textbook.tree.grow.layout import FRACTIONAL, STAY
+
+# All lengths are in points, at a font of BASE_SIZE.
+BASE_SIZE = 10.0
+LINE_HEIGHT = 1.25  # of the font's size
+SMALL = 0.85  # size of notes and edge labels, of the font's size
+PADDING = (7.0, 5.0)  # across and down
+BAR_HEIGHT = 3.5
+SIBLING_GAP = 9.0
+LABEL_GAP = 4.0
+LEVEL_GAPS = (20.0, 26.0)  # between levels of a vertical and a horizontal drawing
+LINE_WIDTH = 18  # letters
+MAX_LETTERS = 40  # of one name
+LESS_EQUAL = {"<= ": "≤ ", ">= ": "≥ "}
+
+
+@dataclass
+class Box:
+    """One node of a figure.
+
+    Parameters
+    ----------
+    node : int
+        Number of the node.
+    title : list of str
+        The lines in bold: the column that is tested, or what is predicted.
+    notes : list of str
+        The lines below, in small letters.
+    label : list of str
+        The lines beside the edge from the parent.
+    shares : list of float
+        Shares of the classes, for the bar at the bottom; empty for none.
+    width, height : float
+        Size of the box.
+    label_width, label_height : float
+        Size of the label.
+    x, y : float
+        Middle of the box.
+    """
+
+    node: int
+    title: list
+    notes: list
+    label: list = field(default_factory=list)
+    shares: list = field(default_factory=list)
+    width: float = 0.0
+    height: float = 0.0
+    label_width: float = 0.0
+    label_height: float = 0.0
+    x: float = 0.0
+    y: float = 0.0
+
+
+class BoxWriter:
+    """Writes the boxes of a tree under the parameters of a figure."""
+
+    def __init__(self, words, *, impurity, node_ids, proportion, bars, precision):
+        self.words = words
+        self.impurity = impurity
+        self.node_ids = node_ids
+        self.proportion = proportion
+        self.bars = bars
+        self.precision = precision
+        self.below = count_below(words.fitted.tree)
+
+    def write(self, node, is_cut):
+        """Write the box of one node; ``is_cut`` if its children are not drawn."""
+        fitted = self.words.fitted
+        tree, record = fitted.tree, fitted.tree.nodes[node]
+        is_inner = has_children(tree, node)
+        if is_inner:
+            title = [self.words.name(int(record["feature"]))]
+        else:
+            title = self.words.outputs(node)
+        title = [
+            line
+            for text in title
+            for line in break_lines(shorten(text, MAX_LETTERS), LINE_WIDTH)
+        ]
+        notes = [f"#{node}"] if self.node_ids else []
+        notes.append(self._size(node, record, is_leaf=not is_inner))
+        if self.impurity:
+            number = format_number(round(record["impurity"], 4), self.precision)
+            notes.append(f"impurity {number}")
+        notes += self._missing(node) if is_inner else []
+        if is_cut:
+            notes.append(f"… {self.below.n_leaves[node]} leaves")
+        return Box(node, title, notes, self._label(record, node), self._shares(node))
+
+    def _size(self, node, record, is_leaf):
+        """Rows of a node and, in a leaf, the share of the predicted class."""
+        total = float(self.words.fitted.tree.nodes["weight"][0])
+        size = self.words.size(node)
+        if self.proportion:
+            size = f"{format_share(float(record['weight']) / total)} of rows"
+        if not is_leaf or not self.words.fitted.is_single or record["weight"] <= 0:
+            return size
+        confidence = self.words.confidence(node)
+        return f"{size}, {confidence}" if confidence else size
+
+    def _missing(self, node):
+        """Say what happens to missing values that no single branch takes."""
+        record = self.words.fitted.tree.nodes[node]
+        if not self.words.tells_missing(int(record["feature"])):
+            return []
+        chains = branch_condition(self.words.fitted.tree, node, 0).chains
+        if chains:
+            names = [self.words.name(s.feature) for s in chains[0].stand_ins]
+            text = f"if missing: by {', '.join(dict.fromkeys(names))}"
+            return break_lines(text, LINE_WIDTH + 4)
+        target = int(record["missing_branch"])
+        notes = {STAY: "if missing: stays", FRACTIONAL: "if missing: all branches"}
+        return [notes[target]] if target in notes else []
+
+    def _label(self, record, node):
+        parent = int(record["parent"])
+        if parent < 0:
+            return []
+        tree = self.words.fitted.tree
+        branch = node - int(tree.nodes["first_child"][parent])
+        text = self.words.branch(branch_condition(tree, parent, branch))
+        for ascii_sign, sign in LESS_EQUAL.items():
+            if text.startswith(ascii_sign):
+                text = sign + text[len(ascii_sign) :]
+        return break_lines(shorten(text, 2 * MAX_LETTERS), LINE_WIDTH)
+
+    def _shares(self, node):
+        fitted = self.words.fitted
+        if not (self.bars and fitted.tree.is_classifier and fitted.is_single):
+            return []
+        if fitted.tree.nodes["weight"][node] <= 0:
+            return []
+        return class_shares(fitted, node)[0].tolist()
+
+
+def set_sizes(boxes, families):
+    """Give every box and label the size of its text."""
+    known = {}
+
+    def width(key):
+        if key not in known:
+            known[key] = measure(key[0], families, *key[1:])
+        return known[key]
+
+    def widest(lines, size, weight="normal"):
+        return max((width((text, size, weight)) for text in lines), default=0.0)
+
+    line = BASE_SIZE * LINE_HEIGHT
+    for box in boxes:
+        text = max(
+            widest(box.title, BASE_SIZE, "bold"), widest(box.notes, BASE_SIZE * SMALL)
+        )
+        box.width = text + 2 * PADDING[0]
+        box.height = line * (len(box.title) + SMALL * len(box.notes)) + 2 * PADDING[1]
+        box.height += BAR_HEIGHT if box.shares else 0.0
+        box.label_width = widest(box.label, BASE_SIZE * SMALL)
+        box.label_height = line * SMALL * len(box.label)
+
+
+def place_boxes(boxes, first_child, n_children, depth, is_horizontal):
+    """Place the boxes of a tree; returns width and height of the whole.
+
+    The root stands at the top or, in a horizontal drawing, at the left; y grows
+    downwards. Labels stand between the boxes and the edges that lead to them.
+    """
+    if is_horizontal:
+        across = [max(box.height, box.label_height) for box in boxes]
+        along = [(box.width, box.label_width) for box in boxes]
+    else:
+        across = [max(box.width, box.label_width) for box in boxes]
+        along = [(box.height, box.label_height) for box in boxes]
+    places = place_nodes(first_child, n_children, across, SIBLING_GAP)
+    starts, extent = _place_levels(np.array(along), depth, is_horizontal)
+    for box, place, level in zip(boxes, places.tolist(), depth, strict=True):
+        if is_horizontal:
+            box.x, box.y = starts[level] + box.width / 2, place
+        else:
+            box.x, box.y = place, starts[level] + box.height / 2
+    breadth = float((places + np.array(across) / 2).max())
+    return (extent, breadth) if is_horizontal else (breadth, extent)
+
+
+def _place_levels(along, depth, is_horizontal):
+    """Start of the boxes of every level, and the end of the last one."""
+    starts, end = [], 0.0
+    depth = np.asarray(depth)
+    for level in range(int(depth.max()) + 1):
+        box, label = along[depth == level].max(axis=0)
+        gap = LEVEL_GAPS[is_horizontal] if level else 0.0
+        starts.append(end + gap + label + (2 * LABEL_GAP if label else 0.0))
+        end = starts[-1] + box
+    return starts, end

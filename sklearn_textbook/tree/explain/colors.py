@@ -1,0 +1,90 @@
+"""Colours of nodes: the class by hue and its share by strength, or the value."""
+
+from __future__ import annotations
+
+import colorsys
+
+import numpy as np
+
+# Okabe and Ito's palette, which people of every colour vision tell apart; its black
+# is left out because text stands on the colours.
+CLASS_COLORS = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#CC79A7",
+    "#56B4E9",
+    "#D55E00",
+    "#F0E442",
+)
+#: Low and high end of the scale of values.
+VALUE_COLORS = ("#F7FBFF", "#2171B5")
+#: The strongest tint: text on it stays readable.
+FULL_TINT = 0.5
+GOLDEN_RATIO = 0.6180339887498949
+
+
+def class_colors(n_classes):
+    """One colour per class: a palette for all eyes, then hues spread evenly.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    list of str
+        Colours as ``#rrggbb``.
+    """
+    colors = list(CLASS_COLORS[:n_classes])
+    for number in range(len(colors), n_classes):
+        hue = (number * GOLDEN_RATIO) % 1.0
+        lightness = (0.4, 0.55, 0.7)[number % 3]
+        colors.append(_to_hex(colorsys.hls_to_rgb(hue, lightness, 0.6)))
+    return colors
+
+
+def node_colors(tree):
+    """Choose the fill of every node.
+
+    Classification: the colour of the predicted class (of the first output), stronger
+    where its share is larger: white where all classes are equally frequent.
+    Regression: from light for the smallest value of a leaf to dark for the largest.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+
+    Returns
+    -------
+    list of str
+        Colours as ``#rrggbb``.
+    """
+    statistics = tree.statistics[:, 0]
+    if not tree.is_classifier:
+        values = statistics[:, 0]
+        low, high = values.min(), values.max()
+        strength = (values - low) / (high - low) if high > low else values * 0.0
+        light, dark = (_to_rgb(color) for color in VALUE_COLORS)
+        rgb = light + (dark - light) * (FULL_TINT * strength[:, None])
+        return [_to_hex(color) for color in rgb]
+    n_classes = int(tree.n_classes[0])
+    weights = statistics[:, :n_classes]
+    total = weights.sum(axis=1)
+    share = weights.max(axis=1) / np.where(total > 0, total, 1.0)
+    least = 1.0 / n_classes
+    strength = (share - least) / (1.0 - least) if n_classes > 1 else share
+    palette = np.array([_to_rgb(color) for color in class_colors(n_classes)])
+    color = palette[weights.argmax(axis=1)]
+    strength = FULL_TINT * np.clip(strength, 0.0, 1.0)[:, None]
+    return [_to_hex(rgb) for rgb in 1.0 - strength * (1.0 - color)]
+
+
+def _to_rgb(color):
+    return np.array([int(color[start : start + 2], 16) for start in (1, 3, 5)]) / 255.0
+
+
+def _to_hex(rgb):
+    return "#" + "".join(f"{round(255 * float(part)):02X}" for part in rgb)

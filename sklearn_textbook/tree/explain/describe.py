@@ -1,0 +1,341 @@
+"""The words of tests, branches and predictions, the same in every export."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sklearn_textbook.tree.encode.columns import BOOLEAN, TEMPORAL
+from sklearn_textbook.tree.explain.digits import (
+    format_number,
+    format_share,
+    shorten_thresholds,
+)
+from sklearn_textbook.tree.explain.fitted import FittedTree, word
+from sklearn_textbook.tree.grow.layout import LEAF, NUMERIC
+
+#: Levels that a shortened set names before it counts the rest.
+SHOWN_LEVELS = 5
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """What a condition says of present values, in words still to be joined.
+
+    Parameters
+    ----------
+    operator : str
+        ``"<="``, ``">"``, ``">="``, ``"="``, ``"in"``, ``"not in"``, ``"range"``,
+        ``"new"`` (a level never seen), ``"any"`` or ``"none"``.
+    values : list of str
+        The operands as words.
+    """
+
+    operator: str
+    values: list = field(default_factory=list)
+
+
+class Words:
+    """Words for the nodes and conditions of one tree.
+
+    Parameters
+    ----------
+    fitted : FittedTree
+        The tree and its names.
+    decimals : int or None, default=None
+        Decimals of thresholds and values; ``None`` for as few as tell them apart.
+    max_levels : int or None, default=None
+        Longest set of levels that is spelled out; ``None`` for every set.
+    show_missing : bool or None, default=None
+        Whether to say where missing values go; ``None`` for the columns that had
+        some in training.
+    """
+
+    def __init__(
+        self, fitted: FittedTree, decimals=None, max_levels=None, show_missing=None
+    ):
+        self.fitted = fitted
+        self.decimals = decimals
+        self.max_levels = max_levels
+        self.show_missing = show_missing
+        self._level_words = {}
+        self._thresholds = {}
+        self._collect_thresholds()
+
+    # ------------------------------------------------------------- conditions
+    def name(self, feature):
+        """Name of a column, on one line."""
+        return word(self.fitted.feature_names[feature])
+
+    def tells_missing(self, feature):
+        """Whether to say where the missing values of a column go."""
+        if self.show_missing is not None:
+            return self.show_missing
+        return self.fitted.had_missing(feature)
+
+    def condition(self, condition, with_shares=True):
+        """Put a condition into words, such as ``2 < x <= 3 or missing``.
+
+        ``with_shares=False`` says nothing of a missing value that goes elsewhere
+        by surrogates or into several branches.
+        """
+        name = self.name(condition.feature)
+        phrase = self._phrase(condition)
+        if phrase.operator == "none":
+            notes = self._missing_notes(condition) if with_shares else ""
+            return f"{name} is missing" + (f" ({notes})" if notes else "")
+        text = _join(name, phrase)
+        if condition.missing == 0.0 or not self.tells_missing(condition.feature):
+            return text
+        notes = self._missing_notes(condition)
+        if notes:
+            return f"{text} (if missing: {notes})" if with_shares else text
+        return f"{text} or missing"
+
+    def branch(self, condition):
+        """Put the condition of a branch into words for its edge, without the column."""
+        phrase = self._phrase(condition)
+        if phrase.operator == "none":
+            return "missing"
+        text = _join_label(phrase)
+        if phrase.operator == "any" or condition.missing == 0.0 or condition.chains:
+            return text
+        if self.tells_missing(condition.feature) and condition.missing == 1.0:
+            return f"{text} or missing"
+        return text
+
+    def stand_in(self, stand_in):
+        """Put the test of a surrogate into words; ``no`` where it never leads here."""
+        if stand_in.is_numeric:
+            phrase = self._numeric_phrase(stand_in)
+        elif stand_in.accepted:
+            phrase = self._set_phrase(stand_in, list(stand_in.accepted))
+        else:
+            phrase = Phrase("none")
+        if phrase.operator == "none":
+            return "no"
+        return _join(self.name(stand_in.feature), phrase)
+
+    def chain(self, chain, answer=None):
+        """Put a chain of surrogates into words.
+
+        Such as ``y <= 2; if y is missing too: z > 1; if all are missing: yes``;
+        ``answer`` replaces the last word.
+        """
+        words, missing = [], None
+        for stand_in in chain.stand_ins:
+            test = self.stand_in(stand_in)
+            words.append(f"if {missing} is missing too: {test}" if missing else test)
+            missing = self.name(stand_in.feature)
+        last = answer or _yes_no(chain.otherwise)
+        who = f"{missing} is missing too" if len(words) == 1 else "all are missing"
+        return "; ".join([*words, f"if {who}: {last}"])
+
+    # ------------------------------------------------------------ predictions
+    def prediction(self, node):
+        """Class names or values that a node predicts; several outputs in brackets."""
+        words = self.outputs(node)
+        return words[0] if len(words) == 1 else f"[{', '.join(words)}]"
+
+    def outputs(self, node):
+        """List the class names or values that a node predicts, one per output."""
+        statistics = self.fitted.tree.statistics[node]
+        if not self.fitted.tree.is_classifier:
+            return [format_number(v, self.decimals) for v in statistics[:, 0].tolist()]
+        return [
+            names[int(np.argmax(weights[: len(names)]))]
+            for names, weights in zip(self.fitted.class_names, statistics, strict=True)
+        ]
+
+    def confidence(self, node):
+        """Shares of the predicted classes of a node as words; empty for values."""
+        if not self.fitted.tree.is_classifier:
+            return ""
+        shares = [format_share(share) for share in node_confidence(self.fitted, node)]
+        return shares[0] if len(shares) == 1 else f"[{', '.join(shares)}]"
+
+    def size(self, node):
+        """Rows of a node, and their weight where it is another number."""
+        record = self.fitted.tree.nodes[node]
+        return describe_size(int(record["n_samples"]), float(record["weight"]))
+
+    # ---------------------------------------------------------------- helpers
+    def _collect_thresholds(self):
+        """Shortest texts of all thresholds, column by column."""
+        tree = self.fitted.tree
+        columns = {}
+        for table in (tree.nodes, tree.surrogates):
+            is_numeric = table["kind"] == NUMERIC
+            feature = table["feature"][is_numeric]
+            threshold = table["threshold"][is_numeric]
+            for column in np.unique(feature).tolist():
+                columns.setdefault(column, []).append(threshold[feature == column])
+        for column, thresholds in columns.items():
+            texts = shorten_thresholds(np.concatenate(thresholds), self.decimals)
+            schema = self.fitted.schema.columns[column]
+            if schema.source in TEMPORAL:
+                texts = {t: schema.format_value(t) for t in texts}
+            self._thresholds[column] = texts
+
+    def _threshold(self, feature, value):
+        return self._thresholds[feature][value]
+
+    def _words(self, test, codes):
+        """Levels of a column as words, the longest sets cut short."""
+        if test.feature not in self._level_words:
+            levels = level_values(self.fitted.schema.columns[test.feature])
+            self._level_words[test.feature] = [quote_level(level) for level in levels]
+        words = self._level_words[test.feature]
+        codes = list(codes)
+        limit = self.max_levels
+        if limit is None or len(codes) <= limit:
+            return [words[code] for code in codes]
+        shown = max(1, limit - 1)
+        return [*(words[c] for c in codes[:shown]), f"+{len(codes) - shown} more"]
+
+    def _phrase(self, condition):
+        if not condition.takes_present:
+            return Phrase("none")
+        if condition.takes_all_present:
+            return Phrase("any")
+        if condition.is_numeric:
+            return self._numeric_phrase(condition)
+        *shares, unseen = condition.shares
+        if unseen == 1.0:
+            refused = [code for code, share in enumerate(shares) if share == 0.0]
+            if len(refused) == len(shares):
+                return Phrase("new")
+            return Phrase("not in", self._words(condition, refused))
+        codes = [code for code, share in enumerate(shares) if share > 0.0]
+        phrase = self._set_phrase(condition, codes)
+        partial = {share for share in (*shares, unseen) if 0.0 < share < 1.0}
+        if not partial:
+            return phrase
+        return Phrase("in", self._partial_words(condition))
+
+    def _numeric_phrase(self, test):
+        """Phrase of an interval; of booleans held as numbers, true or false."""
+        if not test.low < test.high:
+            return Phrase("none")
+        low, high = test.low, test.high
+        if self.fitted.schema.columns[test.feature].source == BOOLEAN:
+            return Phrase("=", ["true" if low >= 0 else "false"])
+        if low == -math.inf and high == math.inf:
+            return Phrase("any")
+        if low == -math.inf:
+            return Phrase("<=", [self._threshold(test.feature, high)])
+        if high == math.inf:
+            return Phrase(">", [self._threshold(test.feature, low)])
+        bounds = [self._threshold(test.feature, bound) for bound in (low, high)]
+        return Phrase("range", bounds)
+
+    def _set_phrase(self, test, codes):
+        """Phrase of a set of levels; ordered levels are compared where they can be."""
+        column = self.fitted.schema.columns[test.feature]
+        if len(codes) == 1:
+            return Phrase("=", self._words(test, codes))
+        last = len(column.levels) - 1
+        is_run = codes and codes[-1] - codes[0] == len(codes) - 1
+        if column.kind == "ordinal" and is_run:
+            if codes[0] == 0 and codes[-1] < last:
+                return Phrase("<=", self._words(test, codes[-1:]))
+            if codes[0] > 0 and codes[-1] == last:
+                return Phrase(">=", self._words(test, codes[:1]))
+        return Phrase("in", self._words(test, codes))
+
+    def _partial_words(self, condition):
+        """Levels with the share of their rows that follows, where it is not whole."""
+        *shares, unseen = condition.shares
+        codes = [code for code, share in enumerate(shares) if share > 0.0]
+        words = [
+            self._words(condition, [code])[0] + _share_note(shares[code])
+            for code in codes
+        ]
+        return [*words, f"another level{_share_note(unseen)}"] if unseen else words
+
+    def _missing_notes(self, condition):
+        """Surrogates and shares of a missing value; empty if it follows wholly."""
+        notes = [self.chain(chain) for chain in condition.chains]
+        if condition.missing < 1.0:
+            notes.append(f"{format_share(condition.missing)} of the row")
+        return "; and ".join(notes)
+
+
+def _share_note(share):
+    return "" if share == 1.0 else f" ({format_share(share)})"
+
+
+def _yes_no(share):
+    if share in (0.0, 1.0):
+        return "yes" if share else "no"
+    return f"{format_share(share)} of the row"
+
+
+def _join(name, phrase):
+    """Join a phrase and the name of its column."""
+    operator, values = phrase.operator, phrase.values
+    if operator == "range":
+        return f"{values[0]} < {name} <= {values[1]}"
+    if operator == "any":
+        return f"{name} is not missing"
+    if operator == "new":
+        return f"{name} is a new level"
+    if operator in ("in", "not in"):
+        return f"{name} {operator} {{{', '.join(values)}}}"
+    return f"{name} {operator} {values[0]}"
+
+
+def _join_label(phrase):
+    """Join a phrase without the name of its column."""
+    operator, values = phrase.operator, phrase.values
+    if operator == "any":
+        return "not missing"
+    if operator == "new":
+        return "a new level"
+    if operator in ("=", "in"):
+        return ", ".join(values)
+    if operator == "not in":
+        return f"not {', '.join(values)}"
+    return f"{operator} {values[0]}"
+
+
+def level_values(column):
+    """List the levels of a column in its own terms: dates as ISO 8601 text."""
+    if column.source not in TEMPORAL:
+        return list(column.levels)
+    return [column.format_value(code) for code in range(len(column.levels))]
+
+
+def quote_level(level):
+    """Write a level as a word, in quotes where a list could make it misread."""
+    text = word(level)
+    if not isinstance(level, str):
+        return text
+    is_plain = text and text == text.strip() and not set(text) & set(',{}()"')
+    return text if is_plain else '"' + text.replace('"', '""') + '"'
+
+
+def describe_size(n_samples, weight):
+    """Rows in words, with their weight where it is another number."""
+    rows = f"{n_samples:,} row" + ("" if n_samples == 1 else "s")
+    if math.isclose(n_samples, weight, rel_tol=1e-9, abs_tol=1e-9):
+        return rows
+    return f"{rows}, weight {format_number(weight)}"
+
+
+def node_confidence(fitted, node):
+    """Share of the predicted class of a node, per output."""
+    return class_shares(fitted, node).max(axis=1).tolist()
+
+
+def class_shares(fitted, node):
+    """Shares of the classes in a node; shape (n_outputs, max_n_classes)."""
+    weights = fitted.tree.statistics[node]
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def has_children(tree, node):
+    """Whether a node is split."""
+    return int(tree.nodes["kind"][node]) != LEAF

@@ -1,0 +1,138 @@
+"""Numbers for readers: as few digits as keep every decision what it is."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+
+import numpy as np
+
+#: Significant digits that a lone number keeps at least.
+MIN_DIGITS = 4
+#: Numbers of so few significant digits, or decimals, are shown as they are.
+EXACT_DIGITS = 6
+EXACT_DECIMALS = 2
+#: A shortened threshold may move by this part of the way to the next one.
+GAP_SHARE = 0.05
+
+
+def _spell(value, n_digits):
+    """Write a number with so many significant digits, without trailing zeros."""
+    text = f"{value:.{n_digits}g}"
+    if "e" in text:
+        if not 1e-5 <= abs(value) < 1e15:
+            mantissa, exponent = text.split("e")
+            return f"{mantissa}e{int(exponent)}"
+        text = format(Decimal(text), "f")
+    return text
+
+
+def _count_digits(text):
+    """Significant digits and decimals of a number as text."""
+    mantissa = text.split("e")[0].lstrip("-")
+    decimals = len(mantissa.partition(".")[2])
+    return len(mantissa.replace(".", "").lstrip("0")), decimals
+
+
+def format_number(value, decimals=None, tolerance=math.inf):
+    """Write a number with few digits.
+
+    Parameters
+    ----------
+    value : float
+        The number.
+    decimals : int or None, default=None
+        Decimals to show. ``None`` shows numbers of few digits as they are, and of
+        others at least four digits and their whole integer part.
+    tolerance : float, default=inf
+        Largest error that the shortened number may have.
+
+    Returns
+    -------
+    str
+        The number as text.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.tree.explain.digits import format_number
+    >>> format_number(0.1 + 0.2), format_number(2 / 3), format_number(12345.6789)
+    ('0.3', '0.6667', '12346')
+    >>> format_number(2 / 3, decimals=2)
+    '0.67'
+    """
+    value = float(value)
+    if decimals is not None:
+        return f"{value:.{decimals}f}"
+    if not math.isfinite(value):
+        return str(value)
+    if value == 0:
+        return "0"
+    short = _spell(value, 12)
+    n_digits, n_decimals = _count_digits(short)
+    is_short = n_digits <= EXACT_DIGITS or n_decimals <= EXACT_DECIMALS
+    if is_short and abs(float(short) - value) <= tolerance:
+        return short
+    integer_digits = len(str(int(abs(value)))) if abs(value) < 1e15 else 0
+    for n_digits in range(max(MIN_DIGITS, integer_digits), 17):
+        text = _spell(value, n_digits)
+        if abs(float(text) - value) <= tolerance:
+            return text
+    return _spell(value, 17)
+
+
+def shorten_thresholds(thresholds, decimals=None):
+    """Texts of the thresholds of one column that cannot be taken for one another.
+
+    Parameters
+    ----------
+    thresholds : array-like of float
+        Thresholds of one column, in any order, repeated or not.
+    decimals : int or None, default=None
+        Decimals to show. ``None`` gives each threshold the fewest digits that leave
+        it at its place among the others: it moves by less than a twentieth of the
+        way to the next threshold.
+
+    Returns
+    -------
+    dict of float to str
+        The text of every distinct threshold.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.tree.explain.digits import shorten_thresholds
+    >>> shorten_thresholds([0.8000000119, 1.75])
+    {0.8000000119: '0.8', 1.75: '1.75'}
+    >>> list(shorten_thresholds([2.33333, 2.333334]).values())
+    ['2.33333', '2.333334']
+    """
+    distinct = np.unique(np.asarray(thresholds, dtype=np.float64))
+    distinct = distinct[np.isfinite(distinct)]
+    gaps = np.full(distinct.size, np.inf)
+    with np.errstate(over="ignore"):
+        gaps[1:] = np.diff(distinct)
+    gaps[:-1] = np.minimum(gaps[:-1], gaps[1:])
+    gaps *= GAP_SHARE
+    return {
+        value: format_number(value, decimals, gap)
+        for value, gap in zip(distinct.tolist(), gaps.tolist(), strict=True)
+    }
+
+
+def format_share(share):
+    """Write a share as a percentage that says 0% and 100% only of exact ones.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.tree.explain.digits import format_share
+    >>> [format_share(share) for share in (1.0, 0.9792, 0.5, 0.99999, 0.0)]
+    ['100%', '97.9%', '50%', '>99.9%', '0%']
+    """
+    percent = 100.0 * float(share)
+    # Sums of weights may miss 0 or 1 by rounding.
+    if abs(percent - round(percent)) < 1e-9:
+        return f"{round(percent)}%"
+    if percent > 99.9:
+        return ">99.9%"
+    if percent < 0.1:
+        return "<0.1%"
+    return f"{percent:.1f}".removesuffix(".0") + "%"

@@ -1,0 +1,143 @@
+"""What an explanation needs of a fitted estimator, read once and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_textbook.tree.encode.schema import TableSchema
+from sklearn_textbook.tree.grow.grown_tree import GrownTree
+
+
+@dataclass(frozen=True)
+class FittedTree:
+    """A grown tree with the names of its columns and classes.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+    schema : TableSchema
+        Its table's columns and their levels.
+    feature_names : list of str
+        One name per column.
+    classes : list of ndarray
+        The class labels of each output; empty for regression.
+    class_names : list of list of str
+        The names of the classes of each output; empty for regression.
+    n_missing : ndarray of int or None
+        Missing values of each column in training, if the estimator knows them.
+    """
+
+    tree: GrownTree
+    schema: TableSchema
+    feature_names: list
+    classes: list
+    class_names: list
+    n_missing: np.ndarray | None = None
+
+    @property
+    def is_single(self):
+        """Whether there is one output."""
+        return self.tree.n_outputs == 1
+
+    def had_missing(self, feature):
+        """Whether a column is known to have had missing values in training."""
+        return self.n_missing is not None and bool(self.n_missing[feature])
+
+
+def read_fitted(estimator, feature_names=None, class_names=None):
+    """Read the tree of a fitted estimator with the names of its columns and classes.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted tree of this package.
+    feature_names : array-like of str or None, default=None
+        Names to use instead of those of the training table.
+    class_names : array-like or None, default=None
+        Names to use instead of the class labels, in the order of ``classes_``; for
+        several outputs a list of such lists. ``True`` is taken as ``None``.
+
+    Returns
+    -------
+    FittedTree
+        The tree and its names.
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+        If the estimator is not fitted.
+    TypeError
+        If it is not a tree of this package.
+    ValueError
+        If there are too many or too few names.
+    """
+    tree = getattr(estimator, "tree_", None)
+    if tree is None and hasattr(estimator, "fit"):
+        check_is_fitted(estimator)
+    if not isinstance(tree, GrownTree):
+        raise TypeError(
+            f"estimator must be a fitted tree of sklearn_textbook.tree, got "
+            f"{type(estimator).__name__}. Trees of scikit-learn have functions of the "
+            "same names in sklearn.tree."
+        )
+    classes = getattr(estimator, "classes_", None) if tree.is_classifier else None
+    fitted = join_names(tree, estimator.schema_, classes, feature_names, class_names)
+    return replace(fitted, n_missing=getattr(estimator, "n_missing_", None))
+
+
+def join_names(tree, schema, classes, feature_names=None, class_names=None):
+    """Make a :class:`FittedTree` of its parts; see :func:`read_fitted`."""
+    if feature_names is None:
+        feature_names = schema.names
+    feature_names = [str(name) for name in feature_names]
+    if len(feature_names) != tree.n_features:
+        raise ValueError(
+            f"feature_names must have {tree.n_features} names, one per column, got "
+            f"{len(feature_names)}."
+        )
+    if not tree.is_classifier:
+        return FittedTree(tree, schema, feature_names, [], [])
+    classes = _per_output(classes, tree.n_outputs)
+    if class_names is None or class_names is True:
+        labels = classes
+    else:
+        labels = _per_output(class_names, tree.n_outputs)
+    if len(labels) != tree.n_outputs:
+        raise ValueError(
+            f"class_names must have one list of names for each of the "
+            f"{tree.n_outputs} outputs, got {len(labels)}."
+        )
+    class_names = [
+        _name_classes(names, n_classes)
+        for names, n_classes in zip(labels, tree.n_classes.tolist(), strict=True)
+    ]
+    return FittedTree(tree, schema, feature_names, classes, class_names)
+
+
+def _per_output(labels, n_outputs):
+    """Labels as a list with one entry per output."""
+    return [labels] if n_outputs == 1 else list(labels)
+
+
+def _name_classes(names, n_classes):
+    is_list = isinstance(names, Iterable) and not isinstance(names, str)
+    if not is_list or len(list(names)) != n_classes:
+        raise ValueError(
+            f"class_names must have {n_classes} names, one per class, got {names!r}."
+        )
+    return [word(name) for name in np.asarray(names, dtype=object).tolist()]
+
+
+def word(value):
+    """Write a label or level on one line; booleans are true and false."""
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    text = str(value)
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

@@ -1,0 +1,45 @@
+"""A fitted tree's rules, written out when somebody reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sklearn_textbook.tree.explain.rules import build_rules
+
+
+class LazyRules(Sequence):
+    """A list of rules that is built on first use.
+
+    scikit-learn's HTML view reads every fitted attribute; a tree of a hundred
+    thousand leaves should not be written out for that.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+    schema : TableSchema
+        The columns of its table.
+    classes : ndarray, list of ndarray or None
+        Class labels, None for regression.
+    """
+
+    def __init__(self, tree, schema, classes):
+        self._source = (tree, schema, classes)
+        self._rules = None
+
+    def _read(self):
+        if self._rules is None:
+            self._rules = build_rules(*self._source)
+        return self._rules
+
+    def __len__(self):
+        return len(self._read())
+
+    def __getitem__(self, index):
+        return self._read()[index]
+
+    def __eq__(self, other):
+        return self._read() == list(other)
+
+    def __repr__(self):
+        return f"<rules of a tree with {self._source[0].n_leaves} leaves>"

@@ -1,0 +1,389 @@
+"""A tree as a figure."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sklearn_textbook.tree.explain.boxes import (
+    BAR_HEIGHT,
+    BASE_SIZE,
+    LABEL_GAP,
+    LEVEL_GAPS,
+    LINE_HEIGHT,
+    PADDING,
+    SMALL,
+    BoxWriter,
+    place_boxes,
+    set_sizes,
+)
+from sklearn_textbook.tree.explain.colors import class_colors, node_colors
+from sklearn_textbook.tree.explain.describe import Words
+from sklearn_textbook.tree.explain.fitted import read_fitted
+from sklearn_textbook.tree.explain.lettering import choose_fonts
+from sklearn_textbook.tree.explain.text import check_at_least
+
+ORIENTATIONS = ("vertical", "horizontal")
+EDGE_COLOR = "#9AA0A6"
+FRAME_COLOR = "#5F6368"
+TEXT_COLOR = "#202124"
+NOTE_COLOR = "#3C4043"
+#: Widths of an edge that no row takes and of one that all rows take, in points.
+EDGE_WIDTHS = (0.7, 3.5)
+NEW_FIGURE = "new"
+#: Points kept free around the drawing, for frames and wide edges.
+MARGIN = 10.0
+#: Gaps between levels grow by at most so many times themselves.
+LONGEST_EDGE = 2.0
+#: Largest new figure, in inches.
+LARGEST_FIGURE = (24.0, 16.0)
+
+
+def plot_tree(
+    estimator,
+    *,
+    max_depth=None,
+    feature_names=None,
+    class_names=None,
+    filled=True,
+    impurity=False,
+    node_ids=False,
+    proportion=False,
+    rounded=True,
+    precision=None,
+    orientation="vertical",
+    show_missing=None,
+    max_levels=4,
+    ax=None,
+    fontsize=None,
+):
+    """Draw a tree with matplotlib.
+
+    Boxes name the column they test or what they predict, edges what they ask. The
+    bar in a box shows the shares of the classes, its tint the predicted class and how
+    sure it is (the value, for regression); edges are as wide as the rows they carry.
+    Letters are as large as lets every box stand free.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted tree of :mod:`sklearn_textbook.tree`.
+    max_depth : int or None, default=None
+        Depth of the deepest nodes drawn; those that go on below say with how many
+        leaves. ``None`` for the whole tree.
+    feature_names : array-like of str or None, default=None
+        Names of the columns; ``None`` for the names of the training table.
+    class_names : array-like of str or None, default=None
+        Names of the classes in the order of ``classes_`` (for several outputs a list
+        of such lists); ``None`` for the class labels.
+    filled : bool, default=True
+        Whether to colour the boxes and to draw the bars.
+    impurity : bool, default=False
+        Whether to show the impurity of the nodes.
+    node_ids : bool, default=False
+        Whether to show the numbers of the nodes.
+    proportion : bool, default=False
+        Whether to show the share of all rows instead of their number.
+    rounded : bool, default=True
+        Whether to round the corners of the boxes.
+    precision : int or None, default=None
+        Decimals of thresholds and values. ``None`` takes for each threshold as few
+        as tell it from the other thresholds of its column.
+    orientation : {"vertical", "horizontal"}, default="vertical"
+        Whether the root is at the top or at the left.
+    show_missing : bool or None, default=None
+        Whether to say where missing values go. ``None`` does so for columns that had
+        missing values in training.
+    max_levels : int or None, default=4
+        Largest set of levels that is written out; of larger ones the rest is
+        counted. ``None`` writes every set out.
+    ax : matplotlib.axes.Axes, "new" or None, default=None
+        Where to draw. ``"new"`` opens a figure as large as the tree needs; ``None``
+        takes the current axes, or a new figure where none is open.
+    fontsize : float or None, default=None
+        Size of the letters in points. ``None`` takes the largest that fits, up to
+        10; with a number the drawing may reach beyond the axes.
+
+    Returns
+    -------
+    list of matplotlib.artist.Artist
+        All that was drawn.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    sklearn.exceptions.NotFittedError
+        If the estimator is not fitted.
+    TypeError
+        If it is not a tree of this package.
+    ValueError
+        If a parameter is out of its range or there are too few or too many names.
+
+    See Also
+    --------
+    sklearn_textbook.inspection.TreeDisplay : The same as a Display object.
+    export_graphviz : Drawing by Graphviz.
+    sklearn.tree.plot_tree : For trees of scikit-learn. Here columns and classes have
+        their own names by default, and tests may have any number of branches.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_textbook.tree import CARTClassifier, plot_tree
+    >>> iris = load_iris(as_frame=True)
+    >>> tree = CARTClassifier(max_depth=2).fit(iris.data, iris.target)
+    >>> artists = plot_tree(tree, class_names=iris.target_names)
+    """
+    plt = _import_pyplot()
+    check_at_least("max_depth", max_depth, 0, allow_none=True)
+    check_at_least("precision", precision, 0, allow_none=True)
+    check_at_least("max_levels", max_levels, 1, allow_none=True)
+    if orientation not in ORIENTATIONS:
+        raise ValueError(
+            f"orientation must be one of {list(ORIENTATIONS)}, got {orientation!r}."
+        )
+    if fontsize is not None and not fontsize > 0:
+        raise ValueError(f"fontsize must be a number > 0 or None, got {fontsize!r}.")
+    if isinstance(ax, str) and ax != NEW_FIGURE:
+        raise ValueError(f'ax must be axes, "new" or None, got {ax!r}.')
+    fitted = read_fitted(estimator, feature_names, class_names)
+    writer = BoxWriter(
+        Words(fitted, precision, max_levels, show_missing),
+        impurity=impurity,
+        node_ids=node_ids,
+        proportion=proportion,
+        bars=filled,
+        precision=precision,
+    )
+    drawing = Drawing(writer, max_depth, orientation == "horizontal")
+    ax = drawing.open_axes(plt, ax)
+    fill = node_colors(fitted.tree) if filled else None
+    return drawing.draw(ax, fill, rounded, fontsize)
+
+
+def _import_pyplot():
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "Drawing a tree needs matplotlib: pip install 'sklearn-textbook[plot]'."
+        ) from error
+    return plt
+
+
+class Drawing:
+    """The boxes of a tree at their places, to be drawn into axes."""
+
+    def __init__(self, writer, max_depth, is_horizontal):
+        self.tree = writer.words.fitted.tree
+        self.is_horizontal = is_horizontal
+        depth = self.tree.depth
+        # Nodes are numbered level by level: those of the first levels come first.
+        deepest = int(depth[-1]) if max_depth is None else max_depth
+        n_nodes = int(np.searchsorted(depth, deepest, side="right"))
+        nodes = self.tree.nodes[:n_nodes]
+        is_cut = (depth[:n_nodes] == deepest) & (nodes["n_children"] > 0)
+        self.n_children = np.where(is_cut, 0, nodes["n_children"]).tolist()
+        self.first_child = nodes["first_child"].tolist()
+        self.depth = depth[:n_nodes].tolist()
+        self.is_cut = is_cut.tolist()
+        self.boxes = [writer.write(node, self.is_cut[node]) for node in range(n_nodes)]
+        self.families = choose_fonts(self._all_text())
+        set_sizes(self.boxes, self.families)
+        self.size = place_boxes(
+            self.boxes, self.first_child, self.n_children, self.depth, is_horizontal
+        )
+
+    def _all_text(self):
+        parts = [(*box.title, *box.notes, *box.label) for box in self.boxes]
+        return "".join(text for lines in parts for text in lines)
+
+    def open_axes(self, plt, ax):
+        """Choose the axes: given, current, or of a new figure of good size."""
+        if ax is not None and not isinstance(ax, str):
+            return ax
+        if ax is not None or not plt.get_fignums():
+            needed = (np.array(self.size) + 2 * BASE_SIZE) / 72.0
+            plt.figure(figsize=np.clip(needed, (3.0, 2.0), LARGEST_FIGURE))
+        figure = plt.gcf()
+        return plt.gca() if figure.axes else figure.add_axes((0.0, 0.0, 1.0, 1.0))
+
+    def draw(self, ax, fill, rounded, fontsize):
+        """Draw all boxes and edges; returns the artists."""
+        extent = ax.get_window_extent()
+        room = np.array([extent.width, extent.height]) * 72.0 / ax.figure.dpi
+        fitting = float(((room - MARGIN) / self.size).min())
+        scale = min(fitting, 1.0) if fontsize is None else fontsize / BASE_SIZE
+        room = room / scale
+        self._spread_levels(room - MARGIN / scale)
+        width, height = self.size
+        ax.set_axis_off()
+        ax.set_xlim((width - room[0]) / 2, (width + room[0]) / 2)
+        ax.set_ylim((height + room[1]) / 2, (height - room[1]) / 2)
+        return Painter(self, ax, scale, fill, rounded).paint()
+
+    def _spread_levels(self, room):
+        """Use room that is left in the direction of growth for longer edges."""
+        axis = 0 if self.is_horizontal else 1
+        n_steps = max(self.depth)
+        if n_steps == 0:
+            return
+        most = LONGEST_EDGE * LEVEL_GAPS[self.is_horizontal]
+        extra = min((room[axis] - self.size[axis]) / n_steps, most)
+        if extra <= 0.0:
+            return
+        for box, level in zip(self.boxes, self.depth, strict=True):
+            if self.is_horizontal:
+                box.x += level * extra
+            else:
+                box.y += level * extra
+        width, height = self.size
+        more = n_steps * extra
+        self.size = (width + more, height) if axis == 0 else (width, height + more)
+
+
+class Painter:
+    """Draws boxes, labels and edges in the units of a drawing."""
+
+    def __init__(self, drawing, ax, scale, fill, rounded):
+        self.drawing = drawing
+        self.ax = ax
+        self.scale = scale
+        self.fill = fill
+        self.rounded = rounded
+        tree = drawing.tree
+        self.palette = class_colors(int(tree.n_classes[0]))
+        self.share = tree.nodes["weight"] / tree.nodes["weight"][0]
+
+    def paint(self):
+        """All artists: edges below, then boxes, then texts."""
+        boxes = self.drawing.boxes
+        artists = []
+        for parent, first, count in zip(
+            boxes, self.drawing.first_child, self.drawing.n_children, strict=True
+        ):
+            artists += [self._edge(parent, boxes[first + n]) for n in range(count)]
+        for box in boxes:
+            artists.append(self._frame(box))
+            artists += self._bar(box)
+            artists += self._texts(box)
+            artists += self._label(box)
+        return artists
+
+    def _edge(self, parent, child):
+        """Draw a curve from a box to the label of its child."""
+        from matplotlib.patches import PathPatch
+        from matplotlib.path import Path
+
+        if self.drawing.is_horizontal:
+            label = child.label_width + 2 * LABEL_GAP if child.label else 0.0
+            start = (parent.x + parent.width / 2, parent.y)
+            end = (child.x - child.width / 2 - label, child.y)
+            bend = (start[0] + end[0]) / 2
+            path = [start, (bend, start[1]), (bend, end[1]), end]
+        else:
+            label = child.label_height + 1.5 * LABEL_GAP if child.label else 0.0
+            start = (parent.x, parent.y + parent.height / 2)
+            end = (child.x, child.y - child.height / 2 - label)
+            bend = (start[1] + end[1]) / 2
+            path = [start, (start[0], bend), (end[0], bend), end]
+        thin, wide = EDGE_WIDTHS
+        width = thin + (wide - thin) * float(self.share[child.node])
+        patch = PathPatch(
+            Path(path, [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4]),
+            facecolor="none",
+            edgecolor=EDGE_COLOR,
+            linewidth=width * self.scale,
+            capstyle="round",
+            clip_on=False,
+            zorder=1,
+        )
+        return self.ax.add_artist(patch)
+
+    def _frame(self, box):
+        from matplotlib.patches import FancyBboxPatch
+
+        corner = (box.x - box.width / 2, box.y - box.height / 2)
+        style = "round,pad=0,rounding_size=4" if self.rounded else "square,pad=0"
+        patch = FancyBboxPatch(
+            corner,
+            box.width,
+            box.height,
+            boxstyle=style,
+            facecolor=self.fill[box.node] if self.fill else "white",
+            edgecolor=FRAME_COLOR,
+            linewidth=0.8 * self.scale,
+            clip_on=False,
+            zorder=2,
+        )
+        return self.ax.add_artist(patch)
+
+    def _bar(self, box):
+        """Draw the shares of the classes side by side at the bottom of the box."""
+        from matplotlib.patches import Rectangle
+
+        left = box.x - box.width / 2 + PADDING[0]
+        top = box.y + box.height / 2 - PADDING[1] - BAR_HEIGHT
+        width = box.width - 2 * PADDING[0]
+        artists = []
+        for share, color in zip(box.shares, self.palette, strict=False):
+            if share > 0.0:
+                part = Rectangle(
+                    (left, top),
+                    width * share,
+                    BAR_HEIGHT,
+                    facecolor=color,
+                    edgecolor="none",
+                    clip_on=False,
+                    zorder=3,
+                )
+                artists.append(self.ax.add_artist(part))
+                left += width * share
+        return artists
+
+    def _texts(self, box):
+        """Title and notes, line by line from the top."""
+        y = box.y - box.height / 2 + PADDING[1]
+        if box.shares:
+            y -= 1.0  # the bar stands closer to the letters than the frame
+        line = BASE_SIZE * LINE_HEIGHT
+        artists = []
+        for text in box.title:
+            y += line / 2
+            artists.append(self._write(box.x, y, text, 1.0, TEXT_COLOR, weight="bold"))
+            y += line / 2
+        for text in box.notes:
+            y += line * SMALL / 2
+            artists.append(self._write(box.x, y, text, SMALL, NOTE_COLOR))
+            y += line * SMALL / 2
+        return artists
+
+    def _label(self, box):
+        """Write the label of the edge beside the box."""
+        step = BASE_SIZE * LINE_HEIGHT * SMALL
+        if self.drawing.is_horizontal:
+            x = box.x - box.width / 2 - LABEL_GAP
+            y, align = box.y - box.label_height / 2, "right"
+        else:
+            x, align = box.x, "center"
+            y = box.y - box.height / 2 - LABEL_GAP - box.label_height
+        return [
+            self._write(x, y + (n + 0.5) * step, text, SMALL, TEXT_COLOR, ha=align)
+            for n, text in enumerate(box.label)
+        ]
+
+    def _write(self, x, y, text, size, color, ha="center", weight="normal"):
+        return self.ax.text(
+            x,
+            y,
+            text,
+            ha=ha,
+            va="center_baseline",
+            fontsize=BASE_SIZE * size * self.scale,
+            fontfamily=self.drawing.families,
+            color=color,
+            fontweight=weight,
+            parse_math=False,
+            clip_on=False,
+            zorder=4,
+        )

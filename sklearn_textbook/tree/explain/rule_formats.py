@@ -1,0 +1,163 @@
+"""The rules of a tree in the formats that people and programs read."""
+
+from __future__ import annotations
+
+from sklearn_textbook.tree.explain.describe import Words, describe_size
+from sklearn_textbook.tree.explain.digits import format_share
+from sklearn_textbook.tree.explain.fitted import read_fitted
+from sklearn_textbook.tree.explain.rule_python import write_python
+from sklearn_textbook.tree.explain.rule_sql import write_sql
+from sklearn_textbook.tree.explain.rules import collect_rules, make_records
+from sklearn_textbook.tree.explain.text import check_at_least
+
+FORMATS = ("text", "frame", "dict", "sql", "python")
+
+
+def export_rules(
+    estimator,
+    format="text",  # noqa: A002 - the public name
+    *,
+    feature_names=None,
+    class_names=None,
+    decimals=None,
+    show_missing=None,
+    inner_nodes=None,
+):
+    r"""Write a tree as rules, one per leaf.
+
+    Conditions on one column are merged: ``x > 2`` and ``x > 3`` become ``x > 3``,
+    ``x > 2`` and ``x <= 3`` become ``2 < x <= 3``, sets of levels intersect.
+    The rules are the tree: every row meets exactly one (see
+    :func:`~sklearn_textbook.tree.explain.build_rules` for rows whose missing value
+    is divided among branches).
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted tree of :mod:`sklearn_textbook.tree`.
+    format : {"text", "frame", "dict", "sql", "python"}, default="text"
+        - ``"text"``: one line per rule, IF ... THEN ...;
+        - ``"frame"``: a pandas data frame, one row per rule;
+        - ``"dict"``: a list of dictionaries of plain Python values, as
+          :func:`~sklearn_textbook.tree.explain.build_rules` describes it;
+        - ``"sql"``: a CASE expression for a SELECT, with identifiers in double
+          quotes; missing values are NULL and go where the tree sends them; a level
+          that the tree refuses (``unseen="error"``) gives NULL. Several outputs give
+          several expressions, separated by commas;
+        - ``"python"``: source of a function ``predict_row(row)`` that needs nothing
+          but Python.
+    feature_names : array-like of str or None, default=None
+        Names of the columns; ``None`` for the names of the training table.
+    class_names : array-like of str or None, default=None
+        Names of the classes in ``"text"`` and ``"frame"``, in the order of
+        ``classes_``; ``None`` for the class labels. The other formats give the labels
+        themselves.
+    decimals : int or None, default=None
+        Decimals of thresholds and values in ``"text"`` and ``"frame"``. ``None``
+        takes for each threshold as few as tell it from the other thresholds of its
+        column. The other formats give all digits.
+    show_missing : bool or None, default=None
+        Whether ``"text"`` and ``"frame"`` say where missing values go. ``None`` does
+        so for columns that had missing values in training.
+    inner_nodes : bool or None, default=None
+        Whether to add a rule for each inner node in which rows may stop: those with
+        a level the node has not seen, or with a missing value that goes nowhere.
+        ``None`` adds them all, but to ``"text"`` only those in which training rows
+        stopped; ``"sql"`` and ``"python"`` always have them all.
+
+    Returns
+    -------
+    str, pandas.DataFrame or list of dict
+        The rules.
+
+    Raises
+    ------
+    ImportError
+        If ``format="frame"`` and pandas is not installed.
+    sklearn.exceptions.NotFittedError
+        If the estimator is not fitted.
+    TypeError
+        If it is not a tree of this package.
+    ValueError
+        If a parameter is none of its options, there are too few or too many names,
+        or ``format="sql"`` and the tree divides rows among branches.
+
+    See Also
+    --------
+    export_text : The same tree as indented text.
+
+    Notes
+    -----
+    Support is the share of the training weight that ends in the rule's node;
+    confidence is the share of the predicted class there.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_textbook.tree import CARTClassifier, export_rules
+    >>> iris = load_iris(as_frame=True)
+    >>> species = iris.target_names[iris.target]
+    >>> tree = CARTClassifier(max_depth=2).fit(iris.data[["petal width (cm)"]], species)
+    >>> print(export_rules(tree))
+    IF petal width (cm) <= 0.8 THEN setosa [support 33.3% (50 rows), confidence 100%]
+    IF 0.8 < petal width (cm) <= 1.75 THEN versicolor [support 36% (54 rows), ...]
+    IF petal width (cm) > 1.75 THEN virginica [support 30.7% (46 rows), ...]
+    """
+    if format not in FORMATS:
+        raise ValueError(f"format must be one of {list(FORMATS)}, got {format!r}.")
+    check_at_least("decimals", decimals, 0, allow_none=True)
+    fitted = read_fitted(estimator, feature_names, class_names)
+    if format in ("sql", "python"):
+        inner_nodes = True
+    rules = collect_rules(fitted.tree, inner_nodes is not False)
+    if format == "dict":
+        return make_records(fitted, rules)
+    if format == "sql":
+        return write_sql(fitted, rules)
+    if format == "python":
+        return write_python(fitted, rules)
+    words = Words(fitted, decimals, None, show_missing)
+    if format == "frame":
+        return _make_frame(words, rules, class_names is not None)
+    if inner_nodes is None:
+        rules = [rule for rule in rules if rule.is_leaf or rule.weight > 0.0]
+    return "".join(f"{_write_line(words, rule)}\n" for rule in rules)
+
+
+def _write_conditions(words, rule):
+    """Put the conditions of a rule into words."""
+    texts = [words.condition(condition) for condition in rule.conditions]
+    if len(texts) > 1:
+        texts = [f"({t})" if t.endswith(" or missing") else t for t in texts]
+    return " AND ".join(texts)
+
+
+def _write_line(words, rule):
+    """One rule as a line."""
+    conditions = _write_conditions(words, rule)
+    start = f"IF {conditions} THEN" if conditions else "ALWAYS"
+    total = float(words.fitted.tree.nodes["weight"][0])
+    size = describe_size(rule.n_samples, rule.weight)
+    notes = [f"support {format_share(rule.weight / total)} ({size})"]
+    confidence = words.confidence(rule.node)
+    if confidence:
+        notes.append(f"confidence {confidence}")
+    return f"{start} {words.prediction(rule.node)} [{', '.join(notes)}]"
+
+
+def _make_frame(words, rules, rename):
+    """Put rules into a data frame; the classes by label or, renamed, by name."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError(
+            'export_rules(format="frame") needs pandas (pip install pandas). '
+            'format="dict" gives the same rules without it.'
+        ) from error
+    fitted = words.fitted
+    frame = pd.DataFrame(make_records(fitted, rules))
+    frame["conditions"] = [_write_conditions(words, rule) for rule in rules]
+    if fitted.tree.is_classifier and rename:
+        names = [words.outputs(rule.node) for rule in rules]
+        frame["class"] = [each[0] for each in names] if fitted.is_single else names
+    return frame

@@ -1,0 +1,185 @@
+"""Rules as a CASE expression of SQL."""
+
+from __future__ import annotations
+
+import datetime
+import math
+
+from sklearn_textbook.tree.encode.columns import BOOLEAN, DATE, TIME
+
+# SQL before 1999 has no words for these.
+ALWAYS, NEVER = "1 = 1", "1 = 0"
+EPOCH = datetime.datetime(1970, 1, 1)
+
+
+def write_sql(fitted, rules):
+    """One CASE expression per output, NULL standing for missing values.
+
+    Parameters
+    ----------
+    fitted : FittedTree
+        The tree and its names.
+    rules : list of Rule
+        All rules of the tree, inner nodes included.
+
+    Returns
+    -------
+    str
+        The expressions, joined by a comma and a line feed.
+
+    Raises
+    ------
+    ValueError
+        If a row may belong to several rules with a share each, or if a name or a
+        label holds a NUL character.
+    """
+    for rule in rules:
+        for condition in rule.conditions:
+            if condition.is_fractional:
+                name = fitted.feature_names[condition.feature]
+                raise ValueError(
+                    "The tree sends some rows into several branches with a part of "
+                    f"their weight each (column {name!r}), which a CASE expression "
+                    'cannot do. format="python" can.'
+                )
+    tests = [_join_conditions(fitted, rule) for rule in rules]
+    expressions = []
+    for output in range(fitted.tree.n_outputs):
+        lines = [
+            f"  WHEN {test} THEN {_literal(_predicted(fitted, rule.node, output))}"
+            for test, rule in zip(tests, rules, strict=True)
+        ]
+        expressions.append("\n".join(["CASE", *lines, "END"]))
+    return ",\n".join(expressions)
+
+
+def _predicted(fitted, node, output):
+    statistics = fitted.tree.statistics[node, output]
+    if not fitted.tree.is_classifier:
+        return float(statistics[0])
+    classes = fitted.classes[output].tolist()
+    return classes[int(statistics[: len(classes)].argmax())]
+
+
+def _join_conditions(fitted, rule):
+    """All conditions of a rule; a rule without conditions holds for every row."""
+    tests = [_write_condition(fitted, condition) for condition in rule.conditions]
+    return " AND ".join(tests) or ALWAYS
+
+
+def _write_condition(fitted, condition):
+    name = _identifier(fitted.feature_names[condition.feature])
+    present = _present(fitted, condition, name)
+    if condition.missing == 0.0:
+        return present
+    absent = [f"{name} IS NULL"]
+    absent += [_write_chain(fitted, chain) for chain in condition.chains]
+    missing = " AND ".join(absent)
+    if present is None:
+        return missing
+    return f"({present} OR {missing})"
+
+
+def _present(fitted, test, name):
+    """Write what a present value must be; None if none will do."""
+    if not test.takes_present:
+        return None
+    if test.takes_all_present:
+        return f"{name} IS NOT NULL"
+    if test.is_numeric:
+        return _interval(fitted, test, name)
+    levels = _level_literals(fitted, test.feature)
+    *shares, unseen = test.shares
+    wanted = [
+        level
+        for level, share in zip(levels, shares, strict=True)
+        if (share == 0.0) == (unseen == 1.0)
+    ]
+    return _member(name, wanted, "NOT " if unseen == 1.0 else "")
+
+
+def _interval(fitted, test, name):
+    column = fitted.schema.columns[test.feature]
+    if column.source == BOOLEAN:
+        return f"{name} = {_literal(test.low >= 0.0)}"
+    bounds = []
+    if test.low > -math.inf:
+        bounds.append(f"{name} > {_seconds(column, test.low)}")
+    if test.high < math.inf:
+        bounds.append(f"{name} <= {_seconds(column, test.high)}")
+    return " AND ".join(bounds)
+
+
+def _seconds(column, number):
+    """Write a number, or the date or time of day it stands for, as a literal.
+
+    Dates have their time of day, so that they compare as text too.
+    """
+    if column.source not in (DATE, TIME):
+        return _literal(number)
+    # Rounding down keeps "<=" right between two microseconds; the quarter is more
+    # than the rounding of today's seconds in float64.
+    whole, rest = divmod(number, 1.0)
+    microseconds = math.floor(rest * 1e6 + 0.25)
+    moment = EPOCH + datetime.timedelta(seconds=whole, microseconds=microseconds)
+    return _literal(str(moment if column.source == DATE else moment.time()))
+
+
+def _level_literals(fitted, feature):
+    column = fitted.schema.columns[feature]
+    if column.source in (DATE, TIME):
+        return [_seconds(column, level) for level in column.levels]
+    return [_literal(level) for level in column.levels]
+
+
+def _member(name, literals, negation=""):
+    if len(literals) == 1:
+        return f"{name} {'<>' if negation else '='} {literals[0]}"
+    return f"{name} {negation}IN ({', '.join(literals)})"
+
+
+def _write_chain(fitted, chain):
+    """Surrogates by AND and OR alone, from the last resort backwards."""
+    test = ALWAYS if chain.otherwise else NEVER
+    for stand_in in reversed(chain.stand_ins):
+        here, unusable = _write_stand_in(fitted, stand_in)
+        rest = unusable if test == ALWAYS else f"{unusable} AND {test}"
+        if test == NEVER:
+            test = here or NEVER
+        else:
+            test = f"({here} OR {rest})" if here else f"({rest})"
+    return test
+
+
+def _write_stand_in(fitted, stand_in):
+    """Write what a surrogate asks (None: nothing will do), and when it cannot judge."""
+    name = _identifier(fitted.feature_names[stand_in.feature])
+    unusable = f"{name} IS NULL"
+    if stand_in.is_numeric:
+        accepts = stand_in.low < stand_in.high
+        return (_interval(fitted, stand_in, name) if accepts else None), unusable
+    literals = _level_literals(fitted, stand_in.feature)
+    accepted = [literals[code] for code in stand_in.accepted]
+    known = [literals[code] for code in stand_in.known]
+    unusable = f"({unusable} OR {_member(name, known, 'NOT ')})"
+    return (_member(name, accepted) if accepted else None), unusable
+
+
+def _identifier(name):
+    """Put a name in double quotes, as the standard has it."""
+    return '"' + _refuse_nul(name).replace('"', '""') + '"'
+
+
+def _literal(value):
+    """Write a value as an SQL literal."""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, int | float):
+        return repr(value)
+    return "'" + _refuse_nul(str(value)).replace("'", "''") + "'"
+
+
+def _refuse_nul(text):
+    if "\0" in text:
+        raise ValueError(f"SQL has no way to write the NUL character in {text!r}.")
+    return text

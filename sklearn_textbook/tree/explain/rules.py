@@ -1,0 +1,290 @@
+"""A tree as rules: one per leaf, and one per inner node in which rows may stop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_textbook.tree.encode.columns import BOOLEAN, TEMPORAL
+from sklearn_textbook.tree.explain.conditions import branch_condition, collect_branches
+from sklearn_textbook.tree.explain.describe import (
+    class_shares,
+    has_children,
+    level_values,
+)
+from sklearn_textbook.tree.explain.fitted import join_names
+from sklearn_textbook.tree.grow.layout import STAY
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The way of rows to one node.
+
+    Parameters
+    ----------
+    node : int
+        Number of the node in which the rows end.
+    is_leaf : bool
+        Whether that is a leaf; else the rows stop on their way.
+    conditions : tuple of Condition
+        What the rows meet, one condition per column.
+    n_samples : int
+        Training rows that end in the node.
+    weight : float
+        Their weight.
+    """
+
+    node: int
+    is_leaf: bool
+    conditions: tuple
+    n_samples: int
+    weight: float
+
+
+def collect_rules(tree, inner_nodes=True):
+    """List the rules of a tree: leaves as a text shows them, then inner nodes.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+    inner_nodes : bool, default=True
+        Whether to add the rules of the inner nodes in which rows may stop.
+
+    Returns
+    -------
+    list of Rule
+        The rules. A node that no row can reach has none.
+    """
+    leaf_rules, inner_rules = [], []
+    stack = [(0, {})]
+    while stack:
+        node, path = stack.pop()
+        if not has_children(tree, node):
+            leaf_rules.append(_rule(tree, node, path))
+            continue
+        if inner_nodes:
+            stop = _extend(path, branch_condition(tree, node, STAY))
+            if stop is not None:
+                inner_rules.append(_rule(tree, node, stop))
+        first = int(tree.nodes["first_child"][node])
+        for branch, condition in reversed([*enumerate(collect_branches(tree, node))]):
+            longer = _extend(path, condition)
+            if longer is not None:
+                stack.append((first + branch, longer))
+    return leaf_rules + inner_rules
+
+
+def _extend(path, condition):
+    """Add a condition to a path; None if no row can meet both."""
+    known = path.get(condition.feature)
+    condition = known.meet(condition) if known else condition
+    if condition.is_impossible:
+        return None
+    return {**path, condition.feature: condition}
+
+
+def _rule(tree, node, path):
+    n_samples, weight = _ending_here(tree, node)
+    conditions = tuple(c for c in path.values() if not c.is_always_true)
+    return Rule(node, not has_children(tree, node), conditions, n_samples, weight)
+
+
+def _ending_here(tree, node):
+    """Training rows, and their weight, that end in a node."""
+    record = tree.nodes[node]
+    n_samples, weight = int(record["n_samples"]), float(record["weight"])
+    first, n_children = int(record["first_child"]), int(record["n_children"])
+    if n_children:
+        children = tree.nodes[first : first + n_children]
+        n_samples = max(0, n_samples - int(children["n_samples"].sum()))
+        rest = weight - float(children["weight"].sum())
+        # What is left of the rounding of sums is no weight.
+        weight = rest if rest > 1e-9 * weight else 0.0
+    return n_samples, weight
+
+
+def build_rules(tree, schema, classes=None, feature_names=None, inner_nodes=True):
+    """Write a tree as a list of rules, each a dictionary of plain Python values.
+
+    Every row meets exactly one rule, and its class (or value) is the prediction of
+    the tree. Rows that a missing value sends into several branches meet several
+    rules, each with a share; the shares add up to one, and the prediction is the
+    mean of the rules' distributions (or values) weighted by them. Only a level that
+    the tree refuses (``unseen="error"``) meets no rule.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+    schema : TableSchema
+        The columns of its table.
+    classes : ndarray, list of ndarray or None, default=None
+        The class labels; for several outputs a list. ``None`` for regression.
+    feature_names : array-like of str or None, default=None
+        Names of the columns; ``None`` for the names of the training table.
+    inner_nodes : bool, default=True
+        Whether to add a rule for each inner node in which rows may stop: those with
+        a level the node has not seen, or with a missing value that goes nowhere.
+
+    Returns
+    -------
+    list of dict
+        Leaves from left to right, then inner nodes. Each rule has
+
+        - ``node``, ``is_leaf``: where its rows end;
+        - ``conditions``: a list, one entry per column, in the order of the path;
+        - ``class`` or, for regression, ``value``: what is predicted (a list for
+          several outputs);
+        - ``distribution``: share of each class (classification only);
+        - ``confidence``: share of the predicted class (classification only);
+        - ``n_samples``, ``weight``: training rows that end there, and their weight;
+        - ``support``: their share of the whole weight.
+
+        A condition has ``feature``, ``operator``, ``value`` and ``missing``. Values
+        of dates, times of day and durations are text, dates in ISO 8601. The
+        operators are ``"<="``, ``">"``, ``"range"`` (``value[0] < x <= value[1]``),
+        ``"=="``, ``"in"``, ``"not in"``, ``"is missing"`` and ``"is not missing"``.
+        ``missing`` is the share of a row that meets the condition if its value is
+        missing: True for 1, False for 0. A condition may also have
+
+        - ``partial``: levels, with the share of their rows that meets it;
+        - ``unseen``: the same for a level not seen in training;
+        - ``surrogates``: what decides for a missing value; a list of entries, which
+          must all agree. An entry has ``tests`` on other columns, of which the first
+          that can judge the row decides (one with ``known`` only judges the levels
+          listed there), and ``otherwise``, the share where none can.
+
+    See Also
+    --------
+    export_rules : The same as text, data frame, SQL or Python code.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_textbook.tree import CARTClassifier
+    >>> from sklearn_textbook.tree.explain import build_rules
+    >>> iris = load_iris(as_frame=True)
+    >>> model = CARTClassifier(max_depth=2).fit(iris.data, iris.target)
+    >>> rules = build_rules(model.tree_, model.schema_, model.classes_)
+    >>> rules[0]["conditions"][0]["operator"], rules[0]["conditions"][0]["value"]
+    ('<=', 2.45)
+    >>> rules[0]["class"], rules[0]["confidence"], rules[0]["n_samples"]
+    (0, 1.0, 50)
+    """
+    fitted = join_names(tree, schema, classes, feature_names)
+    return make_records(fitted, collect_rules(tree, inner_nodes))
+
+
+def make_records(fitted, rules):
+    """Rules as dictionaries; see :func:`build_rules`."""
+    total = float(fitted.tree.nodes["weight"][0])
+    return [
+        {
+            "node": rule.node,
+            "is_leaf": rule.is_leaf,
+            "conditions": [condition_record(fitted, c) for c in rule.conditions],
+            **_prediction_record(fitted, rule.node),
+            "n_samples": rule.n_samples,
+            "weight": rule.weight,
+            "support": rule.weight / total,
+        }
+        for rule in rules
+    ]
+
+
+def _prediction_record(fitted, node):
+    """Prediction of a node; lists only where there are several outputs."""
+    if not fitted.tree.is_classifier:
+        values = fitted.tree.statistics[node][:, 0].tolist()
+        return {"value": values[0] if fitted.is_single else values}
+    labels, distributions, confidences = [], [], []
+    for classes, shares in zip(fitted.classes, class_shares(fitted, node), strict=True):
+        classes = np.asarray(classes).tolist()
+        shares = shares.tolist()[: len(classes)]
+        best = int(np.argmax(shares))
+        labels.append(classes[best])
+        confidences.append(shares[best])
+        distributions.append(dict(zip(classes, shares, strict=True)))
+    parts = {"class": labels, "distribution": distributions, "confidence": confidences}
+    return {key: p[0] if fitted.is_single else p for key, p in parts.items()}
+
+
+def condition_record(fitted, condition):
+    """One condition as a dictionary; see :func:`build_rules`."""
+    record = {"feature": fitted.feature_names[condition.feature]}
+    if not condition.takes_present:
+        record.update(operator="is missing", value=None)
+    elif condition.takes_all_present:
+        record.update(operator="is not missing", value=None)
+    elif condition.is_numeric:
+        record.update(_interval(fitted, condition))
+    else:
+        record.update(_level_set(fitted, condition))
+    record["missing"] = _plain_share(condition.missing)
+    if condition.chains:
+        record["surrogates"] = [
+            {
+                "tests": [_stand_in_record(fitted, s) for s in chain.stand_ins],
+                "otherwise": _plain_share(chain.otherwise),
+            }
+            for chain in condition.chains
+        ]
+    return record
+
+
+def _plain_share(share):
+    return bool(share) if share in (0.0, 1.0) else share
+
+
+def _interval(fitted, test):
+    """Operator and value of an interval; of booleans held as numbers, == a value."""
+    column = fitted.schema.columns[test.feature]
+    if column.source == BOOLEAN:
+        return {"operator": "==", "value": test.low >= 0.0}
+    low, high = (_plain_bound(column, bound) for bound in (test.low, test.high))
+    if test.low == -np.inf:
+        return {"operator": "<=", "value": high}
+    if test.high == np.inf:
+        return {"operator": ">", "value": low}
+    return {"operator": "range", "value": [low, high]}
+
+
+def _plain_bound(column, bound):
+    return column.format_value(bound) if column.source in TEMPORAL else bound
+
+
+def _level_set(fitted, condition):
+    """Operator and value of a set of levels, and the shares that are not whole."""
+    levels = level_values(fitted.schema.columns[condition.feature])
+    *shares, unseen = condition.shares
+    if unseen == 1.0:
+        refused = [v for v, share in zip(levels, shares, strict=True) if share < 1.0]
+        record = {"operator": "not in", "value": refused}
+    else:
+        accepted = [v for v, share in zip(levels, shares, strict=True) if share == 1.0]
+        record = _equal_or_in(accepted)
+        if unseen > 0.0:
+            record["unseen"] = unseen
+    partial = {v: s for v, s in zip(levels, shares, strict=True) if 0.0 < s < 1.0}
+    return {**record, "partial": partial} if partial else record
+
+
+def _equal_or_in(values):
+    if len(values) == 1:
+        return {"operator": "==", "value": values[0]}
+    return {"operator": "in", "value": list(values)}
+
+
+def _stand_in_record(fitted, stand_in):
+    """Write the test of a surrogate as a dictionary."""
+    record = {"feature": fitted.feature_names[stand_in.feature]}
+    if stand_in.is_numeric:
+        if stand_in.low >= stand_in.high:
+            return {**record, "operator": "in", "value": []}
+        return {**record, **_interval(fitted, stand_in)}
+    levels = level_values(fitted.schema.columns[stand_in.feature])
+    accepted = [levels[code] for code in stand_in.accepted]
+    known = [levels[code] for code in stand_in.known]
+    return {**record, **_equal_or_in(accepted), "known": known}

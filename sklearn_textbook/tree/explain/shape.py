@@ -1,0 +1,46 @@
+"""Sizes of the subtrees of a tree."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Below(NamedTuple):
+    """What hangs under each node.
+
+    Parameters
+    ----------
+    n_leaves : ndarray of int64, shape (node_count,)
+        Leaves of the subtree; 1 for a leaf.
+    n_levels : ndarray of int64, shape (node_count,)
+        Levels under the node; 0 for a leaf.
+    """
+
+    n_leaves: np.ndarray
+    n_levels: np.ndarray
+
+
+def count_below(tree):
+    """Count the leaves and levels of every subtree.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+
+    Returns
+    -------
+    Below
+        Leaves and levels of the subtree of each node.
+    """
+    parents = tree.nodes["parent"].tolist()
+    leaves = tree.is_leaf.astype(np.int64).tolist()
+    levels = [0] * len(parents)
+    # Children have larger numbers than their parent, so they are complete first.
+    for node in range(len(parents) - 1, 0, -1):
+        parent = parents[node]
+        leaves[parent] += leaves[node]
+        levels[parent] = max(levels[parent], levels[node] + 1)
+    return Below(np.array(leaves), np.array(levels))

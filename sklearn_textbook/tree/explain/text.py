@@ -1,0 +1,206 @@
+"""A tree as indented text."""
+
+from __future__ import annotations
+
+from sklearn_textbook.tree.explain.conditions import branch_condition, collect_branches
+from sklearn_textbook.tree.explain.describe import SHOWN_LEVELS, Words, has_children
+from sklearn_textbook.tree.explain.digits import format_number
+from sklearn_textbook.tree.explain.fitted import read_fitted
+from sklearn_textbook.tree.explain.shape import count_below
+from sklearn_textbook.tree.grow.layout import FRACTIONAL, STAY
+
+
+def export_text(
+    estimator,
+    *,
+    feature_names=None,
+    class_names=None,
+    max_depth=10,
+    spacing=3,
+    decimals=None,
+    show_weights=False,
+    show_missing=None,
+    max_levels=SHOWN_LEVELS,
+):
+    r"""Write a tree as indented text.
+
+    One line per branch. A branch that ends in a leaf goes on with what the leaf
+    predicts, its training rows (and their weight, where that is another number) and
+    the share of the predicted class among them.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted tree of :mod:`sklearn_textbook.tree`.
+    feature_names : array-like of str or None, default=None
+        Names of the columns; ``None`` for the names of the training table.
+    class_names : array-like of str or None, default=None
+        Names of the classes in the order of ``classes_`` (for several outputs a list
+        of such lists); ``None`` for the class labels.
+    max_depth : int or None, default=10
+        Depth at which the text stops; what is left out is counted. ``None`` for the
+        whole tree.
+    spacing : int, default=3
+        Width of one step of the indentation.
+    decimals : int or None, default=None
+        Decimals of thresholds and values. ``None`` takes for each threshold as few
+        as tell it from the other thresholds of its column.
+    show_weights : bool, default=False
+        Whether to add the weight of every class in the leaf.
+    show_missing : bool or None, default=None
+        Whether to say at each test where a missing value goes. ``None`` does so for
+        columns that had missing values in training.
+    max_levels : int or None, default=5
+        Largest set of levels that is written out; of larger ones the rest is
+        counted. ``None`` writes every set out.
+
+    Returns
+    -------
+    str
+        The text; every line ends with a line feed.
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+        If the estimator is not fitted.
+    TypeError
+        If it is not a tree of this package.
+    ValueError
+        If a parameter is out of its range or there are too few or too many names.
+
+    See Also
+    --------
+    export_rules : The same tree as one rule per leaf.
+    plot_tree : The same tree as a figure.
+    sklearn.tree.export_text : For trees of scikit-learn. Here columns and classes
+        have their own names by default, tests may have any number of branches, and
+        every leaf tells its size and confidence.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_textbook.tree import CARTClassifier, export_text
+    >>> iris = load_iris(as_frame=True)
+    >>> species = iris.target_names[iris.target]
+    >>> tree = CARTClassifier(max_depth=2).fit(iris.data, species)
+    >>> print(export_text(tree))
+    |--- petal length (cm) <= 2.45: setosa (50 rows, 100%)
+    |--- petal length (cm) > 2.45
+    |   |--- petal width (cm) <= 1.75: versicolor (54 rows, 90.7%)
+    |   |--- petal width (cm) > 1.75: virginica (46 rows, 97.8%)
+    """
+    check_at_least("max_depth", max_depth, 0, allow_none=True)
+    check_at_least("spacing", spacing, 1)
+    check_at_least("decimals", decimals, 0, allow_none=True)
+    check_at_least("max_levels", max_levels, 1, allow_none=True)
+    fitted = read_fitted(estimator, feature_names, class_names)
+    words = Words(fitted, decimals, max_levels, show_missing)
+    return "".join(_lines(words, max_depth, spacing, show_weights))
+
+
+def check_at_least(name, value, least, allow_none=False):
+    """Refuse a parameter that is not an integer from ``least`` on."""
+    if value is None and allow_none:
+        return
+    is_integer = hasattr(value, "__index__") and not isinstance(value, bool)
+    if not is_integer or value < least:
+        options = f"an integer >= {least}" + (" or None" if allow_none else "")
+        raise ValueError(f"{name} must be {options}, got {value!r}.")
+
+
+def _lines(words, max_depth, spacing, show_weights):
+    """Write the lines of the text, in the order of reading."""
+    tree = words.fitted.tree
+    step, dash = "|" + " " * spacing, "|" + "-" * spacing + " "
+    below = count_below(tree)
+    if not has_children(tree, 0):
+        yield f"{dash}{_leaf(words, 0, show_weights)}\n"
+        return
+    # Nodes, and lines that follow the branches of a node, still to be written.
+    stack = [(None, -1, 0)]
+    while stack:
+        text, depth, node = stack.pop()
+        ending = ""
+        if node is not None and not has_children(tree, node):
+            ending = f": {_leaf(words, node, show_weights)}"
+        elif node is not None and max_depth is not None and depth >= max_depth:
+            ending = f": {_cut(words, node, below)}"
+        elif node is not None:
+            stack.extend(reversed(_branches(words, node, depth + 1)))
+        if text is not None:
+            yield f"{step * depth}{dash}{text}{ending}\n"
+
+
+def _branches(words, node, depth):
+    """Entries of the stack for the branches of a node and the lines after them."""
+    tree = words.fitted.tree
+    first = int(tree.nodes["first_child"][node])
+    entries = [
+        (words.condition(condition, with_shares=False), depth, first + branch)
+        for branch, condition in enumerate(collect_branches(tree, node))
+    ]
+    missing = _missing_line(words, node)
+    return [*entries, (missing, depth, None)] if missing else entries
+
+
+def _missing_line(words, node):
+    """Where a missing value goes if no single branch says so; None where one does."""
+    tree = words.fitted.tree
+    feature = int(tree.nodes["feature"][node])
+    target = int(tree.nodes["missing_branch"][node])
+    if not words.tells_missing(feature):
+        return None
+    chains = branch_condition(tree, node, 0).chains
+    if target >= 0 and not chains:
+        return None
+    last = _last_resort(words, node, target)
+    start = f"{words.name(feature)} is missing: "
+    if chains:
+        return f"{start}first branch if {words.chain(chains[0], answer=last)}"
+    return start + last
+
+
+def _last_resort(words, node, target):
+    """Say what a missing value does in the end."""
+    if target == FRACTIONAL:
+        return "into every branch, by the weight of its rows"
+    if target == STAY:
+        return f"stays here, {_prediction(words, node)}"
+    return ("first branch", "second branch")[target]
+
+
+def _prediction(words, node):
+    share = words.confidence(node)
+    return f"{words.prediction(node)} ({share})" if share else words.prediction(node)
+
+
+def _leaf(words, node, show_weights):
+    """Say what a leaf predicts, its size and confidence."""
+    tree = words.fitted.tree
+    notes = [words.size(node)]
+    if tree.is_classifier and tree.nodes["weight"][node] > 0:
+        notes[0] += f", {words.confidence(node)}"
+        if show_weights:
+            notes.append(_class_weights(words, node))
+    return f"{words.prediction(node)} ({'; '.join(notes)})"
+
+
+def _class_weights(words, node):
+    """List the weight of every class in a node, output by output."""
+    outputs = [
+        ", ".join(
+            f"{name} {format_number(weight, words.decimals)}"
+            for name, weight in zip(names, weights.tolist(), strict=False)
+        )
+        for names, weights in zip(
+            words.fitted.class_names, words.fitted.tree.statistics[node], strict=True
+        )
+    ]
+    return outputs[0] if len(outputs) == 1 else f"[{'], ['.join(outputs)}]"
+
+
+def _cut(words, node, below):
+    """Say what stands under a node at which the text stops."""
+    leaves, levels = int(below.n_leaves[node]), int(below.n_levels[node])
+    more = f"... {leaves} leaves in {levels} more level{'s' if levels > 1 else ''}"
+    return f"{more}; here {_leaf(words, node, show_weights=False)}"

@@ -1,0 +1,208 @@
+"""Putting the subtrees of all tasks together, numbered breadth first."""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+
+from sklearn_textbook.tree.grow._layout cimport NOMINAL, Surrogate
+from sklearn_textbook.tree.split._column cimport midpoint
+
+
+# Where a node comes from: a task's buffer, or (-1) the one above all tasks.
+cdef struct Source:
+    int64_t task
+    int64_t node
+    int32_t parent
+
+
+cdef int64_t count_nodes(
+    const NodeBuffer* above, const NodeBuffer* done, int64_t n_tasks
+) noexcept nogil:
+    """Nodes of the whole tree; a task's root stands in the buffer above too."""
+    cdef int64_t total = above.n_nodes, i
+    for i in range(n_tasks):
+        total += done[i].n_nodes - 1
+    return total
+
+
+cdef void clip_statistics(
+    const Problem* problem, const NodeBuffer* buffer, int64_t node, double weight,
+    double* statistics
+) noexcept nogil:
+    """Monotonic constraints bound the value of a node."""
+    cdef:
+        double lower = buffer.bounds[2 * node]
+        double upper = buffer.bounds[2 * node + 1]
+        double value = statistics[0]
+    if problem.is_classifier:
+        value = statistics[1] / weight
+    if lower <= value <= upper:
+        return
+    value = min(max(value, lower), upper)
+    if problem.is_classifier:
+        statistics[0] = weight * (1.0 - value)
+        statistics[1] = weight * value
+    else:
+        statistics[0] = value
+
+
+cdef void write_breadth_first(
+    const Problem* problem, const NodeBuffer* above, const NodeBuffer* done,
+    const int64_t* level_offset, Node[::1] nodes, double[:, ::1] statistics,
+    Source* queue, int32_t** new_number
+) noexcept nogil:
+    cdef:
+        int64_t i, child, n_queued = 1, size = problem.n_statistics
+        const NodeBuffer* buffer
+        Source source
+        Node* node
+    queue[0].task = -1
+    queue[0].node = 0
+    queue[0].parent = -1
+    for i in range(nodes.shape[0]):
+        source = queue[i]
+        if source.task < 0 and above.task[source.node] >= 0:
+            source.task = above.task[source.node]
+            source.node = 0
+        buffer = above if source.task < 0 else &done[source.task]
+        node = &nodes[i]
+        node[0] = buffer.nodes[source.node]
+        node.parent = source.parent
+        new_number[source.task + 1][source.node] = <int32_t>i
+        if node.n_samples == 0:
+            # An empty branch says what its parent says.
+            memcpy(
+                &statistics[i, 0], &statistics[source.parent, 0], size * sizeof(double)
+            )
+        else:
+            memcpy(
+                &statistics[i, 0], buffer.statistics + source.node * size,
+                size * sizeof(double)
+            )
+            if buffer.bounds != NULL:
+                clip_statistics(
+                    problem, buffer, source.node, node.weight, &statistics[i, 0]
+                )
+        if node.kind == NOMINAL:
+            node.map_start += level_offset[source.task + 1]
+        if node.n_children > 0:
+            for child in range(node.n_children):
+                queue[n_queued + child].task = source.task
+                queue[n_queued + child].node = node.first_child + child
+                queue[n_queued + child].parent = <int32_t>i
+            node.first_child = <int32_t>n_queued
+            n_queued += node.n_children
+
+
+cdef void fetch_thresholds(const Problem* problem, Node[::1] nodes) noexcept nogil:
+    """Turn the pairs of ranks that growing left behind into midpoints."""
+    cdef:
+        int64_t i, pair
+        const double* values
+        Node* node
+    for i in range(nodes.shape[0]):
+        node = &nodes[i]
+        if node.kind == NOMINAL or node.threshold == node.threshold:
+            continue
+        pair = node.map_start
+        values = problem.values + node.feature * problem.values_stride
+        node.threshold = midpoint(
+            values[<uint64_t>pair >> 32], values[<uint32_t>pair]
+        )
+        node.map_start = -1
+
+
+cdef join_levels(
+    const NodeBuffer* above, const NodeBuffer* done, int64_t n_tasks,
+    const int64_t* level_offset
+):
+    cdef:
+        int32_t[::1] view
+        int64_t t
+        const NodeBuffer* buffer
+    level_branch = np.empty(level_offset[n_tasks + 1], dtype=np.int32)
+    view = level_branch
+    for t in range(-1, n_tasks):
+        buffer = above if t < 0 else &done[t]
+        if buffer.n_levels > 0:
+            memcpy(
+                &view[level_offset[t + 1]], buffer.level_branch,
+                buffer.n_levels * sizeof(int32_t)
+            )
+    return level_branch
+
+
+cdef join_surrogates(
+    const NodeBuffer* above, const NodeBuffer* done, int64_t n_tasks,
+    const int64_t* level_offset, int32_t** new_number, dtype
+):
+    """All surrogates, by node and rank."""
+    cdef:
+        Surrogate[::1] view
+        int64_t t, i, n = 0
+        const NodeBuffer* buffer
+    for t in range(-1, n_tasks):
+        n += above.n_surrogates if t < 0 else done[t].n_surrogates
+    surrogates = np.empty(n, dtype=dtype)
+    if n == 0:
+        return surrogates
+    view = surrogates
+    n = 0
+    for t in range(-1, n_tasks):
+        buffer = above if t < 0 else &done[t]
+        for i in range(buffer.n_surrogates):
+            view[n] = buffer.surrogates[i]
+            view[n].node = new_number[t + 1][view[n].node]
+            if view[n].map_start >= 0:
+                view[n].map_start += level_offset[t + 1]
+            n += 1
+    return surrogates[np.argsort(surrogates["node"], kind="stable")]
+
+
+cdef write_nodes(
+    const Problem* problem, const NodeBuffer* above, const NodeBuffer* done,
+    int64_t n_tasks, Node[::1] nodes, double[:, ::1] statistics, surrogate_dtype
+):
+    """Fill the records and statistics; return the level maps and surrogates."""
+    cdef:
+        int64_t t, n_numbers = 0
+        Source* queue = <Source*>malloc(nodes.shape[0] * sizeof(Source))
+        int64_t* level_offset = <int64_t*>malloc((n_tasks + 2) * sizeof(int64_t))
+        int32_t** new_number = <int32_t**>malloc((n_tasks + 1) * sizeof(int32_t*))
+        int32_t* numbers
+    for t in range(-1, n_tasks):
+        n_numbers += above.n_nodes if t < 0 else done[t].n_nodes
+    numbers = <int32_t*>malloc(n_numbers * sizeof(int32_t))
+    try:
+        if (
+            queue == NULL or level_offset == NULL or new_number == NULL
+            or numbers == NULL
+        ):
+            raise MemoryError()
+        n_numbers = 0
+        level_offset[0] = 0
+        for t in range(-1, n_tasks):
+            new_number[t + 1] = numbers + n_numbers
+            n_numbers += above.n_nodes if t < 0 else done[t].n_nodes
+            level_offset[t + 2] = level_offset[t + 1] + (
+                above.n_levels if t < 0 else done[t].n_levels
+            )
+        with nogil:
+            write_breadth_first(
+                problem, above, done, level_offset, nodes, statistics, queue,
+                new_number
+            )
+            fetch_thresholds(problem, nodes)
+        return (
+            join_levels(above, done, n_tasks, level_offset),
+            join_surrogates(
+                above, done, n_tasks, level_offset, new_number, surrogate_dtype
+            ),
+        )
+    finally:
+        free(queue)
+        free(level_offset)
+        free(new_number)
+        free(numbers)

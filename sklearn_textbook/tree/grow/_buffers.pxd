@@ -1,0 +1,53 @@
+from libc.stdint cimport int32_t, int64_t, uint64_t
+
+from sklearn_textbook.tree.grow._layout cimport Node, Surrogate
+
+# Nodes of one subtree while it grows; numbers are local to the buffer.
+cdef struct NodeBuffer:
+    Node* nodes
+    double* statistics  # n_statistics per node
+    double* bounds  # lower and upper of a node's value; NULL without constraints
+    int32_t* task  # subtree that continues a node, or -1
+    int64_t n_nodes
+    int64_t node_capacity
+    int64_t n_statistics
+    bint keeps_bounds
+    int32_t* level_branch
+    int64_t n_levels
+    int64_t level_capacity
+    Surrogate* surrogates
+    int64_t n_surrogates
+    int64_t surrogate_capacity
+
+# A node that waits to be split.
+cdef struct Frame:
+    int64_t start  # first entry in every column
+    int64_t n_rows
+    int64_t depth
+    int64_t fixed  # sum of the fixed-point y
+    uint64_t random_state
+    double lower
+    double upper
+    int32_t node
+    int32_t n_active  # columns that are not constant
+
+# Frames, and with each the list of its columns.
+cdef struct Stack:
+    Frame* frames
+    int32_t* active  # n_columns per frame
+    int64_t n_frames
+    int64_t capacity
+    int64_t n_columns
+
+cdef int start_buffer(
+    NodeBuffer* buffer, int64_t n_statistics, bint keeps_bounds
+) noexcept nogil
+cdef void free_buffer(NodeBuffer* buffer) noexcept nogil
+cdef int reserve_nodes(NodeBuffer* buffer, int64_t n_more) noexcept nogil
+cdef int reserve_levels(NodeBuffer* buffer, int64_t n_more) noexcept nogil
+cdef int reserve_surrogates(NodeBuffer* buffer, int64_t n_more) noexcept nogil
+cdef int start_stack(Stack* stack, int64_t n_columns) noexcept nogil
+cdef void free_stack(Stack* stack) noexcept nogil
+cdef int push_frame(
+    Stack* stack, const Frame* frame, const int32_t* active
+) noexcept nogil

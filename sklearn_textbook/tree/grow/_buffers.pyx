@@ -1,0 +1,109 @@
+"""Growing arrays of nodes and frames. Every function that allocates returns -1
+when memory runs out."""
+
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy, memset
+
+
+cdef int grow_array(void** array, int64_t size, int64_t n_items) noexcept nogil:
+    cdef void* moved = realloc(array[0], size * n_items)
+    if moved == NULL:
+        return -1
+    array[0] = moved
+    return 0
+
+
+cdef int start_buffer(
+    NodeBuffer* buffer, int64_t n_statistics, bint keeps_bounds
+) noexcept nogil:
+    memset(buffer, 0, sizeof(NodeBuffer))
+    buffer.n_statistics = n_statistics
+    buffer.keeps_bounds = keeps_bounds
+    return reserve_nodes(buffer, 32)
+
+
+cdef void free_buffer(NodeBuffer* buffer) noexcept nogil:
+    free(buffer.nodes)
+    free(buffer.statistics)
+    free(buffer.bounds)
+    free(buffer.task)
+    free(buffer.level_branch)
+    free(buffer.surrogates)
+    memset(buffer, 0, sizeof(NodeBuffer))
+
+
+cdef int reserve_nodes(NodeBuffer* buffer, int64_t n_more) noexcept nogil:
+    cdef int64_t capacity = buffer.node_capacity
+    if buffer.n_nodes + n_more <= capacity:
+        return 0
+    capacity = max(2 * capacity, buffer.n_nodes + n_more)
+    if grow_array(<void**>&buffer.nodes, sizeof(Node), capacity) < 0:
+        return -1
+    if grow_array(<void**>&buffer.task, sizeof(int32_t), capacity) < 0:
+        return -1
+    if grow_array(
+        <void**>&buffer.statistics, buffer.n_statistics * sizeof(double), capacity
+    ) < 0:
+        return -1
+    if buffer.keeps_bounds and grow_array(
+        <void**>&buffer.bounds, 2 * sizeof(double), capacity
+    ) < 0:
+        return -1
+    buffer.node_capacity = capacity
+    return 0
+
+
+cdef int reserve_levels(NodeBuffer* buffer, int64_t n_more) noexcept nogil:
+    cdef int64_t capacity = buffer.level_capacity
+    if buffer.n_levels + n_more <= capacity:
+        return 0
+    capacity = max(2 * capacity, buffer.n_levels + n_more)
+    if grow_array(<void**>&buffer.level_branch, sizeof(int32_t), capacity) < 0:
+        return -1
+    buffer.level_capacity = capacity
+    return 0
+
+
+cdef int reserve_surrogates(NodeBuffer* buffer, int64_t n_more) noexcept nogil:
+    cdef int64_t capacity = buffer.surrogate_capacity
+    if buffer.n_surrogates + n_more <= capacity:
+        return 0
+    capacity = max(2 * capacity, buffer.n_surrogates + n_more)
+    if grow_array(<void**>&buffer.surrogates, sizeof(Surrogate), capacity) < 0:
+        return -1
+    buffer.surrogate_capacity = capacity
+    return 0
+
+
+cdef int start_stack(Stack* stack, int64_t n_columns) noexcept nogil:
+    memset(stack, 0, sizeof(Stack))
+    stack.n_columns = n_columns
+    return 0
+
+
+cdef void free_stack(Stack* stack) noexcept nogil:
+    free(stack.frames)
+    free(stack.active)
+    memset(stack, 0, sizeof(Stack))
+
+
+cdef int push_frame(
+    Stack* stack, const Frame* frame, const int32_t* active
+) noexcept nogil:
+    cdef int64_t capacity = stack.capacity
+    if stack.n_frames == capacity:
+        capacity = max(2 * capacity, 16)
+        if grow_array(<void**>&stack.frames, sizeof(Frame), capacity) < 0:
+            return -1
+        if grow_array(
+            <void**>&stack.active, stack.n_columns * sizeof(int32_t), capacity
+        ) < 0:
+            return -1
+        stack.capacity = capacity
+    stack.frames[stack.n_frames] = frame[0]
+    memcpy(
+        stack.active + stack.n_frames * stack.n_columns, active,
+        frame.n_active * sizeof(int32_t)
+    )
+    stack.n_frames += 1
+    return 0

@@ -1,0 +1,516 @@
+"""Growing a whole tree from the sorted columns.
+
+Two phases. Nodes of many rows are split one after the other, threads sharing
+their columns. A node of at most ``task_rows`` rows becomes a task: its rows are
+renumbered into 16 bits and copied next to each other, so that the whole subtree
+stays in the cache of one thread, and threads share the tasks. Everything that
+decides a split is the same in both phases and for any number of threads.
+"""
+
+import numpy as np
+
+from cython.parallel cimport prange, threadid
+from libc.math cimport INFINITY
+from libc.stdlib cimport calloc, free, malloc, qsort
+from libc.string cimport memset
+
+from sklearn_textbook.tree.grow._assemble cimport count_nodes, write_nodes
+from sklearn_textbook.tree.grow._buffers cimport (
+    Frame,
+    NodeBuffer,
+    Stack,
+    free_buffer,
+    free_stack,
+    push_frame,
+    start_buffer,
+    start_stack,
+)
+from sklearn_textbook.tree.grow._fill cimport (
+    copy_column,
+    copy_rows,
+    fill_column,
+    quantise,
+)
+from sklearn_textbook.tree.grow._layout cimport Node
+from sklearn_textbook.tree.grow._node cimport expand_node
+from sklearn_textbook.tree.grow._workers cimport (
+    Arena,
+    Worker,
+    free_local_arena,
+    free_worker,
+    start_local_arena,
+    start_worker,
+)
+from sklearn_textbook.tree.split._types cimport (
+    LOCAL_ROWS,
+    SCAN_FIXED,
+    Keyed,
+    Problem,
+    Rows,
+    int32_t,
+    int64_t,
+    uint8_t,
+    uint32_t,
+    uint64_t,
+)
+
+from sklearn_textbook.tree.grow.layout import NODE_DTYPE, SURROGATE_DTYPE
+
+
+cdef enum:
+    FEW_CELLS = 20000  # tables up to this size are one task
+    LOCAL_CELLS = 16777216  # cells a thread may copy
+
+
+def choose_task_rows(int64_t n_rows, int64_t n_columns):
+    """Rows up to which a node becomes one task; does not depend on the threads."""
+    if n_rows <= LOCAL_ROWS and n_rows * n_columns <= FEW_CELLS:
+        return n_rows
+    limit = min(LOCAL_ROWS, max(64, n_rows // 6))
+    return max(64, min(limit, LOCAL_CELLS // max(1, n_columns)))
+
+
+cdef int grow_task(
+    const Problem* problem, Arena* arena, Worker* worker, NodeBuffer* done,
+    const NodeBuffer* above, Frame* frame, const int32_t* active
+) noexcept nogil:
+    """Grow one subtree whose rows stand in the local arena."""
+    cdef:
+        int64_t i, k, size = problem.n_statistics
+        int outcome = 0
+        Frame root = frame[0]
+        Stack* stack = &worker.stack
+    if start_buffer(&worker.buffer, size, problem.monotonic != NULL) < 0:
+        return -1
+    worker.buffer.n_nodes = 1
+    worker.buffer.nodes[0] = above.nodes[frame.node]
+    worker.buffer.task[0] = -1
+    for k in range(size):
+        worker.buffer.statistics[k] = above.statistics[frame.node * size + k]
+    if problem.monotonic != NULL:
+        worker.buffer.bounds[0] = frame.lower
+        worker.buffer.bounds[1] = frame.upper
+    root.start = 0
+    root.node = 0
+    root.fixed = 0
+    if problem.scan == SCAN_FIXED:
+        quantise(
+            arena.rows.y, root.n_rows, <int64_t*>arena.rows.fixed,
+            &arena.rows.fixed_unit
+        )
+        for i in range(root.n_rows):
+            root.fixed += arena.rows.fixed[i]
+    stack.n_frames = 0
+    outcome = push_frame(stack, &root, active)
+    while outcome >= 0 and stack.n_frames > 0:
+        stack.n_frames -= 1
+        root = stack.frames[stack.n_frames]
+        for i in range(root.n_active):
+            worker.active[i] = stack.active[stack.n_frames * problem.n_columns + i]
+        outcome = expand_node(
+            problem, arena, worker, worker, 1, &root, <uint32_t*>arena.entries
+        )
+    done[0] = worker.buffer
+    memset(&worker.buffer, 0, sizeof(NodeBuffer))
+    return -1 if outcome < 0 else 0
+
+
+# --------------------------------------------------------------------- the engine
+
+
+cdef int compare_sizes(const void* first, const void* second) noexcept nogil:
+    """Large tasks first; equal ones in their own order."""
+    cdef const Keyed* a = <const Keyed*>first
+    cdef const Keyed* b = <const Keyed*>second
+    if a.key != b.key:
+        return 1 if a.key < b.key else -1
+    return (a.index > b.index) - (a.index < b.index)
+
+
+cdef class TreeGrower:
+    """Owns all memory of one growing tree."""
+
+    cdef:
+        Problem problem
+        Arena table
+        Worker* workers
+        Worker* local_workers
+        Arena* local_arenas
+        NodeBuffer* done
+        Stack tasks
+        uint32_t* local_number
+        int64_t n_rows
+        int64_t task_rows
+        int n_threads
+        object kept  # the settings, which own the arrays pointed to
+        object entries
+
+    def __cinit__(self):
+        memset(&self.problem, 0, sizeof(Problem))
+        memset(&self.table, 0, sizeof(Arena))
+        memset(&self.tasks, 0, sizeof(Stack))
+
+    def __dealloc__(self):
+        cdef int64_t i
+        if self.workers != NULL:
+            free_buffer(&self.workers[0].buffer)
+            for i in range(self.n_threads - 1, -1, -1):
+                free_worker(&self.workers[i], NULL if i == 0 else &self.workers[0])
+            free(self.workers)
+        if self.local_workers != NULL:
+            for i in range(self.n_threads):
+                free_buffer(&self.local_workers[i].buffer)
+                free_worker(&self.local_workers[i], NULL)
+            free(self.local_workers)
+        if self.local_arenas != NULL:
+            for i in range(self.n_threads):
+                free_local_arena(&self.local_arenas[i])
+            free(self.local_arenas)
+        if self.done != NULL:
+            for i in range(self.tasks.n_frames):
+                free_buffer(&self.done[i])
+            free(self.done)
+        free_stack(&self.tasks)
+        free(<void*>self.table.rows.fixed)
+        free(self.local_number)
+
+    cdef int set_problem(self, dict settings) except -1:
+        """Copy the settings; arrays are kept alive by the caller's dict."""
+        cdef:
+            Problem* problem = &self.problem
+            const int64_t[::1] output_start = settings["output_start"]
+            const int32_t[::1] kind = settings["kind"]
+            const int64_t[::1] n_levels = settings["n_levels"]
+            const uint8_t[::1] has_missing = settings["has_missing"]
+            const double[:, ::1] values = settings["values"]
+            const int32_t[::1] monotonic
+            const int64_t[::1] entropy_table
+        problem.criterion = settings["criterion"]
+        problem.scan = settings["scan"]
+        problem.is_classifier = settings["is_classifier"]
+        problem.n_columns = kind.shape[0]
+        problem.n_outputs = output_start.shape[0] - 1
+        problem.n_statistics = output_start[problem.n_outputs]
+        problem.output_start = &output_start[0]
+        problem.max_depth = settings["max_depth"]
+        problem.min_samples_split = settings["min_samples_split"]
+        problem.min_samples_leaf = settings["min_samples_leaf"]
+        problem.min_weight_leaf = settings["min_weight_leaf"]
+        problem.min_impurity_decrease = settings["min_impurity_decrease"]
+        problem.total_weight = settings["total_weight"]
+        problem.kind = &kind[0]
+        problem.n_levels = &n_levels[0]
+        problem.has_missing = &has_missing[0]
+        problem.values = &values[0, 0]
+        problem.values_stride = values.shape[1]
+        problem.max_levels = settings["max_levels"]
+        problem.any_nominal = settings["any_nominal"]
+        problem.missing_mode = settings["missing_mode"]
+        problem.categorical_split = settings["categorical_split"]
+        problem.unseen_branch = settings["unseen_branch"]
+        problem.max_features = settings["max_features"]
+        problem.shuffle_columns = settings["shuffle_columns"]
+        problem.random_splitter = settings["random_splitter"]
+        if settings["monotonic"] is not None:
+            monotonic = settings["monotonic"]
+            problem.monotonic = &monotonic[0]
+        if settings["entropy_table"] is not None:
+            entropy_table = settings["entropy_table"]
+            problem.entropy_table = &entropy_table[0]
+            problem.entropy_unit = settings["entropy_unit"]
+        self.kept = settings
+        return 0
+
+    cdef int set_rows(self, dict settings) except -1:
+        cdef:
+            const int32_t[:, ::1] label
+            const double[:, ::1] y
+            const double[::1] weight
+            Rows* rows = &self.table.rows
+        if settings["label"] is not None:
+            label = settings["label"]
+            rows.label = &label[0, 0]
+            self.n_rows = label.shape[0]
+        else:
+            y = settings["y"]
+            rows.y = &y[0, 0]
+            self.n_rows = y.shape[0]
+        if settings["weight"] is not None:
+            weight = settings["weight"]
+            rows.weight = &weight[0]
+            self.problem.weighted = True
+        if self.problem.scan == SCAN_FIXED:
+            rows.fixed = <const int64_t*>malloc(self.n_rows * sizeof(int64_t))
+            if rows.fixed == NULL:
+                raise MemoryError()
+            with nogil:
+                quantise(rows.y, self.n_rows, <int64_t*>rows.fixed, &rows.fixed_unit)
+        return 0
+
+    cdef int allocate(self, int n_threads) except -1:
+        """Room for both phases; a table that is one task needs no first phase."""
+        cdef:
+            int64_t i
+            bint complete = True
+        self.n_threads = n_threads
+        self.task_rows = choose_task_rows(self.n_rows, self.problem.n_columns)
+        self.workers = <Worker*>calloc(n_threads, sizeof(Worker))
+        self.local_workers = <Worker*>calloc(n_threads, sizeof(Worker))
+        self.local_arenas = <Arena*>calloc(n_threads, sizeof(Arena))
+        if (
+            self.workers == NULL or self.local_workers == NULL
+            or self.local_arenas == NULL
+        ):
+            raise MemoryError()
+        start_stack(&self.tasks, self.problem.n_columns)
+        for i in range(n_threads):
+            if self.n_rows > self.task_rows:
+                complete = complete and start_worker(
+                    &self.problem, &self.workers[i], self.n_rows, sizeof(uint64_t),
+                    i == 0, NULL if i == 0 else &self.workers[0]
+                ) == 0
+            if i > 0 and self.n_rows <= self.task_rows:
+                continue
+            complete = complete and start_worker(
+                &self.problem, &self.local_workers[i], self.task_rows,
+                sizeof(uint32_t), True, NULL
+            ) == 0
+            complete = complete and start_local_arena(
+                &self.problem, &self.local_arenas[i], self.task_rows
+            ) == 0
+        complete = complete and start_buffer(
+            &self.workers[0].buffer, self.problem.n_statistics,
+            self.problem.monotonic != NULL
+        ) == 0
+        if not complete:
+            raise MemoryError()
+        return 0
+
+    cdef void set_root(self, dict settings, Frame* frame):
+        """The root's record, and the frame from which all others descend."""
+        cdef:
+            NodeBuffer* buffer = &self.workers[0].buffer
+            Node* node = buffer.nodes
+            const double[::1] statistics = settings["root_statistics"]
+            int64_t k
+        memset(node, 0, sizeof(Node))
+        node.first_child = -1
+        node.feature = -2
+        node.missing_branch = -1
+        node.parent = -1
+        node.map_start = -1
+        node.threshold = -2.0
+        node.impurity = settings["root_impurity"]
+        node.weight = settings["total_weight"]
+        node.n_samples = self.n_rows
+        buffer.task[0] = -1
+        for k in range(self.problem.n_statistics):
+            buffer.statistics[k] = statistics[k]
+        buffer.n_nodes = 1
+        frame.start = 0
+        frame.n_rows = self.n_rows
+        frame.depth = 0
+        frame.node = 0
+        frame.random_state = settings["random_state"]
+        frame.lower = -INFINITY
+        frame.upper = INFINITY
+        frame.n_active = <int32_t>self.problem.n_columns
+        frame.fixed = 0
+        if self.table.rows.fixed != NULL:
+            for k in range(self.n_rows):
+                frame.fixed += self.table.rows.fixed[k]
+        if self.problem.monotonic != NULL:
+            buffer.bounds[0] = -INFINITY
+            buffer.bounds[1] = INFINITY
+
+    cdef int grow_large(self, Frame* root, const int32_t* columns) noexcept nogil:
+        """Phase 1: split nodes until all that is left are tasks."""
+        cdef:
+            Worker* worker = &self.workers[0]
+            Stack* stack = &worker.stack
+            Frame frame
+            int64_t i
+        if push_frame(stack, root, columns) < 0:
+            return -1
+        while stack.n_frames > 0:
+            stack.n_frames -= 1
+            frame = stack.frames[stack.n_frames]
+            for i in range(frame.n_active):
+                worker.active[i] = stack.active[
+                    stack.n_frames * self.problem.n_columns + i
+                ]
+            if frame.n_rows <= self.task_rows:
+                worker.buffer.task[frame.node] = <int32_t>self.tasks.n_frames
+                if push_frame(&self.tasks, &frame, worker.active) < 0:
+                    return -1
+            elif expand_node(
+                &self.problem, &self.table, worker, self.workers, self.n_threads,
+                &frame, <uint64_t*>self.table.entries
+            ) < 0:
+                return -1
+        return 0
+
+    cdef int copy_and_grow(self, int64_t task, int thread) noexcept nogil:
+        """Phase 2, one task."""
+        cdef:
+            Frame* frame = &self.tasks.frames[task]
+            const int32_t* active = self.tasks.active + task * self.problem.n_columns
+            Arena* arena = &self.local_arenas[thread]
+            const uint64_t* cells
+            int64_t i, column
+        for i in range(frame.n_active):
+            column = active[i]
+            cells = (
+                <const uint64_t*>self.table.entries + column * self.table.stride
+                + frame.start
+            )
+            if i == 0:
+                copy_rows(
+                    &self.problem, &self.table, cells, frame.n_rows,
+                    self.local_number, arena
+                )
+            copy_column(
+                cells, frame.n_rows, self.local_number,
+                <uint32_t*>arena.entries + column * arena.stride,
+                <uint32_t*>arena.ranks + column * arena.stride
+            )
+        return grow_task(
+            &self.problem, arena, &self.local_workers[thread], &self.done[task],
+            &self.workers[0].buffer, frame, active
+        )
+
+    cdef int grow_in_two_phases(self, dict settings, Frame* root) except -1:
+        cdef:
+            const uint32_t[:, ::1] order = settings["order"]
+            const int64_t[::1] n_missing = settings["n_missing"]
+            const uint32_t[::1] numbers
+            const uint8_t[::1] second_class = settings["second_class"]
+            const int32_t[::1] columns = settings["columns"]
+            const uint32_t* row_number = NULL
+            int64_t i, n_tasks, n_columns = self.problem.n_columns
+            int64_t n_table_rows = order.shape[1]
+            int failed = 0, outcome
+            Keyed* sizes
+            uint64_t* entries
+            uint64_t[:, ::1] cells
+        if settings["row_number"] is not None:
+            numbers = settings["row_number"]
+            row_number = &numbers[0]
+        self.table.stride = self.n_rows
+        self.local_number = <uint32_t*>malloc(self.n_rows * sizeof(uint32_t))
+        if self.local_number == NULL:
+            raise MemoryError()
+        # numpy asks for huge pages, which cost less to touch for the first time.
+        cells = np.empty((n_columns, self.n_rows), dtype=np.uint64)
+        self.entries = cells
+        entries = &cells[0, 0]
+        self.table.entries = entries
+        for i in prange(
+            n_columns, nogil=True, schedule="static", num_threads=self.n_threads
+        ):
+            fill_column(
+                &order[i, 0], n_table_rows, n_missing[i], row_number,
+                &second_class[0], entries + i * self.n_rows
+            )
+        with nogil:
+            outcome = self.grow_large(root, &columns[0])
+        if outcome < 0:
+            raise MemoryError()
+        n_tasks = self.tasks.n_frames
+        self.done = <NodeBuffer*>calloc(max(n_tasks, 1), sizeof(NodeBuffer))
+        sizes = <Keyed*>malloc(max(n_tasks, 1) * sizeof(Keyed))
+        if self.done == NULL or sizes == NULL:
+            free(sizes)
+            raise MemoryError()
+        for i in range(n_tasks):
+            sizes[i].key = <double>self.tasks.frames[i].n_rows
+            sizes[i].index = i
+        qsort(sizes, n_tasks, sizeof(Keyed), compare_sizes)
+        for i in prange(
+            n_tasks, nogil=True, schedule="dynamic", chunksize=1,
+            num_threads=self.n_threads
+        ):
+            outcome = self.copy_and_grow(sizes[i].index, threadid())
+            if outcome < 0:
+                failed += 1
+        free(sizes)
+        if failed:
+            raise MemoryError()
+        return 0
+
+    cdef int grow_at_once(self, dict settings, Frame* root) except -1:
+        """A small table is one task, filled straight from the sorted columns."""
+        cdef:
+            const uint32_t[:, ::1] order = settings["order"]
+            const int64_t[::1] n_missing = settings["n_missing"]
+            const uint32_t[::1] numbers
+            const uint8_t[::1] second_class = settings["second_class"]
+            const int32_t[::1] columns = settings["columns"]
+            const uint32_t* row_number = NULL
+            Arena* arena = &self.local_arenas[0]
+            Rows own = arena.rows
+            int64_t i
+            int outcome
+            uint32_t* ranks = <uint32_t*>arena.ranks
+        if settings["row_number"] is not None:
+            numbers = settings["row_number"]
+            row_number = &numbers[0]
+        if push_frame(&self.tasks, root, &columns[0]) < 0:
+            raise MemoryError()
+        self.workers[0].buffer.task[0] = 0
+        self.done = <NodeBuffer*>calloc(1, sizeof(NodeBuffer))
+        if self.done == NULL:
+            raise MemoryError()
+        for i in range(self.problem.n_columns):
+            fill_column(
+                &order[i, 0], order.shape[1], n_missing[i], row_number,
+                &second_class[0], <uint32_t*>arena.entries + i * arena.stride
+            )
+        # Ranks are those of the table, and the rows are its rows.
+        arena.ranks = NULL
+        arena.rows = self.table.rows
+        arena.rows.fixed = own.fixed
+        with nogil:
+            outcome = grow_task(
+                &self.problem, arena, &self.local_workers[0], self.done,
+                &self.workers[0].buffer, &self.tasks.frames[0], self.tasks.active
+            )
+        arena.ranks = ranks
+        arena.rows = own
+        if outcome < 0:
+            raise MemoryError()
+        return 0
+
+
+def grow_nodes(dict settings, int n_threads):
+    """Grow a tree; see grow.py for the settings.
+
+    Returns the node records, the statistics, the level maps and the surrogates.
+    """
+    cdef:
+        TreeGrower grower = TreeGrower()
+        Frame root
+        Node[::1] nodes
+        double[:, ::1] statistics
+        int64_t n_nodes
+    grower.set_problem(settings)
+    grower.set_rows(settings)
+    grower.allocate(n_threads)
+    grower.set_root(settings, &root)
+    if not settings["root_is_leaf"]:
+        if grower.n_rows <= grower.task_rows:
+            grower.grow_at_once(settings, &root)
+        else:
+            grower.grow_in_two_phases(settings, &root)
+    n_nodes = count_nodes(
+        &grower.workers[0].buffer, grower.done, grower.tasks.n_frames
+    )
+    node_records = np.empty(n_nodes, dtype=NODE_DTYPE)
+    node_statistics = np.empty((n_nodes, grower.problem.n_statistics))
+    nodes = node_records
+    statistics = node_statistics
+    level_branch, surrogates = write_nodes(
+        &grower.problem, &grower.workers[0].buffer, grower.done,
+        grower.tasks.n_frames, nodes, statistics, SURROGATE_DTYPE
+    )
+    return node_records, node_statistics, level_branch, surrogates

@@ -1,0 +1,111 @@
+"""Filling the sorted columns that growing works on."""
+
+from libc.math cimport fabs, floor, log2
+
+from sklearn_textbook.tree.grow._workers cimport Arena
+from sklearn_textbook.tree.split._column cimport count_missing
+from sklearn_textbook.tree.split._types cimport (
+    GLOBAL_MISSING,
+    LOCAL_MISSING,
+    Entry,
+    Problem,
+    int32_t,
+    int64_t,
+    rank_of,
+    row_of,
+    uint8_t,
+    uint32_t,
+    uint64_t,
+)
+
+
+cdef void fill_column(
+    const uint32_t* order, int64_t n_rows, int64_t n_missing,
+    const uint32_t* row_number, const uint8_t* second_class, Entry* entries
+) noexcept nogil:
+    """Entries of one column from its sorted row numbers, whose highest bit marks
+    a new value. Rows of weight 0 have no number and are left out."""
+    cdef:
+        int64_t i, n = 0
+        uint32_t rank = <uint32_t>-1, row, shown
+    for i in range(n_rows):
+        rank += order[i] >> 31
+        row = order[i] & <uint32_t>0x7FFFFFFF
+        if row_number != NULL:
+            row = row_number[row]
+            if row == <uint32_t>-1:
+                continue
+        if Entry is uint32_t:
+            shown = rank if i < n_rows - n_missing else <uint32_t>LOCAL_MISSING
+            entries[n] = shown << 16 | row << 1 | second_class[row]
+        else:
+            shown = rank if i < n_rows - n_missing else <uint32_t>GLOBAL_MISSING
+            entries[n] = <uint64_t>shown << 32 | <uint64_t>row << 1 | second_class[row]
+        n += 1
+
+
+cdef void quantise(
+    const double* y, int64_t n, int64_t* fixed, double* unit
+) noexcept nogil:
+    """y in fixed point about its mean: whole numbers whose sums are exact."""
+    cdef:
+        int64_t i
+        double mean = 0.0, largest = 0.0, bits, scale
+    for i in range(n):
+        mean += y[i]
+    mean /= n
+    for i in range(n):
+        largest = max(largest, fabs(y[i] - mean))
+    bits = floor(min(52.0, 60.0 - log2(<double>n)))
+    unit[0] = largest / 2.0 ** bits if largest > 0.0 else 1.0
+    scale = 1.0 / unit[0]
+    for i in range(n):
+        fixed[i] = <int64_t>floor((y[i] - mean) * scale + 0.5)
+
+
+cdef void copy_rows(
+    const Problem* problem, const Arena* table, const Entry* cells, int64_t n,
+    uint32_t* local_number, Arena* arena
+) noexcept nogil:
+    """Number a task's rows 0, 1, ... and copy what is known of them."""
+    cdef:
+        int64_t i, output, n_outputs = problem.n_outputs
+        int64_t row
+        int32_t* label = <int32_t*>arena.rows.label
+        double* y = <double*>arena.rows.y
+        double* weight = <double*>arena.rows.weight
+    for i in range(n):
+        row = row_of(cells[i])
+        local_number[row] = <uint32_t>i
+        for output in range(n_outputs):
+            if problem.is_classifier:
+                label[i * n_outputs + output] = (
+                    table.rows.label[row * n_outputs + output]
+                )
+            else:
+                y[i * n_outputs + output] = table.rows.y[row * n_outputs + output]
+        if problem.weighted:
+            weight[i] = table.rows.weight[row]
+
+
+cdef void copy_column(
+    const uint64_t* cells, int64_t n, const uint32_t* local_number,
+    uint32_t* entries, uint32_t* ranks
+) noexcept nogil:
+    """One column of a task: dense ranks, local row numbers."""
+    cdef:
+        int64_t i, n_present = n - count_missing(cells, n)
+        uint32_t rank = <uint32_t>-1, previous = <uint32_t>-1, shown
+    for i in range(n):
+        shown = rank_of(cells[i])
+        if i < n_present:
+            rank += shown != previous
+            previous = shown
+            ranks[rank] = shown
+            shown = rank
+        else:
+            shown = LOCAL_MISSING
+        entries[i] = (
+            shown << 16 | local_number[row_of(cells[i])] << 1
+            | <uint32_t>(cells[i] & 1)
+        )

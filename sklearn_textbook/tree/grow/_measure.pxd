@@ -1,0 +1,40 @@
+from libc.stdint cimport int32_t, int64_t, uint32_t
+
+from sklearn_textbook.tree.split._types cimport (
+    Entry,
+    NodeView,
+    Problem,
+    Rows,
+    Scratch,
+    Split,
+)
+
+# A stretch of the split column whose rows all go to one child (-1: to none).
+cdef struct Piece:
+    int64_t start
+    int64_t stop
+    int32_t child
+
+# What the children of a split hold; one slot per child.
+cdef struct Children:
+    Piece* pieces
+    int64_t n_pieces
+    int64_t n_children
+    int64_t* n_rows
+    int64_t* fixed
+    int64_t* next_slot
+    double* weight
+    double* squares
+    double* sums  # n_statistics per child
+    double* values  # n_statistics per child: class weights, means or medians
+    double* impurity
+    bint* is_pure
+
+cdef void list_pieces(
+    const Problem* problem, const Entry* entries, const uint32_t* ranks,
+    const int32_t* level_child, const Split* split, int64_t n, Children* children
+) noexcept nogil
+cdef void measure_children(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const NodeView* node, Children* children
+) noexcept nogil

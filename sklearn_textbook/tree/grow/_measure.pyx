@@ -1,0 +1,263 @@
+"""What each child of a split holds: rows, weight, value, impurity, purity.
+
+Purity is decided from the classes or values present, not from the impurity, which
+may keep a rounding residue.
+"""
+
+from libc.math cimport log
+from libc.string cimport memset
+
+from sklearn_textbook.tree.split._absolute cimport (
+    absolute_loss,
+    clear_losses,
+    insert_row,
+)
+from sklearn_textbook.tree.split._column cimport count_missing, value_of_rank
+from sklearn_textbook.tree.split._general cimport add_row
+from sklearn_textbook.tree.split._impurity cimport class_impurity
+from sklearn_textbook.tree.split._types cimport (
+    ABSOLUTE_ERROR,
+    MISSING_SURROGATE,
+    NOMINAL_COLUMN,
+    POISSON,
+    Entry,
+    NodeView,
+    Problem,
+    Rows,
+    Scratch,
+    Split,
+    int32_t,
+    int64_t,
+    rank_of,
+    row_of,
+    uint32_t,
+)
+
+
+cdef inline void add_piece(
+    Children* children, int64_t start, int64_t stop, int32_t child
+) noexcept nogil:
+    if start < stop:
+        children.pieces[children.n_pieces].start = start
+        children.pieces[children.n_pieces].stop = stop
+        children.pieces[children.n_pieces].child = child
+        children.n_pieces += 1
+
+
+cdef void list_pieces(
+    const Problem* problem, const Entry* entries, const uint32_t* ranks,
+    const int32_t* level_child, const Split* split, int64_t n, Children* children
+) noexcept nogil:
+    """The stretches of the split column by child."""
+    cdef:
+        int64_t n_missing = (
+            count_missing(entries, n) if problem.has_missing[split.column] else 0
+        )
+        int64_t i, level, start = 0, n_present = n - n_missing
+    children.n_pieces = 0
+    children.n_children = split.n_children
+    if split.kind == NOMINAL_COLUMN:
+        for i in range(1, n_present + 1):
+            if i == n_present or rank_of(entries[i]) != rank_of(entries[i - 1]):
+                level = <int64_t>value_of_rank(
+                    problem, split.column, ranks, rank_of(entries[start])
+                )
+                add_piece(children, start, i, level_child[level])
+                start = i
+    else:
+        add_piece(children, 0, split.position, 0)
+        add_piece(children, split.position, n_present, 1)
+    if problem.missing_mode == MISSING_SURROGATE:
+        # Surrogates send each row on its own.
+        for i in range(n_present, n):
+            add_piece(children, i, i + 1, -1)
+    else:
+        add_piece(children, n_present, n, split.missing_child)
+
+
+cdef void clear_children(const Problem* problem, Children* children) noexcept nogil:
+    cdef int64_t n = children.n_children
+    memset(children.n_rows, 0, n * sizeof(int64_t))
+    memset(children.fixed, 0, n * sizeof(int64_t))
+    memset(children.weight, 0, n * sizeof(double))
+    memset(children.squares, 0, n * sizeof(double))
+    memset(children.sums, 0, n * problem.n_statistics * sizeof(double))
+
+
+cdef void add_classes(
+    const Problem* problem, const Rows* rows, const Entry* entries,
+    int64_t start, int64_t stop, double* sums, double* weight
+) noexcept nogil:
+    cdef:
+        int64_t i, ones = 0, row
+        double row_weight
+    if problem.n_statistics == 2 and problem.n_outputs == 1 and rows.weight == NULL:
+        for i in range(start, stop):
+            ones += entries[i] & 1
+        sums[0] += stop - start - ones
+        sums[1] += ones
+        weight[0] += stop - start
+        return
+    for i in range(start, stop):
+        row = row_of(entries[i])
+        row_weight = 1.0 if rows.weight == NULL else rows.weight[row]
+        weight[0] += row_weight
+        add_row(problem, rows, row, row_weight, NULL, sums)
+
+
+cdef void add_values(
+    const Problem* problem, const Rows* rows, const Entry* entries,
+    const NodeView* node, const Piece* piece, int64_t child, Children* children
+) noexcept nogil:
+    cdef:
+        int64_t i, row, output, n_outputs = problem.n_outputs
+        double weight, difference, total_weight = 0.0, squares = 0.0, y
+        double* sums = children.sums + child * n_outputs
+        # The first row's y, against which purity is judged.
+        double* first = children.values + child * n_outputs
+        bint pure = True
+    if children.n_rows[child] == 0:
+        children.is_pure[child] = True
+        for output in range(n_outputs):
+            first[output] = rows.y[row_of(entries[piece.start]) * n_outputs + output]
+    for i in range(piece.start, piece.stop):
+        row = row_of(entries[i])
+        weight = 1.0 if rows.weight == NULL else rows.weight[row]
+        total_weight += weight
+        if rows.fixed != NULL:
+            children.fixed[child] += rows.fixed[row]
+        for output in range(n_outputs):
+            y = rows.y[row * n_outputs + output]
+            pure = pure and y == first[output]
+            difference = y - node.totals.centre[output]
+            sums[output] += weight * difference
+            if problem.criterion == POISSON:
+                if y > 0.0:
+                    squares += weight * y * log(y)
+            else:
+                squares += weight * difference * difference
+    children.weight[child] += total_weight
+    children.squares[child] += squares
+    if not pure:
+        children.is_pure[child] = False
+
+
+cdef void finish_classes(
+    const Problem* problem, const NodeView* node, int64_t child, Children* children
+) noexcept nogil:
+    cdef:
+        int64_t output, k, present
+        double* sums = children.sums + child * problem.n_statistics
+        double* values = children.values + child * problem.n_statistics
+        bint pure = True
+    for output in range(problem.n_outputs):
+        present = 0
+        for k in range(problem.output_start[output], problem.output_start[output + 1]):
+            values[k] = sums[k]
+            present += sums[k] > 0.0
+        pure = pure and present <= 1
+    children.is_pure[child] = pure
+    children.impurity[child] = 0.0 if pure else class_impurity(
+        problem, sums, children.weight[child]
+    )
+
+
+cdef void finish_values(
+    const Problem* problem, const NodeView* node, int64_t child, Children* children
+) noexcept nogil:
+    """Mean; variance or Poisson deviance."""
+    cdef:
+        int64_t output
+        double weight = children.weight[child]
+        double* sums = children.sums + child * problem.n_statistics
+        double* values = children.values + child * problem.n_statistics
+        double mean, spread = children.squares[child] / weight
+    for output in range(problem.n_outputs):
+        mean = sums[output] / weight
+        if problem.criterion == POISSON:
+            if mean > 0.0:
+                spread -= mean * log(mean)
+        else:
+            spread -= mean * mean
+        # A pure child keeps the very value of its rows.
+        if not children.is_pure[child]:
+            values[output] = node.totals.centre[output] + mean
+    if children.is_pure[child] or spread < 0.0:
+        spread = 0.0
+    children.impurity[child] = spread / problem.n_outputs
+
+
+cdef void finish_medians(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, int64_t child, Children* children
+) noexcept nogil:
+    cdef:
+        int64_t output, p, i
+        double total = 0.0
+    for output in range(problem.n_outputs):
+        clear_losses(scratch, output)
+        for p in range(children.n_pieces):
+            if children.pieces[p].child == child:
+                for i in range(children.pieces[p].start, children.pieces[p].stop):
+                    insert_row(problem, rows, scratch, output, row_of(entries[i]))
+        total += absolute_loss(
+            scratch, output, children.values + child * problem.n_outputs + output
+        )
+    children.impurity[child] = 0.0 if children.is_pure[child] else (
+        total / children.weight[child] / problem.n_outputs
+    )
+
+
+cdef void subtract_child(
+    const Problem* problem, const NodeView* node, int64_t known, Children* children
+) noexcept nogil:
+    """The other child of a two-way split of whole counts."""
+    cdef int64_t k, other = 1 - known
+    for k in range(problem.n_statistics):
+        children.sums[other * problem.n_statistics + k] = (
+            node.totals.sums[k] - children.sums[known * problem.n_statistics + k]
+        )
+    children.weight[other] = node.totals.weight - children.weight[known]
+
+
+cdef void measure_children(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const NodeView* node, Children* children
+) noexcept nogil:
+    """Fill every slot from the pieces. Empty children take the node's numbers."""
+    cdef:
+        int64_t p, child, k, smaller = -1
+        Piece* piece
+    clear_children(problem, children)
+    for p in range(children.n_pieces):
+        piece = &children.pieces[p]
+        if piece.child < 0:
+            continue
+        if not problem.is_classifier:
+            add_values(problem, rows, entries, node, piece, piece.child, children)
+        children.n_rows[piece.child] += piece.stop - piece.start
+    if (
+        problem.is_classifier and rows.weight == NULL and children.n_children == 2
+        and children.n_rows[0] + children.n_rows[1] == node.totals.rows
+    ):
+        smaller = 0 if children.n_rows[0] <= children.n_rows[1] else 1
+    if problem.is_classifier:
+        for p in range(children.n_pieces):
+            piece = &children.pieces[p]
+            if piece.child >= 0 and (smaller < 0 or piece.child == smaller):
+                add_classes(
+                    problem, rows, entries, piece.start, piece.stop,
+                    children.sums + piece.child * problem.n_statistics,
+                    &children.weight[piece.child]
+                )
+        if smaller >= 0:
+            subtract_child(problem, node, smaller, children)
+    for child in range(children.n_children):
+        if children.n_rows[child] == 0:
+            continue
+        if problem.is_classifier:
+            finish_classes(problem, node, child, children)
+        elif problem.criterion == ABSOLUTE_ERROR:
+            finish_medians(problem, rows, scratch, entries, child, children)
+        else:
+            finish_values(problem, node, child, children)

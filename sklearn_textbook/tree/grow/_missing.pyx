@@ -1,0 +1,233 @@
+"""Rows whose value is missing in the split column: which child they go to."""
+
+from libc.math cimport NAN
+from libc.string cimport memset
+
+from sklearn_textbook.tree.grow._buffers cimport (
+    Frame,
+    NodeBuffer,
+    reserve_levels,
+    reserve_surrogates,
+)
+from sklearn_textbook.tree.grow._layout cimport STAY, Surrogate
+from sklearn_textbook.tree.grow._measure cimport Children
+from sklearn_textbook.tree.grow._workers cimport Arena, Worker
+from sklearn_textbook.tree.split._column cimport (
+    count_missing,
+    midpoint,
+    value_of_rank,
+)
+from sklearn_textbook.tree.split._surrogate cimport (
+    NOT_SENT,
+    map_surrogate_levels,
+    rank_surrogate,
+    send_rows,
+)
+from sklearn_textbook.tree.split._types cimport (
+    MAX_SURROGATES,
+    MISSING_LEARNED,
+    MISSING_SURROGATE,
+    NOMINAL_COLUMN,
+    Entry,
+    Problem,
+    Split,
+    SurrogateTest,
+    int32_t,
+    int64_t,
+    rank_of,
+    row_of,
+    uint32_t,
+)
+
+
+cdef void mark_rows(
+    const Children* children, const Entry* cells, int32_t* child_of_row
+) noexcept nogil:
+    cdef int64_t p, i
+    for p in range(children.n_pieces):
+        for i in range(children.pieces[p].start, children.pieces[p].stop):
+            child_of_row[row_of(cells[i])] = children.pieces[p].child
+
+
+cdef int keep_surrogate(
+    const Problem* problem, NodeBuffer* buffer, const Frame* frame,
+    const SurrogateTest* test, double total, int64_t map_start
+) noexcept nogil:
+    cdef Surrogate* record
+    if reserve_surrogates(buffer, 1) < 0:
+        return -1
+    record = &buffer.surrogates[buffer.n_surrogates]
+    record.node = frame.node
+    record.feature = test.column
+    record.kind = problem.kind[test.column]
+    record.low_branch = test.low_child
+    record.map_start = map_start
+    record.threshold = test.threshold
+    record.agreement = test.agreement / total
+    record.adjusted_agreement = test.adjusted
+    record.n_used = test.n_used
+    buffer.n_surrogates += 1
+    return 0
+
+
+cdef int send_by_surrogates(
+    const Problem* problem, Arena* arena, Worker* worker, const Frame* frame,
+    Entry* entries, const Split* split, const double* target_weight
+) noexcept nogil:
+    """Rank the surrogates of a two-way test and let them send the missing rows."""
+    cdef:
+        SurrogateTest ranked[MAX_SURROGATES]
+        int64_t n_ranked = 0, i, column, map_start
+        double total = target_weight[0] + target_weight[1]
+        Entry* cells
+        const uint32_t* ranks
+        SurrogateTest* test
+    for i in range(frame.n_active):
+        column = worker.active[i]
+        if column != split.column:
+            n_ranked = rank_surrogate(
+                problem, &arena.rows, &worker.scratch,
+                entries + column * arena.stride + frame.start, frame.n_rows,
+                worker.child_of_row, target_weight, column, ranked, n_ranked
+            )
+    # Levels are mapped by the targets alone, so before any row is sent.
+    for i in range(n_ranked):
+        test = &ranked[i]
+        column = test.column
+        cells = entries + column * arena.stride + frame.start
+        ranks = NULL if arena.ranks == NULL else arena.ranks + column * arena.stride
+        map_start = -1
+        test.threshold = NAN
+        if problem.kind[column] == NOMINAL_COLUMN:
+            if reserve_levels(&worker.buffer, problem.n_levels[column]) < 0:
+                return -1
+            map_start = worker.buffer.n_levels
+            map_surrogate_levels(
+                problem, &arena.rows, &worker.scratch, cells, ranks, frame.n_rows,
+                worker.child_of_row, target_weight, column,
+                worker.buffer.level_branch + map_start
+            )
+            worker.buffer.n_levels += problem.n_levels[column]
+        else:
+            test.threshold = midpoint(
+                value_of_rank(
+                    problem, column, ranks, rank_of(cells[test.position - 1])
+                ),
+                value_of_rank(problem, column, ranks, rank_of(cells[test.position])),
+            )
+        if keep_surrogate(
+            problem, &worker.buffer, frame, test, total, map_start
+        ) < 0:
+            return -1
+    for i in range(n_ranked):
+        test = &ranked[i]
+        cells = entries + test.column * arena.stride + frame.start
+        if test.position < 0:
+            # run_side is room shared by all columns: fill it again by run.
+            fill_run_children(
+                problem, arena, worker, frame, cells, test.column,
+                worker.buffer.surrogates[
+                    worker.buffer.n_surrogates - n_ranked + i
+                ].map_start
+            )
+        send_rows(
+            cells, frame.n_rows, test, worker.scratch.run_side, worker.child_of_row
+        )
+        worker.buffer.surrogates[
+            worker.buffer.n_surrogates - n_ranked + i
+        ].n_used = test.n_used
+    return 0
+
+
+cdef void fill_run_children(
+    const Problem* problem, const Arena* arena, Worker* worker, const Frame* frame,
+    const Entry* cells, int64_t column, int64_t map_start
+) noexcept nogil:
+    cdef:
+        int64_t n_present = frame.n_rows - count_missing(cells, frame.n_rows)
+        int64_t i, run = 0, level
+        const uint32_t* ranks = (
+            NULL if arena.ranks == NULL else arena.ranks + column * arena.stride
+        )
+    for i in range(n_present):
+        if i == 0 or rank_of(cells[i]) != rank_of(cells[i - 1]):
+            level = <int64_t>value_of_rank(problem, column, ranks, rank_of(cells[i]))
+            worker.scratch.run_side[run] = worker.buffer.level_branch[map_start + level]
+            run += 1
+
+
+cdef int send_missing_rows(
+    const Problem* problem, Arena* arena, Worker* worker, const Frame* frame,
+    Entry* entries, const Split* split
+) noexcept nogil:
+    """Surrogate strategy: a child, or none, for every row that misses the test."""
+    cdef:
+        Children* children = &worker.children
+        Entry* cells = entries + split.column * arena.stride + frame.start
+        int64_t p, i, child, heaviest = 0
+        double* target_weight = children.weight
+        double total = 0.0, margin
+        bint tied = False
+    mark_rows(children, cells, worker.child_of_row)
+    memset(target_weight, 0, children.n_children * sizeof(double))
+    for p in range(children.n_pieces):
+        for i in range(children.pieces[p].start, children.pieces[p].stop):
+            child = children.pieces[p].child
+            if child < 0:
+                worker.child_of_row[row_of(cells[i])] = NOT_SENT
+            else:
+                target_weight[child] += 1.0 if arena.rows.weight == NULL else (
+                    arena.rows.weight[row_of(cells[i])]
+                )
+    for child in range(children.n_children):
+        total += target_weight[child]
+    margin = 1e-12 * total
+    for child in range(1, children.n_children):
+        if target_weight[child] > target_weight[heaviest] + margin:
+            heaviest = child
+            tied = False
+        elif target_weight[child] >= target_weight[heaviest] - margin:
+            tied = True
+    if children.n_children == 2 and send_by_surrogates(
+        problem, arena, worker, frame, entries, split, target_weight
+    ) < 0:
+        return -1
+    for p in range(children.n_pieces):
+        if children.pieces[p].child < 0:
+            child = worker.child_of_row[row_of(cells[children.pieces[p].start])]
+            if child == NOT_SENT:
+                child = -1 if tied else heaviest
+            children.pieces[p].child = <int32_t>child
+    return 0
+
+
+cdef int32_t branch_for_missing(
+    const Problem* problem, const Children* children, const Split* split
+) noexcept nogil:
+    """Where a missing value goes at prediction time."""
+    cdef:
+        int64_t child, largest = 0
+        bint tied = False
+    if split.missing_child >= 0:
+        return split.missing_child
+    for child in range(1, children.n_children):
+        if children.n_rows[child] == children.n_rows[largest]:
+            tied = True
+            if problem.missing_mode == MISSING_LEARNED:
+                largest = child
+        elif children.n_rows[child] > children.n_rows[largest]:
+            largest = child
+            tied = False
+    if problem.missing_mode == MISSING_LEARNED:
+        return <int32_t>largest
+    if problem.missing_mode == MISSING_SURROGATE:
+        return <int32_t>STAY if tied else <int32_t>largest
+    return problem.unseen_branch
+
+
+cdef void drop_surrogates(NodeBuffer* buffer, int32_t node) noexcept nogil:
+    """Take back the surrogates of a node that stays a leaf after all."""
+    while buffer.n_surrogates and (
+        buffer.surrogates[buffer.n_surrogates - 1].node == node
+    ):
+        buffer.n_surrogates -= 1

@@ -1,0 +1,267 @@
+"""Splitting one node: find the best test, make the children, move the rows."""
+
+from libc.math cimport NAN
+from libc.string cimport memcpy
+
+from sklearn_textbook.tree.grow._buffers cimport (
+    Frame,
+    NodeBuffer,
+    push_frame,
+    reserve_levels,
+    reserve_nodes,
+)
+from sklearn_textbook.tree.grow._layout cimport LEAF, STAY, Node
+from sklearn_textbook.tree.grow._measure cimport (
+    Children,
+    list_pieces,
+    measure_children,
+)
+from sklearn_textbook.tree.grow._missing cimport (
+    branch_for_missing,
+    drop_surrogates,
+    send_missing_rows,
+)
+from sklearn_textbook.tree.grow._partition cimport move_rows
+from sklearn_textbook.tree.grow._search cimport (
+    find_split,
+    list_columns,
+    splits_pair,
+    view_node,
+)
+from sklearn_textbook.tree.grow._workers cimport Arena, Worker
+from sklearn_textbook.tree.split._column cimport map_levels
+from sklearn_textbook.tree.split._random cimport child_state
+from sklearn_textbook.tree.split._types cimport (
+    MISSING_SURROGATE,
+    NOMINAL_COLUMN,
+    Entry,
+    NodeView,
+    Problem,
+    Split,
+    int32_t,
+    int64_t,
+    rank_of,
+    uint8_t,
+    uint32_t,
+    uint64_t,
+)
+
+
+cdef bint must_be_leaf(
+    const Problem* problem, int64_t n_rows, double weight, int64_t depth, bint pure
+) noexcept nogil:
+    return (
+        pure
+        or depth >= problem.max_depth
+        or n_rows < problem.min_samples_split
+        or n_rows < 2 * problem.min_samples_leaf
+        or weight < 2 * problem.min_weight_leaf
+    )
+
+
+cdef double improvement_of(
+    const Problem* problem, const Node* node, const Children* children,
+    const Split* split
+) noexcept nogil:
+    """Decrease of impurity per unit of the node's weight."""
+    cdef:
+        int64_t child
+        double decrease = node.impurity
+    if problem.missing_mode == MISSING_SURROGATE:
+        return split.score / node.weight
+    for child in range(children.n_children):
+        if children.n_rows[child]:
+            decrease -= (
+                children.weight[child] / node.weight * children.impurity[child]
+            )
+    return decrease
+
+
+cdef int create_children(
+    const Problem* problem, Worker* worker, const Frame* frame
+) noexcept nogil:
+    """Append the children's records; returns the number of the first one."""
+    cdef:
+        NodeBuffer* buffer = &worker.buffer
+        Children* children = &worker.children
+        int64_t child, first = buffer.n_nodes, size = problem.n_statistics
+        Node* node
+    if reserve_nodes(buffer, children.n_children) < 0:
+        return -1
+    for child in range(children.n_children):
+        node = &buffer.nodes[first + child]
+        node.first_child = -1
+        node.n_children = 0
+        node.feature = -2
+        node.missing_branch = STAY
+        node.kind = LEAF
+        node.parent = frame.node
+        node.map_start = -1
+        node.threshold = -2.0
+        node.improvement = 0.0
+        node.n_samples = children.n_rows[child]
+        node.weight = children.weight[child]
+        node.impurity = children.impurity[child]
+        if children.n_rows[child] == 0:
+            # Its statistics are its parent's, filled in at the end.
+            node.impurity = buffer.nodes[frame.node].impurity
+        memcpy(
+            buffer.statistics + (first + child) * size, children.values + child * size,
+            size * sizeof(double)
+        )
+        buffer.task[first + child] = -1
+    buffer.n_nodes += children.n_children
+    return <int>first
+
+
+cdef void bound_children(
+    const Problem* problem, const Worker* worker, const Frame* frame,
+    const Split* split, int64_t child, Frame* below
+) noexcept nogil:
+    """Monotonic constraints: the range of values allowed in a child."""
+    cdef:
+        const Children* children = &worker.children
+        int32_t direction = problem.monotonic[split.column]
+        double first, second, middle
+    if direction == 0 or child > 1:
+        return
+    if problem.is_classifier:
+        first = children.values[1] / children.weight[0]
+        second = children.values[problem.n_statistics + 1] / children.weight[1]
+    else:
+        first = children.values[0]
+        second = children.values[problem.n_statistics]
+    middle = min(max(first / 2 + second / 2, frame.lower), frame.upper)
+    if (child == 0) == (direction > 0):
+        below.upper = middle
+    else:
+        below.lower = middle
+
+
+cdef int push_children(
+    const Problem* problem, Worker* worker, const Frame* frame, const Split* split,
+    int first, const uint8_t* is_leaf
+) noexcept nogil:
+    cdef:
+        Children* children = &worker.children
+        Frame below
+        int64_t child, start = frame.start
+    # The last child is split first, so push in order.
+    for child in range(children.n_children):
+        below = frame[0]
+        below.start = start
+        below.n_rows = children.n_rows[child]
+        below.depth = frame.depth + 1
+        below.fixed = children.fixed[child]
+        below.random_state = child_state(frame.random_state, child)
+        below.node = <int32_t>(first + child)
+        start += below.n_rows
+        if problem.monotonic != NULL:
+            bound_children(problem, worker, frame, split, child, &below)
+            worker.buffer.bounds[2 * below.node] = below.lower
+            worker.buffer.bounds[2 * below.node + 1] = below.upper
+        if not is_leaf[child] and push_frame(
+            &worker.stack, &below, worker.active
+        ) < 0:
+            return -1
+    return 0
+
+
+cdef int expand_node(
+    const Problem* problem, Arena* arena, Worker* worker, Worker* all_workers,
+    int n_threads, Frame* frame, Entry* entries
+) noexcept nogil:
+    """Split a node if that is worth it. Returns -1 when memory runs out."""
+    cdef:
+        NodeView view
+        Split best, before
+        Children* children = &worker.children
+        Node* node = &worker.buffer.nodes[frame.node]
+        int64_t n_visit, map_start = -1, child
+        Entry* cells
+        const uint32_t* ranks = NULL
+        uint8_t* is_leaf = worker.is_active
+        int first
+        bint any_inner = False
+    n_visit = list_columns(problem, arena, worker, frame, entries)
+    if n_visit == 0:
+        return 0
+    view_node(problem, worker, frame, &view)
+    if not splits_pair(problem, frame, worker, &best):
+        find_split(
+            problem, arena, worker, all_workers, n_threads, frame, &view, n_visit,
+            entries, &best, &before
+        )
+    if best.column < 0:
+        return 0
+    cells = entries + best.column * arena.stride + frame.start
+    if arena.ranks != NULL:
+        ranks = arena.ranks + best.column * arena.stride
+    if best.kind == NOMINAL_COLUMN:
+        if reserve_levels(&worker.buffer, problem.n_levels[best.column]) < 0:
+            return -1
+        map_start = worker.buffer.n_levels
+        best.missing_child = map_levels(
+            problem, &arena.rows, &worker.scratch, cells, ranks, &view, &best, &before,
+            worker.buffer.level_branch + map_start
+        )
+        best.threshold = NAN
+    elif not problem.random_splitter and not best.alone:
+        best.threshold = NAN
+    list_pieces(
+        problem, cells, ranks, worker.buffer.level_branch + max(map_start, 0), &best,
+        frame.n_rows, children
+    )
+    if map_start >= 0:
+        worker.buffer.n_levels += problem.n_levels[best.column]
+    if problem.missing_mode == MISSING_SURROGATE and send_missing_rows(
+        problem, arena, worker, frame, entries, &best
+    ) < 0:
+        return -1
+    measure_children(problem, &arena.rows, &worker.scratch, cells, &view, children)
+    node.improvement = improvement_of(problem, node, children, &best)
+    if node.improvement * node.weight / problem.total_weight + 2.2e-16 < (
+        problem.min_impurity_decrease
+    ):
+        node.improvement = 0.0
+        drop_surrogates(&worker.buffer, frame.node)
+        return 0
+    first = create_children(problem, worker, frame)
+    if first < 0:
+        return -1
+    node = &worker.buffer.nodes[frame.node]
+    node.first_child = first
+    node.n_children = <int32_t>children.n_children
+    node.feature = best.column
+    node.kind = best.kind
+    node.threshold = best.threshold
+    node.map_start = map_start
+    if best.kind != NOMINAL_COLUMN and best.threshold != best.threshold:
+        node.map_start = pack_ranks(cells, ranks, best.position)
+    node.missing_branch = branch_for_missing(problem, children, &best)
+    for child in range(children.n_children):
+        is_leaf[child] = children.n_rows[child] == 0 or must_be_leaf(
+            problem, children.n_rows[child], children.weight[child],
+            frame.depth + 1, children.is_pure[child]
+        )
+        any_inner = any_inner or not is_leaf[child]
+    if any_inner:
+        move_rows(
+            arena, worker, all_workers, n_threads, frame, &best, entries,
+            is_leaf
+        )
+    return push_children(problem, worker, frame, &best, first, is_leaf)
+
+
+cdef int64_t pack_ranks(
+    const Entry* cells, const uint32_t* ranks, int64_t position
+) noexcept nogil:
+    """The ranks on both sides of a threshold. Their values lie far apart in
+    memory; they are fetched for all nodes together when the tree is put together."""
+    cdef:
+        uint64_t below = rank_of(cells[position - 1])
+        uint64_t above = rank_of(cells[position])
+    if ranks != NULL:
+        below = ranks[below]
+        above = ranks[above]
+    return <int64_t>(below << 32 | above)

@@ -1,0 +1,142 @@
+"""Moving the rows of a node into its children, one sorted column at a time.
+
+Both partitions are stable, so every child's column stays sorted and its missing
+rows stay last.
+"""
+
+from cython.parallel cimport prange, threadid
+from libc.string cimport memcpy
+
+from sklearn_textbook.tree.grow._buffers cimport Frame
+from sklearn_textbook.tree.grow._measure cimport Children
+from sklearn_textbook.tree.grow._missing cimport mark_rows
+from sklearn_textbook.tree.grow._workers cimport Arena, Worker
+from sklearn_textbook.tree.split._types cimport (
+    SHARED_CELLS,
+    Entry,
+    Split,
+    int32_t,
+    int64_t,
+    row_of,
+    uint8_t,
+    uint64_t,
+)
+
+
+cdef void partition_two(
+    Entry* entries, int64_t n, const uint8_t* goes_left, Entry* spare,
+    bint keeps_left, bint keeps_right
+) noexcept nogil:
+    """Left rows to the front, right rows to the back. A side that is a leaf is
+    not written: nobody reads it again."""
+    cdef:
+        int64_t i, n_left = 0, n_right
+        Entry entry
+    if keeps_left and keeps_right:
+        # Both stores happen always; only the counter depends on the side.
+        for i in range(n):
+            entry = entries[i]
+            entries[n_left] = entry
+            spare[i - n_left] = entry
+            n_left += goes_left[row_of(entry)]
+        memcpy(entries + n_left, spare, (n - n_left) * sizeof(Entry))
+    elif keeps_left:
+        for i in range(n):
+            entry = entries[i]
+            entries[n_left] = entry
+            n_left += goes_left[row_of(entry)]
+    else:
+        n_right = n - 1
+        for i in range(n - 1, -1, -1):
+            entry = entries[i]
+            entries[n_right] = entry
+            n_right -= 1 - goes_left[row_of(entry)]
+
+
+cdef void partition_many(
+    Entry* entries, int64_t n, const int32_t* child_of_row, int64_t* next_slot,
+    Entry* spare
+) noexcept nogil:
+    """Rows of child c from next_slot[c] on; rows of child -1 are dropped."""
+    cdef:
+        int64_t i
+        int32_t child
+        Entry entry
+    for i in range(n):
+        entry = entries[i]
+        child = child_of_row[row_of(entry)]
+        if child >= 0:
+            spare[next_slot[child]] = entry
+            next_slot[child] += 1
+    memcpy(entries, spare, n * sizeof(Entry))
+
+
+cdef void move_rows(
+    Arena* arena, Worker* worker, Worker* all_workers,
+    int n_threads, const Frame* frame, const Split* split, Entry* entries,
+    const uint8_t* is_leaf
+) noexcept nogil:
+    """Partition every column that the children still need."""
+    cdef:
+        Children* children = &worker.children
+        Entry* cells = entries + split.column * arena.stride + frame.start
+        int64_t p, i, n_sent = 0
+        bint sorted_already = True
+        int32_t last = 0
+        bint two_way
+    for p in range(children.n_pieces):
+        if children.pieces[p].child < last:
+            sorted_already = False
+        last = children.pieces[p].child
+    for i in range(children.n_children):
+        n_sent += children.n_rows[i]
+    two_way = children.n_children == 2 and n_sent == frame.n_rows
+    if two_way:
+        for p in range(children.n_pieces):
+            last = 1 - children.pieces[p].child
+            for i in range(children.pieces[p].start, children.pieces[p].stop):
+                worker.goes_left[row_of(cells[i])] = <uint8_t>last
+    else:
+        mark_rows(children, cells, worker.child_of_row)
+    if Entry is uint64_t:
+        if n_threads > 1 and frame.n_active * frame.n_rows >= SHARED_CELLS:
+            for i in prange(
+                frame.n_active, schedule="dynamic", chunksize=1, num_threads=n_threads
+            ):
+                move_column(
+                    arena, worker, &all_workers[threadid()], frame, worker.active[i],
+                    entries, two_way,
+                    sorted_already and worker.active[i] == split.column,
+                    not is_leaf[0], not is_leaf[1]
+                )
+            return
+    for i in range(frame.n_active):
+        move_column(
+            arena, worker, worker, frame, worker.active[i], entries, two_way,
+            sorted_already and worker.active[i] == split.column,
+            not is_leaf[0], not is_leaf[1]
+        )
+
+
+cdef void move_column(
+    const Arena* arena, const Worker* worker, Worker* own, const Frame* frame,
+    int64_t column, Entry* entries, bint two_way, bint in_place, bint keeps_left,
+    bint keeps_right
+) noexcept nogil:
+    cdef:
+        Entry* cells = entries + column * arena.stride + frame.start
+        Entry* spare = <Entry*>own.spare
+        int64_t child, start = 0
+    if in_place:
+        return
+    if two_way:
+        partition_two(
+            cells, frame.n_rows, worker.goes_left, spare, keeps_left, keeps_right
+        )
+        return
+    for child in range(worker.children.n_children):
+        own.children.next_slot[child] = start
+        start += worker.children.n_rows[child]
+    partition_many(
+        cells, frame.n_rows, worker.child_of_row, own.children.next_slot, spare
+    )

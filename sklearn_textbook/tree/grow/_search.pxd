@@ -1,0 +1,21 @@
+from libc.stdint cimport int64_t
+
+from sklearn_textbook.tree.grow._buffers cimport Frame
+from sklearn_textbook.tree.grow._workers cimport Arena, Worker
+from sklearn_textbook.tree.split._types cimport Entry, NodeView, Problem, Split
+
+cdef void view_node(
+    const Problem* problem, Worker* worker, const Frame* frame, NodeView* view
+) noexcept nogil
+cdef int64_t list_columns(
+    const Problem* problem, const Arena* arena, Worker* worker, Frame* frame,
+    Entry* entries
+) noexcept nogil
+cdef bint splits_pair(
+    const Problem* problem, const Frame* frame, Worker* worker, Split* best
+) noexcept nogil
+cdef void find_split(
+    const Problem* problem, Arena* arena, Worker* worker, Worker* all_workers,
+    int n_threads, const Frame* frame, const NodeView* view, int64_t n_visit,
+    Entry* entries, Split* best, Split* before
+) noexcept nogil

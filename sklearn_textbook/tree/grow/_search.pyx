@@ -1,0 +1,198 @@
+"""The best test of one node over all of its columns."""
+
+from cython.parallel cimport prange, threadid
+from libc.string cimport memcpy, memset
+
+from sklearn_textbook.tree.grow._buffers cimport Frame
+from sklearn_textbook.tree.grow._layout cimport Node
+from sklearn_textbook.tree.grow._workers cimport Arena, Worker
+from sklearn_textbook.tree.split._absolute cimport rank_targets
+from sklearn_textbook.tree.split._column cimport evaluate_column
+from sklearn_textbook.tree.split._impurity cimport goodness
+from sklearn_textbook.tree.split._random cimport child_state, random_below
+from sklearn_textbook.tree.split._types cimport (
+    ABSOLUTE_ERROR,
+    POISSON,
+    SCAN_ABSOLUTE,
+    SCAN_GENERAL,
+    SHARED_CELLS,
+    Entry,
+    NodeView,
+    Problem,
+    Split,
+    int32_t,
+    int64_t,
+    rank_of,
+    uint64_t,
+)
+
+
+cdef void view_node(
+    const Problem* problem, Worker* worker, const Frame* frame, NodeView* view
+) noexcept nogil:
+    """The node at hand as the split search sees it."""
+    cdef:
+        Node* node = &worker.buffer.nodes[frame.node]
+        double* statistics = (
+            worker.buffer.statistics + frame.node * problem.n_statistics
+        )
+        double spread = node.impurity * node.weight
+        int64_t k
+    view.lower = frame.lower
+    view.upper = frame.upper
+    view.random_state = frame.random_state
+    view.margin = 1e-12 * spread
+    view.totals.rows = frame.n_rows
+    view.totals.weight = node.weight
+    view.totals.squares = spread * problem.n_outputs
+    view.totals.fixed = frame.fixed
+    view.totals.centre = worker.scratch.zeros
+    view.totals.sums = worker.scratch.zeros
+    if problem.is_classifier:
+        view.totals.sums = statistics
+    elif problem.criterion == POISSON:
+        for k in range(problem.n_outputs):
+            worker.node_sums[k] = statistics[k] * node.weight
+        view.totals.sums = worker.node_sums
+    elif problem.criterion != ABSOLUTE_ERROR:
+        view.totals.centre = statistics
+    if problem.criterion == ABSOLUTE_ERROR:
+        view.totals.goodness = -spread
+    else:
+        view.totals.goodness = goodness(problem, view.totals.sums, node.weight)
+
+
+# -------------------------------------------------------------- choosing columns
+
+
+cdef inline bint is_constant(
+    const Entry* entries, int64_t n, int64_t stride, int64_t column, int64_t start
+) noexcept nogil:
+    """Whether all rows of the node share one value, or all miss it."""
+    cdef const Entry* cells = entries + column * stride + start
+    return rank_of(cells[0]) == rank_of(cells[n - 1])
+
+
+cdef int64_t list_columns(
+    const Problem* problem, const Arena* arena, Worker* worker, Frame* frame,
+    Entry* entries
+) noexcept nogil:
+    """Drop the constant columns for this node and all below it; write the
+    columns to be tried into ``visit`` and return their number."""
+    cdef:
+        int32_t* active = worker.active
+        int64_t i, j, n_active = 0, n_visit = 0, n_drawn = 0
+        uint64_t random_state = child_state(frame.random_state, 7)
+        int32_t column
+    for i in range(frame.n_active):
+        column = active[i]
+        if not is_constant(entries, frame.n_rows, arena.stride, column, frame.start):
+            active[n_active] = column
+            n_active += 1
+    frame.n_active = <int32_t>n_active
+    if not problem.shuffle_columns:
+        memcpy(worker.visit, active, n_active * sizeof(int32_t))
+        return n_active
+    # Draw without replacement; constant columns count as drawn, but go on until
+    # one column that is not constant was drawn.
+    memset(worker.is_active, 0, problem.n_columns)
+    for i in range(n_active):
+        worker.is_active[active[i]] = 1
+    for i in range(problem.n_columns):
+        worker.order[i] = <int32_t>i
+    for i in range(problem.n_columns):
+        if n_drawn >= problem.max_features and n_visit > 0:
+            break
+        j = i + random_below(&random_state, problem.n_columns - i)
+        column = worker.order[j]
+        worker.order[j] = worker.order[i]
+        n_drawn += 1
+        if worker.is_active[column]:
+            worker.visit[n_visit] = column
+            n_visit += 1
+    return n_visit
+
+
+# ------------------------------------------------------------- finding the split
+
+
+cdef void clear_split(Split* split) noexcept nogil:
+    memset(split, 0, sizeof(Split))
+    split.column = -1
+    split.score = -1.0
+    split.missing_child = -1
+
+
+cdef bint splits_pair(
+    const Problem* problem, const Frame* frame, Worker* worker, Split* best
+) noexcept nogil:
+    """Two rows that differ: the first column that tells them apart is the best."""
+    if frame.n_rows != 2 or problem.min_samples_leaf > 1 or problem.random_splitter:
+        return False
+    if problem.scan == SCAN_GENERAL or problem.scan == SCAN_ABSOLUTE:
+        return False
+    if problem.any_nominal or problem.has_missing[worker.visit[0]]:
+        return False
+    clear_split(best)
+    best.score = 0.0
+    best.column = worker.visit[0]
+    best.kind = problem.kind[best.column]
+    best.n_children = 2
+    best.position = 1
+    return True
+
+
+cdef void find_split(
+    const Problem* problem, Arena* arena, Worker* worker, Worker* all_workers,
+    int n_threads, const Frame* frame, const NodeView* view, int64_t n_visit,
+    Entry* entries, Split* best, Split* before
+) noexcept nogil:
+    """The best test of all visited columns; ``before`` is what it had to beat."""
+    cdef:
+        int64_t i, column, start = frame.start, stride = arena.stride
+        Split held
+    clear_split(best)
+    clear_split(before)
+    if problem.criterion == ABSOLUTE_ERROR:
+        rank_targets(
+            problem, &arena.rows, &worker.scratch,
+            entries + worker.visit[0] * stride + start, frame.n_rows
+        )
+    if Entry is uint64_t:
+        # Every column is searched for itself, so that the number of threads
+        # cannot matter.
+        for i in range(n_visit):
+            clear_split(&worker.splits[i])
+        if n_threads > 1 and n_visit * frame.n_rows >= SHARED_CELLS:
+            for i in prange(
+                n_visit, schedule="dynamic", chunksize=1, num_threads=n_threads
+            ):
+                evaluate_column(
+                    problem, &arena.rows, &all_workers[threadid()].scratch,
+                    entries + worker.visit[i] * stride + start, arena.ranks, view,
+                    worker.visit[i], &worker.splits[i]
+                )
+        else:
+            for i in range(n_visit):
+                evaluate_column(
+                    problem, &arena.rows, &worker.scratch,
+                    entries + worker.visit[i] * stride + start, arena.ranks, view,
+                    worker.visit[i], &worker.splits[i]
+                )
+        for i in range(n_visit):
+            if worker.splits[i].column >= 0 and (
+                best.column < 0 or worker.splits[i].score > best.score + view.margin
+            ):
+                best[0] = worker.splits[i]
+    else:
+        for i in range(n_visit):
+            column = worker.visit[i]
+            held = best[0]
+            evaluate_column(
+                problem, &arena.rows, &worker.scratch,
+                entries + column * stride + start,
+                NULL if arena.ranks == NULL else arena.ranks + column * stride,
+                view, column, best
+            )
+            if best.column != held.column:
+                before[0] = held

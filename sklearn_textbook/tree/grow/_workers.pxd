@@ -1,0 +1,38 @@
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+
+from sklearn_textbook.tree.grow._buffers cimport NodeBuffer, Stack
+from sklearn_textbook.tree.grow._measure cimport Children
+from sklearn_textbook.tree.split._types cimport Problem, Rows, Scratch, Split
+
+# The sorted columns of the rows at hand: the whole table, or one subtree.
+cdef struct Arena:
+    void* entries  # stride entries for each column
+    int64_t stride
+    const uint32_t* ranks  # stride ranks per column: local rank -> rank; or NULL
+    Rows rows
+
+# What one thread works with.
+cdef struct Worker:
+    Scratch scratch
+    Children children
+    NodeBuffer buffer
+    Stack stack
+    int32_t* visit  # columns to be tried, in order
+    int32_t* order  # room to draw columns from
+    uint8_t* is_active
+    int32_t* active  # columns of the node at hand
+    Split* splits  # best split of every visited column
+    double* node_sums
+    void* spare  # stride entries
+    uint8_t* goes_left
+    int32_t* child_of_row
+
+cdef int start_worker(
+    const Problem* problem, Worker* worker, int64_t n_rows, int64_t entry_size,
+    bint marks_rows, Worker* lender
+) noexcept nogil
+cdef void free_worker(Worker* worker, const Worker* lender) noexcept nogil
+cdef int start_local_arena(
+    const Problem* problem, Arena* arena, int64_t n_rows
+) noexcept nogil
+cdef void free_local_arena(Arena* arena) noexcept nogil

@@ -1,0 +1,212 @@
+"""What must be true of a grown tree's arrays, however it came to be."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sklearn_textbook.tree.grow.layout import (
+    FRACTIONAL,
+    LEAF,
+    NOMINAL,
+    NUMERIC,
+    ORDINAL,
+    TREE_LEAF,
+    TREE_UNDEFINED,
+)
+
+UNSEEN_POLICIES = ("parent", "fractional", "error")
+
+_KINDS = (LEAF, NUMERIC, ORDINAL, NOMINAL)
+
+
+def check_tree(tree):
+    """Raise a ValueError that names what is wrong with a tree.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+
+    Raises
+    ------
+    ValueError
+        If a walk through the tree could leave an array, or if two arrays contradict
+        each other.
+    """
+    nodes, surrogates, n_levels = tree.nodes, tree.surrogates, tree.n_levels
+    if tree.n_features < 1:
+        raise ValueError(f"n_features is {tree.n_features}, but must be at least 1.")
+    if n_levels.shape != (tree.n_features,) or n_levels.min() < 0:
+        raise ValueError(
+            "n_levels must have a number >= 0 for each feature, of which there are "
+            f"{tree.n_features}."
+        )
+    if tree.unseen not in UNSEEN_POLICIES:
+        raise ValueError(f"unseen is {tree.unseen!r}, not one of {UNSEEN_POLICIES}.")
+    _check_statistics(tree)
+    _check_shape(nodes)
+    inner = nodes["kind"] != LEAF
+    _check_tests(nodes, inner, tree, "nodes")
+    _check_branches(nodes, inner)
+    _check_maps(nodes, nodes["n_children"], tree, "nodes")
+    _check_surrogates(tree)
+    n_children = nodes["n_children"][surrogates["node"]]
+    _check_maps(surrogates, n_children, tree, "surrogates")
+
+
+def _refuse(wrong, name, rule):
+    """Raise an error for the first record for which ``wrong`` is true."""
+    if np.any(wrong):
+        position = int(np.argmax(wrong))
+        raise ValueError(f"{name}, record {position}: {rule}.")
+
+
+def _check_statistics(tree):
+    statistics, n_classes = tree.statistics, tree.n_classes
+    n_outputs = len(n_classes)
+    if tree.node_count == 0:
+        raise ValueError("The tree has no nodes.")
+    if n_outputs == 0 or n_classes.min() < 1:
+        raise ValueError("n_classes must have a number >= 1 for each output.")
+    if not tree.is_classifier and n_classes.max() > 1:
+        raise ValueError("n_classes must be 1 for each output of a regression tree.")
+    shape = (tree.node_count, n_outputs, int(n_classes.max()))
+    if statistics.shape != shape:
+        raise ValueError(
+            f"statistics has shape {statistics.shape}, but nodes and n_classes ask "
+            f"for {shape}."
+        )
+    if not np.isfinite(statistics).all():
+        raise ValueError("statistics must hold finite numbers.")
+    if tree.is_classifier and statistics.min() < 0:
+        raise ValueError("statistics must hold class weights, numbers >= 0.")
+
+
+def _check_shape(nodes):
+    """Children side by side, in breadth-first order, and every node but one a child."""
+    kind, count = nodes["kind"], nodes["n_children"]
+    _refuse(~np.isin(kind, _KINDS), "nodes", f"kind must be one of {_KINDS}")
+    inner = kind != LEAF
+    _refuse(
+        np.where(inner, count < 2, count != 0),
+        "nodes",
+        "n_children must be 0 in a leaf and at least 2 elsewhere",
+    )
+    stop = 1 + np.cumsum(count, dtype=np.int64)
+    if stop[-1] != len(nodes):
+        raise ValueError(
+            f"nodes: the numbers of children make {stop[-1]} nodes, but there are "
+            f"{len(nodes)}."
+        )
+    expected = np.where(inner, stop - count, TREE_LEAF)
+    _refuse(
+        nodes["first_child"] != expected,
+        "nodes",
+        "first_child must be -1 in a leaf, and number the nodes breadth first",
+    )
+    _refuse(
+        inner & (expected <= np.arange(len(nodes))),
+        "nodes",
+        "children must stand behind their parent",
+    )
+    parents = np.repeat(np.arange(len(nodes)), count)
+    _refuse(
+        nodes["parent"] != np.concatenate([[-1], parents]),
+        "nodes",
+        "parent contradicts first_child and n_children",
+    )
+    weight = nodes["weight"]
+    _refuse(
+        ~np.isfinite(weight) | (weight < 0) | (nodes["n_samples"] < 0),
+        "nodes",
+        "weight and n_samples must be finite and not negative",
+    )
+
+
+def _check_tests(records, tests, tree, name):
+    """Columns and thresholds of the records that test something."""
+    feature, kind = records["feature"], records["kind"]
+    _refuse(
+        tests & ((feature < 0) | (feature >= tree.n_features)),
+        name,
+        f"feature must be 0 to {tree.n_features - 1}",
+    )
+    levels = tree.n_levels[np.where(tests, feature, 0)]
+    _refuse(
+        tests & (kind != NUMERIC) & (levels == 0),
+        name,
+        "an ordinal or nominal test needs a feature with levels",
+    )
+    ordered = (kind == NUMERIC) | (kind == ORDINAL)
+    _refuse(
+        tests & ordered & np.isnan(records["threshold"]),
+        name,
+        "threshold must be a number",
+    )
+
+
+def _check_branches(nodes, inner):
+    count, missing = nodes["n_children"], nodes["missing_branch"]
+    _refuse(
+        ~inner & (nodes["feature"] != TREE_UNDEFINED),
+        "nodes",
+        f"feature must be {TREE_UNDEFINED} in a leaf",
+    )
+    _refuse(
+        inner & ((missing < FRACTIONAL) | (missing >= count)),
+        "nodes",
+        "missing_branch must be a child's number, -1 or -2",
+    )
+    _refuse(
+        inner & (nodes["kind"] != NOMINAL) & (count > 3),
+        "nodes",
+        "a numeric or ordinal test has two children, and a third for missing values",
+    )
+
+
+def _check_maps(records, n_children, tree, name):
+    """Level maps of nominal tests."""
+    level_branch = tree.level_branch
+    nominal = records["kind"] == NOMINAL
+    start = records["map_start"]
+    length = tree.n_levels[np.where(nominal, records["feature"], 0)]
+    _refuse(
+        nominal & ((start < 0) | (start > len(level_branch) - length)),
+        name,
+        "the level map must lie within level_branch",
+    )
+    start, length = start[nominal], length[nominal]
+    if length.sum() > len(level_branch):
+        raise ValueError(f"{name}: level maps overlap in level_branch.")
+    offset = np.cumsum(length) - length
+    entries = level_branch[
+        np.repeat(start - offset, length) + np.arange(int(length.sum()))
+    ]
+    highest = np.repeat(n_children[nominal], length)
+    wrong = (entries < -1) | (entries >= highest)
+    if np.any(wrong):
+        owner = np.repeat(np.flatnonzero(nominal), length)[np.argmax(wrong)]
+        raise ValueError(
+            f"{name}, record {owner}: its level map names a child it does not have."
+        )
+
+
+def _check_surrogates(tree):
+    nodes, surrogates = tree.nodes, tree.surrogates
+    node, kind = surrogates["node"], surrogates["kind"]
+    _refuse(
+        (node < 0) | (node >= len(nodes)), "surrogates", "node must be a node's number"
+    )
+    _refuse(
+        nodes["kind"][node] == LEAF, "surrogates", "node must not be a leaf's number"
+    )
+    if np.any(np.diff(node) < 0):
+        raise ValueError("surrogates must be sorted by node.")
+    _refuse(
+        ~np.isin(kind, (NUMERIC, ORDINAL, NOMINAL)),
+        "surrogates",
+        "kind must be numeric, ordinal or nominal",
+    )
+    _check_tests(surrogates, np.full(len(surrogates), True), tree, "surrogates")
+    low = surrogates["low_branch"]
+    _refuse((low != 0) & (low != 1), "surrogates", "low_branch must be 0 or 1")

@@ -1,0 +1,234 @@
+"""From an encoded table and a target to a grown tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from sklearn_textbook.tree.encode import NOMINAL, ORDINAL
+from sklearn_textbook.tree.grow import layout
+from sklearn_textbook.tree.grow._engine import grow_nodes
+from sklearn_textbook.tree.grow.grown_tree import GrownTree
+from sklearn_textbook.tree.grow.target import CRITERIA, measure_root
+
+# Numbers of the choices in split/_types.pxd.
+MISSING_MODES = {"learned": 0, "branch": 1, "surrogate": 2, "error": 0}
+CATEGORICAL_SPLITS = {"subset": 0, "one-vs-rest": 1, "multiway": 2}
+SCANS = {
+    "general": 0,
+    "binary": 1,
+    "classes": 2,
+    "entropy": 3,
+    "weighted-binary": 4,
+    "weighted-classes": 5,
+    "fixed": 6,
+    "weighted-values": 7,
+    "absolute": 8,
+}
+UNLIMITED = np.iinfo(np.int64).max // 4
+MOST_DISTANT = 2.0**20  # spread of y, in standard deviations, that fixed point bears
+
+
+@dataclass(frozen=True)
+class GrowthRules:
+    """How a tree is grown; the names and meanings are those of CARTClassifier.
+
+    Limits are resolved: row counts as integers, the weight as a sum of weights.
+    """
+
+    criterion: str
+    max_depth: int = UNLIMITED
+    min_samples_split: int = 2
+    min_samples_leaf: int = 1
+    min_weight_leaf: float = 0.0
+    min_impurity_decrease: float = 0.0
+    max_features: int | None = None
+    random_splitter: bool = False
+    shuffles_columns: bool = False
+    missing: str = "learned"
+    categorical_split: str = "subset"
+    unseen: str = "parent"
+    monotonic: tuple | None = None
+
+
+@lru_cache(maxsize=4)
+def make_entropy_table(n_rows):
+    """Tabulate c log2 c for c = 0 .. n_rows + 1 in fixed point; and the unit.
+
+    Sums of such whole numbers are exact, so two partitions with the same counts
+    have the same entropy whatever the order of summation.
+    """
+    counts = np.arange(n_rows + 2, dtype=np.float64)
+    products = np.zeros(n_rows + 2)
+    products[1:] = counts[1:] * np.log2(counts[1:])
+    bits = int(np.floor(59 - np.log2(max(products[-1], 1.0))))
+    table = np.rint(products * 2.0**bits).astype(np.int64)
+    table.flags.writeable = False
+    return table, 2.0**-bits
+
+
+def choose_scan(rules, target, weight, impurity):
+    """Name the kernel for numeric columns: the fastest that gives the same splits."""
+    if rules.criterion == "absolute_error":
+        return "absolute"
+    special = target.n_outputs == 1 and not rules.random_splitter
+    if not special or rules.min_weight_leaf > 0 or rules.monotonic is not None:
+        return "general"
+    if rules.criterion == "gini":
+        kind = "binary" if target.n_classes[0] == 2 else "classes"
+        return kind if weight is None else f"weighted-{kind}"
+    if rules.criterion in ("entropy", "log_loss") and weight is None:
+        return "entropy"
+    if rules.criterion == "squared_error":
+        if weight is not None or impurity <= 0:
+            return "weighted-values"
+        y = target.values[:, 0]
+        spread = float(y.max()) - float(y.min())
+        return "fixed" if spread < MOST_DISTANT * impurity**0.5 else "weighted-values"
+    return "general"
+
+
+def keep_weighted_rows(target, weight):
+    """Drop the rows of weight 0; forget weights that are all 1.
+
+    Returns the target, the weights (or None) and the new number of every row (or
+    None if all rows stay).
+    """
+    if weight is None:
+        return target, None, None
+    row_number = None
+    is_kept = weight > 0
+    if not is_kept.all():
+        row_number = np.full(len(weight), np.uint32(0xFFFFFFFF))
+        row_number[is_kept] = np.arange(np.count_nonzero(is_kept), dtype=np.uint32)
+        target, weight = target.take(is_kept), weight[is_kept]
+    if (weight == 1.0).all():
+        weight = None
+    return target, weight, row_number
+
+
+def grow_tree(table, target, rules, *, sample_weight=None, random_state=0, n_threads=1):
+    """Grow one tree.
+
+    Parameters
+    ----------
+    table : EncodedTable
+        The sorted columns; they are only read.
+    target : Target
+        Classes or values of the rows.
+    rules : GrowthRules
+        Criterion, limits and strategies.
+    sample_weight : ndarray of float64, shape (n_rows,), default=None
+        Weights of the rows; rows of weight 0 take no part.
+    random_state : int, default=0
+        Seed of all random choices.
+    n_threads : int, default=1
+        Number of threads. The tree does not depend on it.
+
+    Returns
+    -------
+    tree : GrownTree
+        The tree.
+    """
+    target, weight, row_number = keep_weighted_rows(target, sample_weight)
+    settings = _collect_settings(table, target, rules, weight, row_number, random_state)
+    nodes, flat_statistics, level_branch, surrogates = grow_nodes(settings, n_threads)
+    return GrownTree(
+        nodes=nodes,
+        statistics=_shape_statistics(flat_statistics, target),
+        n_features=table.n_columns,
+        n_levels=table.schema.n_levels,
+        n_classes=target.n_classes,
+        is_classifier=target.is_classifier,
+        level_branch=level_branch,
+        surrogates=surrogates,
+        unseen=rules.unseen,
+    )
+
+
+def _shape_statistics(flat, target):
+    """Statistics as (nodes, outputs, classes), padded where outputs differ."""
+    if not target.is_classifier or target.n_outputs == 1:
+        return flat.reshape(len(flat), target.n_outputs, -1)
+    statistics = np.zeros((len(flat), target.n_outputs, target.n_classes.max()))
+    starts = target.output_start
+    for output, n_classes in enumerate(target.n_classes):
+        first = starts[output]
+        statistics[:, output, :n_classes] = flat[:, first : first + n_classes]
+    return statistics
+
+
+def _collect_settings(table, target, rules, weight, row_number, random_state):
+    """Everything the engine reads, in the types it reads."""
+    kinds = table.schema.kinds
+    codes = {NOMINAL: layout.NOMINAL, ORDINAL: layout.ORDINAL}
+    kind = np.array([codes.get(name, layout.NUMERIC) for name in kinds], dtype=np.int32)
+    n_levels = table.schema.n_levels
+    is_nominal = kind == layout.NOMINAL
+    statistics, impurity, is_pure = measure_root(target, rules.criterion, weight)
+    scan = choose_scan(rules, target, weight, impurity)
+    total_weight = float(target.n_rows if weight is None else np.cumsum(weight)[-1])
+    max_features = rules.max_features or table.n_columns
+    second_class = np.zeros(target.n_rows, dtype=np.uint8)
+    if target.is_classifier and target.n_outputs == 1 and target.n_classes[0] == 2:
+        second_class = target.codes[:, 0].astype(np.uint8)
+    entropy_table, entropy_unit = None, 1.0
+    if scan == "entropy":
+        entropy_table, entropy_unit = make_entropy_table(target.n_rows)
+    monotonic = None
+    if rules.monotonic is not None:
+        monotonic = np.array(rules.monotonic, dtype=np.int32)
+    return {
+        "order": table.order,
+        "values": table.values,
+        "n_missing": table.n_missing,
+        "has_missing": (table.n_missing > 0).astype(np.uint8),
+        "columns": np.arange(table.n_columns, dtype=np.int32),
+        "kind": kind,
+        "n_levels": n_levels,
+        "max_levels": int(n_levels[is_nominal].max()) if is_nominal.any() else 0,
+        "any_nominal": bool(is_nominal.any()),
+        "label": target.codes,
+        "y": target.values,
+        "weight": weight,
+        "row_number": row_number,
+        "second_class": second_class,
+        "output_start": target.output_start,
+        "is_classifier": target.is_classifier,
+        "criterion": CRITERIA[rules.criterion],
+        "scan": SCANS[scan],
+        "entropy_table": entropy_table,
+        "entropy_unit": entropy_unit,
+        "max_depth": min(rules.max_depth, UNLIMITED),
+        "min_samples_split": min(rules.min_samples_split, UNLIMITED),
+        "min_samples_leaf": min(rules.min_samples_leaf, UNLIMITED),
+        "min_weight_leaf": rules.min_weight_leaf,
+        "min_impurity_decrease": rules.min_impurity_decrease,
+        "total_weight": total_weight,
+        "max_features": max_features,
+        "shuffle_columns": rules.shuffles_columns or max_features < table.n_columns,
+        "random_splitter": rules.random_splitter,
+        "missing_mode": MISSING_MODES[rules.missing],
+        "categorical_split": CATEGORICAL_SPLITS[rules.categorical_split],
+        "unseen_branch": (
+            layout.FRACTIONAL if rules.unseen == "fractional" else layout.STAY
+        ),
+        "monotonic": monotonic,
+        "random_state": random_state,
+        "root_statistics": statistics,
+        "root_impurity": impurity,
+        "root_is_leaf": _is_leaf(rules, target, total_weight, is_pure),
+    }
+
+
+def _is_leaf(rules, target, total_weight, is_pure):
+    """Whether the root may not be split."""
+    return bool(
+        is_pure
+        or rules.max_depth <= 0
+        or target.n_rows < rules.min_samples_split
+        or target.n_rows < 2 * rules.min_samples_leaf
+        or total_weight < 2 * rules.min_weight_leaf
+    )

@@ -1,0 +1,301 @@
+"""The grown tree: an immutable table of nodes and its side tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from sklearn_textbook.tree.grow.check import check_tree
+from sklearn_textbook.tree.grow.importances import compute_feature_importances
+from sklearn_textbook.tree.grow.layout import (
+    LEAF,
+    NODE_DTYPE,
+    SCHEMA_VERSION,
+    SURROGATE_DTYPE,
+    TREE_LEAF,
+    TREE_UNDEFINED,
+)
+from sklearn_textbook.tree.grow.serialise import read_fields, write_fields
+
+
+def _no_surrogates():
+    return np.empty(0, dtype=SURROGATE_DTYPE)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GrownTree:
+    """A tree as arrays, read by routing, pruning, explaining and exporting.
+
+    Nodes are numbered breadth first: the root is 0, the children of a node
+    stand side by side from ``first_child`` on, and a parent's number is always
+    smaller than its children's.
+
+    Parameters
+    ----------
+    nodes : ndarray of NODE_DTYPE, shape (node_count,)
+        One record per node; see :mod:`sklearn_textbook.tree.grow.layout`.
+    statistics : ndarray of float64, shape (node_count, n_outputs, n_statistics)
+        Classification: the weight of each class. Regression: the node's value
+        (mean or median), with ``n_statistics`` = 1.
+    n_features : int
+        Number of columns of the table.
+    n_levels : ndarray of int64, shape (n_features,)
+        Number of levels of a nominal or ordinal column, 0 for a numeric one.
+    n_classes : ndarray of int64, shape (n_outputs,)
+        Number of classes of each output; 1 for regression, as in scikit-learn.
+    is_classifier : bool
+        Whether ``statistics`` holds class weights.
+    level_branch : ndarray of int32
+        The level maps of all nominal tests, one after the other: the child
+        number of each level code, or -1 for a level without a row in the node.
+    surrogates : ndarray of SURROGATE_DTYPE
+        Stand-in tests for missing values, sorted by node and rank.
+    unseen : {"parent", "fractional", "error"}
+        What happens to a level that the node has not seen.
+    schema_version : int
+        Version of the layout.
+    """
+
+    nodes: np.ndarray
+    statistics: np.ndarray
+    n_features: int
+    n_levels: np.ndarray
+    n_classes: np.ndarray
+    is_classifier: bool
+    level_branch: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
+    surrogates: np.ndarray = field(default_factory=_no_surrogates)
+    unseen: str = "parent"
+    schema_version: int = SCHEMA_VERSION
+
+    def __post_init__(self):
+        for array in (self.nodes, self.statistics, self.level_branch, self.surrogates):
+            if array.flags.owndata:
+                array.flags.writeable = False
+
+    def __repr__(self):
+        return (
+            f"{type(self).__name__}(node_count={self.node_count}, "
+            f"n_leaves={self.n_leaves}, n_features={self.n_features}, "
+            f"n_outputs={self.n_outputs}, is_classifier={self.is_classifier})"
+        )
+
+    def __setstate__(self, state):
+        """Restore a pickle, also one written on a machine of other byte order."""
+        for name, value in state.items():
+            if isinstance(value, np.ndarray) and not value.dtype.isnative:
+                value = value.astype(value.dtype.newbyteorder("="))
+            object.__setattr__(self, name, value)
+        self.__post_init__()
+
+    # ------------------------------------------------------------------ shape
+    @property
+    def node_count(self):
+        """Number of nodes, leaves included."""
+        return self.nodes.shape[0]
+
+    @property
+    def capacity(self):
+        """The same as ``node_count``: there is no spare room."""
+        return self.node_count
+
+    @property
+    def n_leaves(self):
+        """Number of leaves."""
+        return int(np.count_nonzero(self.nodes["n_children"] == 0))
+
+    @property
+    def n_outputs(self):
+        """Number of outputs."""
+        return self.statistics.shape[1]
+
+    @property
+    def max_n_classes(self):
+        """Largest number of classes of an output."""
+        return int(self.n_classes.max())
+
+    @property
+    def depth(self):
+        """Depth of every node, the root having depth 0; shape (node_count,)."""
+        depth = np.zeros(self.node_count, dtype=np.int64)
+        parent = self.nodes["parent"]
+        # Parents stand before their children, so one level is done at a time.
+        first, last = 0, 1
+        while last < self.node_count:
+            stop = int(np.searchsorted(parent, last, side="left"))
+            depth[last:stop] = depth[first] + 1
+            first, last = last, stop
+        return depth
+
+    @property
+    def max_depth(self):
+        """Depth of the deepest leaf."""
+        return int(self.depth[-1])
+
+    # -------------------------------------------- scikit-learn's names for it
+    @property
+    def is_leaf(self):
+        """Mask of the leaves."""
+        return self.nodes["kind"] == LEAF
+
+    @property
+    def is_binary(self):
+        """Whether every split has two children."""
+        return bool(np.all(self.nodes["n_children"] <= 2))
+
+    @property
+    def children_left(self):
+        """First child of every node, -1 in a leaf."""
+        self._require_binary("children_left")
+        return self.nodes["first_child"].astype(np.intp)
+
+    @property
+    def children_right(self):
+        """Second child of every node, -1 in a leaf."""
+        self._require_binary("children_right")
+        first = self.nodes["first_child"]
+        return np.where(first == TREE_LEAF, TREE_LEAF, first + 1).astype(np.intp)
+
+    @property
+    def feature(self):
+        """Column tested in every node, -2 in a leaf."""
+        return self.nodes["feature"].astype(np.intp)
+
+    @property
+    def threshold(self):
+        """Threshold of every node, -2.0 in a leaf, NaN for a nominal test."""
+        return self.nodes["threshold"]
+
+    @property
+    def impurity(self):
+        """Impurity of every node."""
+        return self.nodes["impurity"]
+
+    @property
+    def n_node_samples(self):
+        """Number of training rows in every node."""
+        return self.nodes["n_samples"]
+
+    @property
+    def weighted_n_node_samples(self):
+        """Weight of the training rows in every node."""
+        return self.nodes["weight"]
+
+    @property
+    def missing_go_to_left(self):
+        """Whether a missing value goes to the first child."""
+        return (self.nodes["missing_branch"] == 0).astype(np.uint8)
+
+    @property
+    def value(self):
+        """Class shares or means; shape (node_count, n_outputs, max_n_classes)."""
+        return self.compute_value()
+
+    def compute_value(self, nodes=slice(None)):
+        """Compute the class shares or means of some nodes.
+
+        Parameters
+        ----------
+        nodes : slice or array of int, default=slice(None)
+            The nodes; all unless said otherwise.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_nodes, n_outputs, max_n_classes)
+        """
+        statistics = self.statistics[nodes]
+        if not self.is_classifier:
+            return statistics
+        total = statistics.sum(axis=2, keepdims=True)
+        return np.divide(
+            statistics, total, out=np.zeros_like(statistics), where=total > 0
+        )
+
+    def _require_binary(self, name):
+        if not self.is_binary:
+            raise AttributeError(
+                f"{name} is defined for trees with two-way splits only; this tree has "
+                "a node with more children. Read first_child and n_children of "
+                "tree_.nodes instead."
+            )
+
+    def compute_node_depths(self):
+        """Count the depth of every node as scikit-learn does: 1 for the root.
+
+        Returns
+        -------
+        ndarray of int64, shape (node_count,)
+        """
+        return self.depth + 1
+
+    def compute_feature_importances(self, normalize=True):
+        """Add up the improvement by each column's tests.
+
+        Parameters
+        ----------
+        normalize : bool, default=True
+            Whether to make the sum over all columns 1.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_features,)
+
+        See Also
+        --------
+        sklearn_textbook.tree.grow.importances.compute_feature_importances : Formula.
+        """
+        return compute_feature_importances(self, normalize=normalize)
+
+    # ------------------------------------------------------------ other forms
+    def replace(self, **changes):
+        """Return a copy with some fields changed.
+
+        Parameters
+        ----------
+        **changes : dict
+            New values of fields, by name.
+
+        Returns
+        -------
+        GrownTree
+        """
+        return replace(self, **changes)
+
+    def to_dict(self):
+        """Write the whole tree as plain Python values, fit for JSON.
+
+        Returns
+        -------
+        dict
+            ``format``, ``schema_version`` and the fields of the tree; structured
+            arrays as dictionaries of columns; "NaN", "Infinity" and "-Infinity" for
+            numbers that JSON has not.
+        """
+        return write_fields(self)
+
+    @classmethod
+    def from_dict(cls, fields):
+        """Read a tree from what :meth:`to_dict` wrote.
+
+        Parameters
+        ----------
+        fields : dict
+            The dictionary. It may come from anywhere: everything is checked.
+
+        Returns
+        -------
+        GrownTree
+            A tree with equal arrays.
+
+        Raises
+        ------
+        ValueError
+            If the dictionary is not one of a grown tree, was written by a newer
+            version, or is damaged; the message says where.
+        """
+        tree = cls(**read_fields(fields))
+        check_tree(tree)
+        return tree
+
+
+__all__ = ["NODE_DTYPE", "SURROGATE_DTYPE", "TREE_LEAF", "TREE_UNDEFINED", "GrownTree"]

@@ -1,0 +1,80 @@
+"""The record layouts of a grown tree: one numpy dtype per C struct of ``_layout.pxd``.
+
+A structured array pickles, memory-maps and compares by itself, so a tree needs
+no reducer of its own. Change a layout here and in ``_layout.pxd`` together, and
+raise :data:`SCHEMA_VERSION`.
+"""
+
+import numpy as np
+
+#: Raised whenever a field changes its meaning, its type or its place.
+SCHEMA_VERSION = 1
+
+#: What a node does with a row.
+LEAF = 0  # nothing: the row stays
+NUMERIC = 1  # value <= threshold goes to child 0, value > threshold to child 1
+ORDINAL = 2  # as NUMERIC, over level codes; a code below 0 is a level never seen
+NOMINAL = 3  # level code -> child by a map in GrownTree.level_branch
+OBLIQUE = 4  # weighted sum of columns <= threshold (weights in a side table)
+
+#: Where a row goes whose value is missing: a child's number, or one of these.
+STAY = -1  # nowhere: the row keeps this node's distribution
+FRACTIONAL = -2  # into all children, weighted by their training weight
+
+#: Marks of scikit-learn's tree arrays.
+TREE_LEAF = -1
+TREE_UNDEFINED = -2
+
+NODE_DTYPE = np.dtype(
+    [
+        # first of the node's children, which stand side by side; -1 in a leaf
+        ("first_child", np.int32),
+        # 0 in a leaf, 2 for a two-way split, more for a many-way split
+        ("n_children", np.int32),
+        # column that is tested; -2 in a leaf, as in scikit-learn
+        ("feature", np.int32),
+        # child number for a missing value, or STAY or FRACTIONAL
+        ("missing_branch", np.int32),
+        # LEAF, NUMERIC, ORDINAL, NOMINAL or OBLIQUE
+        ("kind", np.int32),
+        # number of the parent node; -1 at the root
+        ("parent", np.int32),
+        # start of the node's level map in GrownTree.level_branch; -1 where none
+        ("map_start", np.int64),
+        # numeric and ordinal tests: value <= threshold; -2.0 in a leaf
+        ("threshold", np.float64),
+        # impurity of the node under the criterion that grew it
+        ("impurity", np.float64),
+        # what the split gained: impurity less the weighted mean impurity of the
+        # children, per unit of this node's weight; 0 in a leaf
+        ("improvement", np.float64),
+        # training rows that reached the node (rows of weight 0 are dropped first)
+        ("n_samples", np.int64),
+        # their weight
+        ("weight", np.float64),
+    ],
+    align=True,
+)
+
+SURROGATE_DTYPE = np.dtype(
+    [
+        # node the surrogate stands in for; records are sorted by node, then rank
+        ("node", np.int32),
+        # column that is tested instead
+        ("feature", np.int32),
+        # NUMERIC, ORDINAL or NOMINAL
+        ("kind", np.int32),
+        # child number of value <= threshold (the others go to the other child)
+        ("low_branch", np.int32),
+        # start of the level map in GrownTree.level_branch; -1 where none
+        ("map_start", np.int64),
+        ("threshold", np.float64),
+        # share of the primary split's weight that the surrogate sends the same way
+        ("agreement", np.float64),
+        # agreement beyond that of always following the heavier child, rescaled to 1
+        ("adjusted_agreement", np.float64),
+        # training rows that this surrogate routed
+        ("n_used", np.int64),
+    ],
+    align=True,
+)

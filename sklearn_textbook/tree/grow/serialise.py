@@ -1,0 +1,216 @@
+"""Grown tree <-> a dictionary that JSON can hold.
+
+Everything is written as lists, column by column; numbers that JSON lacks are written
+as the strings "NaN", "Infinity" and "-Infinity". Reading takes nothing for granted:
+the dictionary may be damaged, or not come from here at all, and a walk through a tree
+with a wrong number in it would leave its arrays.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from sklearn_textbook.tree.grow.layout import (
+    NODE_DTYPE,
+    SCHEMA_VERSION,
+    SURROGATE_DTYPE,
+)
+
+FORMAT = "sklearn_textbook.GrownTree"
+
+_NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+_FIELDS = {
+    "format",
+    "schema_version",
+    "is_classifier",
+    "unseen",
+    "n_features",
+    "n_levels",
+    "n_classes",
+    "nodes",
+    "statistics",
+    "level_branch",
+    "surrogates",
+}
+
+
+def write_fields(tree):
+    """Write a tree as a dictionary of plain Python values.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+
+    Returns
+    -------
+    dict
+        See :meth:`GrownTree.to_dict`.
+    """
+    return {
+        "format": FORMAT,
+        "schema_version": int(tree.schema_version),
+        "is_classifier": bool(tree.is_classifier),
+        "unseen": tree.unseen,
+        "n_features": int(tree.n_features),
+        "n_levels": np.asarray(tree.n_levels).tolist(),
+        "n_classes": np.asarray(tree.n_classes).tolist(),
+        "nodes": _write_records(tree.nodes),
+        "statistics": _write_array(tree.statistics),
+        "level_branch": tree.level_branch.tolist(),
+        "surrogates": _write_records(tree.surrogates),
+    }
+
+
+def read_fields(fields):
+    """Read the arguments of GrownTree from what :func:`write_fields` wrote.
+
+    Parameters
+    ----------
+    fields : dict
+        The dictionary.
+
+    Returns
+    -------
+    dict
+        Arguments of :class:`GrownTree`, of the right types; what they say has yet
+        to be checked.
+
+    Raises
+    ------
+    ValueError
+        If the dictionary is not one of a grown tree, if it was written by a newer
+        version, or if anything in it is missing or of a wrong type.
+    """
+    _check_header(fields)
+    if not isinstance(fields["is_classifier"], bool):
+        raise ValueError(
+            f"is_classifier is {fields['is_classifier']!r}, but must be true or false."
+        )
+    return {
+        "nodes": _read_records(fields, "nodes", NODE_DTYPE),
+        "statistics": _read_array(fields["statistics"], np.float64, "statistics", 3),
+        "n_features": _read_integer(fields, "n_features"),
+        "n_levels": _read_array(fields["n_levels"], np.int64, "n_levels"),
+        "n_classes": _read_array(fields["n_classes"], np.int64, "n_classes"),
+        "is_classifier": fields["is_classifier"],
+        "level_branch": _read_array(fields["level_branch"], np.int32, "level_branch"),
+        "surrogates": _read_records(fields, "surrogates", SURROGATE_DTYPE),
+        "unseen": fields["unseen"],
+    }
+
+
+# ----------------------------------------------------------------------- writing
+def _write_records(records):
+    return {name: _write_array(records[name]) for name in records.dtype.names}
+
+
+def _write_array(array):
+    """Make nested lists of the entries, those that are not finite as strings."""
+    if array.dtype.kind != "f" or np.isfinite(array).all():
+        return array.tolist()
+    entries = array.astype(object)
+    for name, number in _NOT_FINITE.items():
+        entries[np.isnan(array) if math.isnan(number) else array == number] = name
+    return entries.tolist()
+
+
+# ----------------------------------------------------------------------- reading
+def _check_header(fields):
+    """Refuse what is no tree, or a tree of a later version."""
+    if not isinstance(fields, dict):
+        raise ValueError(
+            f"A grown tree is read from a dictionary, not from {type(fields).__name__}."
+        )
+    if fields.get("format") != FORMAT:
+        raise ValueError(
+            f"This is not a grown tree: its format is {fields.get('format')!r}, but "
+            f"must be {FORMAT!r}."
+        )
+    version = _read_integer(fields, "schema_version")
+    if version > SCHEMA_VERSION:
+        raise ValueError(
+            f"The tree has schema_version {version}; this version of sklearn_textbook "
+            f"reads up to {SCHEMA_VERSION}. Update sklearn_textbook."
+        )
+    if version < 1:
+        raise ValueError(f"schema_version is {version}, but must be at least 1.")
+    for what, names in (
+        ("lacks", _FIELDS - fields.keys()),
+        ("has unknown", fields.keys() - _FIELDS),
+    ):
+        if names:
+            listed = ", ".join(sorted(map(repr, names)))
+            raise ValueError(f"The dictionary of the tree {what} {listed}.")
+
+
+def _read_integer(fields, name):
+    value = fields.get(name)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ValueError(f"{name} is {value!r}, but must be an integer.")
+    return value
+
+
+def _read_records(fields, name, dtype):
+    """Make a structured array of a dictionary of equally long columns."""
+    columns = fields[name]
+    if not isinstance(columns, dict) or columns.keys() != set(dtype.names):
+        found = sorted(columns) if isinstance(columns, dict) else columns
+        raise ValueError(
+            f"{name} must have exactly the columns {', '.join(dtype.names)}; "
+            f"it has {str(found)[:200]}."
+        )
+    arrays = {
+        column: _read_array(columns[column], dtype[column], f"{name}.{column}")
+        for column in dtype.names
+    }
+    lengths = {len(array) for array in arrays.values()}
+    if len(lengths) > 1:
+        listed = ", ".join(f"{key} {len(array)}" for key, array in arrays.items())
+        raise ValueError(f"The columns of {name} differ in length: {listed}.")
+    records = np.zeros(lengths.pop(), dtype=dtype)
+    for column, array in arrays.items():
+        records[column] = array
+    return records
+
+
+def _read_array(entries, dtype, name, n_dimensions=1):
+    """Make an array of nested lists of numbers."""
+    dtype = np.dtype(dtype)
+    if not isinstance(entries, list):
+        raise ValueError(f"{name} must be a list, not {type(entries).__name__}.")
+    flat, shape = entries, (len(entries),)
+    for _ in range(n_dimensions - 1):
+        lengths = {len(part) if isinstance(part, list) else -1 for part in flat}
+        if len(lengths) != 1 or lengths == {-1}:
+            raise ValueError(
+                f"{name} must be lists of {n_dimensions} levels, of equal length on "
+                "each level."
+            )
+        shape = (*shape, lengths.pop())
+        flat = [entry for part in flat for entry in part]
+    try:
+        return np.array(_read_numbers(flat, dtype, name), dtype=dtype).reshape(shape)
+    except OverflowError:
+        raise ValueError(f"{name} has a number out of the range of {dtype}.") from None
+
+
+def _read_numbers(entries, dtype, name):
+    """Look at each entry, since numpy would convert what is no number in silence."""
+    allowed = {int} if dtype.kind == "i" else {int, float}
+    if set(map(type, entries)) <= allowed:
+        return entries
+    numbers = []
+    for position, entry in enumerate(entries):
+        if type(entry) is str and dtype.kind == "f":
+            entry = _NOT_FINITE.get(entry, entry)
+        if type(entry) not in allowed:
+            what = "an integer" if dtype.kind == "i" else "a number"
+            raise ValueError(
+                f"{name} has {str(entry)[:40]!r} in place {position}, where {what} "
+                "must stand."
+            )
+        numbers.append(entry)
+    return numbers

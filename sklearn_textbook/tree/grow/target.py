@@ -1,0 +1,163 @@
+"""What a tree is grown for: the classes or values of the rows, and the root."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+#: Criteria by name, with their numbers in ``split/_types.pxd``.
+CRITERIA = {
+    "gini": 0,
+    "entropy": 1,
+    "log_loss": 1,
+    "error": 2,
+    "squared_error": 3,
+    "absolute_error": 4,
+    "poisson": 5,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """Classes or values of all rows.
+
+    Parameters
+    ----------
+    codes : ndarray of int32, shape (n_rows, n_outputs), or None
+        Class codes of a classification problem.
+    values : ndarray of float64, shape (n_rows, n_outputs), or None
+        Values of a regression problem.
+    n_classes : ndarray of int64, shape (n_outputs,)
+        Number of classes of each output; 1 for regression.
+    """
+
+    codes: np.ndarray | None
+    values: np.ndarray | None
+    n_classes: np.ndarray
+
+    @property
+    def is_classifier(self):
+        """Whether the rows have classes."""
+        return self.codes is not None
+
+    @property
+    def n_rows(self):
+        """Number of rows."""
+        return (self.codes if self.is_classifier else self.values).shape[0]
+
+    @property
+    def n_outputs(self):
+        """Number of outputs."""
+        return len(self.n_classes)
+
+    @property
+    def output_start(self):
+        """First statistic of every output, and one past the last."""
+        return np.concatenate([[0], np.cumsum(self.n_classes)]).astype(np.int64)
+
+    def take(self, rows):
+        """Take some of the rows."""
+        return Target(
+            None if self.codes is None else self.codes[rows],
+            None if self.values is None else self.values[rows],
+            self.n_classes,
+        )
+
+
+def measure_root(target, criterion, weight):
+    """Statistics, impurity and purity of all rows together.
+
+    Parameters
+    ----------
+    target : Target
+        The target.
+    criterion : str
+        Name of the criterion.
+    weight : ndarray of float64, shape (n_rows,), or None
+        Weights; None for unit weights.
+
+    Returns
+    -------
+    statistics : ndarray of float64, shape (n_statistics,)
+        Class weights of all outputs, or one value per output.
+    impurity : float
+        Mean over the outputs.
+    is_pure : bool
+        Whether every output has one class, or one value.
+    """
+    if target.is_classifier:
+        return _measure_classes(target, criterion, weight)
+    return _measure_values(target.values, criterion, weight)
+
+
+def _measure_classes(target, criterion, weight):
+    statistics, impurity, is_pure = [], 0.0, True
+    for output, n_classes in enumerate(target.n_classes):
+        counts = np.bincount(target.codes[:, output], weight, n_classes).astype(float)
+        present = counts[counts > 0]
+        share = present / present.sum()
+        if criterion == "gini":
+            impurity += 1.0 - (share**2).sum()
+        elif criterion == "error":
+            impurity += 1.0 - share.max()
+        else:
+            impurity -= (share * np.log2(share)).sum()
+        is_pure = is_pure and len(present) == 1
+        statistics.append(counts)
+    impurity = 0.0 if is_pure else impurity / target.n_outputs
+    return np.concatenate(statistics), impurity, is_pure
+
+
+def _measure_values(values, criterion, weight):
+    n_rows, n_outputs = values.shape
+    weight = np.ones(n_rows) if weight is None else weight
+    total = np.cumsum(weight)[-1]
+    is_pure = bool((values == values[0]).all())
+    statistics, impurity = np.empty(n_outputs), 0.0
+    for output in range(n_outputs):
+        y = values[:, output]
+        if criterion == "absolute_error":
+            statistics[output] = find_weighted_median(y, weight)
+            impurity += np.sum(weight * np.abs(y - statistics[output])) / total
+            continue
+        # One after the other: sums of symmetric values are then exactly 0.
+        statistics[output] = np.cumsum(weight * y)[-1] / total
+        if criterion == "poisson":
+            positive = y > 0
+            ratio = y[positive] / statistics[output]
+            impurity += np.sum(weight[positive] * y[positive] * np.log(ratio)) / total
+        else:
+            deviation = y - statistics[output]
+            impurity += np.sum(weight * deviation * deviation) / total
+    if is_pure:
+        return values[0].copy(), 0.0, True
+    return statistics, max(impurity, 0.0) / n_outputs, False
+
+
+def find_weighted_median(y, weight):
+    """Find the weighted median.
+
+    The first y whose cumulated weight exceeds half; where the cumulated weight is
+    exactly half, the mean of this y and the next one.
+
+    Parameters
+    ----------
+    y : ndarray of float64, shape (n_rows,)
+        Values.
+    weight : ndarray of float64, shape (n_rows,)
+        Their weights, all positive.
+
+    Returns
+    -------
+    median : float
+        The weighted median.
+    """
+    order = np.argsort(y, kind="stable")
+    cumulated = np.cumsum(weight[order])
+    half = cumulated[-1] / 2
+    slack = 1e-12 * cumulated[-1]
+    first = int(np.searchsorted(cumulated, half - slack))
+    if cumulated[first] <= half + slack and first + 1 < len(y):
+        return y[order[first]] / 2 + y[order[first + 1]] / 2
+    return float(y[order[first]])

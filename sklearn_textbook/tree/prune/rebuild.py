@@ -1,0 +1,127 @@
+"""Cut branches off a grown tree and close the gaps: what every pruner ends with."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sklearn_textbook.tree.grow.layout import (
+    LEAF,
+    NOMINAL,
+    STAY,
+    TREE_LEAF,
+    TREE_UNDEFINED,
+)
+from sklearn_textbook.tree.prune._subtree import mark_kept
+
+
+def cut_below(tree, cut):
+    """Make some nodes leaves and drop everything below them.
+
+    The remaining nodes keep their order, so they are numbered breadth first again.
+    Level maps and surrogates remain for the remaining inner nodes alone.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+    cut : array of bool, shape (node_count,), or sequence of int
+        The nodes to make leaves, as a mask or as numbers. Nodes that are leaves
+        already, or that stand below another one of ``cut``, change nothing.
+
+    Returns
+    -------
+    GrownTree
+        The pruned tree; the same object if there is nothing to cut.
+
+    Raises
+    ------
+    ValueError
+        If a mask has the wrong length or a number is no node's.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.tree import CARTRegressor
+    >>> from sklearn_textbook.tree.prune import cut_below
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 4.0, 9.0]
+    >>> tree = CARTRegressor().fit(X, y).tree_
+    >>> tree.threshold
+    array([ 2.5,  1.5, -2. ,  0.5, -2. , -2. , -2. ])
+    >>> cut_below(tree, [3]).value.ravel()
+    array([3.5       , 1.66666667, 9.        , 0.5       , 4.        ])
+    """
+    is_cut = _as_mask(tree, cut) & (tree.nodes["kind"] != LEAF)
+    if not is_cut.any():
+        return tree
+    is_kept = np.empty(tree.node_count, dtype=bool)
+    mark_kept(tree.nodes, is_cut.view(np.uint8), is_kept.view(np.uint8))
+    number = np.cumsum(is_kept, dtype=np.int32) - 1
+    nodes = tree.nodes[is_kept]
+    _clear_tests(nodes, is_cut[is_kept])
+    inner = nodes["kind"] != LEAF
+    nodes["first_child"][inner] = number[nodes["first_child"][inner]]
+    nodes["parent"][1:] = number[nodes["parent"][1:]]
+    stands = is_kept & ~is_cut
+    surrogates = tree.surrogates[stands[tree.surrogates["node"]]]
+    surrogates["node"] = number[surrogates["node"]]
+    return tree.replace(
+        nodes=nodes,
+        statistics=tree.statistics[is_kept],
+        surrogates=surrogates,
+        level_branch=_compact_maps(tree, nodes, surrogates),
+    )
+
+
+def _as_mask(tree, cut):
+    """Turn the nodes to cut into a mask."""
+    cut = np.asarray(cut)
+    if cut.dtype == bool:
+        if cut.shape != (tree.node_count,):
+            raise ValueError(
+                f"The mask cut has shape {cut.shape}; the tree has "
+                f"{tree.node_count} nodes, so it must be ({tree.node_count},)."
+            )
+        return cut
+    mask = np.zeros(tree.node_count, dtype=bool)
+    if cut.size == 0:
+        return mask
+    if cut.dtype.kind not in "iu":
+        raise ValueError(f"cut must hold booleans or integers, not {cut.dtype}.")
+    if cut.min() < 0 or cut.max() >= tree.node_count:
+        raise ValueError(
+            f"cut names node {cut.min() if cut.min() < 0 else cut.max()}; the nodes "
+            f"are 0 to {tree.node_count - 1}."
+        )
+    mask[cut] = True
+    return mask
+
+
+def _clear_tests(nodes, where):
+    """Write the marks of a leaf into some nodes."""
+    marks = {
+        "kind": LEAF,
+        "first_child": TREE_LEAF,
+        "n_children": 0,
+        "feature": TREE_UNDEFINED,
+        "threshold": float(TREE_UNDEFINED),
+        "missing_branch": STAY,
+        "map_start": -1,
+        "improvement": 0.0,
+    }
+    for name, mark in marks.items():
+        nodes[name][where] = mark
+
+
+def _compact_maps(tree, nodes, surrogates):
+    """Keep the level maps in use; nodes and surrogates get their new places."""
+    users = [records[records["kind"] == NOMINAL] for records in (nodes, surrogates)]
+    starts = np.concatenate([user["map_start"] for user in users])
+    features = np.concatenate([user["feature"] for user in users])
+    starts, first_use = np.unique(starts, return_index=True)
+    lengths = np.asarray(tree.n_levels)[features[first_use]]
+    new_starts = np.cumsum(lengths) - lengths
+    for records in (nodes, surrogates):
+        nominal = records["kind"] == NOMINAL
+        place = np.searchsorted(starts, records["map_start"][nominal])
+        records["map_start"][nominal] = new_starts[place]
+    source = np.repeat(starts - new_starts, lengths) + np.arange(lengths.sum())
+    return tree.level_branch[source]

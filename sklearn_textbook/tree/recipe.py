@@ -1,0 +1,347 @@
+"""What every tree estimator shares: reading tables, routing, explaining."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import Bunch
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sklearn_textbook._contract.labels import check_target, encode_labels
+from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.weights import apply_class_weight, check_weights
+from sklearn_textbook.tree.encode import encode_table, read_training_table
+from sklearn_textbook.tree.encode.arrays import require_two_dimensions
+from sklearn_textbook.tree.explain.lazy_rules import LazyRules
+from sklearn_textbook.tree.grow.target import Target
+from sklearn_textbook.tree.prune import (
+    compute_weakest_link_sequence,
+    merge_equal_leaves,
+)
+from sklearn_textbook.tree.route import (
+    RoutedTree,
+    find_decision_path,
+    find_leaves,
+    predict_statistics,
+)
+
+
+class BaseTree(BaseEstimator, ABC):
+    """Base of the tree estimators.
+
+    A recipe says in ``_grow`` how the tree is grown; everything else is here.
+    """
+
+    @abstractmethod
+    def _check_parameters(self):
+        """Raise ValueError for parameters that are not allowed."""
+
+    @abstractmethod
+    def _grow(self, table, target, weight, n_threads):
+        """Grow the tree; returns a GrownTree."""
+
+    def _fit_tree(self, X, y, sample_weight, *, is_classifier):
+        """Read the table and the target, then grow."""
+        self._check_parameters()
+        n_threads = count_threads(self.n_jobs)
+        if y is None:
+            # Lets scikit-learn say what it always says.
+            validate_data(self, X, y, skip_check_array=True)
+        y = check_target(y, is_numeric=not is_classifier)
+        self._check_target_values(y)
+        matrix, schema = self._read_table(X)
+        validate_data(self, X, y, skip_check_array=True)
+        n_rows = matrix.shape[0]
+        if len(y) != n_rows:
+            raise ValueError(
+                f"Number of labels={len(y)} does not match number of samples={n_rows}."
+            )
+        target = self._read_target(y, is_classifier=is_classifier)
+        weight = check_weights(sample_weight, n_rows)
+        if is_classifier:
+            labels = y[:, 0] if self.n_outputs_ == 1 else y
+            weight = apply_class_weight(self.class_weight, labels, weight)
+        table = encode_table(matrix, schema, n_threads)
+        self._check_missing(table, issparse(X))
+        self.schema_ = schema
+        self.n_missing_ = np.array(table.n_missing)
+        grown = self._grow(table, target, weight, n_threads)
+        self.tree_ = RoutedTree.from_grown(grown)
+        return self
+
+    def _check_target_values(self, y):
+        """Raise ValueError for targets that the criterion cannot take."""
+
+    def _read_table(self, X):
+        return read_training_table(X, self.categorical_features)
+
+    def _read_target(self, y, *, is_classifier):
+        """Set the attributes that describe the target."""
+        self.n_outputs_ = y.shape[1]
+        if not is_classifier:
+            values = np.ascontiguousarray(y, dtype=np.float64)
+            return Target(None, values, np.ones(self.n_outputs_, dtype=np.int64))
+        classes, codes = encode_labels(y)
+        n_classes = np.array([len(found) for found in classes], dtype=np.int64)
+        single = self.n_outputs_ == 1
+        self.classes_ = classes[0] if single else classes
+        self.n_classes_ = int(n_classes[0]) if single else n_classes.astype(np.intp)
+        return Target(codes, None, n_classes)
+
+    def _check_missing(self, table, is_sparse):
+        """Raise ValueError for missing values where they are not allowed."""
+        if table.n_missing.any() and (is_sparse or self.missing == "error"):
+            column = int(np.flatnonzero(table.n_missing)[0])
+            raise self._missing_error(table.schema.names[column], is_sparse)
+
+    def _missing_error(self, name, is_sparse):
+        why = 'missing="error" allows none'
+        if is_sparse:
+            why = "a sparse table may have none: its unstored entries are zeros"
+        return ValueError(
+            f"Input X contains NaN or other missing values in column {name!r}, and "
+            f"{why}."
+        )
+
+    def _read_rows(self, X):
+        """Read a new table as numbers and codes."""
+        if isinstance(X, np.ndarray):
+            require_two_dimensions(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        matrix = self.schema_.read(X)
+        if self.missing == "error" or issparse(X):
+            is_missing = np.isnan(matrix).any(axis=0)
+            if is_missing.any():
+                name = self.schema_.names[int(np.argmax(is_missing))]
+                raise self._missing_error(name, issparse(X))
+        return matrix
+
+    def _route(self, function, X):
+        """Call a routing function on a new table."""
+        check_is_fitted(self)
+        return function(
+            self.tree_,
+            self._read_rows(X),
+            n_threads=count_threads(self.n_jobs),
+            feature_names=self.schema_.names,
+        )
+
+    def _predict_statistics(self, X):
+        return self._route(predict_statistics, X)
+
+    # ------------------------------------------------------------ public methods
+    def apply(self, X):
+        """Find the node where each row ends.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        nodes : ndarray of int64, shape (n_samples,)
+            Node numbers in ``tree_``: a leaf, or the inner node in which a row stays
+            whose missing value or unseen level has no branch.
+        """
+        return self._route(find_leaves, X)
+
+    def decision_path(self, X):
+        """Find the nodes that every row enters.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        indicator : scipy.sparse.csr_matrix of shape (n_samples, node_count)
+            1 where the row enters the node.
+        """
+        return self._route(find_decision_path, X)
+
+    def get_depth(self):
+        """Return the depth of the deepest leaf; 0 for a tree that is one leaf.
+
+        Returns
+        -------
+        depth : int
+            The depth.
+        """
+        check_is_fitted(self)
+        return self.tree_.max_depth
+
+    def get_n_leaves(self):
+        """Count the leaves.
+
+        Returns
+        -------
+        n_leaves : int
+            The number.
+        """
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    @property
+    def feature_importances_(self):
+        """Share of each column in the whole decrease of impurity; sums to 1.
+
+        Returns
+        -------
+        importances : ndarray of float64, shape (n_features,)
+            All zero if the tree has no split.
+        """
+        check_is_fitted(self)
+        return self.tree_.compute_feature_importances()
+
+    @property
+    def rules_(self):
+        """One if-then rule per leaf, as a sequence of dictionaries.
+
+        Written out on first use; see
+        :func:`~sklearn_textbook.tree.export_rules` for other forms.
+        """
+        check_is_fitted(self)
+        return LazyRules(self.tree_, self.schema_, getattr(self, "classes_", None))
+
+    def simplify(self):
+        """Copy the estimator without splits whose leaves all decide alike.
+
+        ``predict`` stays the same; ``predict_proba`` becomes that of the merged leaf.
+
+        Returns
+        -------
+        estimator : estimator of the same class
+            A fitted copy with the smaller tree.
+        """
+        check_is_fitted(self)
+        copy = clone(self)
+        vars(copy).update(vars(self))
+        copy.tree_ = RoutedTree.from_grown(merge_equal_leaves(self.tree_))
+        return copy
+
+    def cost_complexity_pruning_path(self, X, y, sample_weight=None):
+        """Effective alphas of minimal cost-complexity pruning, and the leaf risks.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The training table.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The target.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        ccp_path : sklearn.utils.Bunch
+            ``ccp_alphas`` and ``impurities``, as in scikit-learn: from the full tree
+            to the root, ascending.
+        """
+        full = clone(self).set_params(ccp_alpha=0.0)
+        full.fit(X, y, sample_weight=sample_weight)
+        sequence = compute_weakest_link_sequence(full.tree_)
+        return Bunch(
+            ccp_alphas=np.array(sequence.ccp_alphas),
+            impurities=np.array(sequence.impurities),
+        )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        tags.target_tags.multi_output = True
+        return tags
+
+
+class TreeClassifierMethods:
+    """Prediction of classes."""
+
+    def predict_proba(self, X):
+        """Share of each class.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        shares : ndarray of shape (n_samples, n_classes), or list of such arrays
+            Shares of ``classes_``, weighted by the training weights; a list for
+            several outputs.
+        """
+        shares = self._predict_statistics(X)
+        if self.n_outputs_ == 1:
+            return shares[:, 0]
+        return [
+            np.ascontiguousarray(shares[:, output, :n_classes])
+            for output, n_classes in enumerate(self.n_classes_)
+        ]
+
+    def predict_log_proba(self, X):
+        """Natural logarithm of :meth:`predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        logarithms : ndarray of shape (n_samples, n_classes), or list of such arrays
+            ``-inf`` where a share is 0.
+        """
+        shares = self.predict_proba(X)
+        with np.errstate(divide="ignore"):
+            if self.n_outputs_ == 1:
+                return np.log(shares)
+            return [np.log(of_output) for of_output in shares]
+
+    def predict(self, X):
+        """Class of each row: the one with the largest share, the first of equals.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels.
+        """
+        shares = self._predict_statistics(X)
+        best = shares.argmax(axis=2)
+        if self.n_outputs_ == 1:
+            return self.classes_.take(best[:, 0])
+        predicted = np.empty(best.shape, dtype=self.classes_[0].dtype)
+        for output, classes in enumerate(self.classes_):
+            predicted[:, output] = classes.take(best[:, output])
+        return predicted
+
+
+class TreeRegressorMethods:
+    """Prediction of values."""
+
+    def predict(self, X):
+        """Value of each row: the mean or median of its leaf.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of float64, shape (n_samples,) or (n_samples, n_outputs)
+            Values.
+        """
+        values = self._predict_statistics(X)[:, :, 0]
+        return values[:, 0] if self.n_outputs_ == 1 else values

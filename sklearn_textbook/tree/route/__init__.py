@@ -1,0 +1,10 @@
+"""Station 5, route: rows of a table -> leaves, distributions and paths."""
+
+from sklearn_textbook.tree.route.route import (
+    find_decision_path,
+    find_leaves,
+    predict_statistics,
+)
+from sklearn_textbook.tree.route.routed_tree import RoutedTree
+
+__all__ = ["RoutedTree", "find_decision_path", "find_leaves", "predict_statistics"]

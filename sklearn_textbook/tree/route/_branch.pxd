@@ -1,0 +1,90 @@
+# The test of one node on one row: header-only, shared by all walks of _route.pyx.
+
+from libc.stdint cimport int32_t, int64_t
+
+from sklearn_textbook.tree.grow._layout cimport (
+    NUMERIC, ORDINAL, Node, Surrogate,
+)
+from sklearn_textbook.tree.route._rows cimport Row, read_entry
+
+cdef enum:
+    # the node knows no branch for this level
+    UNKNOWN = -4
+    # what find_branch returns for an unknown level if tree.unseen is "error"
+    UNSEEN_ERROR = -3
+
+
+# What a walk reads of a tree.
+cdef struct TreeView:
+    const Node* nodes
+    const int32_t* level_branch
+    const int64_t* n_levels
+    const Surrogate* surrogates
+    # surrogates of node i are surrogate_start[i] to surrogate_start[i + 1];
+    # NULL if the tree has none
+    const int64_t* surrogate_start
+    # where an unknown level goes: STAY, FRACTIONAL or UNSEEN_ERROR
+    int32_t unseen_branch
+
+
+cdef inline int32_t test_value(
+    const TreeView* tree, int32_t kind, int32_t column, int64_t map_start,
+    double threshold, int32_t low_branch, double value,
+) noexcept nogil:
+    """Branch of a value that is present, or UNKNOWN for a level not seen here."""
+    if kind == NUMERIC:
+        return low_branch if value <= threshold else 1 - low_branch
+    if not 0.0 <= value < <double> tree.n_levels[column]:
+        return UNKNOWN
+    if kind == ORDINAL:
+        return low_branch if value <= threshold else 1 - low_branch
+    cdef int32_t branch = tree.level_branch[map_start + <int64_t> value]
+    return branch if branch >= 0 else UNKNOWN
+
+
+cdef inline bint has_surrogates(const TreeView* tree, int32_t number) noexcept nogil:
+    if tree.surrogate_start == NULL:
+        return False
+    return tree.surrogate_start[number] < tree.surrogate_start[number + 1]
+
+
+cdef inline int32_t follow_surrogates(
+    const TreeView* tree, int32_t number, const Row* row
+) noexcept nogil:
+    """Branch by the first surrogate that can tell, else the node's missing_branch."""
+    cdef const Surrogate* stand_in
+    cdef int64_t i
+    cdef int32_t branch
+    cdef double value
+    if has_surrogates(tree, number):
+        for i in range(tree.surrogate_start[number], tree.surrogate_start[number + 1]):
+            stand_in = &tree.surrogates[i]
+            value = read_entry(
+                row.start, stand_in.feature, row.stride, row.is_single
+            )
+            if value != value:
+                continue
+            branch = test_value(
+                tree, stand_in.kind, stand_in.feature, stand_in.map_start,
+                stand_in.threshold, stand_in.low_branch, value,
+            )
+            if branch != UNKNOWN:
+                return branch
+    return tree.nodes[number].missing_branch
+
+
+cdef inline int32_t find_branch(
+    const TreeView* tree, int32_t number, const Row* row
+) noexcept nogil:
+    """Child number for a row at an inner node, or STAY, FRACTIONAL, UNSEEN_ERROR."""
+    cdef const Node* node = &tree.nodes[number]
+    cdef double value = read_entry(
+        row.start, node.feature, row.stride, row.is_single
+    )
+    cdef int32_t branch
+    if value != value:
+        return follow_surrogates(tree, number, row)
+    branch = test_value(
+        tree, node.kind, node.feature, node.map_start, node.threshold, 0, value
+    )
+    return tree.unseen_branch if branch == UNKNOWN else branch

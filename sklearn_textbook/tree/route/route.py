@@ -1,0 +1,236 @@
+"""Rows of a table -> the leaves of a grown tree, their distributions and paths.
+
+A row starts at the root. At an inner node its value in the tested column decides:
+
+* present, numeric or ordinal test: child 0 if value <= threshold, else child 1;
+* present, nominal test: the child that the node's map gives for the level code;
+* missing: the first surrogate of the node whose own value is present and whose
+  level is known decides; without one, the node's ``missing_branch``: a child, or
+  ``STAY`` (the row ends here), or ``FRACTIONAL`` (the row is divided among the
+  children in proportion to their training weight, 多路加权);
+* a level that the node has not seen: as ``tree.unseen`` says.
+
+Values are compared in float64 as they are. scikit-learn rounds the table to float32
+first, so a row whose value lies within that rounding of a threshold may go to the
+other side there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from sklearn_textbook.tree.route._route import (
+    count_path_nodes,
+    fill_path_nodes,
+    spread_rows,
+)
+from sklearn_textbook.tree.route.walk import as_table, walk_blocks
+
+
+def find_leaves(tree, matrix, n_threads=1, feature_names=None):
+    """Find the node where each row ends.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+    matrix : array of shape (n_rows, n_features), or scipy sparse matrix or array
+        The table: numbers, and level codes for nominal and ordinal columns; missing
+        values are NaN and levels never seen in training -1. float32 and float64
+        arrays of any layout are read where they are.
+    n_threads : int, default=1
+        Number of threads. The result does not depend on it.
+    feature_names : sequence of str, default=None
+        Names of the columns, for error messages.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_rows,)
+        A leaf; or the inner node where the row stays (missing value or unseen level
+        without a branch), or where it is divided among the children.
+
+    Raises
+    ------
+    ValueError
+        If the table has another number of columns than the tree, or if a level was
+        not seen in training and ``tree.unseen`` is "error".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_textbook.tree import CARTClassifier
+    >>> from sklearn_textbook.tree.route import find_leaves
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> cart = CARTClassifier(missing="branch", unseen="fractional")
+    >>> tree = cart.fit(X, [0, 0, 0, 1]).tree_
+    >>> find_leaves(tree, np.array([[0.0], [9.0], [np.nan]]))
+    array([1, 2, 0])
+    """
+    table = as_table(tree, matrix)
+    walks = walk_blocks(tree, table, n_threads, feature_names)
+    nodes = [walk.node for walk in walks] or [np.empty(0, dtype=np.int64)]
+    return nodes[0] if len(nodes) == 1 else np.concatenate(nodes)
+
+
+def predict_statistics(tree, matrix, n_threads=1, feature_names=None):
+    r"""Predict the class shares or values of every row.
+
+    A row that is divided among the children of a node takes the weighted mean of
+    all the distributions it reaches,
+
+    .. math::
+
+        p(x) = \sum_{leaf} p_{leaf} \prod_{t \to c} \frac{W_c}{\sum_{c'} W_{c'}}
+
+    with the product over the divisions on the way to the leaf and W the training
+    weight of a child; children without weight take no part.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+    matrix : array of shape (n_rows, n_features), or scipy sparse matrix or array
+        The table, as in :func:`find_leaves`.
+    n_threads : int, default=1
+        Number of threads. The result does not depend on it.
+    feature_names : sequence of str, default=None
+        Names of the columns, for error messages.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows, n_outputs, n_statistics)
+        Classification: the share of each class, 1 in total for each output.
+        Regression: the value, with ``n_statistics`` = 1.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`find_leaves`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_textbook.tree import CARTClassifier
+    >>> from sklearn_textbook.tree.route import predict_statistics
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> cart = CARTClassifier(missing="branch", unseen="fractional")
+    >>> tree = cart.fit(X, [0, 0, 0, 1]).tree_
+    >>> predict_statistics(tree, np.array([[0.0], [9.0], [np.nan]]))[:, 0]
+    array([[1.  , 0.  ],
+           [0.  , 1.  ],
+           [0.75, 0.25]])
+    """
+    table = as_table(tree, matrix)
+    predicted = np.empty((table.shape[0], *tree.statistics.shape[1:]))
+    flat = predicted.reshape(table.shape[0], tree.statistics[0].size)
+    for walk in walk_blocks(tree, table, n_threads, feature_names, flat):
+        _spread_divided_rows(walk, flat[walk.rows])
+    return predicted
+
+
+def find_decision_path(tree, matrix, n_threads=1, feature_names=None):
+    """List the nodes that every row enters.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+    matrix : array of shape (n_rows, n_features), or scipy sparse matrix or array
+        The table, as in :func:`find_leaves`.
+    n_threads : int, default=1
+        Number of threads. The result does not depend on it.
+    feature_names : sequence of str, default=None
+        Names of the columns, for error messages.
+
+    Returns
+    -------
+    scipy.sparse.csr_matrix of shape (n_rows, node_count)
+        1 where the row enters the node, as scikit-learn's ``decision_path``. A row
+        that is divided enters every child with training weight.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`find_leaves`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_textbook.tree import CARTClassifier
+    >>> from sklearn_textbook.tree.route import find_decision_path
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> cart = CARTClassifier(missing="branch", unseen="fractional")
+    >>> tree = cart.fit(X, [0, 0, 0, 1]).tree_
+    >>> find_decision_path(tree, np.array([[0.0], [9.0], [np.nan]])).toarray()
+    array([[1, 1, 0],
+           [1, 0, 1],
+           [1, 1, 1]])
+    """
+    table = as_table(tree, matrix)
+    depth = tree.depth
+    lengths, nodes = [np.zeros(1, dtype=np.int64)], [np.empty(0, dtype=np.int32)]
+    for walk in walk_blocks(tree, table, n_threads, feature_names):
+        block_lengths, block_nodes = _list_path_nodes(walk, depth)
+        lengths.append(block_lengths)
+        nodes.append(block_nodes)
+    indptr = np.cumsum(np.concatenate(lengths))
+    indices = np.concatenate(nodes) if len(nodes) > 2 else nodes[-1]
+    ones = np.ones(indices.shape[0], dtype=np.int64)
+    shape = (table.shape[0], tree.node_count)
+    path = sparse.csr_matrix((ones, indices, indptr), shape=shape)
+    path.has_sorted_indices = True
+    return path
+
+
+def _spread_divided_rows(walk, predicted):
+    """Write the distributions of the rows that are divided."""
+    divided = walk.divided
+    if len(divided) == 0:
+        return
+    n_leaves = walk.plan.tree.n_leaves
+    errors = walk.no_errors(walk.n_threads)
+    spread_rows(
+        walk.matrix,
+        walk.plan.tables,
+        divided,
+        walk.ended,
+        walk.plan.shares,
+        walk.scratch(n_leaves, np.int32),
+        walk.scratch(n_leaves, np.float64),
+        predicted,
+        errors,
+    )
+    walk.check(errors)
+
+
+def _list_path_nodes(walk, depth):
+    """Count and list the nodes that each row of a block enters."""
+    if len(walk.divided):
+        lengths = np.empty(len(walk.ended), dtype=np.int64)
+        entered = walk.scratch(len(depth), np.int32)
+        errors = walk.no_errors(walk.n_threads)
+        count_path_nodes(
+            walk.matrix,
+            walk.plan.tables,
+            walk.ended,
+            depth,
+            lengths,
+            entered,
+            errors,
+        )
+        walk.check(errors)
+    else:
+        lengths = depth[walk.ended] + 1
+    stops = np.cumsum(lengths)
+    nodes = np.empty(stops[-1], dtype=np.int32)
+    fill_path_nodes(
+        walk.matrix,
+        walk.plan.tables,
+        walk.ended,
+        depth,
+        stops - lengths,
+        nodes,
+        walk.n_threads,
+    )
+    return lengths, nodes

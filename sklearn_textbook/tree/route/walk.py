@@ -1,0 +1,220 @@
+"""One walk of a table through a tree, which all functions of this room begin with."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import ClassVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from scipy import sparse
+
+from sklearn_textbook.tree.grow.layout import (
+    FRACTIONAL,
+    LEAF,
+    NUMERIC,
+    OBLIQUE,
+    TREE_UNDEFINED,
+)
+from sklearn_textbook.tree.route._route import (
+    BLOCK_ROWS,
+    FastTables,
+    RouteTables,
+    count_steps,
+    walk_rows,
+)
+
+# Entries of a sparse table that are made dense at a time (16 MB).
+_MAX_DENSE_ENTRIES = 1 << 21
+# Making a tree ready for the fast walk pays from so many rows per node on, and up to
+# so many steps (entries of level maps, about) per row.
+_MIN_ROWS_PER_NODE = 1 / 16
+_MAX_STEPS_PER_ROW = 4
+
+
+def as_table(tree, matrix):
+    """Make a float array, or CSR array, with as many columns as the tree has."""
+    table = sparse.csr_array(matrix) if sparse.issparse(matrix) else np.asarray(matrix)
+    if table.ndim != 2 or table.shape[1] != tree.n_features:
+        raise ValueError(
+            f"The table has shape {table.shape}; the tree was grown on "
+            f"{tree.n_features} columns and needs (n_rows, {tree.n_features})."
+        )
+    if table.dtype not in (np.float32, np.float64) or not table.dtype.isnative:
+        table = table.astype(np.float64)
+    if not sparse.issparse(table) and not table.flags.aligned:
+        table = table.copy()
+    return table
+
+
+def walk_blocks(tree, table, n_threads, feature_names, predicted=None):
+    """Walk a table of :func:`as_table`, a sparse one in blocks made dense."""
+    if n_threads < 1:
+        raise ValueError(f"n_threads is {n_threads}, but must be at least 1.")
+    n_rows, n_columns = table.shape
+    columns = np.arange(n_columns)
+    step = n_rows
+    if sparse.issparse(table):
+        tree, table, columns = _keep_tested_columns(tree, table)
+        step = max(1, _MAX_DENSE_ENTRIES // table.shape[1])
+    plan = Plan(tree, n_threads, columns, feature_names)
+    for first in range(0, n_rows, max(step, 1)):
+        rows = slice(first, min(first + step, n_rows))
+        block = table[rows].toarray() if sparse.issparse(table) else table
+        yield Walk(plan, rows, block, None if predicted is None else predicted[rows])
+
+
+def _keep_tested_columns(tree, table):
+    """Restrict a tree and a sparse table to the tested columns; tell which."""
+    features = [tree.nodes["feature"], tree.surrogates["feature"]]
+    tested = np.unique(np.concatenate(features))
+    tested = tested[tested != TREE_UNDEFINED]
+    if len(tested) == 0:
+        tested = np.zeros(1, dtype=np.int32)
+    nodes, surrogates = tree.nodes.copy(), tree.surrogates.copy()
+    for records in (nodes, surrogates):
+        inner = records["feature"] != TREE_UNDEFINED
+        records["feature"][inner] = np.searchsorted(tested, records["feature"][inner])
+    narrow = tree.replace(
+        nodes=nodes,
+        surrogates=surrogates,
+        n_features=len(tested),
+        n_levels=np.asarray(tree.n_levels)[tested],
+    )
+    return narrow, table[:, tested], tested
+
+
+class Traits:
+    """What kind of walk a tree needs; found once per tree."""
+
+    _known: ClassVar[WeakKeyDictionary] = WeakKeyDictionary()
+
+    def __init__(self, tree):
+        kind, missing = tree.nodes["kind"], tree.nodes["missing_branch"]
+        if np.any(kind == OBLIQUE):
+            raise ValueError("The tree has oblique tests, which cannot be walked here.")
+        is_inner = kind != LEAF
+        self.tables = RouteTables(tree)
+        self.is_numeric = not np.any(is_inner & (kind != NUMERIC))
+        self.may_divide = bool(
+            np.any(is_inner & (missing == FRACTIONAL))
+            or (tree.unseen == "fractional" and not self.is_numeric)
+        )
+        # Whether a missing value may do more than go to child 0 or 1.
+        self.marks_missing = bool(
+            len(tree.surrogates) or np.any(is_inner & (missing != 0) & (missing != 1))
+        )
+
+    @classmethod
+    def of(cls, tree):
+        """Find the traits of a tree, which is immutable, so that they stay true."""
+        traits = cls._known.get(tree)
+        if traits is None:
+            traits = cls._known[tree] = cls(tree)
+        return traits
+
+
+class Plan:
+    """What all blocks of one call share."""
+
+    def __init__(self, tree, n_threads, columns, feature_names):
+        self.tree = tree
+        self.traits = Traits.of(tree)
+        self.n_threads = n_threads
+        self.columns = columns
+        self.feature_names = feature_names
+
+    @property
+    def tables(self):
+        """The arrays of the tree."""
+        return self.traits.tables
+
+    def choose_fast_tables(self, n_rows):
+        """Make the tree ready for the fast walk; None if that would not pay."""
+        if n_rows < self.tree.node_count * _MIN_ROWS_PER_NODE:
+            return None
+        traits = self.traits
+        if traits.is_numeric:
+            return FastTables.of_numeric(traits.tables, traits.marks_missing)
+        n_steps = count_steps(traits.tables)
+        if n_steps > n_rows * _MAX_STEPS_PER_ROW:
+            return None
+        return FastTables.of_coded(traits.tables, n_steps)
+
+    @cached_property
+    def shares(self):
+        """The distribution of every node; shape (node_count, width)."""
+        shares = self.tree.value.reshape(self.tree.node_count, -1)
+        return np.ascontiguousarray(shares)
+
+
+class Walk:
+    """One dense block of rows, walked.
+
+    ``ended`` holds the node where each row ends, or ~node if the row is divided
+    among the children of that node. ``predicted``, if given, has the distributions
+    of all other rows then.
+    """
+
+    def __init__(self, plan, rows, matrix, predicted=None):
+        self.plan = plan
+        self.rows = rows
+        self.matrix = matrix
+        n_rows = matrix.shape[0]
+        self.n_threads = plan.n_threads if n_rows > BLOCK_ROWS else 1
+        self.ended = np.empty(n_rows, dtype=np.int64)
+        errors = self.no_errors(-(-n_rows // BLOCK_ROWS))
+        # A few rows need not the distributions of all nodes.
+        is_worth = plan.traits.may_divide or n_rows >= plan.tree.node_count
+        gathers = predicted is not None and is_worth
+        walk_rows(
+            matrix,
+            plan.tables,
+            plan.choose_fast_tables(n_rows),
+            self.ended,
+            plan.shares if gathers else None,
+            predicted if gathers else None,
+            errors,
+            self.n_threads,
+        )
+        self.check(errors)
+        if predicted is not None and not gathers:
+            predicted[:] = plan.tree.compute_value(self.ended).reshape(n_rows, -1)
+
+    @property
+    def node(self):
+        """Number of the node where each row ends or is divided."""
+        if not self.plan.traits.may_divide:
+            return self.ended
+        return np.where(self.ended < 0, ~self.ended, self.ended)
+
+    @property
+    def divided(self):
+        """Positions of the rows that are divided among the children of a node."""
+        if not self.plan.traits.may_divide:
+            return np.empty(0, dtype=np.int64)
+        return np.flatnonzero(self.ended < 0)
+
+    def scratch(self, n_entries, dtype):
+        """Allot a line of working memory to every thread."""
+        return np.empty((self.n_threads, n_entries), dtype=dtype)
+
+    @staticmethod
+    def no_errors(n_parts):
+        """Allot (row, column) of the first unseen level to each part."""
+        return np.full((n_parts, 2), -1, dtype=np.int64)
+
+    def check(self, errors):
+        """Raise an error for the first row with an unseen level, if there is one."""
+        errors = errors[errors[:, 0] >= 0]
+        if len(errors) == 0:
+            return
+        row, column = errors[np.argmin(errors[:, 0])]
+        column = self.plan.columns[column]
+        names = self.plan.feature_names
+        name = f"Column {column}" if names is None else f"Column {names[column]!r}"
+        raise ValueError(
+            f"{name} has a level in row {self.rows.start + row} that its node has not "
+            "seen in training, and unseen='error' was asked for. Allowed besides: "
+            "unseen='parent' and unseen='fractional'."
+        )

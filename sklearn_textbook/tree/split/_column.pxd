@@ -1,0 +1,26 @@
+from libc.stdint cimport int32_t, int64_t, uint32_t
+
+from sklearn_textbook.tree.split._types cimport (
+    Entry,
+    NodeView,
+    Problem,
+    Rows,
+    Scratch,
+    Split,
+)
+
+cdef int64_t count_missing(const Entry* entries, int64_t n) noexcept nogil
+cdef double value_of_rank(
+    const Problem* problem, int64_t column, const uint32_t* ranks, uint32_t rank
+) noexcept nogil
+cdef void evaluate_column(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const uint32_t* ranks, const NodeView* node,
+    int64_t column, Split* best
+) noexcept nogil
+cdef double midpoint(double below, double above) noexcept nogil
+cdef int32_t map_levels(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const uint32_t* ranks, const NodeView* node,
+    const Split* chosen, const Split* before, int32_t* level_child
+) noexcept nogil

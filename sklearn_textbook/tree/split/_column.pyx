@@ -1,0 +1,443 @@
+"""One column of one node: which scan, which rows, where the missing ones stand."""
+
+from libc.math cimport INFINITY
+
+from sklearn_textbook.tree.split._absolute cimport (
+    absolute_loss,
+    clear_losses,
+    insert_row,
+    scan_absolute,
+)
+from sklearn_textbook.tree.split._best cimport score_to_beat, take
+from sklearn_textbook.tree.split._general cimport scan_general, sum_entries, value_of
+from sklearn_textbook.tree.split._impurity cimport class_impurity, goodness
+from sklearn_textbook.tree.split._monotonic cimport breaks_constraint
+from sklearn_textbook.tree.split._nominal cimport scan_nominal
+from sklearn_textbook.tree.split._numeric cimport scan_classes
+from sklearn_textbook.tree.split._random cimport child_state, random_below, random_unit
+from sklearn_textbook.tree.split._types cimport (
+    ABSOLUTE_ERROR,
+    MISSING_BRANCH,
+    MISSING_LEARNED,
+    MISSING_SURROGATE,
+    NOMINAL_COLUMN,
+    SCAN_ABSOLUTE,
+    SCAN_FIXED,
+    SCAN_GENERAL,
+    SCAN_WEIGHTED_VALUES,
+    SPLIT_MULTIWAY,
+    Entry,
+    NodeView,
+    Pass,
+    Problem,
+    Rows,
+    Scratch,
+    Split,
+    Totals,
+    int32_t,
+    int64_t,
+    is_missing,
+    rank_of,
+    row_of,
+    uint32_t,
+    uint64_t,
+)
+from sklearn_textbook.tree.split._values cimport scan_values
+
+
+cdef int64_t count_missing(const Entry* entries, int64_t n) noexcept nogil:
+    """Missing rows stand last."""
+    cdef int64_t low = 0, high = n, middle
+    if n == 0 or not is_missing(entries[n - 1]):
+        return 0
+    while low < high:
+        middle = (low + high) // 2
+        if is_missing(entries[middle]):
+            high = middle
+        else:
+            low = middle + 1
+    return n - low
+
+
+cdef double value_of_rank(
+    const Problem* problem, int64_t column, const uint32_t* ranks, uint32_t rank
+) noexcept nogil:
+    """The value (or level code) behind a rank; ``ranks`` undoes the renumbering
+    of a subtree, or is NULL."""
+    if ranks != NULL:
+        rank = ranks[rank]
+    return problem.values[column * problem.values_stride + rank]
+
+
+cdef void set_range(const Problem* problem, Pass* scan) noexcept nogil:
+    """Positions that leave min_samples_leaf rows on both sides."""
+    scan.lowest = problem.min_samples_leaf - scan.left_rows
+    if scan.lowest < 1:
+        scan.lowest = 1
+    scan.highest = scan.totals.rows - scan.left_rows - problem.min_samples_leaf
+    if scan.highest > scan.n_present - 1:
+        scan.highest = scan.n_present - 1
+
+
+cdef void run_pass(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, Pass* scan, Split* best
+) noexcept nogil:
+    set_range(problem, scan)
+    if scan.lowest > scan.highest:
+        return
+    if problem.scan == SCAN_GENERAL:
+        scan_general(problem, rows, scratch, entries, scan, best)
+    elif problem.scan == SCAN_ABSOLUTE:
+        scan_absolute(problem, rows, scratch, entries, scan, best)
+    elif problem.scan == SCAN_FIXED or problem.scan == SCAN_WEIGHTED_VALUES:
+        scan_values(problem, rows, entries, scan, best)
+    else:
+        scan_classes(problem, rows, scratch, entries, scan, best)
+
+
+cdef double two_part_loss(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* first, int64_t n_first, const Entry* second, int64_t n_second,
+    double* median
+) noexcept nogil:
+    """Absolute error of the rows of two stretches of a column."""
+    cdef:
+        int64_t output, i
+        double total = 0.0
+    for output in range(problem.n_outputs):
+        clear_losses(scratch, output)
+        for i in range(n_first):
+            insert_row(problem, rows, scratch, output, row_of(first[i]))
+        for i in range(n_second):
+            insert_row(problem, rows, scratch, output, row_of(second[i]))
+        total += absolute_loss(scratch, output, median)
+    return total / problem.n_outputs
+
+
+cdef void try_parts(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, Pass* scan, int64_t position, bint missing_left,
+    Split* best
+) noexcept nogil:
+    """Judge one given division: present rows up to a position, and the side of
+    the missing rows."""
+    cdef:
+        const Entry* missing = <const Entry*>scan.missing_entries
+        bint learned = problem.missing_mode == MISSING_LEARNED
+        int64_t with_left = scan.n_missing if learned and missing_left else 0
+        int64_t with_right = scan.n_missing if learned and not missing_left else 0
+        int64_t k
+        double score, first = 0.0, second = 0.0
+        Totals left, right, extra
+    left.sums = scratch.left
+    left.centre = scan.totals.centre
+    right.sums = scratch.right
+    right.centre = scan.totals.centre
+    extra.sums = scratch.present
+    extra.centre = scan.totals.centre
+    sum_entries(problem, rows, entries, position, &left)
+    sum_entries(problem, rows, entries + position, scan.n_present - position, &right)
+    sum_entries(problem, rows, missing, with_left + with_right, &extra)
+    for k in range(problem.n_statistics):
+        if with_left:
+            left.sums[k] += extra.sums[k]
+        else:
+            right.sums[k] += extra.sums[k]
+    left.rows += with_left
+    right.rows += with_right
+    left.weight += extra.weight if with_left else 0.0
+    right.weight += extra.weight if with_right else 0.0
+    if left.rows < problem.min_samples_leaf or right.rows < problem.min_samples_leaf:
+        return
+    if left.weight < problem.min_weight_leaf or right.weight < problem.min_weight_leaf:
+        return
+    if problem.criterion == ABSOLUTE_ERROR:
+        score = scan.offset - scan.totals.goodness
+        score -= two_part_loss(
+            problem, rows, scratch, entries, position, missing, with_left, &first
+        )
+        score -= two_part_loss(
+            problem, rows, scratch, entries + position, scan.n_present - position,
+            missing, with_right, &second
+        )
+    else:
+        score = scan.offset - scan.totals.goodness
+        score += goodness(problem, left.sums, left.weight)
+        score += goodness(problem, right.sums, right.weight)
+        if problem.monotonic != NULL:
+            first = value_of(problem, left.sums, left.weight, left.centre)
+            second = value_of(problem, right.sums, right.weight, right.centre)
+    if problem.monotonic != NULL and breaks_constraint(
+        first, second, scan.lower, scan.upper, scan.direction
+    ):
+        return
+    if score > score_to_beat(problem, best, scan.margin):
+        take(best, score, position, 0 if missing_left else scan.missing_child)
+
+
+cdef void try_random_threshold(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const uint32_t* ranks, Pass* scan, int64_t column,
+    uint64_t* random_state, Split* best
+) noexcept nogil:
+    """A threshold drawn evenly between the smallest and the largest value."""
+    cdef:
+        int64_t low = 0, high = scan.n_present - 1, middle
+        double smallest = value_of_rank(problem, column, ranks, rank_of(entries[0]))
+        double largest = value_of_rank(problem, column, ranks, rank_of(entries[high]))
+        double threshold = smallest + random_unit(random_state) * (largest - smallest)
+        bint missing_left = False
+    if not smallest < largest:
+        return
+    if threshold >= largest:
+        threshold = smallest
+    if scan.n_missing and problem.missing_mode == MISSING_LEARNED:
+        missing_left = random_below(random_state, 2) == 1
+    # First row above the threshold.
+    while low < high:
+        middle = (low + high) // 2
+        if value_of_rank(problem, column, ranks, rank_of(entries[middle])) <= threshold:
+            low = middle + 1
+        else:
+            high = middle
+    best.improved = False
+    try_parts(problem, rows, scratch, entries, scan, low, missing_left, best)
+    if best.improved:
+        best.threshold = threshold
+
+
+cdef bint try_missing_alone(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const Pass* scan, const NodeView* node,
+    const Totals* present, const Totals* missing, double score, Split* best
+) noexcept nogil:
+    """Present rows against missing ones."""
+    cdef double first = 0.0, second = 0.0
+    if present.rows < problem.min_samples_leaf or missing.rows < problem.min_samples_leaf:
+        return False
+    if (
+        present.weight < problem.min_weight_leaf
+        or missing.weight < problem.min_weight_leaf
+    ):
+        return False
+    if problem.monotonic != NULL:
+        if problem.criterion == ABSOLUTE_ERROR:
+            two_part_loss(
+                problem, rows, scratch, entries, present.rows, entries, 0, &first
+            )
+            two_part_loss(
+                problem, rows, scratch, entries + present.rows, missing.rows,
+                entries, 0, &second
+            )
+        else:
+            first = value_of(problem, present.sums, present.weight, present.centre)
+            second = value_of(problem, missing.sums, missing.weight, missing.centre)
+        if breaks_constraint(first, second, node.lower, node.upper, scan.direction):
+            return False
+    if not score > score_to_beat(problem, best, node.margin):
+        return False
+    take(best, score, present.rows, 1)
+    best.alone = True
+    best.n_children = 2
+    best.threshold = INFINITY
+    return True
+
+
+cdef double own_margin(const Problem* problem, const Totals* present) noexcept nogil:
+    """1e-12 of weight * impurity of the present rows."""
+    cdef:
+        double spread = present.squares
+        int64_t k
+    if problem.is_classifier:
+        spread = present.weight * class_impurity(problem, present.sums, present.weight)
+    elif present.weight > 0.0 and problem.criterion != ABSOLUTE_ERROR:
+        for k in range(problem.n_statistics):
+            spread -= present.sums[k] * present.sums[k] / present.weight
+    return 1e-12 * spread
+
+
+cdef void split_off_missing(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const NodeView* node, int64_t n_present,
+    int64_t n_missing, Totals* present, Totals* missing, double* alone_score
+) noexcept nogil:
+    """Totals of the present and of the missing rows, and what parting them gains."""
+    cdef double value = 0.0
+    present.sums = scratch.present
+    present.centre = node.totals.centre
+    missing.sums = scratch.missing
+    missing.centre = node.totals.centre
+    sum_entries(problem, rows, entries, n_present, present)
+    sum_entries(problem, rows, entries + n_present, n_missing, missing)
+    if problem.criterion == ABSOLUTE_ERROR:
+        present.goodness = -two_part_loss(
+            problem, rows, scratch, entries, n_present, entries, 0, &value
+        )
+        missing.goodness = -two_part_loss(
+            problem, rows, scratch, entries + n_present, n_missing, entries, 0, &value
+        )
+    else:
+        present.goodness = goodness(problem, present.sums, present.weight)
+        missing.goodness = goodness(problem, missing.sums, missing.weight)
+    alone_score[0] = present.goodness + missing.goodness - node.totals.goodness
+
+
+cdef bint missing_too_few(const Problem* problem, const Totals* missing) noexcept nogil:
+    return (
+        missing.rows < problem.min_samples_leaf
+        or missing.weight < problem.min_weight_leaf
+    )
+
+
+cdef void evaluate_column(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const uint32_t* ranks, const NodeView* node,
+    int64_t column, Split* best
+) noexcept nogil:
+    """Replace ``best`` if this column has a test that is better."""
+    cdef:
+        int64_t n = node.totals.rows
+        int64_t n_missing = count_missing(entries, n) if problem.has_missing[column] else 0
+        bint learned = problem.missing_mode == MISSING_LEARNED
+        bint nominal = problem.kind[column] == NOMINAL_COLUMN
+        bint tries_divisions = True
+        double alone_score = 0.0
+        uint64_t random_state = child_state(node.random_state, ~column)
+        Totals present, missing
+        Pass scan
+        Split found = best[0]
+    found.improved = False
+    scan.n_present = n - n_missing
+    scan.n_missing = n_missing
+    scan.missing_entries = entries + scan.n_present
+    scan.missing_left = False
+    scan.missing_child = 1 if n_missing and learned else -1
+    scan.left_rows = 0
+    scan.left_weight = 0.0
+    scan.left_fixed = 0
+    scan.left_sums = scratch.zeros
+    scan.totals = &node.totals
+    scan.offset = 0.0
+    scan.offset_child = -1
+    scan.margin = node.margin
+    scan.lower = node.lower
+    scan.upper = node.upper
+    scan.direction = 0 if problem.monotonic == NULL else problem.monotonic[column]
+    if n_missing:
+        split_off_missing(
+            problem, rows, scratch, entries, node, scan.n_present, n_missing,
+            &present, &missing, &alone_score
+        )
+        if not learned:
+            scan.totals = &present
+        if problem.missing_mode == MISSING_SURROGATE:
+            scan.margin = own_margin(problem, &present)
+        elif problem.missing_mode == MISSING_BRANCH:
+            scan.offset = alone_score
+            scan.offset_child = 2
+            scan.missing_child = 2
+            tries_divisions = not missing_too_few(problem, &missing)
+    found.n_children = 2 if scan.offset_child < 0 else 3
+    if not tries_divisions:
+        pass
+    elif nominal:
+        scan_nominal(
+            problem, rows, scratch, entries, &scan, learned and n_missing > 0,
+            problem.n_levels[column], &random_state, &found
+        )
+        if found.improved and scan.offset_child >= 0 and (
+            problem.categorical_split != SPLIT_MULTIWAY
+        ):
+            found.n_children = 3
+    elif problem.random_splitter:
+        try_random_threshold(
+            problem, rows, scratch, entries, ranks, &scan, column, &random_state, &found
+        )
+    else:
+        run_pass(problem, rows, scratch, entries, &scan, &found)
+        if learned and n_missing:
+            scan.left_rows = missing.rows
+            scan.left_weight = missing.weight
+            scan.left_fixed = missing.fixed
+            scan.left_sums = missing.sums
+            scan.missing_left = True
+            scan.missing_child = 0
+            run_pass(problem, rows, scratch, entries, &scan, &found)
+    if n_missing and scan.n_present and not problem.random_splitter and (
+        (learned and not nominal)
+        or (
+            problem.missing_mode == MISSING_BRANCH
+            and not (nominal and problem.categorical_split == SPLIT_MULTIWAY)
+        )
+    ):
+        try_missing_alone(
+            problem, rows, scratch, entries, &scan, node, &present, &missing,
+            alone_score, &found
+        )
+    if found.improved:
+        found.column = <int32_t>column
+        found.kind = problem.kind[column]
+        best[0] = found
+
+
+cdef double midpoint(double below, double above) noexcept nogil:
+    """Half way between two values; the lower one where there is nothing between."""
+    cdef double middle = below / 2 + above / 2
+    return middle if middle < above else below
+
+
+cdef int32_t map_levels(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const uint32_t* ranks, const NodeView* node,
+    const Split* chosen, const Split* before, int32_t* level_child
+) noexcept nogil:
+    """Write the child of every level, -1 for levels without rows here.
+
+    Searches the column again from the same start, which leaves the division in
+    the scratch. Returns the child of the missing rows, or -1.
+    """
+    cdef:
+        int64_t n_levels = problem.n_levels[chosen.column], run, level
+        int64_t n = node.totals.rows
+        int64_t n_missing = (
+            count_missing(entries, n) if problem.has_missing[chosen.column] else 0
+        )
+        bint pseudo = problem.missing_mode == MISSING_LEARNED and n_missing > 0
+        int64_t n_runs, i
+        Split again = before[0]
+    for level in range(n_levels):
+        level_child[level] = -1
+    if chosen.alone:
+        for i in range(n - n_missing):
+            if i == 0 or rank_of(entries[i]) != rank_of(entries[i - 1]):
+                level = <int64_t>value_of_rank(
+                    problem, chosen.column, ranks, rank_of(entries[i])
+                )
+                level_child[level] = 0
+        return 1
+    evaluate_column(
+        problem, rows, scratch, entries, ranks, node, chosen.column, &again
+    )
+    if problem.categorical_split == SPLIT_MULTIWAY:
+        for level in range(n_levels):
+            level_child[level] = <int32_t>level
+        if pseudo:
+            i = scratch.run_start[chosen.position]
+            return <int32_t>value_of_rank(
+                problem, chosen.column, ranks, rank_of(entries[i])
+            )
+        return <int32_t>n_levels if n_missing and (
+            problem.missing_mode == MISSING_BRANCH
+        ) else -1
+    n_runs = 0
+    for i in range(n - n_missing):
+        if i == 0 or rank_of(entries[i]) != rank_of(entries[i - 1]):
+            level = <int64_t>value_of_rank(
+                problem, chosen.column, ranks, rank_of(entries[i])
+            )
+            level_child[level] = 0 if scratch.best_side[n_runs] else 1
+            n_runs += 1
+    if pseudo:
+        return 0 if scratch.best_side[n_runs] else 1
+    return 2 if n_missing and problem.missing_mode == MISSING_BRANCH else -1

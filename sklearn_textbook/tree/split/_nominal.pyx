@@ -1,0 +1,459 @@
+"""Best division of the levels of a nominal column.
+
+The rows of a level stand side by side in the sorted column: a *run*. Missing
+rows count as one more run where the strategy for missing values says so. A
+division is built by moving one run at a time to child 0.
+"""
+
+from libc.math cimport INFINITY, floor, sqrt
+from libc.stdlib cimport qsort
+from libc.string cimport memcpy, memset
+
+from sklearn_textbook.tree.split._absolute cimport (
+    absolute_loss,
+    clear_losses,
+    insert_row,
+)
+from sklearn_textbook.tree.split._general cimport add_row
+from sklearn_textbook.tree.split._impurity cimport goodness, lacks_events
+from sklearn_textbook.tree.split._best cimport score_to_beat, take
+from sklearn_textbook.tree.split._random cimport next_random, random_below
+from sklearn_textbook.tree.split._types cimport (
+    ABSOLUTE_ERROR,
+    POISSON,
+    SPLIT_MULTIWAY,
+    SPLIT_ONE_VS_REST,
+    SQUARED_ERROR,
+    Entry,
+    Keyed,
+    Pass,
+    Problem,
+    Rows,
+    Scratch,
+    Split,
+    Totals,
+    int32_t,
+    int64_t,
+    rank_of,
+    row_of,
+    uint64_t,
+)
+
+
+cdef enum:
+    ENUMERATED_LEVELS = 10  # up to here all divisions are tried
+    EXCHANGE_PASSES = 10
+
+
+# The division at hand.
+cdef struct Division:
+    int64_t n_runs
+    int64_t left_rows
+    int64_t left_runs
+    double left_weight
+    double beat
+    bint found
+
+
+cdef int compare_keyed(const void* first, const void* second) noexcept nogil:
+    cdef const Keyed* a = <const Keyed*>first
+    cdef const Keyed* b = <const Keyed*>second
+    if a.key != b.key:
+        return 1 if a.key > b.key else -1
+    return (a.index > b.index) - (a.index < b.index)
+
+
+cdef int64_t collect_runs(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const Pass* scan, bint missing_is_level
+) noexcept nogil:
+    """Sum up every level of the node; returns their number."""
+    cdef:
+        const Entry* missing = <const Entry*>scan.missing_entries
+        int64_t n_runs = 0, i, run, row
+        int64_t n_statistics = problem.n_statistics
+        int64_t n_all = scan.n_present + (scan.n_missing if missing_is_level else 0)
+        double weight
+        Entry entry
+    for i in range(n_all):
+        entry = entries[i] if i < scan.n_present else missing[i - scan.n_present]
+        if i == 0 or i == scan.n_present or (
+            i < scan.n_present and rank_of(entry) != rank_of(entries[i - 1])
+        ):
+            scratch.run_start[n_runs] = i
+            scratch.run_rows[n_runs] = 0
+            scratch.run_weight[n_runs] = 0.0
+            memset(
+                scratch.run_sums + n_runs * n_statistics, 0,
+                n_statistics * sizeof(double)
+            )
+            n_runs += 1
+        run = n_runs - 1
+        row = row_of(entry)
+        weight = 1.0 if rows.weight == NULL else rows.weight[row]
+        scratch.run_rows[run] += 1
+        scratch.run_weight[run] += weight
+        add_row(
+            problem, rows, row, weight, scan.totals.centre,
+            scratch.run_sums + run * n_statistics
+        )
+    scratch.run_start[n_runs] = n_all
+    return n_runs
+
+
+cdef void start_division(
+    const Problem* problem, Scratch* scratch, Division* division
+) noexcept nogil:
+    """All runs in child 1."""
+    memset(scratch.left, 0, problem.n_statistics * sizeof(double))
+    memset(scratch.run_side, 0, division.n_runs * sizeof(int32_t))
+    division.left_rows = 0
+    division.left_runs = 0
+    division.left_weight = 0.0
+
+
+cdef void move_run(
+    const Problem* problem, Scratch* scratch, Division* division, int64_t run
+) noexcept nogil:
+    """Send a run to the other child; run_side is 1 for child 0."""
+    cdef:
+        int64_t k, sign = -1 if scratch.run_side[run] else 1
+        const double* sums = scratch.run_sums + run * problem.n_statistics
+    for k in range(problem.n_statistics):
+        scratch.left[k] += sign * sums[k]
+    division.left_weight += sign * scratch.run_weight[run]
+    division.left_rows += sign * scratch.run_rows[run]
+    division.left_runs += sign
+    scratch.run_side[run] = 1 - scratch.run_side[run]
+
+
+cdef double side_loss(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const Pass* scan, int64_t n_runs, int32_t side
+) noexcept nogil:
+    """Absolute error of one child."""
+    cdef:
+        const Entry* missing = <const Entry*>scan.missing_entries
+        int64_t output, run, i
+        double total = 0.0, median
+        Entry entry
+    for output in range(problem.n_outputs):
+        clear_losses(scratch, output)
+        for run in range(n_runs):
+            if scratch.run_side[run] != side:
+                continue
+            for i in range(scratch.run_start[run], scratch.run_start[run + 1]):
+                entry = entries[i] if i < scan.n_present else missing[i - scan.n_present]
+                insert_row(problem, rows, scratch, output, row_of(entry))
+        total += absolute_loss(scratch, output, &median)
+    return total / problem.n_outputs
+
+
+cdef double judge(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const Pass* scan, Division* division
+) noexcept nogil:
+    """Score of the division at hand; -inf if it is not allowed."""
+    cdef:
+        const Totals* totals = scan.totals
+        double right_weight = totals.weight - division.left_weight
+        double left_goodness, right_goodness
+        int64_t k
+    if division.left_runs == 0 or division.left_runs == division.n_runs:
+        return -INFINITY
+    if division.left_rows < problem.min_samples_leaf:
+        return -INFINITY
+    if totals.rows - division.left_rows < problem.min_samples_leaf:
+        return -INFINITY
+    if division.left_weight < problem.min_weight_leaf:
+        return -INFINITY
+    if right_weight < problem.min_weight_leaf:
+        return -INFINITY
+    if problem.criterion == ABSOLUTE_ERROR:
+        left_goodness = -side_loss(
+            problem, rows, scratch, entries, scan, division.n_runs, 1
+        )
+        right_goodness = -side_loss(
+            problem, rows, scratch, entries, scan, division.n_runs, 0
+        )
+    else:
+        for k in range(problem.n_statistics):
+            scratch.right[k] = totals.sums[k] - scratch.left[k]
+        if lacks_events(problem, scratch.left, scratch.right):
+            return -INFINITY
+        left_goodness = goodness(problem, scratch.left, division.left_weight)
+        right_goodness = goodness(problem, scratch.right, right_weight)
+    return scan.offset + left_goodness + right_goodness - totals.goodness
+
+
+cdef bint try_division(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const Pass* scan, Division* division, Split* best
+) noexcept nogil:
+    cdef double score = judge(problem, rows, scratch, entries, scan, division)
+    if not score > division.beat:
+        return False
+    take(best, score, -1, -1)
+    best.n_children = 2
+    division.beat = score + scan.margin
+    division.found = True
+    memcpy(scratch.best_side, scratch.run_side, division.n_runs * sizeof(int32_t))
+    return True
+
+
+cdef void order_runs(
+    const Problem* problem, Scratch* scratch, const Pass* scan, int64_t n_runs,
+    int64_t statistic
+) noexcept nogil:
+    """Sort the levels by the share of a class or by the mean of an output."""
+    cdef:
+        int64_t run
+        double grid = 1.0, key
+    if not problem.is_classifier and scan.totals.squares > 0.0:
+        grid = sqrt(scan.totals.squares / scan.totals.weight)
+    # Equal means may differ in their last bits: a fine grid makes them equal.
+    grid /= 1099511627776.0
+    for run in range(n_runs):
+        key = scratch.run_sums[run * problem.n_statistics + statistic]
+        scratch.run_order[run].key = floor(key / scratch.run_weight[run] / grid + 0.5)
+        scratch.run_order[run].index = run
+    qsort(scratch.run_order, n_runs, sizeof(Keyed), compare_keyed)
+
+
+cdef void try_prefixes(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const Pass* scan, Division* division, Split* best
+) noexcept nogil:
+    cdef int64_t i
+    start_division(problem, scratch, division)
+    for i in range(division.n_runs - 1):
+        move_run(problem, scratch, division, scratch.run_order[i].index)
+        try_division(problem, rows, scratch, entries, scan, division, best)
+
+
+cdef void try_all(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const Pass* scan, Division* division, Split* best
+) noexcept nogil:
+    """Every division, in Gray code order; the last level stays in child 1."""
+    cdef int64_t step, run, bits
+    start_division(problem, scratch, division)
+    for step in range(1, <int64_t>1 << (division.n_runs - 1)):
+        run = 0
+        bits = step
+        while not bits & 1:
+            bits >>= 1
+            run += 1
+        move_run(problem, scratch, division, run)
+        try_division(problem, rows, scratch, entries, scan, division, best)
+
+
+cdef void exchange_runs(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const Pass* scan, Division* division, Split* best
+) noexcept nogil:
+    """Improve the best division by moving single levels."""
+    cdef:
+        int64_t run, attempt
+        bint changed
+    start_division(problem, scratch, division)
+    for run in range(division.n_runs):
+        if scratch.best_side[run]:
+            move_run(problem, scratch, division, run)
+    for attempt in range(EXCHANGE_PASSES):
+        changed = False
+        for run in range(division.n_runs):
+            move_run(problem, scratch, division, run)
+            if try_division(problem, rows, scratch, entries, scan, division, best):
+                changed = True
+            else:
+                move_run(problem, scratch, division, run)
+        if not changed:
+            return
+
+
+cdef void try_subsets(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const Pass* scan, Division* division, Split* best
+) noexcept nogil:
+    cdef:
+        bint single = problem.n_outputs == 1
+        bint two_classes = problem.is_classifier and problem.n_statistics == 2
+        int64_t statistic
+    if single and (
+        two_classes
+        or problem.criterion == SQUARED_ERROR
+        or problem.criterion == POISSON
+    ):
+        # Ordering by the mean is exact here (Fisher 1958; Breiman et al. 1984).
+        order_runs(
+            problem, scratch, scan, division.n_runs, 1 if two_classes else 0
+        )
+        try_prefixes(problem, rows, scratch, entries, scan, division, best)
+    elif division.n_runs <= ENUMERATED_LEVELS:
+        try_all(problem, rows, scratch, entries, scan, division, best)
+    else:
+        for statistic in range(problem.n_statistics):
+            order_runs(problem, scratch, scan, division.n_runs, statistic)
+            try_prefixes(problem, rows, scratch, entries, scan, division, best)
+        if division.found:
+            exchange_runs(problem, rows, scratch, entries, scan, division, best)
+
+
+cdef void try_singles(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const Pass* scan, Division* division, Split* best
+) noexcept nogil:
+    cdef int64_t run
+    start_division(problem, scratch, division)
+    for run in range(division.n_runs):
+        move_run(problem, scratch, division, run)
+        try_division(problem, rows, scratch, entries, scan, division, best)
+        move_run(problem, scratch, division, run)
+
+
+cdef void try_random(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const Pass* scan, Division* division,
+    uint64_t* random_state, Split* best
+) noexcept nogil:
+    """One division drawn at random."""
+    cdef int64_t run
+    start_division(problem, scratch, division)
+    if problem.categorical_split == SPLIT_ONE_VS_REST:
+        move_run(problem, scratch, division, random_below(random_state, division.n_runs))
+    else:
+        for run in range(division.n_runs):
+            if next_random(random_state) >> 63:
+                move_run(problem, scratch, division, run)
+        if division.left_runs == 0 or division.left_runs == division.n_runs:
+            move_run(
+                problem, scratch, division, random_below(random_state, division.n_runs)
+            )
+    try_division(problem, rows, scratch, entries, scan, division, best)
+
+
+# ------------------------------------------------------------------- many ways
+
+
+cdef double run_goodness(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const Pass* scan, int64_t run, bint with_missing
+) noexcept nogil:
+    """Goodness of one branch, with or without the missing rows; -inf if it is
+    too small."""
+    cdef:
+        const Entry* missing = <const Entry*>scan.missing_entries
+        int64_t k, i, output, size = scratch.run_rows[run], last = scan.n_runs_missing
+        double weight = scratch.run_weight[run], total = 0.0, median
+        const double* sums = scratch.run_sums + run * problem.n_statistics
+        double* all_sums = scratch.right
+    memcpy(all_sums, sums, problem.n_statistics * sizeof(double))
+    if with_missing:
+        size += scratch.run_rows[last]
+        weight += scratch.run_weight[last]
+        for k in range(problem.n_statistics):
+            all_sums[k] += scratch.run_sums[last * problem.n_statistics + k]
+    if size < problem.min_samples_leaf or weight < problem.min_weight_leaf:
+        return -INFINITY
+    if problem.criterion == ABSOLUTE_ERROR:
+        for output in range(problem.n_outputs):
+            clear_losses(scratch, output)
+            for i in range(scratch.run_start[run], scratch.run_start[run + 1]):
+                insert_row(problem, rows, scratch, output, row_of(entries[i]))
+            if with_missing:
+                for i in range(scan.n_missing):
+                    insert_row(problem, rows, scratch, output, row_of(missing[i]))
+            total -= absolute_loss(scratch, output, &median)
+        return total / problem.n_outputs
+    return goodness(problem, all_sums, weight)
+
+
+cdef void try_branches(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, Pass* scan, bint missing_is_level, int64_t n_levels,
+    Division* division, Split* best
+) noexcept nogil:
+    """One branch per level; missing rows join the level that gains most."""
+    cdef:
+        int64_t n_present_runs = division.n_runs - (1 if missing_is_level else 0)
+        int64_t run, n_invalid = 0, invalid_run = -1, joined = -1
+        double* alone = scratch.run_gain
+        double sum_alone = 0.0, score, with_missing
+    if n_present_runs < (1 if scan.offset_child >= 0 else 2):
+        return
+    scan.n_runs_missing = n_present_runs
+    for run in range(n_present_runs):
+        alone[run] = run_goodness(
+            problem, rows, scratch, entries, scan, run, False
+        )
+        if alone[run] == -INFINITY:
+            n_invalid += 1
+            invalid_run = run
+        else:
+            sum_alone += alone[run]
+    if not missing_is_level:
+        if n_invalid:
+            return
+        score = scan.offset + sum_alone - scan.totals.goodness
+        if not score > division.beat:
+            return
+        take(best, score, -1, -1)
+    else:
+        for run in range(n_present_runs):
+            # A branch too small on its own must be the one that is joined.
+            if n_invalid > 1 or (n_invalid == 1 and run != invalid_run):
+                continue
+            with_missing = run_goodness(
+                problem, rows, scratch, entries, scan, run, True
+            )
+            if with_missing == -INFINITY:
+                continue
+            score = scan.offset - scan.totals.goodness + sum_alone + with_missing
+            if n_invalid == 0:
+                score -= alone[run]
+            if score > division.beat:
+                division.beat = score + scan.margin
+                take(best, score, run, -1)
+                joined = run
+        if joined < 0:
+            return
+    division.found = True
+    best.n_children = <int32_t>n_levels + (1 if scan.offset_child >= 0 else 0)
+
+
+cdef int64_t scan_nominal(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const Pass* scan, bint missing_is_level, int64_t n_levels,
+    uint64_t* random_state, Split* best
+) noexcept nogil:
+    """Find the best division; scratch.best_side holds 1 for levels of child 0.
+
+    Returns the number of runs. For a many-way split ``best.position`` is the run
+    that the missing rows joined, or -1.
+    """
+    cdef:
+        Division division
+        Pass own = scan[0]
+    division.n_runs = collect_runs(
+        problem, rows, scratch, entries, scan, missing_is_level
+    )
+    division.beat = score_to_beat(problem, best, scan.margin)
+    division.found = False
+    if problem.categorical_split == SPLIT_MULTIWAY:
+        try_branches(
+            problem, rows, scratch, entries, &own, missing_is_level, n_levels,
+            &division, best
+        )
+        return division.n_runs
+    if division.n_runs < 2:
+        return division.n_runs
+    if problem.random_splitter:
+        try_random(
+            problem, rows, scratch, entries, scan, &division, random_state, best
+        )
+    elif problem.categorical_split == SPLIT_ONE_VS_REST:
+        try_singles(problem, rows, scratch, entries, scan, &division, best)
+    else:
+        try_subsets(problem, rows, scratch, entries, scan, &division, best)
+    return division.n_runs

@@ -1,0 +1,23 @@
+# Random numbers that depend on a node's place in the tree alone, so that a tree
+# does not depend on the order in which threads reach its nodes.
+
+from libc.stdint cimport int64_t, uint64_t
+
+cdef inline uint64_t next_random(uint64_t* state) noexcept nogil:
+    # One step of a 64-bit Weyl sequence, mixed by xor-shifts and multiplications.
+    cdef uint64_t z
+    state[0] += <uint64_t>0x9E3779B97F4A7C15
+    z = state[0]
+    z = (z ^ (z >> 30)) * <uint64_t>0xBF58476D1CE4E5B9
+    z = (z ^ (z >> 27)) * <uint64_t>0x94D049BB133111EB
+    return z ^ (z >> 31)
+
+cdef inline uint64_t child_state(uint64_t state, int64_t child) noexcept nogil:
+    cdef uint64_t mixed = state ^ (<uint64_t>(child + 1) * <uint64_t>0xD1342543DE82EF95)
+    return next_random(&mixed)
+
+cdef inline int64_t random_below(uint64_t* state, int64_t n) noexcept nogil:
+    return <int64_t>(next_random(state) % <uint64_t>n)
+
+cdef inline double random_unit(uint64_t* state) noexcept nogil:
+    return <double>(next_random(state) >> 11) * (1.0 / 9007199254740992.0)

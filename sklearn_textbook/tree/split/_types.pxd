@@ -1,0 +1,232 @@
+# The shapes that every split search and the growing loop share.
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+
+# One cell of a column, sorted by value: the rank of the value in its column, the
+# row, and in the lowest bit whether the row is of the second class (two-class
+# problems only). Large nodes use 32 + 31 + 1 bits; a subtree of at most 32,768
+# rows is renumbered into 16 + 15 + 1 bits, so that it stays in the cache.
+ctypedef fused Entry:
+    uint32_t
+    uint64_t
+
+cdef enum:
+    SHARED_CELLS = 50000  # cells from which on threads share the columns of a node
+    LOCAL_ROWS = 32768  # rows that 15 bits can number
+    LOCAL_MISSING = 0xFFFF
+    GLOBAL_MISSING = 0xFFFFFFFF
+
+cdef inline uint32_t rank_of(Entry entry) noexcept nogil:
+    if Entry is uint32_t:
+        return entry >> 16
+    else:
+        return <uint32_t>(entry >> 32)
+
+cdef inline uint32_t row_of(Entry entry) noexcept nogil:
+    if Entry is uint32_t:
+        return (entry >> 1) & <uint32_t>0x7FFF
+    else:
+        return <uint32_t>(entry >> 1) & <uint32_t>0x7FFFFFFF
+
+cdef inline bint is_missing(Entry entry) noexcept nogil:
+    if Entry is uint32_t:
+        return (entry >> 16) == <uint32_t>LOCAL_MISSING
+    else:
+        return <uint32_t>(entry >> 32) == <uint32_t>GLOBAL_MISSING
+
+cdef enum Criterion:
+    GINI = 0
+    ENTROPY = 1
+    ERROR = 2
+    SQUARED_ERROR = 3
+    ABSOLUTE_ERROR = 4
+    POISSON = 5
+
+# Which kernel scans numeric columns; the first ones are special cases of
+# SCAN_GENERAL that give the same splits sooner.
+cdef enum Scan:
+    SCAN_GENERAL = 0
+    SCAN_BINARY = 1  # two classes, Gini, unit weights
+    SCAN_CLASSES = 2  # Gini, unit weights
+    SCAN_ENTROPY = 3  # entropy, unit weights, fixed-point c log2 c
+    SCAN_WEIGHTED_BINARY = 4  # two classes, Gini, weights
+    SCAN_WEIGHTED_CLASSES = 5  # Gini, weights
+    SCAN_FIXED = 6  # squared error, unit weights, fixed-point y
+    SCAN_WEIGHTED_VALUES = 7  # squared error, one output, weights
+    SCAN_ABSOLUTE = 8  # absolute error
+
+cdef enum MissingMode:
+    MISSING_LEARNED = 0
+    MISSING_BRANCH = 1
+    MISSING_SURROGATE = 2
+
+cdef enum CategoricalSplit:
+    SPLIT_SUBSET = 0
+    SPLIT_ONE_VS_REST = 1
+    SPLIT_MULTIWAY = 2
+
+# The same numbers as the kinds of nodes.
+cdef enum ColumnKind:
+    NUMERIC_COLUMN = 1
+    ORDINAL_COLUMN = 2
+    NOMINAL_COLUMN = 3
+
+# What stays the same for the whole tree.
+cdef struct Problem:
+    int32_t criterion
+    int32_t scan
+    bint is_classifier
+    bint weighted
+    int64_t n_columns
+    int64_t n_outputs
+    # numbers kept per node: all classes of all outputs, or one per output
+    int64_t n_statistics
+    # first number of each output, and one past the last; n_outputs + 1 entries
+    const int64_t* output_start
+    # limits
+    int64_t max_depth
+    int64_t min_samples_split
+    int64_t min_samples_leaf
+    double min_weight_leaf
+    double min_impurity_decrease
+    double total_weight
+    # columns
+    const int32_t* kind
+    const int64_t* n_levels
+    const uint8_t* has_missing
+    const double* values
+    int64_t values_stride
+    int64_t max_levels
+    bint any_nominal
+    int32_t missing_mode
+    int32_t categorical_split
+    int32_t unseen_branch  # STAY or FRACTIONAL
+    int32_t max_surrogates
+    # choice of columns and thresholds
+    int64_t max_features
+    bint shuffle_columns
+    bint random_splitter
+    const int32_t* monotonic  # NULL without constraints
+    # c * log2(c) in fixed point, for counts 0 .. n_rows
+    const int64_t* entropy_table
+    double entropy_unit
+
+# What is known of each row; indexed by the row number of the entries in use.
+cdef struct Rows:
+    const int32_t* label  # n_outputs per row; classification
+    const double* y  # n_outputs per row; regression
+    const double* weight  # NULL for unit weights
+    const int64_t* fixed  # SCAN_FIXED: y in units of fixed_unit about its centre
+    double fixed_unit
+
+# A set of rows: a node, its present or its missing rows.
+cdef struct Totals:
+    int64_t rows
+    double weight
+    # class weights; or the sums of weight * (y - centre) of each output
+    double* sums
+    # regression: the node's mean (absolute and Poisson error: zero)
+    const double* centre
+    # regression: sum of weight * (y - centre)^2 over all outputs
+    double squares
+    # SCAN_FIXED: sum of the fixed-point y
+    int64_t fixed
+    # goodness(sums): weight * impurity up to a constant of the node
+    double goodness
+
+# The best test found so far.
+cdef struct Split:
+    double score  # decrease of weight * impurity; below 0: none found
+    int64_t position  # numeric: number of present rows in child 0
+    double threshold
+    int32_t column  # -1: none found
+    int32_t kind
+    int32_t n_children
+    # child of the rows whose value is missing; -1 where the node has none
+    int32_t missing_child
+    bint alone  # present rows in child 0, missing rows in child 1
+    bint improved  # set by a scan that found something better
+
+# A level and what it is sorted by.
+cdef struct Keyed:
+    double key
+    int64_t index
+
+# Room that a thread reuses for every node.
+cdef struct Scratch:
+    double* left  # n_statistics
+    double* right  # n_statistics
+    double* present  # n_statistics
+    double* missing  # n_statistics
+    double* zeros  # n_statistics
+    int64_t* left_count  # n_statistics
+    int64_t* right_count  # n_statistics
+    # nominal columns: one slot per level, one for missing, one spare
+    int64_t* run_start
+    int64_t* run_rows
+    double* run_weight
+    double* run_sums  # slots * n_statistics
+    double* run_gain
+    Keyed* run_order
+    int32_t* run_side
+    int32_t* best_side
+    # absolute error: one slot per row, all outputs side by side in the last two
+    double* loss
+    double* left_median
+    double* right_median
+    double* tree_weight
+    double* tree_moment
+    int32_t* y_rank  # by output, then row: rank of y among the node's values
+    double* y_sorted  # by output: the node's distinct values of y
+    int64_t* n_sorted  # by output
+    int64_t capacity  # rows that the slots hold
+
+# One pass over the present rows of a numeric column, in ascending order.
+cdef struct Pass:
+    int64_t n_present  # entries to go through
+    # positions (present rows in child 0) that leave enough rows on both sides
+    int64_t lowest
+    int64_t highest
+    # what child 0 holds before the first entry: the missing rows, or nothing
+    int64_t left_rows
+    double left_weight
+    const double* left_sums
+    int64_t left_fixed
+    # the rows that are divided, and the score they start from
+    const Totals* totals
+    double offset
+    double margin
+    int32_t missing_child
+    # the missing rows, and whether child 0 holds them (absolute error asks)
+    const void* missing_entries
+    int64_t n_missing
+    bint missing_left
+    # monotonic constraint: values allowed in this node, and the column's sign
+    double lower
+    double upper
+    int32_t direction
+    # child of the missing rows that stand beside the division, or -1
+    int32_t offset_child
+    # many-way splits: the run of the missing rows
+    int64_t n_runs_missing
+
+# A node as the split search sees it.
+cdef struct NodeView:
+    Totals totals
+    double margin
+    double lower
+    double upper
+    uint64_t random_state
+
+# A test that stands in for another one where its value is missing.
+cdef struct SurrogateTest:
+    int32_t column
+    int32_t low_child  # child of the rows up to the position
+    int64_t position  # numeric: present rows at or below the threshold
+    double agreement
+    double adjusted
+    double threshold
+    int64_t n_used
+
+cdef enum:
+    MAX_SURROGATES = 5

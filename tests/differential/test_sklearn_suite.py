@@ -1,0 +1,106 @@
+"""scikit-learn's own tests of its trees, passed by ours."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.differential.sklearn_expected_failures import EXPECTED_FAILURES
+
+ROOT = Path(__file__).parents[2]
+
+#: Of test_export only what goes through export_graphviz: export_text and plot_tree
+#: check that they are given scikit-learn's own two classes.
+TESTS = [
+    "sklearn.tree.tests.test_tree",
+    "sklearn.tree.tests.test_monotonic_tree",
+    "sklearn.tree.tests.test_split",
+    "sklearn.tree.tests.test_export::test_graphviz_toy",
+    "sklearn.tree.tests.test_export::test_graphviz_feature_class_names_array_support",
+    "sklearn.tree.tests.test_export::test_graphviz_errors",
+    "sklearn.tree.tests.test_export::test_criterion_in_gradient_boosting_graphviz",
+    "sklearn.tree.tests.test_export::test_precision",
+]
+
+#: scikit-learn 1.9.1 has 767 cases here; fewer than this means that the
+#: tests were not collected.
+LEAST_CASES = 600
+
+
+def run_their_tests(tests, directory, declared=None):
+    """Run tests in a fresh process; pytest's output and its cases by outcome.
+
+    ``declared`` replaces the table of declared failures.
+    """
+    report = directory / "report.xml"
+    # A configuration of its own, or pytest would apply this project's.
+    (directory / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider\n")
+    plugins = ["-p", "tests.differential.sklearn_swap"]
+    if declared is not None:
+        (directory / "other_declaration.py").write_text(
+            "from tests.differential.sklearn_expected_failures import "
+            "EXPECTED_FAILURES\n"
+            "EXPECTED_FAILURES.clear()\n"
+            f"EXPECTED_FAILURES.update({declared!r})\n"
+        )
+        plugins += ["-p", "other_declaration"]
+    search_path = [str(ROOT), os.environ.get("PYTHONPATH", "")]
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-q", "--tb=short"),
+            *plugins,
+            *("-c", str(directory / "pytest.ini"), f"--junitxml={report}"),
+            *("--pyargs", *tests),
+        ],
+        cwd=directory,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, search_path))},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    cases = {"passed": [], "failed": [], "declared": [], "skipped": []}
+    if report.exists():
+        for case in ElementTree.parse(report).iter("testcase"):
+            cases[_find_outcome(case)].append(case.get("name"))
+    return done, cases
+
+
+def _find_outcome(case):
+    if case.find("failure") is not None or case.find("error") is not None:
+        return "failed"
+    skipped = case.find("skipped")
+    if skipped is None:
+        return "passed"
+    return "declared" if skipped.get("type") == "pytest.xfail" else "skipped"
+
+
+@pytest.mark.slow
+def test_everything_passes_but_the_declared(tmp_path):
+    done, cases = run_their_tests(TESTS, tmp_path)
+    summary = done.stdout.strip().splitlines()[-1:]
+    print(*summary)
+    assert not cases["failed"], "\n".join([*cases["failed"], done.stdout[-4000:]])
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    assert len(cases["passed"]) > LEAST_CASES, summary
+    assert len(cases["declared"]) >= len(EXPECTED_FAILURES), cases["declared"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("declared", "message"),
+    [
+        ("test_tree.py::test_xor", "XPASS(strict)"),
+        ("test_tree.py::test_gone", "there is no such test"),
+        ("test_tree.py::test_xor[case]", "there is no such test"),
+    ],
+)
+def test_wrong_declaration_makes_the_run_fail(declared, message, tmp_path):
+    done, cases = run_their_tests(
+        ["sklearn.tree.tests.test_tree::test_xor"], tmp_path, {declared: "wrongly"}
+    )
+    assert done.returncode != 0
+    assert message in done.stdout + done.stderr
+    assert not cases["passed"]

@@ -1,0 +1,1 @@
+"""Plain-Python twins of the compiled algorithms: what a reader reads first."""

@@ -1,0 +1,269 @@
+"""CART in plain Python: which splits of a node are tried, and which one wins.
+
+A candidate is a dict: ``children`` (lists of rows), ``threshold`` or ``level_map``, and
+``missing_branch`` (None if no row of the node has a missing value in the column).
+"""
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+#: A candidate replaces the best one only if it is better by this share of the
+#: node's weighted impurity, so that rounding never decides.
+MARGIN = Fraction(1, 10**12)
+
+#: Stands for the level of missing values where they count as one more level.
+MISSING = None
+
+#: With more levels than this, all two-group splits are too many to try.
+MAX_LEVELS_ENUMERATED = 10
+
+
+def find_best_split(grower, rows, bounds):
+    """The best candidate of all columns, or None; earlier ones win ties."""
+    best = None
+    for feature, column in enumerate(grower.columns):
+        judge = Judge(grower, feature, rows, bounds)
+        for candidate in list_candidates(grower, column, rows, judge):
+            score = judge.score(candidate["children"])
+            if score is None:
+                continue
+            if best is None or score > best["score"] + judge.margin:
+                best = {**candidate, "score": score, "feature": feature}
+    return best
+
+
+class Judge:
+    """Scores the candidates of one column in one node."""
+
+    def __init__(self, grower, feature, rows, bounds):
+        self.target = grower.target
+        self.settings = grower.settings
+        self.min_weight_leaf = grower.min_weight_leaf
+        self.bounds = bounds
+        constraints = self.settings.monotonic_cst
+        self.direction = constraints[feature] if constraints else 0
+        if self.settings.missing == "surrogate":  # what is missing here counts nothing
+            values = grower.columns[feature].values
+            rows = [row for row in rows if values[row] is not MISSING]
+        self.impurity = self.target.weighted_impurity(rows) if rows else 0
+        self.margin = MARGIN * self.impurity
+
+    def score(self, children):
+        """Weighted impurity that the children save; None if they are not allowed."""
+        children = [rows for rows in children if rows]
+        if len(children) < 2:
+            return None
+        for rows in children:
+            if len(rows) < self.settings.min_samples_leaf:
+                return None
+            if sum(self.target.weights[row] for row in rows) < self.min_weight_leaf:
+                return None
+            if not self.target.allows_child(rows):
+                return None
+        if self.direction and not self.is_monotonic(children):
+            return None
+        score = self.impurity - sum(map(self.target.weighted_impurity, children))
+        # Most splits save no error, and rpart wants a gain as well.
+        must_gain = (
+            self.settings.missing == "surrogate" or self.target.criterion == "error"
+        )
+        if must_gain and score <= self.margin:
+            return None
+        return score
+
+    def is_monotonic(self, children):
+        """Whether the values rise (or fall) and stay within the node's bounds."""
+        values = [self.target.value(rows) for rows in children]
+        lower, upper = self.bounds
+        if lower is not None and any(exceeds(lower, value) for value in values):
+            return False
+        if upper is not None and any(exceeds(value, upper) for value in values):
+            return False
+        if self.direction > 0:
+            return not exceeds(values[0], values[1])
+        return not exceeds(values[1], values[0])
+
+
+def exceeds(value, limit):
+    """Whether a value is above a limit by more than rounding."""
+    return value > limit + MARGIN * max(abs(value), abs(limit))
+
+
+def midpoint(low, high):
+    """The number half way between two; the lower one if there is none between."""
+    middle = low / 2 + high / 2
+    return middle if middle < high else low
+
+
+def list_candidates(grower, column, rows, judge):
+    """All candidates of a column, in the order in which they are tried."""
+    mode = grower.settings.missing
+    present = [row for row in rows if column.values[row] is not MISSING]
+    missing = [row for row in rows if column.values[row] is MISSING]
+    if mode == "surrogate":
+        missing = []
+    if not present:
+        return
+    if column.kind == "nominal":
+        yield from list_nominal(grower, column, present, missing, judge)
+    else:
+        yield from list_thresholds(column, present, missing, mode)
+    # Last of all: is it missing or not?
+    multiway = column.kind == "nominal" and (
+        grower.settings.categorical_split == "multiway"
+    )
+    if missing and not multiway and (column.kind != "nominal" or mode == "branch"):
+        yield {
+            "children": [present, missing],
+            "threshold": math.nan if column.kind == "nominal" else math.inf,
+            "level_map": {column.values[row]: 0 for row in present}
+            if column.kind == "nominal"
+            else None,
+            "missing_branch": 1,
+        }
+
+
+def list_thresholds(column, present, missing, mode):
+    """value <= threshold to child 0, the others to child 1."""
+    distinct = sorted({column.values[row] for row in present})
+    pairs = list(pairwise(distinct))
+    missing_branches = [None]
+    if missing:
+        missing_branches = [2] if mode == "branch" else [1, 0]
+    for missing_branch in missing_branches:
+        for low, high in pairs:
+            threshold = midpoint(low, high)
+            children = [
+                [row for row in present if column.values[row] <= threshold],
+                [row for row in present if column.values[row] > threshold],
+            ]
+            yield {
+                "children": with_missing(children, missing, missing_branch),
+                "threshold": threshold,
+                "level_map": None,
+                "missing_branch": missing_branch,
+            }
+
+
+def with_missing(children, missing, missing_branch):
+    """The children, the rows with a missing value put where they belong."""
+    if missing_branch is None:
+        return children
+    if missing_branch == len(children):
+        return [*children, missing]
+    return [
+        rows + missing if number == missing_branch else rows
+        for number, rows in enumerate(children)
+    ]
+
+
+def list_nominal(grower, column, present, missing, judge):
+    """Candidates over levels: one group against the other, or a child per level."""
+    mode = grower.settings.missing
+    split = grower.settings.categorical_split
+    rows_of = {}
+    for level in sorted({column.values[row] for row in present}):
+        rows_of[level] = [row for row in present if column.values[row] == level]
+    if split == "multiway":
+        yield from list_multiway(column, rows_of, missing, mode)
+        return
+    own_child = missing if mode == "branch" else []
+    if missing and mode == "learned":
+        rows_of[MISSING] = missing
+    if len(rows_of) < 2:
+        return
+
+    def make_candidate(group):
+        level_map = {level: 0 if level in group else 1 for level in rows_of}
+        children = [
+            [
+                row
+                for level in rows_of
+                if level_map[level] == side
+                for row in rows_of[level]
+            ]
+            for side in (0, 1)
+        ]
+        missing_branch = level_map.pop(MISSING, None)
+        if own_child:
+            children, missing_branch = [*children, own_child], 2
+        return {
+            "children": children,
+            "threshold": math.nan,
+            "level_map": level_map,
+            "missing_branch": missing_branch,
+        }
+
+    if split == "one-vs-rest":
+        groups = [{level} for level in rows_of]
+    elif grower.target.ordering_is_exact:
+        groups = list_prefixes(rows_of, grower.target.level_orders()[0])
+    elif len(rows_of) <= MAX_LEVELS_ENUMERATED:
+        groups = list_gray(list(rows_of))
+    else:
+        groups = search_group(rows_of, grower.target, judge, make_candidate)
+    for group in groups:
+        yield make_candidate(group)
+
+
+def list_multiway(column, rows_of, missing, mode):
+    """A child for every declared level; missing values join a level or stand alone."""
+    children = [rows_of.get(level, []) for level in range(column.n_levels)]
+    missing_branches = [None]
+    if missing:
+        missing_branches = [column.n_levels] if mode == "branch" else list(rows_of)
+    for missing_branch in missing_branches:
+        yield {
+            "children": with_missing(children, missing, missing_branch),
+            "threshold": math.nan,
+            "level_map": {level: level for level in range(column.n_levels)},
+            "missing_branch": missing_branch,
+        }
+
+
+def list_prefixes(rows_of, order):
+    """The first 1, 2, ... levels of an order, ties in level order."""
+    keys = {level: order(rows) for level, rows in rows_of.items()}
+    levels = sorted(rows_of, key=keys.get)
+    return [set(levels[:count]) for count in range(1, len(levels))]
+
+
+def list_gray(levels):
+    """All two-group splits; the next differs from the one before in one level."""
+    group, groups = set(), []
+    for step in range(1, 2 ** (len(levels) - 1)):
+        trailing_zeros = (step & -step).bit_length() - 1
+        group = group ^ {levels[trailing_zeros]}
+        groups.append(group)
+    return groups
+
+
+def search_group(rows_of, target, judge, make_candidate):
+    """A good group among many levels: the best prefix of any order, then improved."""
+
+    def score_group(group):
+        if not 0 < len(group) < len(rows_of):
+            return None
+        return judge.score(make_candidate(group)["children"])
+
+    best, best_score = None, None
+    for order in target.level_orders():
+        for group in list_prefixes(rows_of, order):
+            score = score_group(group)
+            if score is not None and (
+                best is None or score > best_score + judge.margin
+            ):
+                best, best_score = group, score
+    if best is None:
+        return []
+    for _ in range(10):
+        changed = False
+        for level in rows_of:
+            moved = best ^ {level}
+            score = score_group(moved)
+            if score is not None and score > best_score + judge.margin:
+                best, best_score, changed = moved, score, True
+        if not changed:
+            break
+    return [best]

@@ -1,0 +1,134 @@
+"""CART in plain Python: tests that stand in for one whose value is missing.
+
+After Breiman et al. (1984), section 5.3, in the way of the R package rpart.
+"""
+
+from fractions import Fraction
+from itertools import pairwise
+
+from tests.reference.cart_splits import MARGIN, MISSING, midpoint
+
+MAX_SURROGATES = 5
+
+
+def find_surrogates(grower, rows, split):
+    """The best stand-ins for a split, at most five, the best first."""
+    if len(split["children"]) != 2:  # only a two-way test can be imitated
+        return []
+    weights = grower.target.weights
+    side = {row: number for number in (0, 1) for row in split["children"][number]}
+    totals = [sum(weights[row] for row in child) for child in split["children"]]
+    total = sum(totals)
+    found = []
+    for feature, column in enumerate(grower.columns):
+        if feature == split["feature"]:
+            continue
+        present = [row for row in rows if column.values[row] is not MISSING]
+        find = imitate_by_levels if column.kind == "nominal" else imitate_by_threshold
+        surrogate = find(column.values, present, side, weights, MARGIN * total)
+        if surrogate is None:
+            continue
+        agreement = Fraction(surrogate.pop("agreeing_weight")) / total
+        majority = Fraction(max(totals)) / total
+        adjusted = (agreement - majority) / (1 - majority)
+        if adjusted <= 1e-10:
+            continue
+        surrogate.update(
+            feature=feature,
+            kind=column.kind,
+            agreement=agreement,
+            adjusted_agreement=adjusted,
+            n_used=0,
+        )
+        # Behind all that agree as well: the earlier column wins a tie.
+        rank = sum(other["agreement"] >= agreement - MARGIN for other in found)
+        found.insert(rank, surrogate)
+    return found[:MAX_SURROGATES]
+
+
+def imitate_by_threshold(values, present, side, weights, margin):
+    """The threshold, and its direction, that agrees best with the sides."""
+    judged = [row for row in present if row in side]
+    best = max(sum(weights[row] for row in judged if side[row] == k) for k in (0, 1))
+    surrogate = None
+    distinct = sorted({values[row] for row in present})
+    for low, high in pairwise(distinct):
+        below = [row for row in judged if values[row] <= low]
+        above = [row for row in judged if values[row] > low]
+        if len(below) < 2 or len(above) < 2:
+            continue
+        for low_branch in (1, 0):
+            agreeing = [row for row in below if side[row] == low_branch]
+            agreeing += [row for row in above if side[row] != low_branch]
+            agreement = sum(weights[row] for row in agreeing)
+            if agreement > best + margin:
+                best = agreement
+                surrogate = {
+                    "threshold": midpoint(low, high),
+                    "low_branch": low_branch,
+                    "level_map": None,
+                    "agreeing_weight": agreement,
+                }
+    return surrogate
+
+
+def imitate_by_levels(values, present, side, weights, margin):
+    """Every level to the side where most of its weight is."""
+    judged = [row for row in present if row in side]
+
+    def heavier(rows, otherwise):
+        first, second = (
+            sum(weights[row] for row in rows if side[row] == k) for k in (0, 1)
+        )
+        if abs(first - second) <= margin:
+            return otherwise
+        return 0 if first > second else 1
+
+    majority = heavier(judged, otherwise=1)
+    level_map = {}
+    for level in sorted({values[row] for row in judged}):
+        rows = [row for row in judged if values[row] == level]
+        level_map[level] = heavier(rows, otherwise=majority)
+    agreeing = [row for row in judged if level_map[values[row]] == side[row]]
+    if len(agreeing) < 2 or len(judged) - len(agreeing) < 2:
+        return None
+    return {
+        "threshold": float("nan"),
+        "low_branch": -1,  # means nothing here
+        "level_map": level_map,
+        "agreeing_weight": sum(weights[row] for row in agreeing),
+    }
+
+
+def find_default_branch(grower, split):
+    """The strictly heaviest child, or None."""
+    weights = [
+        sum(grower.target.weights[row] for row in child) for child in split["children"]
+    ]
+    order = sorted(range(len(weights)), key=weights.__getitem__, reverse=True)
+    first, second = weights[order[0]], weights[order[1]]
+    return None if first - second <= MARGIN * sum(weights) else order[0]
+
+
+def route_by_surrogates(grower, rows, children, surrogates, default):
+    """Send the rows that the split could not judge; some may stay where they are."""
+    sent = {row for child in children for row in child}
+    for row in rows:
+        if row in sent:
+            continue
+        branch = default
+        for surrogate in surrogates:
+            value = grower.columns[surrogate["feature"]].values[row]
+            if value is MISSING:
+                continue
+            if surrogate["level_map"] is None:
+                low = value <= surrogate["threshold"]
+                branch = surrogate["low_branch"] if low else 1 - surrogate["low_branch"]
+            elif value in surrogate["level_map"]:
+                branch = surrogate["level_map"][value]
+            else:
+                continue
+            surrogate["n_used"] += 1
+            break
+        if branch is not None:
+            children[branch].append(row)

@@ -1,0 +1,122 @@
+"""Twin and kernel brought to one form, and their first difference."""
+
+import math
+
+import numpy as np
+
+from sklearn_textbook.tree.grow import layout
+
+KIND_NAMES = {
+    layout.LEAF: "leaf",
+    layout.NUMERIC: "numeric",
+    layout.ORDINAL: "ordinal",
+    layout.NOMINAL: "nominal",
+}
+
+
+def read_grown_tree(tree):
+    """The nodes of a GrownTree as the twins write them."""
+
+    def level_map(record):
+        if record["map_start"] < 0:
+            return None
+        start = int(record["map_start"])
+        stop = start + int(tree.n_levels[record["feature"]])
+        return {
+            code: int(branch)
+            for code, branch in enumerate(tree.level_branch[start:stop])
+            if branch >= 0
+        }
+
+    surrogates = [[] for _ in tree.nodes]
+    for record in tree.surrogates:
+        surrogates[record["node"]].append(
+            {
+                "feature": int(record["feature"]),
+                "kind": KIND_NAMES[int(record["kind"])],
+                "threshold": float(record["threshold"]),
+                "low_branch": int(record["low_branch"]),
+                "level_map": level_map(record),
+                "agreement": float(record["agreement"]),
+                "adjusted_agreement": float(record["adjusted_agreement"]),
+                "n_used": int(record["n_used"]),
+            }
+        )
+    nodes = []
+    for number, record in enumerate(tree.nodes):
+        first, count = int(record["first_child"]), int(record["n_children"])
+        statistics = [
+            tree.statistics[number, output, : tree.n_classes[output]].tolist()
+            for output in range(tree.n_outputs)
+        ]
+        nodes.append(
+            {
+                "parent": int(record["parent"]),
+                "children": list(range(first, first + count)),
+                "feature": int(record["feature"]),
+                "kind": KIND_NAMES[int(record["kind"])],
+                "threshold": float(record["threshold"]),
+                "level_map": level_map(record),
+                "missing_branch": int(record["missing_branch"]),
+                "impurity": float(record["impurity"]),
+                "improvement": float(record["improvement"]),
+                "n_samples": int(record["n_samples"]),
+                "weight": float(record["weight"]),
+                "statistics": statistics,
+                "surrogates": surrogates[number],
+            }
+        )
+    return nodes
+
+
+def find_difference(twin, kernel):
+    """What differs first between two lists of nodes, in words; None if nothing."""
+    for number, (expected, got) in enumerate(zip(twin, kernel, strict=False)):
+        for name in got:
+            if not is_same(name, expected[name], got[name]):
+                return (
+                    f"node {number}, {name}: twin {show(expected[name])}, "
+                    f"kernel {show(got[name])}\n  twin   {show(expected)}"
+                    f"\n  kernel {show(got)}"
+                )
+    if len(twin) != len(kernel):
+        return f"{len(twin)} nodes in the twin, {len(kernel)} in the kernel"
+    return None
+
+
+def is_same(name, expected, got):
+    """Equal, numbers that were computed within 1e-9 of their size."""
+    if name == "surrogates":
+        return len(expected) == len(got) and all(
+            is_same(key, one[key], other[key])
+            for one, other in zip(expected, got, strict=True)
+            for key in other
+        )
+    if name == "statistics":
+        return [len(row) for row in expected] == [len(row) for row in got] and all(
+            is_close(one, other)
+            for row, other_row in zip(expected, got, strict=True)
+            for one, other in zip(row, other_row, strict=True)
+        )
+    if isinstance(got, float):
+        return is_close(float(expected), got)
+    return expected == got
+
+
+def is_close(expected, got):
+    if math.isnan(expected) or math.isnan(got):
+        return math.isnan(expected) and math.isnan(got)
+    return math.isclose(expected, got, rel_tol=1e-9, abs_tol=1e-9)
+
+
+def show(value):
+    """A short form of a node's field or of a whole node."""
+    if isinstance(value, dict) and "rows" in value:
+        hidden = {"rows", "split", "path", "bounds"}
+        value = {key: item for key, item in value.items() if key not in hidden}
+    return repr(value)
+
+
+def to_numpy_column(values):
+    """A column of numbers with NaN for missing."""
+    return np.array([math.nan if value is None else value for value in values])

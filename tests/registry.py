@@ -1,0 +1,66 @@
+"""The one list of estimators under test, with the parameters to test them with.
+
+A new estimator gets an entry in INSTANCES. A check of scikit-learn that cannot hold for
+some parameters is declared in EXPECTED_FAILURES with the reason; it then has to fail.
+"""
+
+from sklearn_textbook.tree import CARTClassifier, CARTRegressor
+
+INSTANCES = {
+    "CARTClassifier": [
+        CARTClassifier(),
+        CARTClassifier(criterion="entropy", missing="branch", unseen="fractional"),
+        CARTClassifier(criterion="error", missing="error"),
+        CARTClassifier(criterion="log_loss", missing="surrogate"),
+        CARTClassifier(categorical_split="one-vs-rest", max_leaf_nodes=5),
+        CARTClassifier(categorical_split="multiway", unseen="error"),
+        CARTClassifier(max_features="sqrt", random_state=0, min_samples_leaf=2),
+        CARTClassifier(splitter="random", random_state=0),
+        CARTClassifier(ccp_alpha=0.01, tie_breaking="random", random_state=0),
+        CARTClassifier(max_depth=3, min_impurity_decrease=0.01, n_jobs=1),
+    ],
+    "CARTRegressor": [
+        CARTRegressor(),
+        CARTRegressor(criterion="absolute_error", missing="branch"),
+        CARTRegressor(missing="surrogate", unseen="fractional"),
+        CARTRegressor(missing="error", categorical_split="one-vs-rest"),
+        CARTRegressor(categorical_split="multiway", max_leaf_nodes=5),
+        CARTRegressor(max_features=0.5, random_state=0, min_samples_leaf=2),
+        CARTRegressor(splitter="random", random_state=0),
+        CARTRegressor(ccp_alpha=0.01, tie_breaking="random", random_state=0),
+        CARTRegressor(max_depth=3, min_weight_fraction_leaf=0.05, n_jobs=1),
+    ],
+}
+
+
+def counts_rows(estimator):
+    """Whether a limit of the growth counts rows."""
+    return getattr(estimator, "min_samples_leaf", 1) != 1
+
+
+# (which estimators, which checks, why they cannot hold)
+EXPECTED_FAILURES = [
+    (
+        counts_rows,
+        (
+            "check_sample_weight_equivalence_on_dense_data",
+            "check_sample_weight_equivalence_on_sparse_data",
+        ),
+        "min_samples_leaf counts rows, as in scikit-learn, and not their weights",
+    ),
+]
+
+
+def all_instances():
+    """Every instance of the registry, class by class."""
+    return [instance for instances in INSTANCES.values() for instance in instances]
+
+
+def expected_failed_checks(estimator):
+    """The checks that are declared to fail for an estimator, with their reasons."""
+    return {
+        check: reason
+        for concerns, checks, reason in EXPECTED_FAILURES
+        if concerns(estimator)
+        for check in checks
+    }

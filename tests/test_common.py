@@ -1,0 +1,31 @@
+"""scikit-learn's own checks, on every estimator and several parameter sets each."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from tests.public_api import public_estimators
+from tests.registry import INSTANCES, all_instances, expected_failed_checks
+
+
+@parametrize_with_checks(
+    all_instances(), expected_failed_checks=expected_failed_checks, xfail_strict=True
+)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+def test_registry_lists_every_public_estimator():
+    assert set(INSTANCES) == set(public_estimators())
+
+
+@pytest.mark.parametrize("name", sorted(INSTANCES))
+def test_registry_tests_defaults_and_more(name):
+    instances = INSTANCES[name]
+    assert {type(instance).__name__ for instance in instances} == {name}
+    assert type(instances[0])().get_params() == instances[0].get_params()
+    assert len(instances) > 1
+
+
+@pytest.mark.parametrize("name", sorted(INSTANCES))
+def test_defaults_pass_every_check(name):
+    assert expected_failed_checks(INSTANCES[name][0]) == {}

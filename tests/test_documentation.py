@@ -1,0 +1,64 @@
+"""The pages of the documentation keep step with the package."""
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+from sklearn_textbook.cli import errors
+from sklearn_textbook.cli.app import app
+from tests.public_api import public_objects
+
+DOC = Path(__file__).parents[1] / "doc"
+
+
+def test_reference_lists_every_public_object():
+    listed, module = set(), None
+    for line in (DOC / "api" / "index.rst").read_text("utf-8").splitlines():
+        if line.startswith(".. currentmodule:: "):
+            module = line.removeprefix(".. currentmodule:: ")
+        elif module and re.fullmatch(r"   [\w.]+", line):
+            listed.add(f"{module}.{line.strip()}")
+    assert set(public_objects()) <= listed
+
+
+def command_options():
+    """The long options of all commands."""
+    names = {
+        name
+        for command in app.commands.values()
+        for parameter in command.params
+        for name in [*parameter.opts, *parameter.secondary_opts]
+    }
+    return sorted(name for name in names if name.startswith("--"))
+
+
+@pytest.mark.parametrize("name", command_options())
+def test_guide_names_every_option(name):
+    page = (DOC / "user_guide" / "command_line.rst").read_text("utf-8")
+    assert re.search(rf"``{name}[` ]", page)
+
+
+def test_guide_names_every_exit_code():
+    page = (DOC / "user_guide" / "command_line.rst").read_text("utf-8")
+    documented = re.findall(r"^(\d+) +\w", page, re.MULTILINE)
+    codes = [value for value in vars(errors).values() if isinstance(value, int)]
+    assert sorted(map(int, documented)) == sorted(codes)
+
+
+def glossary_places():
+    """What the glossary's last column names: modules, objects, folders."""
+    page = (DOC / "glossary.rst").read_text("utf-8")
+    last_cells = [line.rpartition(",")[2] for line in page.splitlines()]
+    return sorted(set(re.findall(r"``([\w./]+)``", "\n".join(last_cells))))
+
+
+@pytest.mark.parametrize("name", glossary_places())
+def test_glossary_names_what_exists(name):
+    path, _, attribute = name.replace("/", ".").rpartition(".")
+    module = importlib.import_module(".".join(filter(None, ["sklearn_textbook", path])))
+    tree = importlib.import_module("sklearn_textbook.tree")
+    estimator = tree.CARTClassifier
+    owners = (module, tree, estimator, estimator())
+    assert any(hasattr(owner, attribute) for owner in owners)

@@ -1,0 +1,385 @@
+"""Model files: read back to equal predictions, and nothing else is ever accepted."""
+
+import json
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.tree import DecisionTreeClassifier
+
+from sklearn_textbook.io import (
+    ModelFileError,
+    load_model,
+    read_model,
+    read_table,
+    save_model,
+)
+from sklearn_textbook.io.model_document import SCHEMA_VERSION
+from sklearn_textbook.tree import CARTClassifier, CARTRegressor, export_text
+
+DATA = Path(__file__).parent / "data"
+
+
+def iris_tree(**parameters):
+    X, y = load_iris(return_X_y=True)
+    return CARTClassifier(max_depth=3, random_state=0, **parameters).fit(X, y), X
+
+
+@pytest.fixture(scope="module")
+def good_text(tmp_path_factory):
+    """The text of a good model file."""
+    path = tmp_path_factory.mktemp("good") / "good.json"
+    save_model(iris_tree()[0], path, target="species", table={"n_rows": 150})
+    return path.read_text("utf-8")
+
+
+@pytest.fixture
+def document(good_text):
+    """A good model file as a dictionary."""
+    return json.loads(good_text)
+
+
+def read_document(document, tmp_path):
+    path = tmp_path / "model.json"
+    path.write_text(document if isinstance(document, str) else json.dumps(document))
+    return read_model(path)
+
+
+def refusal(document, tmp_path):
+    with pytest.raises(ModelFileError) as caught:
+        read_document(document, tmp_path)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert caught.value.path == str(tmp_path / "model.json")
+    return message.removeprefix(f"{tmp_path}/")
+
+
+# ------------------------------------------------------------------ round trips
+VALUES = st.none() | st.integers(-3, 3).map(float)
+LEVELS = st.none() | st.sampled_from(["red", "green", "蓝"])
+
+
+@st.composite
+def frames(draw):
+    """A small mixed table with missing values, and more rows of the same columns."""
+    n_rows = draw(st.integers(2, 30))
+    length = {"min_size": n_rows, "max_size": n_rows}
+    size = st.none() | st.sampled_from(["S", "M", "L"])
+    return pd.DataFrame(
+        {
+            "number": pd.array(draw(st.lists(VALUES, **length)), dtype="Float64"),
+            "colour": pd.array(draw(st.lists(LEVELS, **length)), dtype="str"),
+            "size": pd.Categorical(
+                draw(st.lists(size, **length)), categories=["S", "M", "L"], ordered=True
+            ),
+            "flag": draw(st.lists(st.booleans(), **length)),
+        }
+    )
+
+
+@given(
+    frame=frames(),
+    seed=st.integers(0, 2**32 - 1),
+    labels=st.sampled_from([["no", "yes", "蓝"], [1, 2, 5], [True, False], [0.5, 1.5]]),
+    missing=st.sampled_from(["learned", "branch", "surrogate"]),
+    categorical_split=st.sampled_from(["subset", "one-vs-rest", "multiway"]),
+)
+@settings(max_examples=60)
+def test_classifier_predicts_the_same(
+    tmp_path_factory, frame, seed, labels, missing, categorical_split
+):
+    rng = np.random.default_rng(seed)
+    if len(labels) == 2 and isinstance(labels[0], float):
+        labels = ["a", "b"]
+    y = rng.choice(np.asarray(labels), len(frame))
+    y[:2] = labels[:2]
+    tree = CARTClassifier(missing=missing, categorical_split=categorical_split)
+    tree.fit(frame, y, sample_weight=rng.integers(1, 3, len(frame)))
+    path = tmp_path_factory.mktemp("model") / "tree.json"
+    save_model(tree, path)
+    loaded = load_model(path)
+    unknown = frame.assign(colour="never seen")
+    for table in (frame, frame[::-1], unknown):
+        np.testing.assert_array_equal(
+            loaded.predict_proba(table), tree.predict_proba(table)
+        )
+        np.testing.assert_array_equal(loaded.predict(table), tree.predict(table))
+    assert loaded.predict(frame).dtype.kind == tree.predict(frame).dtype.kind
+    assert loaded.get_params() == tree.get_params()
+    assert loaded.schema_ == tree.schema_
+    for name in ("n_features_in_", "n_outputs_", "n_classes_", "max_features_"):
+        assert getattr(loaded, name) == getattr(tree, name)
+    np.testing.assert_array_equal(loaded.feature_names_in_, tree.feature_names_in_)
+    assert export_text(loaded) == export_text(tree)
+    assert loaded.rules_ == tree.rules_
+    np.testing.assert_array_equal(
+        loaded.feature_importances_, tree.feature_importances_
+    )
+
+
+@given(frame=frames(), seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=30)
+def test_regressor_predicts_the_same(tmp_path_factory, frame, seed):
+    y = np.random.default_rng(seed).normal(size=len(frame))
+    tree = CARTRegressor(random_state=seed % 10).fit(frame, y)
+    path = tmp_path_factory.mktemp("model") / "tree.json"
+    save_model(tree, path)
+    np.testing.assert_array_equal(load_model(path).predict(frame), tree.predict(frame))
+
+
+def test_several_outputs(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    names = np.asarray(["a", "b", "c"])
+    outputs = np.column_stack([names[y], names[::-1][y // 2]])
+    tree = CARTClassifier(max_depth=2).fit(X, outputs)
+    path = tmp_path / "tree.json"
+    save_model(tree, path)
+    loaded = load_model(path)
+    np.testing.assert_array_equal(loaded.predict(X), tree.predict(X))
+    for ours, theirs in zip(
+        loaded.predict_proba(X), tree.predict_proba(X), strict=True
+    ):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_table_without_names(tmp_path):
+    tree, X = iris_tree()
+    path = tmp_path / "tree.json"
+    save_model(tree, path)
+    loaded = load_model(path)
+    assert not hasattr(loaded, "feature_names_in_")
+    np.testing.assert_array_equal(loaded.predict_proba(X), tree.predict_proba(X))
+
+
+def test_loaded_model_is_saved_and_pickled_alike(tmp_path):
+    tree, X = iris_tree()
+    first, second = tmp_path / "first.json", tmp_path / "second.json"
+    save_model(tree, first, target="species")
+    loaded = load_model(first)
+    save_model(loaded, second, target="species")
+    assert first.read_bytes() == second.read_bytes()
+    again = pickle.loads(pickle.dumps(loaded))
+    np.testing.assert_array_equal(again.predict(X), tree.predict(X))
+
+
+def test_all_of_a_saved_model(tmp_path):
+    path = tmp_path / "tree.json"
+    save_model(iris_tree()[0], path, target="好瓜", table={"names": ["a"]})
+    model = read_model(path)
+    assert (model.target, model.table) == ("好瓜", {"names": ["a"]})
+    assert [entry.name for entry in tmp_path.iterdir()] == ["tree.json"]
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"class_weight": {0: 1.0, 1: 2.5, 2: np.float64(3)}},
+        {"max_features": np.int64(2), "min_impurity_decrease": np.float32(0.25)},
+        {"monotonic_cst": None, "categorical_features": np.array([False] * 4)},
+        {"categorical_features": [0]},
+    ],
+)
+def test_parameters_of_all_types(tmp_path, parameters):
+    tree, X = iris_tree(**parameters)
+    path = tmp_path / "tree.json"
+    save_model(tree, path)
+    loaded = load_model(path)
+    for name, value in parameters.items():
+        np.testing.assert_array_equal(getattr(loaded, name), value)
+    np.testing.assert_array_equal(loaded.predict(X), tree.predict(X))
+    loaded.fit(X, tree.predict(X))
+
+
+def test_ordinal_table_from_a_file(tmp_path):
+    table = read_table(DATA / "loan.parquet").frame.drop_columns(["decision"])
+    y = np.arange(table.num_rows) % 3
+    tree = CARTClassifier(max_depth=4).fit(table, y)
+    path = tmp_path / "tree.json"
+    save_model(tree, path)
+    np.testing.assert_array_equal(
+        load_model(path).predict_proba(table), tree.predict_proba(table)
+    )
+
+
+# ------------------------------------------------------------- what is not saved
+def test_unfitted_and_foreign_estimators(tmp_path):
+    path = tmp_path / "tree.json"
+    with pytest.raises(NotFittedError):
+        save_model(CARTClassifier(), path)
+    with pytest.raises(
+        ModelFileError, match="a DecisionTreeClassifier cannot be saved"
+    ):
+        save_model(DecisionTreeClassifier(), path)
+
+    class CARTClassifierOfMyOwn(CARTClassifier):
+        pass
+
+    CARTClassifierOfMyOwn.__name__ = "CARTClassifier"
+    with pytest.raises(ModelFileError, match="a CARTClassifier cannot be saved"):
+        save_model(CARTClassifierOfMyOwn(), path)
+    assert not path.exists()
+
+
+def test_random_generator(tmp_path):
+    tree, _ = iris_tree()
+    tree.set_params(random_state=np.random.RandomState(0))
+    with pytest.raises(ModelFileError) as caught:
+        save_model(tree, tmp_path / "tree.json")
+    assert str(caught.value) == (
+        f"{tmp_path}/tree.json: parameter random_state is a RandomState, which a model "
+        "file cannot hold; give random_state an integer or None before saving"
+    )
+
+
+def test_place_that_cannot_be_written(tmp_path):
+    tree, _ = iris_tree()
+    with pytest.raises(ModelFileError, match=r"cannot be written \(No such file"):
+        save_model(tree, tmp_path / "none" / "tree.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+# ------------------------------------------------------------- what is not read
+def test_files_that_are_no_models(tmp_path):
+    not_ours = (
+        "model.json: is JSON, but no sklearn-textbook model; give a file written by "
+        "sklearn-textbook fit --save or by save_model"
+    )
+    assert refusal('{"learner": {"trees": []}}', tmp_path) == not_ours
+    assert refusal("[1, 2]", tmp_path) == (
+        "model.json: is JSON, but no sklearn-textbook model"
+    )
+    assert refusal('{"format": ', tmp_path) == (
+        "model.json: is no JSON from line 1, column 12 on; it ends too early"
+    )
+    assert refusal("a,b\n1,2\n", tmp_path) == (
+        "model.json: is no JSON from line 1, column 1 on"
+    )
+    deep = "[" * 100_000
+    assert "is no JSON" in refusal(deep, tmp_path)
+    assert "is no JSON" in refusal('{"a": NaN}', tmp_path)
+    assert "is no JSON" in refusal('{"a": ' + "9" * 5000 + "}", tmp_path)
+    path = tmp_path / "model.json"
+    path.write_bytes(pickle.dumps([1]))
+    with pytest.raises(ModelFileError, match="is no model file: it is not UTF-8 text"):
+        load_model(path)
+    with pytest.raises(ModelFileError, match=r"other.json: no such file"):
+        load_model(tmp_path / "other.json")
+    with pytest.raises(ModelFileError, match="cannot be read"):
+        load_model(tmp_path)
+
+
+def test_newer_version(document, tmp_path):
+    document["schema_version"] = SCHEMA_VERSION + 1
+    assert refusal(document, tmp_path) == (
+        f"model.json: has schema version {SCHEMA_VERSION + 1}, but this version of "
+        f"sklearn-textbook reads up to {SCHEMA_VERSION}; install a newer one"
+    )
+
+
+@pytest.mark.parametrize("version", [None, "1", 1.0, True, 0])
+def test_wrong_version(document, tmp_path, version):
+    document["schema_version"] = version
+    assert "is damaged: it has no schema_version" in refusal(document, tmp_path)
+
+
+def test_every_truncation_is_refused(document, tmp_path):
+    text = json.dumps(document)
+    for stop in range(0, len(text), 97):
+        assert "is no JSON" in refusal(text[:stop], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"estimator": "os.system"}, "unknown estimator 'os.system'"),
+        ({"estimator": ["CARTClassifier"]}, "unknown estimator"),
+        ({"estimator": "CARTRegressor"}, "has no parameter 'class_weight'"),
+        (
+            {"estimator": "CARTRegressor", "parameters": {}},
+            "do not belong to a CARTRegressor",
+        ),
+        ({"parameters": {"max_dept": 3}}, "no parameter 'max_dept'; did you mean 'max"),
+        (
+            {"parameters": {"max_depth": {"import": "os"}}},
+            "unknown form of a parameter",
+        ),
+        ({"parameters": {"n_jobs": 10**9}}, "CARTClassifier has no parameter 'n_jobs'"),
+        ({"parameters": []}, "parameters must be an object"),
+        ({"classes": None}, "do not belong to a CARTClassifier"),
+        ({"classes": []}, "classes must be a list"),
+        ({"classes": [{"dtype": "int64", "values": [0, 1]}]}, "[2] classes, but"),
+        ({"classes": [{"dtype": "int64", "values": [0, 1, "x"]}]}, "must all be int"),
+        ({"classes": [{"dtype": "object", "values": [[], {}, 1]}]}, "text, numbers"),
+        ({"classes": [{"dtype": "O8", "values": [0, 1, 2]}]}, "unknown dtype 'O8'"),
+        ({"max_features": 0}, "max_features must be from 1 to 4, got 0"),
+        ({"max_features": "4"}, "max_features must be from 1 to 4, got '4'"),
+        ({"n_missing": [0]}, "n_missing must be a list of 4 counts"),
+        ({"n_missing": [0, 0, 0, -1]}, "n_missing must hold integers"),
+        ({"target": 3}, "target must be text or null"),
+        ({"table": []}, "table an object"),
+        (
+            {"columns": {"has_names": False, "columns": []}},
+            "0 columns, but the tree has",
+        ),
+        ({"columns": []}, "is damaged"),
+        ({"tree": {}}, "is damaged"),
+        ({"tree": None}, "is damaged"),
+    ],
+)
+def test_damaged_entries(document, tmp_path, change, message):
+    assert message in refusal({**document, **change}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name", ["estimator", "parameters", "columns", "tree", "target"]
+)
+def test_missing_entries(document, tmp_path, name):
+    del document[name]
+    assert refusal(document, tmp_path) == f"model.json: is damaged: '{name}' is missing"
+
+
+def _places(value, path=()):
+    """All places of a document: ways of keys and positions."""
+    yield path
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _places(item, (*path, key))
+    elif isinstance(value, list):
+        for position, item in enumerate(value):
+            yield from _places(item, (*path, position))
+
+
+HOSTILE = [None, -7, 2**40, 10**30, 1.5, "x", [], {}, [[1]], True]
+
+
+@settings(max_examples=300)
+@given(data=st.data())
+def test_no_change_of_a_file_does_harm(tmp_path_factory, good_text, data):
+    """A changed file is refused, or still gives a tree that can be used."""
+    tmp_path = tmp_path_factory.mktemp("model")
+    damaged = json.loads(good_text)
+    places = [place for place in _places(damaged) if place]
+    place = data.draw(st.sampled_from(places))
+    inner = damaged
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = data.draw(st.sampled_from(HOSTILE))
+    try:
+        model = read_document(damaged, tmp_path)
+    except ModelFileError:
+        return
+    names = model.estimator.schema_.names
+    rows = pd.DataFrame(np.ones((2, len(names))), columns=names)
+    try:
+        shares = model.estimator.predict_proba(
+            rows if model.estimator.schema_.has_names else rows.to_numpy()
+        )
+    except (ValueError, TypeError):
+        return  # a parameter such as n_jobs that the estimator itself refuses
+    assert shares.shape == (2, len(model.estimator.classes_))

@@ -1,0 +1,108 @@
+"""What the package promises to those who install it: README, version, metadata."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import sklearn_textbook
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+
+def readme_command(mark):
+    """The shell command between two marks of the README, as .ci/run reads it."""
+    block = rf"<!-- {mark} -->\n```sh\n(.*?)```\n<!-- end -->"
+    (text,) = re.findall(block, README, re.S)
+    return text.strip()
+
+
+def test_version_has_one_source():
+    version = re.escape(sklearn_textbook.__version__)
+    assert "version" in PROJECT["dynamic"]
+    assert "version" not in PROJECT
+    for name in ("pyproject.toml", "setup.py", "README.md", "doc/conf.py"):
+        assert not re.search(version, (ROOT / name).read_text("utf-8")), name
+
+
+@pytest.mark.parametrize("mark", ["use", "test"])
+def test_readme_commands_start_from_nothing(mark):
+    first, second, *_ = readme_command(mark).split(" && ")
+    assert first == "python3 -m venv .venv"
+    assert shlex.split(second)[:2] == [".venv/bin/pip", "install"]
+
+
+def test_readme_installs_extras_that_exist():
+    named = re.findall(r'"(?:sklearn-textbook|\.)\[([\w,]+)\]"', README)
+    assert named
+    for extras in named:
+        assert set(extras.split(",")) <= set(PROJECT["optional-dependencies"])
+
+
+def test_ci_runs_the_command_of_the_readme():
+    assert "readme_command test" in (ROOT / ".ci" / "run").read_text("utf-8")
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+
+
+def test_readme_main_command_works():
+    *_, command = readme_command("use").split(" && ")
+    program, *arguments = shlex.split(command)
+    assert program == ".venv/bin/sklearn-textbook"
+    result = subprocess.run(
+        [sys.executable, "-m", "sklearn_textbook", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""
+    shown = re.search(r"<!-- output -->\n```text\n(.*?)```", README, re.S).group(1)
+    assert shown.strip() in result.stdout
+
+
+def test_readme_python_examples_run():
+    blocks = re.findall(r"```python\n(.*?)```", README, re.S)
+    assert blocks
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), {})
+
+
+def test_readme_links_lead_somewhere():
+    for target in re.findall(r"\]\(([^)#]+)\)", README):
+        assert target.startswith("https://") or (ROOT / target).exists(), target
+
+
+def test_every_extension_of_the_table_has_its_source():
+    setup = (ROOT / "setup.py").read_text("utf-8")
+    table = re.findall(r'"(sklearn_textbook[\w.]+)": {', setup)
+    sources = {path.replace(".", "/") + ".pyx" for path in table}
+    on_disk = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "sklearn_textbook").rglob("*.pyx")
+    }
+    assert sources == on_disk
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    code = (
+        "import sys, sklearn_textbook; "
+        "print([m for m in ('numpy', 'scipy', 'sklearn') if m in sys.modules])"
+    )
+    command = [sys.executable, "-c", code]
+    printed = subprocess.check_output(command, cwd=ROOT, text=True)
+    assert printed.strip() == "[]"
+
+
+def test_unknown_submodule_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'forest'"):
+        _ = sklearn_textbook.forest
+    assert {"tree", "datasets", "io"} <= set(dir(sklearn_textbook))
