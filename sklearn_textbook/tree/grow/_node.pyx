@@ -167,6 +167,68 @@ cdef int push_children(
     return 0
 
 
+cdef int settle_split(
+    const Problem* problem, Arena* arena, Worker* worker, const Frame* frame,
+    const NodeView* view, Entry* entries, Split* best, const Split* before
+) noexcept nogil:
+    """Work out where every row of the node goes, and what the children hold."""
+    cdef:
+        NodeBuffer* buffer = &worker.buffer
+        Children* children = &worker.children
+        Entry* cells = entries + best.column * arena.stride + frame.start
+        const uint32_t* ranks = column_ranks(arena, best.column)
+        int32_t* level_child = NULL
+    if best.kind == NOMINAL_COLUMN:
+        if reserve_levels(buffer, problem.n_levels[best.column]) < 0:
+            return -1
+        level_child = buffer.level_branch + buffer.n_levels
+        best.missing_child = map_levels(
+            problem, &arena.rows, &worker.scratch, cells, ranks, view, best, before,
+            level_child
+        )
+    list_pieces(problem, cells, ranks, level_child, best, frame.n_rows, children)
+    if best.kind == NOMINAL_COLUMN:
+        buffer.n_levels += problem.n_levels[best.column]
+    if problem.missing_mode == MISSING_SURROGATE and send_missing_rows(
+        problem, arena, worker, frame, entries, best
+    ) < 0:
+        return -1
+    measure_children(problem, &arena.rows, &worker.scratch, cells, view, children)
+    return 0
+
+
+cdef inline const uint32_t* column_ranks(
+    const Arena* arena, int64_t column
+) noexcept nogil:
+    return NULL if arena.ranks == NULL else arena.ranks + column * arena.stride
+
+
+cdef void write_test(
+    const Problem* problem, const Arena* arena, Worker* worker, const Frame* frame,
+    const Split* split, int64_t map_start, int first, const Entry* entries
+) noexcept nogil:
+    """Turn the node's record into that of an inner node."""
+    cdef:
+        Node* node = &worker.buffer.nodes[frame.node]
+        const Entry* cells = entries + split.column * arena.stride + frame.start
+    node.first_child = first
+    node.n_children = <int32_t>worker.children.n_children
+    node.feature = split.column
+    node.kind = split.kind
+    node.missing_branch = branch_for_missing(problem, &worker.children, split)
+    node.map_start = map_start
+    node.threshold = NAN
+    if split.kind == NOMINAL_COLUMN:
+        return
+    node.map_start = -1
+    if problem.random_splitter or split.alone:
+        node.threshold = split.threshold
+    else:
+        node.map_start = pack_ranks(
+            cells, column_ranks(arena, split.column), split.position
+        )
+
+
 cdef int expand_node(
     const Problem* problem, Arena* arena, Worker* worker, Worker* all_workers,
     int n_threads, Frame* frame, Entry* entries
@@ -177,9 +239,7 @@ cdef int expand_node(
         Split best, before
         Children* children = &worker.children
         Node* node = &worker.buffer.nodes[frame.node]
-        int64_t n_visit, map_start = -1, child
-        Entry* cells
-        const uint32_t* ranks = NULL
+        int64_t n_visit, child, map_start = worker.buffer.n_levels
         uint8_t* is_leaf = worker.is_active
         int first
         bint any_inner = False
@@ -194,51 +254,22 @@ cdef int expand_node(
         )
     if best.column < 0:
         return 0
-    cells = entries + best.column * arena.stride + frame.start
-    if arena.ranks != NULL:
-        ranks = arena.ranks + best.column * arena.stride
-    if best.kind == NOMINAL_COLUMN:
-        if reserve_levels(&worker.buffer, problem.n_levels[best.column]) < 0:
-            return -1
-        map_start = worker.buffer.n_levels
-        best.missing_child = map_levels(
-            problem, &arena.rows, &worker.scratch, cells, ranks, &view, &best, &before,
-            worker.buffer.level_branch + map_start
-        )
-        best.threshold = NAN
-    elif not problem.random_splitter and not best.alone:
-        best.threshold = NAN
-    list_pieces(
-        problem, cells, ranks, worker.buffer.level_branch + max(map_start, 0), &best,
-        frame.n_rows, children
-    )
-    if map_start >= 0:
-        worker.buffer.n_levels += problem.n_levels[best.column]
-    if problem.missing_mode == MISSING_SURROGATE and send_missing_rows(
-        problem, arena, worker, frame, entries, &best
+    if settle_split(
+        problem, arena, worker, frame, &view, entries, &best, &before
     ) < 0:
         return -1
-    measure_children(problem, &arena.rows, &worker.scratch, cells, &view, children)
     node.improvement = improvement_of(problem, node, children, &best)
     if node.improvement * node.weight / problem.total_weight + 2.2e-16 < (
         problem.min_impurity_decrease
     ):
         node.improvement = 0.0
+        worker.buffer.n_levels = map_start
         drop_surrogates(&worker.buffer, frame.node)
         return 0
     first = create_children(problem, worker, frame)
     if first < 0:
         return -1
-    node = &worker.buffer.nodes[frame.node]
-    node.first_child = first
-    node.n_children = <int32_t>children.n_children
-    node.feature = best.column
-    node.kind = best.kind
-    node.threshold = best.threshold
-    node.map_start = map_start
-    if best.kind != NOMINAL_COLUMN and best.threshold != best.threshold:
-        node.map_start = pack_ranks(cells, ranks, best.position)
-    node.missing_branch = branch_for_missing(problem, children, &best)
+    write_test(problem, arena, worker, frame, &best, map_start, first, entries)
     for child in range(children.n_children):
         is_leaf[child] = children.n_rows[child] == 0 or must_be_leaf(
             problem, children.n_rows[child], children.weight[child],
@@ -247,8 +278,7 @@ cdef int expand_node(
         any_inner = any_inner or not is_leaf[child]
     if any_inner:
         move_rows(
-            arena, worker, all_workers, n_threads, frame, &best, entries,
-            is_leaf
+            arena, worker, all_workers, n_threads, frame, &best, entries, is_leaf
         )
     return push_children(problem, worker, frame, &best, first, is_leaf)
 

@@ -283,36 +283,16 @@ cdef void split_off_missing(
     alone_score[0] = present.goodness + missing.goodness - node.totals.goodness
 
 
-cdef bint missing_too_few(const Problem* problem, const Totals* missing) noexcept nogil:
-    return (
-        missing.rows < problem.min_samples_leaf
-        or missing.weight < problem.min_weight_leaf
-    )
-
-
-cdef void evaluate_column(
-    const Problem* problem, const Rows* rows, Scratch* scratch,
-    const Entry* entries, const uint32_t* ranks, const NodeView* node,
-    int64_t column, Split* best
+cdef void start_pass(
+    const Problem* problem, Scratch* scratch, const Entry* entries,
+    const NodeView* node, int64_t column, int64_t n_missing, Pass* scan
 ) noexcept nogil:
-    """Replace ``best`` if this column has a test that is better."""
-    cdef:
-        int64_t n = node.totals.rows
-        int64_t n_missing = count_missing(entries, n) if problem.has_missing[column] else 0
-        bint learned = problem.missing_mode == MISSING_LEARNED
-        bint nominal = problem.kind[column] == NOMINAL_COLUMN
-        bint tries_divisions = True
-        double alone_score = 0.0
-        uint64_t random_state = child_state(node.random_state, ~column)
-        Totals present, missing
-        Pass scan
-        Split found = best[0]
-    found.improved = False
-    scan.n_present = n - n_missing
+    """A pass over the column from its lowest value, all of its rows in child 1."""
+    scan.n_present = node.totals.rows - n_missing
     scan.n_missing = n_missing
     scan.missing_entries = entries + scan.n_present
     scan.missing_left = False
-    scan.missing_child = 1 if n_missing and learned else -1
+    scan.missing_child = -1
     scan.left_rows = 0
     scan.left_weight = 0.0
     scan.left_fixed = 0
@@ -324,53 +304,109 @@ cdef void evaluate_column(
     scan.lower = node.lower
     scan.upper = node.upper
     scan.direction = 0 if problem.monotonic == NULL else problem.monotonic[column]
+
+
+cdef bint place_missing(
+    const Problem* problem, Pass* scan, const Totals* present, const Totals* missing,
+    double alone_score
+) noexcept nogil:
+    """Set where the missing rows stand during the pass. Returns whether the present
+    rows may be divided at all."""
+    if problem.missing_mode == MISSING_LEARNED:
+        scan.missing_child = 1
+        return True
+    scan.totals = present
+    if problem.missing_mode == MISSING_SURROGATE:
+        scan.margin = own_margin(problem, present)
+        return True
+    # A child of their own, beside the division of the others.
+    scan.offset = alone_score
+    scan.offset_child = 2
+    scan.missing_child = 2
+    return (
+        missing.rows >= problem.min_samples_leaf
+        and missing.weight >= problem.min_weight_leaf
+    )
+
+
+cdef void move_missing_left(Pass* scan, const Totals* missing) noexcept nogil:
+    scan.left_rows = missing.rows
+    scan.left_weight = missing.weight
+    scan.left_fixed = missing.fixed
+    scan.left_sums = missing.sums
+    scan.missing_left = True
+    scan.missing_child = 0
+
+
+cdef void try_divisions(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const uint32_t* ranks, const NodeView* node,
+    int64_t column, const Totals* missing, Pass* scan, Split* found
+) noexcept nogil:
+    """All thresholds, or divisions of the levels, or one at random."""
+    cdef:
+        bint learned = problem.missing_mode == MISSING_LEARNED and scan.n_missing > 0
+        uint64_t random_state = child_state(node.random_state, ~column)
+    found.n_children = 2 if scan.offset_child < 0 else 3
+    if problem.kind[column] == NOMINAL_COLUMN:
+        scan_nominal(
+            problem, rows, scratch, entries, scan, learned, problem.n_levels[column],
+            &random_state, found
+        )
+    elif problem.random_splitter:
+        try_random_threshold(
+            problem, rows, scratch, entries, ranks, scan, column, &random_state, found
+        )
+    else:
+        run_pass(problem, rows, scratch, entries, scan, found)
+        if learned:
+            move_missing_left(scan, missing)
+            run_pass(problem, rows, scratch, entries, scan, found)
+
+
+cdef bint may_stand_alone(const Problem* problem, int64_t column) noexcept nogil:
+    """Whether parting the missing rows from all others is a test of its own."""
+    if problem.random_splitter or problem.missing_mode == MISSING_SURROGATE:
+        return False
+    if problem.kind[column] != NOMINAL_COLUMN:
+        return True
+    # Learned: missing rows are one more level already. Many ways: there is a child
+    # for them anyway.
+    return (
+        problem.missing_mode == MISSING_BRANCH
+        and problem.categorical_split != SPLIT_MULTIWAY
+    )
+
+
+cdef void evaluate_column(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const uint32_t* ranks, const NodeView* node,
+    int64_t column, Split* best
+) noexcept nogil:
+    """Replace ``best`` if this column has a test that is better."""
+    cdef:
+        int64_t n = node.totals.rows, n_missing = 0
+        double alone_score = 0.0
+        bint may_divide = True
+        Totals present, missing
+        Pass scan
+        Split found = best[0]
+    if problem.has_missing[column]:
+        n_missing = count_missing(entries, n)
+    found.improved = False
+    start_pass(problem, scratch, entries, node, column, n_missing, &scan)
     if n_missing:
         split_off_missing(
             problem, rows, scratch, entries, node, scan.n_present, n_missing,
             &present, &missing, &alone_score
         )
-        if not learned:
-            scan.totals = &present
-        if problem.missing_mode == MISSING_SURROGATE:
-            scan.margin = own_margin(problem, &present)
-        elif problem.missing_mode == MISSING_BRANCH:
-            scan.offset = alone_score
-            scan.offset_child = 2
-            scan.missing_child = 2
-            tries_divisions = not missing_too_few(problem, &missing)
-    found.n_children = 2 if scan.offset_child < 0 else 3
-    if not tries_divisions:
-        pass
-    elif nominal:
-        scan_nominal(
-            problem, rows, scratch, entries, &scan, learned and n_missing > 0,
-            problem.n_levels[column], &random_state, &found
+        may_divide = place_missing(problem, &scan, &present, &missing, alone_score)
+    if may_divide:
+        try_divisions(
+            problem, rows, scratch, entries, ranks, node, column, &missing, &scan,
+            &found
         )
-        if found.improved and scan.offset_child >= 0 and (
-            problem.categorical_split != SPLIT_MULTIWAY
-        ):
-            found.n_children = 3
-    elif problem.random_splitter:
-        try_random_threshold(
-            problem, rows, scratch, entries, ranks, &scan, column, &random_state, &found
-        )
-    else:
-        run_pass(problem, rows, scratch, entries, &scan, &found)
-        if learned and n_missing:
-            scan.left_rows = missing.rows
-            scan.left_weight = missing.weight
-            scan.left_fixed = missing.fixed
-            scan.left_sums = missing.sums
-            scan.missing_left = True
-            scan.missing_child = 0
-            run_pass(problem, rows, scratch, entries, &scan, &found)
-    if n_missing and scan.n_present and not problem.random_splitter and (
-        (learned and not nominal)
-        or (
-            problem.missing_mode == MISSING_BRANCH
-            and not (nominal and problem.categorical_split == SPLIT_MULTIWAY)
-        )
-    ):
+    if n_missing and scan.n_present and may_stand_alone(problem, column):
         try_missing_alone(
             problem, rows, scratch, entries, &scan, node, &present, &missing,
             alone_score, &found
@@ -387,6 +423,17 @@ cdef double midpoint(double below, double above) noexcept nogil:
     return middle if middle < above else below
 
 
+cdef int64_t next_level(
+    const Problem* problem, const Entry* entries, const uint32_t* ranks,
+    int64_t column, int64_t n_present, int64_t* position
+) noexcept nogil:
+    """The level of the run at a position, which moves on to the next run."""
+    cdef uint32_t rank = rank_of(entries[position[0]])
+    while position[0] < n_present and rank_of(entries[position[0]]) == rank:
+        position[0] += 1
+    return <int64_t>value_of_rank(problem, column, ranks, rank)
+
+
 cdef int32_t map_levels(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const uint32_t* ranks, const NodeView* node,
@@ -398,46 +445,34 @@ cdef int32_t map_levels(
     the scratch. Returns the child of the missing rows, or -1.
     """
     cdef:
-        int64_t n_levels = problem.n_levels[chosen.column], run, level
-        int64_t n = node.totals.rows
-        int64_t n_missing = (
-            count_missing(entries, n) if problem.has_missing[chosen.column] else 0
-        )
-        bint pseudo = problem.missing_mode == MISSING_LEARNED and n_missing > 0
-        int64_t n_runs, i
+        int64_t column = chosen.column, n_levels = problem.n_levels[column]
+        int64_t n = node.totals.rows, n_missing = 0, n_present, level
+        int64_t position = 0, run = 0
+        bint many_ways = problem.categorical_split == SPLIT_MULTIWAY
         Split again = before[0]
+    if problem.has_missing[column]:
+        n_missing = count_missing(entries, n)
+    n_present = n - n_missing
+    if not chosen.alone:
+        evaluate_column(
+            problem, rows, scratch, entries, ranks, node, column, &again
+        )
     for level in range(n_levels):
-        level_child[level] = -1
+        level_child[level] = <int32_t>level if many_ways else -1
+    while position < n_present:
+        level = next_level(problem, entries, ranks, column, n_present, &position)
+        if chosen.alone:
+            level_child[level] = 0
+        elif not many_ways:
+            level_child[level] = 0 if scratch.best_side[run] else 1
+        elif run == chosen.position:
+            # The branch that the missing rows join.
+            return <int32_t>level
+        run += 1
+    if n_missing == 0 or problem.missing_mode == MISSING_SURROGATE:
+        return -1
     if chosen.alone:
-        for i in range(n - n_missing):
-            if i == 0 or rank_of(entries[i]) != rank_of(entries[i - 1]):
-                level = <int64_t>value_of_rank(
-                    problem, chosen.column, ranks, rank_of(entries[i])
-                )
-                level_child[level] = 0
         return 1
-    evaluate_column(
-        problem, rows, scratch, entries, ranks, node, chosen.column, &again
-    )
-    if problem.categorical_split == SPLIT_MULTIWAY:
-        for level in range(n_levels):
-            level_child[level] = <int32_t>level
-        if pseudo:
-            i = scratch.run_start[chosen.position]
-            return <int32_t>value_of_rank(
-                problem, chosen.column, ranks, rank_of(entries[i])
-            )
-        return <int32_t>n_levels if n_missing and (
-            problem.missing_mode == MISSING_BRANCH
-        ) else -1
-    n_runs = 0
-    for i in range(n - n_missing):
-        if i == 0 or rank_of(entries[i]) != rank_of(entries[i - 1]):
-            level = <int64_t>value_of_rank(
-                problem, chosen.column, ranks, rank_of(entries[i])
-            )
-            level_child[level] = 0 if scratch.best_side[n_runs] else 1
-            n_runs += 1
-    if pseudo:
-        return 0 if scratch.best_side[n_runs] else 1
-    return 2 if n_missing and problem.missing_mode == MISSING_BRANCH else -1
+    if problem.missing_mode == MISSING_BRANCH:
+        return <int32_t>n_levels if many_ways else 2
+    return 0 if scratch.best_side[run] else 1

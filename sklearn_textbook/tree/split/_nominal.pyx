@@ -194,7 +194,7 @@ cdef bint try_division(
     if not score > division.beat:
         return False
     take(best, score, -1, -1)
-    best.n_children = 2
+    best.n_children = 2 if scan.offset_child < 0 else 3
     division.beat = score + scan.margin
     division.found = True
     memcpy(scratch.best_side, scratch.run_side, division.n_runs * sizeof(int32_t))
