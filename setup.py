@@ -164,21 +164,14 @@ def write_if_changed(path, text):
 class BuildExtensions(build_ext):
     """Translates the Cython files and compiles them with one set of flags."""
 
-    def run(self):
-        # While a module is being written, "build_ext --inplace" leaves it out.
-        self.skips_missing = self.inplace and not self.editable_mode
-        super().run()
-
     def build_extensions(self):
-        missing = [ext.sources[0] for ext in self.extensions if not has_sources(ext)]
-        if missing and not self.skips_missing:
+        sources = [source for ext in self.extensions for source in ext.sources]
+        missing = [source for source in sources if not Path(source).exists()]
+        if missing:
             raise SetupError(
                 f"setup.py lists {', '.join(missing)}, which this source tree lacks: "
                 "it is incomplete. Fetch it again."
             )
-        for source in missing:
-            print(f"sklearn_textbook: no {source} yet, not built")
-        self.extensions = [ext for ext in self.extensions if has_sources(ext)]
         self.set_flags()
         self.translate()
         super().build_extensions()
@@ -221,11 +214,6 @@ class BuildExtensions(build_ext):
         for extension in self.extensions:
             extension.sources = by_name[extension.name].sources
             extension.depends = by_name[extension.name].depends
-
-
-def has_sources(extension):
-    """Whether all source files of an extension are there."""
-    return all(Path(source).exists() for source in extension.sources)
 
 
 setup(

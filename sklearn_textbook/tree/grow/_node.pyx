@@ -67,14 +67,16 @@ cdef double improvement_of(
     cdef:
         int64_t child
         double decrease = node.impurity
-    if problem.missing_mode == MISSING_SURROGATE:
+    if problem.missing_mode == MISSING_SURROGATE and problem.has_missing[split.column]:
+        # Rows that miss the test, or stay in the node, count nothing.
         return split.score / node.weight
     for child in range(children.n_children):
         if children.n_rows[child]:
             decrease -= (
                 children.weight[child] / node.weight * children.impurity[child]
             )
-    return decrease
+    # Below 0 only by rounding.
+    return max(decrease, 0.0)
 
 
 cdef int create_children(
