@@ -1,4 +1,4 @@
-"""Kernels of the encoding: sort every column once, exactly, in float64.
+"""Kernels of the encoding, which sorts every column once, exactly, in float64.
 
 A column is sorted in three steps.
 

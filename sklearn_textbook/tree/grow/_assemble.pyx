@@ -10,6 +10,20 @@ from sklearn_textbook.tree.grow._layout cimport NOMINAL, Surrogate
 from sklearn_textbook.tree.split._column cimport midpoint
 
 
+cdef extern from *:
+    """
+    #if defined(__GNUC__) || defined(__clang__)
+    #define FETCH_EARLY(address) __builtin_prefetch(address)
+    #else
+    #define FETCH_EARLY(address) ((void)(address))
+    #endif
+    """
+    void FETCH_EARLY(const void*) noexcept nogil
+
+cdef enum:
+    FETCH_AHEAD = 12  # nodes that are on their way from memory at a time
+
+
 # Where a node comes from: a task's buffer, or (-1) the one above all tasks.
 cdef struct Source:
     int64_t task
@@ -62,6 +76,11 @@ cdef void write_breadth_first(
     queue[0].node = 0
     queue[0].parent = -1
     for i in range(nodes.shape[0]):
+        if i + FETCH_AHEAD < n_queued:
+            source = queue[i + FETCH_AHEAD]
+            buffer = above if source.task < 0 else &done[source.task]
+            FETCH_EARLY(&buffer.nodes[source.node])
+            FETCH_EARLY(buffer.statistics + source.node * size)
         source = queue[i]
         if source.task < 0 and above.task[source.node] >= 0:
             source.task = above.task[source.node]

@@ -205,6 +205,7 @@ cdef class TreeGrower:
         problem.values_stride = values.shape[1]
         problem.max_levels = settings["max_levels"]
         problem.any_nominal = settings["any_nominal"]
+        problem.is_plain = settings["is_plain"]
         problem.missing_mode = settings["missing_mode"]
         problem.categorical_split = settings["categorical_split"]
         problem.unseen_branch = settings["unseen_branch"]

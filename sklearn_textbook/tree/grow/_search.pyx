@@ -7,7 +7,10 @@ from sklearn_textbook.tree.grow._buffers cimport Frame
 from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.grow._workers cimport Arena, Worker
 from sklearn_textbook.tree.split._absolute cimport rank_targets
-from sklearn_textbook.tree.split._column cimport evaluate_column
+from sklearn_textbook.tree.split._column cimport (
+    evaluate_column,
+    evaluate_plain_columns,
+)
 from sklearn_textbook.tree.split._impurity cimport goodness
 from sklearn_textbook.tree.split._random cimport child_state, random_below
 from sklearn_textbook.tree.split._types cimport (
@@ -127,11 +130,9 @@ cdef bint splits_pair(
     const Problem* problem, const Frame* frame, Worker* worker, Split* best
 ) noexcept nogil:
     """Two rows that differ: the first column that tells them apart is the best."""
-    if frame.n_rows != 2 or problem.min_samples_leaf > 1 or problem.random_splitter:
+    if frame.n_rows != 2 or not problem.is_plain or problem.min_samples_leaf > 1:
         return False
     if problem.scan == SCAN_GENERAL or problem.scan == SCAN_ABSOLUTE:
-        return False
-    if problem.any_nominal or problem.has_missing[worker.visit[0]]:
         return False
     clear_split(best)
     best.score = 0.0
@@ -184,6 +185,11 @@ cdef void find_split(
                 best.column < 0 or worker.splits[i].score > best.score + view.margin
             ):
                 best[0] = worker.splits[i]
+    elif problem.is_plain:
+        evaluate_plain_columns(
+            problem, &arena.rows, &worker.scratch, entries + start, stride,
+            worker.visit, n_visit, view, best
+        )
     else:
         for i in range(n_visit):
             column = worker.visit[i]

@@ -190,6 +190,12 @@ def _collect_settings(table, target, rules, weight, row_number, random_state):
         "n_levels": n_levels,
         "max_levels": int(n_levels[is_nominal].max()) if is_nominal.any() else 0,
         "any_nominal": bool(is_nominal.any()),
+        "is_plain": not (
+            is_nominal.any()
+            or table.n_missing.any()
+            or rules.random_splitter
+            or rules.monotonic is not None
+        ),
         "label": target.codes,
         "y": target.values,
         "weight": weight,

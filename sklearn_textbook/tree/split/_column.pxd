@@ -18,6 +18,11 @@ cdef void evaluate_column(
     const Entry* entries, const uint32_t* ranks, const NodeView* node,
     int64_t column, Split* best
 ) noexcept nogil
+cdef void evaluate_plain_columns(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, int64_t stride, const int32_t* columns, int64_t n_columns,
+    const NodeView* node, Split* best
+) noexcept nogil
 cdef double midpoint(double below, double above) noexcept nogil
 cdef int32_t map_levels(
     const Problem* problem, const Rows* rows, Scratch* scratch,

@@ -98,6 +98,8 @@ cdef struct Problem:
     int64_t values_stride
     int64_t max_levels
     bint any_nominal
+    # no missing values, nominal columns, constraints or random thresholds
+    bint is_plain
     int32_t missing_mode
     int32_t categorical_split
     int32_t unseen_branch  # STAY or FRACTIONAL
