@@ -197,8 +197,11 @@ cdef bint try_division(
     best.n_children = 2 if scan.offset_child < 0 else 3
     division.beat = score + scan.margin
     division.found = True
-    memcpy(scratch.best_side, scratch.run_side, division.n_runs * sizeof(int32_t))
     return True
+
+
+cdef void keep_sides(Scratch* scratch, const Division* division) noexcept nogil:
+    memcpy(scratch.best_side, scratch.run_side, division.n_runs * sizeof(int32_t))
 
 
 cdef void order_runs(
@@ -224,11 +227,16 @@ cdef void try_prefixes(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const Pass* scan, Division* division, Split* best
 ) noexcept nogil:
-    cdef int64_t i
+    cdef int64_t i, last = -1
     start_division(problem, scratch, division)
     for i in range(division.n_runs - 1):
         move_run(problem, scratch, division, scratch.run_order[i].index)
-        try_division(problem, rows, scratch, entries, scan, division, best)
+        if try_division(problem, rows, scratch, entries, scan, division, best):
+            last = i
+    if last >= 0:
+        memset(scratch.best_side, 0, division.n_runs * sizeof(int32_t))
+        for i in range(last + 1):
+            scratch.best_side[scratch.run_order[i].index] = 1
 
 
 cdef void try_all(
@@ -245,7 +253,8 @@ cdef void try_all(
             bits >>= 1
             run += 1
         move_run(problem, scratch, division, run)
-        try_division(problem, rows, scratch, entries, scan, division, best)
+        if try_division(problem, rows, scratch, entries, scan, division, best):
+            keep_sides(scratch, division)
 
 
 cdef void exchange_runs(
@@ -265,6 +274,7 @@ cdef void exchange_runs(
         for run in range(division.n_runs):
             move_run(problem, scratch, division, run)
             if try_division(problem, rows, scratch, entries, scan, division, best):
+                scratch.best_side[run] = scratch.run_side[run]
                 changed = True
             else:
                 move_run(problem, scratch, division, run)
@@ -304,12 +314,16 @@ cdef void try_singles(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const Pass* scan, Division* division, Split* best
 ) noexcept nogil:
-    cdef int64_t run
+    cdef int64_t run, chosen = -1
     start_division(problem, scratch, division)
     for run in range(division.n_runs):
         move_run(problem, scratch, division, run)
-        try_division(problem, rows, scratch, entries, scan, division, best)
+        if try_division(problem, rows, scratch, entries, scan, division, best):
+            chosen = run
         move_run(problem, scratch, division, run)
+    if chosen >= 0:
+        memset(scratch.best_side, 0, division.n_runs * sizeof(int32_t))
+        scratch.best_side[chosen] = 1
 
 
 cdef void try_random(
@@ -330,7 +344,8 @@ cdef void try_random(
             move_run(
                 problem, scratch, division, random_below(random_state, division.n_runs)
             )
-    try_division(problem, rows, scratch, entries, scan, division, best)
+    if try_division(problem, rows, scratch, entries, scan, division, best):
+        keep_sides(scratch, division)
 
 
 # ------------------------------------------------------------------- many ways
