@@ -226,7 +226,7 @@ cdef void measure_children(
 ) noexcept nogil:
     """Fill every slot from the pieces. Empty children take the node's numbers."""
     cdef:
-        int64_t p, child, k, smaller = -1
+        int64_t p, child, smaller = -1
         Piece* piece
     clear_children(problem, children)
     for p in range(children.n_pieces):

@@ -248,7 +248,7 @@ cdef int expand_node(
     n_visit = list_columns(problem, arena, worker, frame, entries)
     if n_visit == 0:
         return 0
-    view_node(problem, worker, frame, &view)
+    view_node(problem, arena, worker, frame, &view)
     if not splits_pair(problem, frame, worker, &best):
         find_split(
             problem, arena, worker, all_workers, n_threads, frame, &view, n_visit,

@@ -5,7 +5,8 @@ from sklearn_textbook.tree.grow._workers cimport Arena, Worker
 from sklearn_textbook.tree.split._types cimport Entry, NodeView, Problem, Split
 
 cdef void view_node(
-    const Problem* problem, Worker* worker, const Frame* frame, NodeView* view
+    const Problem* problem, const Arena* arena, Worker* worker, const Frame* frame,
+    NodeView* view
 ) noexcept nogil
 cdef int64_t list_columns(
     const Problem* problem, const Arena* arena, Worker* worker, Frame* frame,

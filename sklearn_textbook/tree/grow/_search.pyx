@@ -1,6 +1,7 @@
 """The best test of one node over all of its columns."""
 
 from cython.parallel cimport prange, threadid
+from libc.math cimport fabs, log2, sqrt
 from libc.string cimport memcpy, memset
 
 from sklearn_textbook.tree.grow._buffers cimport Frame
@@ -17,11 +18,13 @@ from sklearn_textbook.tree.split._types cimport (
     ABSOLUTE_ERROR,
     POISSON,
     SCAN_ABSOLUTE,
+    SCAN_FIXED,
     SCAN_GENERAL,
     SHARED_CELLS,
     Entry,
     NodeView,
     Problem,
+    Rows,
     Split,
     int32_t,
     int64_t,
@@ -30,8 +33,28 @@ from sklearn_textbook.tree.split._types cimport (
 )
 
 
+cdef double rounding_noise(
+    const Problem* problem, const Rows* rows, const Node* node,
+    const double* statistics, double spread
+) noexcept nogil:
+    """How far rounding may carry two equal scores apart. Class scores are differences
+    of sums as large as the weight of the node, however pure it is. Sums of y carry the
+    rounding of the mean they are counted from, or of the fixed-point unit."""
+    cdef:
+        double step = 0.0
+        int64_t k
+    if problem.is_classifier or problem.criterion == POISSON:
+        return 1e-15 * node.weight * (1.0 + fabs(log2(node.weight)))
+    if problem.scan == SCAN_FIXED:
+        step = 8.0 * rows.fixed_unit
+    for k in range(problem.n_outputs):
+        step += 1e-15 * fabs(statistics[k])
+    return step * sqrt(node.weight * spread)
+
+
 cdef void view_node(
-    const Problem* problem, Worker* worker, const Frame* frame, NodeView* view
+    const Problem* problem, const Arena* arena, Worker* worker, const Frame* frame,
+    NodeView* view
 ) noexcept nogil:
     """The node at hand as the split search sees it."""
     cdef:
@@ -44,7 +67,9 @@ cdef void view_node(
     view.lower = frame.lower
     view.upper = frame.upper
     view.random_state = frame.random_state
-    view.margin = 1e-12 * spread
+    view.margin = 1e-12 * spread + rounding_noise(
+        problem, &arena.rows, node, statistics, spread
+    )
     view.totals.rows = frame.n_rows
     view.totals.weight = node.weight
     view.totals.squares = spread * problem.n_outputs

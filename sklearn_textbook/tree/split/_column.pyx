@@ -156,7 +156,9 @@ cdef void try_parts(
     right.weight += extra.weight if with_right else 0.0
     if left.rows < problem.min_samples_leaf or right.rows < problem.min_samples_leaf:
         return
-    if left.weight < problem.min_weight_leaf or right.weight < problem.min_weight_leaf:
+    if left.weight < problem.min_weight_leaf:
+        return
+    if right.weight < problem.min_weight_leaf:
         return
     if problem.criterion == ABSOLUTE_ERROR:
         score = scan.offset - scan.totals.goodness
@@ -220,7 +222,9 @@ cdef bint try_missing_alone(
 ) noexcept nogil:
     """Present rows against missing ones."""
     cdef double first = 0.0, second = 0.0
-    if present.rows < problem.min_samples_leaf or missing.rows < problem.min_samples_leaf:
+    if present.rows < problem.min_samples_leaf:
+        return False
+    if missing.rows < problem.min_samples_leaf:
         return False
     if (
         present.weight < problem.min_weight_leaf

@@ -2,7 +2,9 @@ from libc.stdint cimport int64_t
 
 from sklearn_textbook.tree.split._types cimport Problem
 
-cdef double goodness(const Problem* problem, const double* sums, double weight) noexcept nogil
+cdef double goodness(
+    const Problem* problem, const double* sums, double weight
+) noexcept nogil
 cdef double class_impurity(
     const Problem* problem, const double* sums, double weight
 ) noexcept nogil

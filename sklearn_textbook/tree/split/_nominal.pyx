@@ -52,7 +52,6 @@ cdef struct Division:
     int64_t left_runs
     double left_weight
     double beat
-    bint found
 
 
 cdef int compare_keyed(const void* first, const void* second) noexcept nogil:
@@ -143,7 +142,10 @@ cdef double side_loss(
             if scratch.run_side[run] != side:
                 continue
             for i in range(scratch.run_start[run], scratch.run_start[run + 1]):
-                entry = entries[i] if i < scan.n_present else missing[i - scan.n_present]
+                if i < scan.n_present:
+                    entry = entries[i]
+                else:
+                    entry = missing[i - scan.n_present]
                 insert_row(problem, rows, scratch, output, row_of(entry))
         total += absolute_loss(scratch, output, &median)
     return total / problem.n_outputs
@@ -196,7 +198,6 @@ cdef bint try_division(
     take(best, score, -1, -1)
     best.n_children = 2 if scan.offset_child < 0 else 3
     division.beat = score + scan.margin
-    division.found = True
     return True
 
 
@@ -263,13 +264,13 @@ cdef void exchange_runs(
 ) noexcept nogil:
     """Improve the best division by moving single levels."""
     cdef:
-        int64_t run, attempt
+        int64_t run, _attempt
         bint changed
     start_division(problem, scratch, division)
     for run in range(division.n_runs):
         if scratch.best_side[run]:
             move_run(problem, scratch, division, run)
-    for attempt in range(EXCHANGE_PASSES):
+    for _attempt in range(EXCHANGE_PASSES):
         changed = False
         for run in range(division.n_runs):
             move_run(problem, scratch, division, run)
@@ -289,7 +290,6 @@ cdef void try_subsets(
     cdef:
         bint single = problem.n_outputs == 1
         bint two_classes = problem.is_classifier and problem.n_statistics == 2
-        int64_t statistic
     if single and (
         two_classes
         or problem.criterion == SQUARED_ERROR
@@ -303,11 +303,29 @@ cdef void try_subsets(
     elif division.n_runs <= ENUMERATED_LEVELS:
         try_all(problem, rows, scratch, entries, scan, division, best)
     else:
-        for statistic in range(problem.n_statistics):
-            order_runs(problem, scratch, scan, division.n_runs, statistic)
-            try_prefixes(problem, rows, scratch, entries, scan, division, best)
-        if division.found:
-            exchange_runs(problem, rows, scratch, entries, scan, division, best)
+        search_subsets(problem, rows, scratch, entries, scan, division, best)
+
+
+cdef void search_subsets(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const Pass* scan, Division* division, Split* best
+) noexcept nogil:
+    """Heuristic for many levels: the best prefix of several orders, improved level by
+    level. It starts from nothing, so that other columns cannot end it early."""
+    cdef:
+        int64_t statistic
+        double beat = division.beat
+        Split own = best[0]
+    own.column = -1
+    own.improved = False
+    division.beat = score_to_beat(problem, &own, scan.margin)
+    for statistic in range(problem.n_statistics):
+        order_runs(problem, scratch, scan, division.n_runs, statistic)
+        try_prefixes(problem, rows, scratch, entries, scan, division, &own)
+    if own.improved:
+        exchange_runs(problem, rows, scratch, entries, scan, division, &own)
+    if own.improved and own.score > beat:
+        best[0] = own
 
 
 cdef void try_singles(
@@ -335,7 +353,8 @@ cdef void try_random(
     cdef int64_t run
     start_division(problem, scratch, division)
     if problem.categorical_split == SPLIT_ONE_VS_REST:
-        move_run(problem, scratch, division, random_below(random_state, division.n_runs))
+        run = random_below(random_state, division.n_runs)
+        move_run(problem, scratch, division, run)
     else:
         for run in range(division.n_runs):
             if next_random(random_state) >> 63:
@@ -433,7 +452,6 @@ cdef void try_branches(
                 joined = run
         if joined < 0:
             return
-    division.found = True
     best.n_children = <int32_t>n_levels + (1 if scan.offset_child >= 0 else 0)
 
 
@@ -454,7 +472,6 @@ cdef int64_t scan_nominal(
         problem, rows, scratch, entries, scan, missing_is_level
     )
     division.beat = score_to_beat(problem, best, scan.margin)
-    division.found = False
     if problem.categorical_split == SPLIT_MULTIWAY:
         try_branches(
             problem, rows, scratch, entries, &own, missing_is_level, n_levels,

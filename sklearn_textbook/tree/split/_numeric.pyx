@@ -169,7 +169,7 @@ cdef void scan_gini(
         int64_t* left = scratch.left_count
         int64_t* total = scratch.right_count
         const int32_t* label = rows.label
-        int64_t left_squares = 0, right_squares = 0, position, c, l
+        int64_t left_squares = 0, right_squares = 0, position, c, n_before
         double n_left = <double>scan.left_rows, n_right
         double base = scan.totals.goodness - scan.offset
         double bound = score_to_beat(problem, best, scan.margin) + base
@@ -183,10 +183,10 @@ cdef void scan_gini(
     for position in range(1, scan.highest + 1):
         entry = entries[position - 1]
         c = label[row_of(entry)]
-        l = left[c]
-        left[c] = l + 1
-        left_squares += 2 * l + 1
-        right_squares -= 2 * (total[c] - l) - 1
+        n_before = left[c]
+        left[c] = n_before + 1
+        left_squares += 2 * n_before + 1
+        right_squares -= 2 * (total[c] - n_before) - 1
         n_left += 1.0
         n_right = n - n_left
         value = <double>left_squares * n_right + <double>right_squares * n_left
