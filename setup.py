@@ -37,6 +37,7 @@ EXTENSIONS = {
     "sklearn_textbook.tree.grow._buffers": {},
     "sklearn_textbook.tree.grow._engine": {"openmp": True},
     "sklearn_textbook.tree.grow._fill": {},
+    "sklearn_textbook.tree.grow._level_map": {},
     "sklearn_textbook.tree.grow._measure": {},
     "sklearn_textbook.tree.grow._missing": {},
     "sklearn_textbook.tree.grow._node": {},

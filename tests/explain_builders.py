@@ -11,6 +11,7 @@ import numpy as np
 from sklearn_textbook.tree.encode.schema import ColumnSchema, TableSchema
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.grow.layout import (
+    DENSE_MAP,
     FRACTIONAL,
     LEAF,
     NODE_DTYPE,
@@ -20,6 +21,7 @@ from sklearn_textbook.tree.grow.layout import (
     STAY,
     SURROGATE_DTYPE,
 )
+from tests.tree_builders import write_level_map
 
 
 def make_schema(*columns):
@@ -50,6 +52,7 @@ class TreeBuilder:
     def __init__(self, n_levels):
         self.n_levels = np.array(n_levels, dtype=np.int64)
         self.nodes, self.statistics, self.maps, self.surrogates = [], [], [], []
+        self.n_maps = 0
 
     def add(self, statistics, n_samples=None, parent=-1, impurity=0.5):
         """Add a leaf; returns its number."""
@@ -122,8 +125,11 @@ class TreeBuilder:
         )
 
     def _add_map(self, branches):
-        self.maps.extend(branches)
-        return len(self.maps) - len(branches)
+        """Append a level map, dense and sparse in turn."""
+        start = len(self.maps)
+        self.maps.extend(write_level_map(branches, is_sparse=self.n_maps % 2 == 1))
+        self.n_maps += 1
+        return start
 
 
 # ------------------------------------------------------------------- routing
@@ -178,8 +184,17 @@ def judge(tree, test, value):
         return None
     if test["kind"] == ORDINAL:
         return low if value <= test["threshold"] else 1 - low
-    branch = int(tree.level_branch[test["map_start"] + int(value)])
+    branch = look_up_level(tree.level_branch[test["map_start"] :], int(value))
     return None if branch < 0 else branch
+
+
+def look_up_level(level_map, level):
+    """Child number that a map, dense or sparse, has for a level; -1 for none."""
+    n_pairs = int(level_map[0])
+    if n_pairs == DENSE_MAP:
+        return int(level_map[1 + level])
+    pairs = level_map[1 : 1 + 2 * n_pairs].reshape(2, n_pairs).tolist()
+    return dict(zip(*pairs, strict=True)).get(level, -1)
 
 
 def predict_distribution(tree, row):

@@ -8,6 +8,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_textbook.tree.grow.check import check_tree
 from sklearn_textbook.tree.grow.layout import LEAF
+from sklearn_textbook.tree.grow.level_map import measure_level_maps
 from sklearn_textbook.tree.prune import (
     cut_below,
     keep_best_first,
@@ -82,10 +83,13 @@ def test_level_maps_are_those_still_in_use():
     assert len(tree.level_branch) > 0
     for node in np.flatnonzero(~tree.is_leaf):
         pruned = cut_below(tree, [node])
-        used = sum(
-            pruned.n_levels[records["feature"]][records["map_start"] >= 0].sum()
-            for records in (pruned.nodes, pruned.surrogates)
-        )
+        used = 0
+        for records in (pruned.nodes, pruned.surrogates):
+            records = records[records["map_start"] >= 0]
+            n_levels = pruned.n_levels[records["feature"]]
+            used += measure_level_maps(
+                pruned.level_branch, records["map_start"], n_levels
+            ).sum()
         assert len(pruned.level_branch) == used
 
 

@@ -6,6 +6,7 @@ from scipy import sparse
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_textbook.tree.grow.layout import (
+    DENSE_MAP,
     FRACTIONAL,
     NOMINAL,
     NUMERIC,
@@ -268,7 +269,7 @@ def test_surrogates_stand_in_by_rank():
         nodes,
         n_features=4,
         n_levels=np.array([0, 3, 4, 0]),
-        level_branch=np.array([1, -1, 0], dtype=np.int32),
+        level_branch=np.array([DENSE_MAP, 1, -1, 0], dtype=np.int32),
         surrogates=surrogates,
     )
     nan = np.nan
@@ -294,7 +295,7 @@ def make_nominal_tree(unseen, weights=(8, 3, 0, 5)):
         nodes,
         statistics=np.array([[[9.0]], [[1.0]], [[2.0]], [[3.0]]]),
         n_levels=np.array([4]),
-        level_branch=np.array([0, 1, 2, -1], dtype=np.int32),
+        level_branch=np.array([DENSE_MAP, 0, 1, 2, -1], dtype=np.int32),
         unseen=unseen,
     )
 
@@ -356,7 +357,7 @@ def test_unseen_level_below_a_division_is_an_error():
         nodes,
         n_features=2,
         n_levels=np.array([0, 2]),
-        level_branch=np.array([0, 1], dtype=np.int32),
+        level_branch=np.array([DENSE_MAP, 0, 1], dtype=np.int32),
         unseen="error",
     )
     table = np.array([[np.nan, 1.0], [np.nan, -1.0]])

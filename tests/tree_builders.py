@@ -7,6 +7,7 @@ import numpy as np
 
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.grow.layout import (
+    DENSE_MAP,
     LEAF,
     NODE_DTYPE,
     NUMERIC,
@@ -33,6 +34,14 @@ def make_nodes(n_children):
     nodes["map_start"] = -1
     nodes["n_samples"] = nodes["weight"] = 1
     return nodes
+
+
+def write_level_map(children, is_sparse):
+    """A level map of the child numbers of all levels, in one of the two forms."""
+    if not is_sparse:
+        return [DENSE_MAP, *children]
+    codes = [code for code, child in enumerate(children) if child >= 0]
+    return [len(codes), *codes, *(children[code] for code in codes)]
 
 
 def make_tree(nodes, statistics=None, n_features=1, is_classifier=False, **fields):

@@ -20,13 +20,8 @@ def read_grown_tree(tree):
     def level_map(record):
         if record["map_start"] < 0:
             return None
-        start = int(record["map_start"])
-        stop = start + int(tree.n_levels[record["feature"]])
-        return {
-            code: int(branch)
-            for code, branch in enumerate(tree.level_branch[start:stop])
-            if branch >= 0
-        }
+        branches = tree.read_level_map(record).tolist()
+        return {code: branch for code, branch in enumerate(branches) if branch >= 0}
 
     surrogates = [[] for _ in tree.nodes]
     for record in tree.surrogates:

@@ -192,10 +192,9 @@ def _numeric_range(threshold, branch):
 
 def _level_children(tree, kind, test):
     """Child number of every level code under a test; -1 where the node has none."""
-    n_levels = int(tree.n_levels[test["feature"]])
     if kind == NOMINAL:
-        start = int(test["map_start"])
-        return tree.level_branch[start : start + n_levels].tolist()
+        return tree.read_level_map(test).tolist()
+    n_levels = int(tree.n_levels[test["feature"]])
     return [int(code > test["threshold"]) for code in range(n_levels)]
 
 

@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t
 
 from sklearn_textbook.tree.split._types cimport (
     Entry,
@@ -31,8 +31,8 @@ cdef struct Children:
     bint* is_pure
 
 cdef void list_pieces(
-    const Problem* problem, const Entry* entries, const uint32_t* ranks,
-    const int32_t* level_child, const Split* split, int64_t n, Children* children
+    const Problem* problem, const Entry* entries, const int32_t* run_child,
+    const Split* split, int64_t n_present, int64_t n, Children* children
 ) noexcept nogil
 cdef void measure_children(
     const Problem* problem, const Rows* rows, Scratch* scratch,

@@ -12,7 +12,6 @@ from sklearn_textbook.tree.split._absolute cimport (
     clear_losses,
     insert_row,
 )
-from sklearn_textbook.tree.split._column cimport count_missing, value_of_rank
 from sklearn_textbook.tree.split._general cimport add_row
 from sklearn_textbook.tree.split._impurity cimport class_impurity
 from sklearn_textbook.tree.split._types cimport (
@@ -30,7 +29,6 @@ from sklearn_textbook.tree.split._types cimport (
     int64_t,
     rank_of,
     row_of,
-    uint32_t,
 )
 
 
@@ -45,24 +43,18 @@ cdef inline void add_piece(
 
 
 cdef void list_pieces(
-    const Problem* problem, const Entry* entries, const uint32_t* ranks,
-    const int32_t* level_child, const Split* split, int64_t n, Children* children
+    const Problem* problem, const Entry* entries, const int32_t* run_child,
+    const Split* split, int64_t n_present, int64_t n, Children* children
 ) noexcept nogil:
     """The stretches of the split column by child."""
-    cdef:
-        int64_t n_missing = (
-            count_missing(entries, n) if problem.has_missing[split.column] else 0
-        )
-        int64_t i, level, start = 0, n_present = n - n_missing
+    cdef int64_t i, run = 0, start = 0
     children.n_pieces = 0
     children.n_children = split.n_children
     if split.kind == NOMINAL_COLUMN:
         for i in range(1, n_present + 1):
             if i == n_present or rank_of(entries[i]) != rank_of(entries[i - 1]):
-                level = <int64_t>value_of_rank(
-                    problem, split.column, ranks, rank_of(entries[start])
-                )
-                add_piece(children, start, i, level_child[level])
+                add_piece(children, start, i, run_child[run])
+                run += 1
                 start = i
     else:
         add_piece(children, 0, split.position, 0)

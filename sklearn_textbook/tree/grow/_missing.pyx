@@ -6,12 +6,15 @@ from libc.string cimport memset
 from sklearn_textbook.tree.grow._buffers cimport (
     Frame,
     NodeBuffer,
-    reserve_levels,
     reserve_surrogates,
 )
 from sklearn_textbook.tree.grow._layout cimport STAY, Surrogate
+from sklearn_textbook.tree.grow._level_map cimport (
+    read_run_children,
+    write_level_map,
+)
 from sklearn_textbook.tree.grow._measure cimport Children
-from sklearn_textbook.tree.grow._workers cimport Arena, Worker
+from sklearn_textbook.tree.grow._workers cimport Arena, Worker, column_ranks
 from sklearn_textbook.tree.split._column cimport (
     count_missing,
     midpoint,
@@ -19,7 +22,7 @@ from sklearn_textbook.tree.split._column cimport (
 )
 from sklearn_textbook.tree.split._surrogate cimport (
     NOT_SENT,
-    map_surrogate_levels,
+    divide_surrogate_runs,
     rank_surrogate,
     send_rows,
 )
@@ -70,6 +73,38 @@ cdef int keep_surrogate(
     return 0
 
 
+cdef int settle_surrogate(
+    const Problem* problem, const Arena* arena, Worker* worker, const Frame* frame,
+    const Entry* cells, const double* target_weight, SurrogateTest* test
+) noexcept nogil:
+    """Work out the threshold or the level map, and keep the record."""
+    cdef:
+        int64_t column = test.column, map_start = -1, n_present
+        const uint32_t* ranks = column_ranks(arena, column)
+    test.threshold = NAN
+    if problem.kind[column] == NOMINAL_COLUMN:
+        n_present = frame.n_rows - count_missing(cells, frame.n_rows)
+        divide_surrogate_runs(
+            &arena.rows, &worker.scratch, cells, n_present, worker.child_of_row,
+            target_weight
+        )
+        map_start = write_level_map(
+            problem, &worker.buffer, cells, ranks, column, n_present,
+            worker.scratch.run_side, False
+        )
+        if map_start < 0:
+            return -1
+    else:
+        test.threshold = midpoint(
+            value_of_rank(problem, column, ranks, rank_of(cells[test.position - 1])),
+            value_of_rank(problem, column, ranks, rank_of(cells[test.position])),
+        )
+    return keep_surrogate(
+        problem, &worker.buffer, frame, test, target_weight[0] + target_weight[1],
+        map_start
+    )
+
+
 cdef int send_by_surrogates(
     const Problem* problem, Arena* arena, Worker* worker, const Frame* frame,
     Entry* entries, const Split* split, const double* target_weight
@@ -77,11 +112,10 @@ cdef int send_by_surrogates(
     """Rank the surrogates of a two-way test and let them send the missing rows."""
     cdef:
         SurrogateTest ranked[MAX_SURROGATES]
-        int64_t n_ranked = 0, i, column, map_start
-        double total = target_weight[0] + target_weight[1]
+        int64_t n_ranked = 0, i, column
         Entry* cells
-        const uint32_t* ranks
         SurrogateTest* test
+        Surrogate* record
     for i in range(frame.n_active):
         column = worker.active[i]
         if column != split.column:
@@ -92,68 +126,29 @@ cdef int send_by_surrogates(
             )
     # Levels are mapped by the targets alone, so before any row is sent.
     for i in range(n_ranked):
-        test = &ranked[i]
-        column = test.column
-        cells = entries + column * arena.stride + frame.start
-        ranks = NULL if arena.ranks == NULL else arena.ranks + column * arena.stride
-        map_start = -1
-        test.threshold = NAN
-        if problem.kind[column] == NOMINAL_COLUMN:
-            if reserve_levels(&worker.buffer, problem.n_levels[column]) < 0:
-                return -1
-            map_start = worker.buffer.n_levels
-            map_surrogate_levels(
-                problem, &arena.rows, &worker.scratch, cells, ranks, frame.n_rows,
-                worker.child_of_row, target_weight, column,
-                worker.buffer.level_branch + map_start
-            )
-            worker.buffer.n_levels += problem.n_levels[column]
-        else:
-            test.threshold = midpoint(
-                value_of_rank(
-                    problem, column, ranks, rank_of(cells[test.position - 1])
-                ),
-                value_of_rank(problem, column, ranks, rank_of(cells[test.position])),
-            )
-        if keep_surrogate(
-            problem, &worker.buffer, frame, test, total, map_start
+        cells = entries + ranked[i].column * arena.stride + frame.start
+        if settle_surrogate(
+            problem, arena, worker, frame, cells, target_weight, &ranked[i]
         ) < 0:
             return -1
     for i in range(n_ranked):
         test = &ranked[i]
-        cells = entries + test.column * arena.stride + frame.start
+        column = test.column
+        cells = entries + column * arena.stride + frame.start
+        record = &worker.buffer.surrogates[worker.buffer.n_surrogates - n_ranked + i]
         if test.position < 0:
-            # run_side is room shared by all columns: fill it again by run.
-            fill_run_children(
-                problem, arena, worker, frame, cells, test.column,
-                worker.buffer.surrogates[
-                    worker.buffer.n_surrogates - n_ranked + i
-                ].map_start
+            # run_side is room shared by all columns: fill it again.
+            read_run_children(
+                problem, worker.buffer.level_branch + record.map_start, cells,
+                column_ranks(arena, column), column,
+                frame.n_rows - count_missing(cells, frame.n_rows),
+                worker.scratch.run_side
             )
         send_rows(
             cells, frame.n_rows, test, worker.scratch.run_side, worker.child_of_row
         )
-        worker.buffer.surrogates[
-            worker.buffer.n_surrogates - n_ranked + i
-        ].n_used = test.n_used
+        record.n_used = test.n_used
     return 0
-
-
-cdef void fill_run_children(
-    const Problem* problem, const Arena* arena, Worker* worker, const Frame* frame,
-    const Entry* cells, int64_t column, int64_t map_start
-) noexcept nogil:
-    cdef:
-        int64_t n_present = frame.n_rows - count_missing(cells, frame.n_rows)
-        int64_t i, run = 0, level
-        const uint32_t* ranks = (
-            NULL if arena.ranks == NULL else arena.ranks + column * arena.stride
-        )
-    for i in range(n_present):
-        if i == 0 or rank_of(cells[i]) != rank_of(cells[i - 1]):
-            level = <int64_t>value_of_rank(problem, column, ranks, rank_of(cells[i]))
-            worker.scratch.run_side[run] = worker.buffer.level_branch[map_start + level]
-            run += 1
 
 
 cdef int send_missing_rows(

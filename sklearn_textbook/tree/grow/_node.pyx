@@ -7,10 +7,10 @@ from sklearn_textbook.tree.grow._buffers cimport (
     Frame,
     NodeBuffer,
     push_frame,
-    reserve_levels,
     reserve_nodes,
 )
 from sklearn_textbook.tree.grow._layout cimport LEAF, STAY, Node
+from sklearn_textbook.tree.grow._level_map cimport write_level_map
 from sklearn_textbook.tree.grow._measure cimport (
     Children,
     list_pieces,
@@ -28,12 +28,13 @@ from sklearn_textbook.tree.grow._search cimport (
     splits_pair,
     view_node,
 )
-from sklearn_textbook.tree.grow._workers cimport Arena, Worker
-from sklearn_textbook.tree.split._column cimport map_levels
+from sklearn_textbook.tree.grow._workers cimport Arena, Worker, column_ranks
+from sklearn_textbook.tree.split._column cimport count_missing, divide_runs
 from sklearn_textbook.tree.split._random cimport child_state
 from sklearn_textbook.tree.split._types cimport (
     MISSING_SURROGATE,
     NOMINAL_COLUMN,
+    SPLIT_MULTIWAY,
     Entry,
     NodeView,
     Problem,
@@ -175,34 +176,30 @@ cdef int settle_split(
 ) noexcept nogil:
     """Work out where every row of the node goes, and what the children hold."""
     cdef:
-        NodeBuffer* buffer = &worker.buffer
         Children* children = &worker.children
         Entry* cells = entries + best.column * arena.stride + frame.start
         const uint32_t* ranks = column_ranks(arena, best.column)
-        int32_t* level_child = NULL
+        const int32_t* run_child = worker.scratch.run_side
+        int64_t n_present = frame.n_rows
+    if problem.has_missing[best.column]:
+        n_present -= count_missing(cells, frame.n_rows)
     if best.kind == NOMINAL_COLUMN:
-        if reserve_levels(buffer, problem.n_levels[best.column]) < 0:
-            return -1
-        level_child = buffer.level_branch + buffer.n_levels
-        best.missing_child = map_levels(
+        best.missing_child = divide_runs(
             problem, &arena.rows, &worker.scratch, cells, ranks, view, best, before,
-            level_child
+            n_present
         )
-    list_pieces(problem, cells, ranks, level_child, best, frame.n_rows, children)
-    if best.kind == NOMINAL_COLUMN:
-        buffer.n_levels += problem.n_levels[best.column]
+        if write_level_map(
+            problem, &worker.buffer, cells, ranks, best.column, n_present, run_child,
+            problem.categorical_split == SPLIT_MULTIWAY
+        ) < 0:
+            return -1
+    list_pieces(problem, cells, run_child, best, n_present, frame.n_rows, children)
     if problem.missing_mode == MISSING_SURROGATE and send_missing_rows(
         problem, arena, worker, frame, entries, best
     ) < 0:
         return -1
     measure_children(problem, &arena.rows, &worker.scratch, cells, view, children)
     return 0
-
-
-cdef inline const uint32_t* column_ranks(
-    const Arena* arena, int64_t column
-) noexcept nogil:
-    return NULL if arena.ranks == NULL else arena.ranks + column * arena.stride
 
 
 cdef void write_test(

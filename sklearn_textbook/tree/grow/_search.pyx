@@ -6,7 +6,7 @@ from libc.string cimport memcpy, memset
 
 from sklearn_textbook.tree.grow._buffers cimport Frame
 from sklearn_textbook.tree.grow._layout cimport Node
-from sklearn_textbook.tree.grow._workers cimport Arena, Worker
+from sklearn_textbook.tree.grow._workers cimport Arena, Worker, column_ranks
 from sklearn_textbook.tree.split._absolute cimport rank_targets
 from sklearn_textbook.tree.split._column cimport (
     evaluate_column,
@@ -222,7 +222,7 @@ cdef void find_split(
             evaluate_column(
                 problem, &arena.rows, &worker.scratch,
                 entries + column * stride + start,
-                NULL if arena.ranks == NULL else arena.ranks + column * stride,
+                column_ranks(arena, column),
                 view, column, best
             )
             if best.column != held.column:

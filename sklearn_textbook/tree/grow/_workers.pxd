@@ -27,6 +27,11 @@ cdef struct Worker:
     uint8_t* goes_left
     int32_t* child_of_row
 
+cdef inline const uint32_t* column_ranks(
+    const Arena* arena, int64_t column
+) noexcept nogil:
+    return NULL if arena.ranks == NULL else arena.ranks + column * arena.stride
+
 cdef int start_worker(
     const Problem* problem, Worker* worker, int64_t n_rows, int64_t entry_size,
     bint marks_rows, Worker* lender

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sklearn_textbook.tree.grow.layout import (
+    DENSE_MAP,
     FRACTIONAL,
     LEAF,
     NOMINAL,
@@ -13,6 +14,7 @@ from sklearn_textbook.tree.grow.layout import (
     TREE_LEAF,
     TREE_UNDEFINED,
 )
+from sklearn_textbook.tree.grow.level_map import list_places, measure_level_maps
 
 UNSEEN_POLICIES = ("parent", "fractional", "error")
 
@@ -165,30 +167,43 @@ def _check_branches(nodes, inner):
 
 
 def _check_maps(records, n_children, tree, name):
-    """Level maps of nominal tests."""
+    """Level maps of nominal tests; the forms stand in level_map.py."""
     level_branch = tree.level_branch
     nominal = records["kind"] == NOMINAL
     start = records["map_start"]
-    length = tree.n_levels[np.where(nominal, records["feature"], 0)]
-    _refuse(
-        nominal & ((start < 0) | (start > len(level_branch) - length)),
-        name,
-        "the level map must lie within level_branch",
-    )
-    start, length = start[nominal], length[nominal]
+    rule = "the level map must lie within level_branch"
+    _refuse(nominal & ((start < 0) | (start >= len(level_branch))), name, rule)
+    owner = np.flatnonzero(nominal)
+    start, n_levels = start[owner], tree.n_levels[records["feature"][owner]]
+    n_pairs = level_branch[start].astype(np.int64)
+    wrong = np.zeros(len(records), dtype=bool)
+    wrong[owner] = n_pairs < DENSE_MAP
+    _refuse(wrong, name, f"the level map must start with {DENSE_MAP} or a number >= 0")
+    length = measure_level_maps(level_branch, start, n_levels)
+    wrong[owner] = start > len(level_branch) - length
+    _refuse(wrong, name, rule)
     if length.sum() > len(level_branch):
         raise ValueError(f"{name}: level maps overlap in level_branch.")
-    offset = np.cumsum(length) - length
-    entries = level_branch[
-        np.repeat(start - offset, length) + np.arange(int(length.sum()))
-    ]
-    highest = np.repeat(n_children[nominal], length)
-    wrong = (entries < -1) | (entries >= highest)
+    is_dense = n_pairs == DENSE_MAP
+    n_pairs[is_dense] = 0
+    n_entries = np.where(is_dense, n_levels, n_pairs)
+    children = level_branch[list_places(start + 1 + n_pairs, n_entries)]
+    wrong = (children < -1) | (children >= np.repeat(n_children[owner], n_entries))
+    _refuse_map(wrong, owner, n_entries, name, "names a child it does not have")
+    codes = level_branch[list_places(start + 1, n_pairs)]
+    wrong = (codes < 0) | (codes >= np.repeat(n_levels, n_pairs))
+    _refuse_map(wrong, owner, n_pairs, name, "names a level its column does not have")
+    # A step down is right only from one map to the next.
+    map_number = np.repeat(np.arange(len(owner)), n_pairs)
+    wrong[1:] = (np.diff(codes) <= 0) & (np.diff(map_number) == 0)
+    _refuse_map(wrong, owner, n_pairs, name, "must name its levels in ascending order")
+
+
+def _refuse_map(wrong, owner, n_entries, name, what):
+    """Raise an error for the map with the first entry for which ``wrong`` is true."""
     if np.any(wrong):
-        owner = np.repeat(np.flatnonzero(nominal), length)[np.argmax(wrong)]
-        raise ValueError(
-            f"{name}, record {owner}: its level map names a child it does not have."
-        )
+        record = np.repeat(owner, n_entries)[np.argmax(wrong)]
+        raise ValueError(f"{name}, record {record}: its level map {what}.")
 
 
 def _check_surrogates(tree):
@@ -209,4 +224,8 @@ def _check_surrogates(tree):
     )
     _check_tests(surrogates, np.full(len(surrogates), True), tree, "surrogates")
     low = surrogates["low_branch"]
-    _refuse((low != 0) & (low != 1), "surrogates", "low_branch must be 0 or 1")
+    _refuse(
+        (low > 1) | (low < np.where(kind == NOMINAL, -1, 0)),
+        "surrogates",
+        "low_branch must be 0 or 1, or -1 in a nominal test",
+    )

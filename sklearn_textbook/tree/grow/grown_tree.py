@@ -16,6 +16,7 @@ from sklearn_textbook.tree.grow.layout import (
     TREE_LEAF,
     TREE_UNDEFINED,
 )
+from sklearn_textbook.tree.grow.level_map import read_level_map
 from sklearn_textbook.tree.grow.serialise import read_fields, write_fields
 
 
@@ -47,8 +48,10 @@ class GrownTree:
     is_classifier : bool
         Whether ``statistics`` holds class weights.
     level_branch : ndarray of int32
-        The level maps of all nominal tests, one after the other: the child
-        number of each level code, or -1 for a level without a row in the node.
+        The level maps of all nominal tests, one after the other, each in the
+        shorter of two forms: the child number of every level, or of the levels
+        present in the node; see :mod:`sklearn_textbook.tree.grow.level_map`. Read
+        them with :meth:`read_level_map`.
     surrogates : ndarray of SURROGATE_DTYPE
         Stand-in tests for missing values, sorted by node and rank.
     unseen : {"parent", "fractional", "error"}
@@ -218,6 +221,23 @@ class GrownTree:
                 "a node with more children. Read first_child and n_children of "
                 "tree_.nodes instead."
             )
+
+    def read_level_map(self, record):
+        """Read where the levels of a nominal test go.
+
+        Parameters
+        ----------
+        record : record of ``nodes`` or ``surrogates``
+            A nominal test.
+
+        Returns
+        -------
+        ndarray of int32, shape (n_levels,)
+            The child number of every level code of the column, -1 for a level that
+            the node has not seen.
+        """
+        n_levels = self.n_levels[record["feature"]]
+        return read_level_map(self.level_branch, record["map_start"], n_levels)
 
     def compute_node_depths(self):
         """Count the depth of every node as scikit-learn does: 1 for the root.

@@ -21,6 +21,9 @@ OBLIQUE = 4  # weighted sum of columns <= threshold (weights in a side table)
 STAY = -1  # nowhere: the row keeps this node's distribution
 FRACTIONAL = -2  # into all children, weighted by their training weight
 
+#: First entry of a level map that has an entry for every level; see level_map.py.
+DENSE_MAP = -1
+
 #: Marks of scikit-learn's tree arrays.
 TREE_LEAF = -1
 TREE_UNDEFINED = -2
@@ -64,7 +67,8 @@ SURROGATE_DTYPE = np.dtype(
         ("feature", np.int32),
         # NUMERIC, ORDINAL or NOMINAL
         ("kind", np.int32),
-        # child number of value <= threshold (the others go to the other child)
+        # child number of value <= threshold (the others go to the other child);
+        # no meaning in a nominal test, where growing writes -1
         ("low_branch", np.int32),
         # start of the level map in GrownTree.level_branch; -1 where none
         ("map_start", np.int64),

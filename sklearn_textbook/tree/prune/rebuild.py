@@ -11,6 +11,7 @@ from sklearn_textbook.tree.grow.layout import (
     TREE_LEAF,
     TREE_UNDEFINED,
 )
+from sklearn_textbook.tree.grow.level_map import list_places, measure_level_maps
 from sklearn_textbook.tree.prune._subtree import mark_kept
 
 
@@ -117,11 +118,11 @@ def _compact_maps(tree, nodes, surrogates):
     starts = np.concatenate([user["map_start"] for user in users])
     features = np.concatenate([user["feature"] for user in users])
     starts, first_use = np.unique(starts, return_index=True)
-    lengths = np.asarray(tree.n_levels)[features[first_use]]
+    n_levels = np.asarray(tree.n_levels)[features[first_use]]
+    lengths = measure_level_maps(tree.level_branch, starts, n_levels)
     new_starts = np.cumsum(lengths) - lengths
     for records in (nodes, surrogates):
         nominal = records["kind"] == NOMINAL
         place = np.searchsorted(starts, records["map_start"][nominal])
         records["map_start"][nominal] = new_starts[place]
-    source = np.repeat(starts - new_starts, lengths) + np.arange(lengths.sum())
-    return tree.level_branch[source]
+    return tree.level_branch[list_places(starts, lengths)]

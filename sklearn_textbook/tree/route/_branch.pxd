@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, int64_t
 
 from sklearn_textbook.tree.grow._layout cimport (
-    NUMERIC, ORDINAL, Node, Surrogate,
+    NUMERIC, ORDINAL, Node, Surrogate, find_level_child,
 )
 from sklearn_textbook.tree.route._rows cimport Row, read_entry
 
@@ -38,7 +38,9 @@ cdef inline int32_t test_value(
         return UNKNOWN
     if kind == ORDINAL:
         return low_branch if value <= threshold else 1 - low_branch
-    cdef int32_t branch = tree.level_branch[map_start + <int64_t> value]
+    cdef int32_t branch = find_level_child(
+        tree.level_branch + map_start, <int64_t> value
+    )
     return branch if branch >= 0 else UNKNOWN
 
 

@@ -24,8 +24,8 @@ cdef void evaluate_plain_columns(
     const NodeView* node, Split* best
 ) noexcept nogil
 cdef double midpoint(double below, double above) noexcept nogil
-cdef int32_t map_levels(
+cdef int32_t divide_runs(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const uint32_t* ranks, const NodeView* node,
-    const Split* chosen, const Split* before, int32_t* level_child
+    const Split* chosen, const Split* before, int64_t n_present
 ) noexcept nogil

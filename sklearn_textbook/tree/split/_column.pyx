@@ -456,56 +456,45 @@ cdef double midpoint(double below, double above) noexcept nogil:
     return middle if middle < above else below
 
 
-cdef int64_t next_level(
-    const Problem* problem, const Entry* entries, const uint32_t* ranks,
-    int64_t column, int64_t n_present, int64_t* position
-) noexcept nogil:
-    """The level of the run at a position, which moves on to the next run."""
-    cdef uint32_t rank = rank_of(entries[position[0]])
-    while position[0] < n_present and rank_of(entries[position[0]]) == rank:
-        position[0] += 1
-    return <int64_t>value_of_rank(problem, column, ranks, rank)
-
-
-cdef int32_t map_levels(
+cdef int32_t divide_runs(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const uint32_t* ranks, const NodeView* node,
-    const Split* chosen, const Split* before, int32_t* level_child
+    const Split* chosen, const Split* before, int64_t n_present
 ) noexcept nogil:
-    """Write the child of every level, -1 for levels without rows here.
+    """Write the child of every run of equal levels into scratch.run_side.
 
     Searches the column again from the same start, which leaves the division in
     the scratch. Returns the child of the missing rows, or -1.
     """
     cdef:
-        int64_t column = chosen.column, n_levels = problem.n_levels[column]
-        int64_t n = node.totals.rows, n_missing = 0, n_present, level
-        int64_t position = 0, run = 0
+        int64_t column = chosen.column, i, run = 0
+        int32_t child, joined = -1
         bint many_ways = problem.categorical_split == SPLIT_MULTIWAY
         Split again = before[0]
-    if problem.has_missing[column]:
-        n_missing = count_missing(entries, n)
-    n_present = n - n_missing
     if not chosen.alone:
         evaluate_column(
             problem, rows, scratch, entries, ranks, node, column, &again
         )
-    for level in range(n_levels):
-        level_child[level] = <int32_t>level if many_ways else -1
-    while position < n_present:
-        level = next_level(problem, entries, ranks, column, n_present, &position)
+    for i in range(n_present):
+        if i > 0 and rank_of(entries[i]) == rank_of(entries[i - 1]):
+            continue
         if chosen.alone:
-            level_child[level] = 0
+            child = 0
         elif not many_ways:
-            level_child[level] = 0 if scratch.best_side[run] else 1
-        elif run == chosen.position:
-            # The branch that the missing rows join.
-            return <int32_t>level
+            child = 0 if scratch.best_side[run] else 1
+        else:
+            child = <int32_t>value_of_rank(problem, column, ranks, rank_of(entries[i]))
+            if run == chosen.position:
+                # The branch that the missing rows join.
+                joined = child
+        scratch.run_side[run] = child
         run += 1
-    if n_missing == 0 or problem.missing_mode == MISSING_SURROGATE:
+    if n_present == node.totals.rows or problem.missing_mode == MISSING_SURROGATE:
         return -1
     if chosen.alone:
         return 1
     if problem.missing_mode == MISSING_BRANCH:
-        return <int32_t>n_levels if many_ways else 2
+        return <int32_t>problem.n_levels[column] if many_ways else 2
+    if many_ways:
+        return joined
     return 0 if scratch.best_side[run] else 1

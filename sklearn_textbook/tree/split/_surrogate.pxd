@@ -17,11 +17,9 @@ cdef int64_t rank_surrogate(
     const double* target_weight, int64_t column, SurrogateTest* ranked,
     int64_t n_ranked
 ) noexcept nogil
-cdef void map_surrogate_levels(
-    const Problem* problem, const Rows* rows, Scratch* scratch,
-    const Entry* entries, const uint32_t* ranks, int64_t n,
-    const int32_t* child_of_row, const double* target_weight, int64_t column,
-    int32_t* level_child
+cdef void divide_surrogate_runs(
+    const Rows* rows, Scratch* scratch, const Entry* entries, int64_t n_present,
+    const int32_t* child_of_row, const double* target_weight
 ) noexcept nogil
 cdef void send_rows(
     const Entry* entries, int64_t n, SurrogateTest* test,

@@ -7,7 +7,7 @@ missing there have none.
 
 from libc.math cimport fabs
 
-from sklearn_textbook.tree.split._column cimport count_missing, value_of_rank
+from sklearn_textbook.tree.split._column cimport count_missing
 from sklearn_textbook.tree.split._types cimport (
     MAX_SURROGATES,
     NOMINAL_COLUMN,
@@ -20,7 +20,6 @@ from sklearn_textbook.tree.split._types cimport (
     int64_t,
     rank_of,
     row_of,
-    uint32_t,
 )
 
 
@@ -170,28 +169,16 @@ cdef int64_t rank_surrogate(
     return n_ranked + 1 if n_ranked < MAX_SURROGATES else n_ranked
 
 
-cdef void map_surrogate_levels(
-    const Problem* problem, const Rows* rows, Scratch* scratch,
-    const Entry* entries, const uint32_t* ranks, int64_t n,
-    const int32_t* child_of_row, const double* target_weight, int64_t column,
-    int32_t* level_child
+cdef void divide_surrogate_runs(
+    const Rows* rows, Scratch* scratch, const Entry* entries, int64_t n_present,
+    const int32_t* child_of_row, const double* target_weight
 ) noexcept nogil:
-    """Child of every level, -1 for levels that say nothing; scratch.run_side
-    holds the same by run."""
-    cdef:
-        int64_t n_present = n - count_missing(entries, n), i, run = -1, level
-        double margin = 1e-12 * (target_weight[0] + target_weight[1])
-        SurrogateTest test
-    for level in range(problem.n_levels[column]):
-        level_child[level] = -1
+    """Write the child of every run of equal levels into scratch.run_side again."""
+    cdef SurrogateTest test
     imitate_by_levels(
-        rows, scratch, entries, n_present, child_of_row, margin, &test
+        rows, scratch, entries, n_present, child_of_row,
+        1e-12 * (target_weight[0] + target_weight[1]), &test
     )
-    for i in range(n_present):
-        if i == 0 or rank_of(entries[i]) != rank_of(entries[i - 1]):
-            run += 1
-            level = <int64_t>value_of_rank(problem, column, ranks, rank_of(entries[i]))
-            level_child[level] = scratch.run_side[run]
 
 
 cdef void send_rows(

@@ -1,0 +1,85 @@
+"""Level maps: where the levels of a nominal column go, dense or sparse.
+
+``GrownTree.level_branch`` holds all maps, one after the other. The first entry of a
+map tells its form:
+
+- ``DENSE_MAP`` (-1): the child number of every level of the column follows, in the
+  order of the codes.
+- n >= 0: n level codes follow, ascending, and then the child number of each. All
+  other levels have no row in the node.
+
+A child number of -1 says that the node does not know the level. Growing writes the
+shorter form, so that the maps of a deep tree take room for the levels that its nodes
+hold, not for all levels of the column in each of them. A split of many ways has a child
+for every level and is always dense. The C twin that reads one entry is
+``find_level_child`` in ``_layout.pxd``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sklearn_textbook.tree.grow.layout import DENSE_MAP
+
+
+def read_level_map(level_branch, start, n_levels):
+    """Read one map, whatever its form.
+
+    Parameters
+    ----------
+    level_branch : ndarray of int32
+        All maps.
+    start : int
+        Where the map starts.
+    n_levels : int
+        Number of levels of the column.
+
+    Returns
+    -------
+    ndarray of int32, shape (n_levels,)
+        The child number of every level, -1 for levels without one.
+    """
+    start, n_levels = int(start), int(n_levels)
+    n_pairs, first = int(level_branch[start]), start + 1
+    if n_pairs == DENSE_MAP:
+        return level_branch[first : first + n_levels]
+    children = np.full(n_levels, -1, dtype=np.int32)
+    codes = level_branch[first : first + n_pairs]
+    children[codes] = level_branch[first + n_pairs : first + 2 * n_pairs]
+    return children
+
+
+def measure_level_maps(level_branch, starts, n_levels):
+    """Count the entries of maps, the first one included.
+
+    Parameters
+    ----------
+    level_branch : ndarray of int32
+        All maps.
+    starts : ndarray of int, shape (n_maps,)
+        Where the maps start.
+    n_levels : ndarray of int64, shape (n_maps,)
+        Number of levels of the column of each map.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_maps,)
+    """
+    n_pairs = level_branch[starts].astype(np.int64)
+    return 1 + np.where(n_pairs == DENSE_MAP, n_levels, 2 * n_pairs)
+
+
+def list_places(starts, lengths):
+    """List the places of stretches of an array, one stretch after the other.
+
+    Parameters
+    ----------
+    starts, lengths : ndarray of int, shape (n_stretches,)
+        First place and number of places of each stretch.
+
+    Returns
+    -------
+    ndarray of int64, shape (sum of lengths,)
+    """
+    offsets = np.cumsum(lengths) - lengths
+    return np.repeat(starts - offsets, lengths) + np.arange(int(lengths.sum()))
