@@ -10,7 +10,10 @@ from sklearn_textbook._contract.parameters import is_checked, is_integer
 MOST_THREADS = 256  # more would only cost memory
 
 
-def count_threads(n_jobs):
+CELLS_PER_THREAD = 50_000  # less work than this is done before a thread has started
+
+
+def count_threads(n_jobs, n_cells=None):
     """Count the threads for ``n_jobs``.
 
     Parameters
@@ -18,6 +21,8 @@ def count_threads(n_jobs):
     n_jobs : int or None
         None: as many as OpenMP allows, at most one per core. A positive number: that
         many. A negative one: all cores but ``-n_jobs - 1``, as in joblib.
+    n_cells : int, default=None
+        Cells of the table to work on; small tables get fewer threads.
 
     Returns
     -------
@@ -35,7 +40,11 @@ def count_threads(n_jobs):
             f"(-1: all cores); got {n_jobs!r}."
         )
     if n_jobs is None:
-        return max(1, min(get_max_threads(), cpu_count()))
-    if n_jobs < 0:
-        return max(1, cpu_count() + 1 + int(n_jobs))
-    return min(int(n_jobs), MOST_THREADS)
+        n_threads = min(get_max_threads(), cpu_count())
+    elif n_jobs < 0:
+        n_threads = cpu_count() + 1 + int(n_jobs)
+    else:
+        n_threads = min(int(n_jobs), MOST_THREADS)
+    if n_cells is not None:
+        n_threads = min(n_threads, 1 + n_cells // CELLS_PER_THREAD)
+    return max(1, n_threads)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import partial
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import issparse, vstack
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -46,7 +47,6 @@ class BaseTree(BaseEstimator, ABC):
     def _fit_tree(self, X, y, sample_weight, *, is_classifier):
         """Read the table and the target, then grow."""
         self._check_parameters()
-        n_threads = count_threads(self.n_jobs)
         if y is None:
             # Lets scikit-learn say what it always says.
             validate_data(self, X, y, skip_check_array=True)
@@ -54,7 +54,8 @@ class BaseTree(BaseEstimator, ABC):
         self._check_target_values(y)
         matrix, schema = self._read_table(X)
         validate_data(self, X, y, skip_check_array=True)
-        n_rows = matrix.shape[0]
+        n_rows, n_columns = matrix.shape
+        n_threads = count_threads(self.n_jobs, n_rows * n_columns)
         if len(y) != n_rows:
             raise ValueError(
                 f"Number of labels={len(y)} does not match number of samples={n_rows}."
@@ -106,28 +107,32 @@ class BaseTree(BaseEstimator, ABC):
             f"{why}."
         )
 
-    def _read_rows(self, X):
-        """Read a new table as numbers and codes."""
+    def _read_blocks(self, X):
+        """Read a new table as numbers and codes, a sparse one by blocks of rows."""
         if isinstance(X, np.ndarray):
             require_two_dimensions(X)
         validate_data(self, X, reset=False, skip_check_array=True)
-        matrix = self.schema_.read(X)
-        if self.missing == "error" or issparse(X):
-            is_missing = np.isnan(matrix).any(axis=0)
-            if is_missing.any():
-                name = self.schema_.names[int(np.argmax(is_missing))]
-                raise self._missing_error(name, issparse(X))
-        return matrix
+        for _, matrix in self.schema_.read_blocks(X):
+            if self.missing == "error" or issparse(X):
+                is_missing = np.isnan(matrix).any(axis=0)
+                if is_missing.any():
+                    name = self.schema_.names[int(np.argmax(is_missing))]
+                    raise self._missing_error(name, issparse(X))
+            yield matrix
 
-    def _route(self, function, X):
+    def _route(self, function, X, join=np.concatenate):
         """Call a routing function on a new table."""
         check_is_fitted(self)
-        return function(
-            self.tree_,
-            self._read_rows(X),
-            n_threads=count_threads(self.n_jobs),
-            feature_names=self.schema_.names,
-        )
+        parts = [
+            function(
+                self.tree_,
+                matrix,
+                n_threads=count_threads(self.n_jobs, matrix.size),
+                feature_names=self.schema_.names,
+            )
+            for matrix in self._read_blocks(X)
+        ]
+        return parts[0] if len(parts) == 1 else join(parts)
 
     def _predict_statistics(self, X):
         return self._route(predict_statistics, X)
@@ -162,7 +167,7 @@ class BaseTree(BaseEstimator, ABC):
         indicator : scipy.sparse.csr_matrix of shape (n_samples, node_count)
             1 where the row enters the node.
         """
-        return self._route(find_decision_path, X)
+        return self._route(find_decision_path, X, partial(vstack, format="csr"))
 
     def get_depth(self):
         """Return the depth of the deepest leaf; 0 for a tree that is one leaf.
