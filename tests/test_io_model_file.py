@@ -118,6 +118,21 @@ def test_classifier_predicts_the_same(
     np.testing.assert_array_equal(loaded.feature_names_in_, tree.feature_names_in_)
     assert export_text(loaded) == export_text(tree)
     assert loaded.rules_ == tree.rules_
+
+
+def test_nominal_surrogates_survive(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    is_like_x = rng.random(60) > 0.1
+    frame = pd.DataFrame({"x": x, "colour": np.where((x > 0) == is_like_x, "r", "g")})
+    frame.loc[:3, "x"] = np.nan
+    tree = CARTClassifier(missing="surrogate", max_depth=1).fit(frame, x > 0)
+    assert len(tree.tree_.surrogates) == 1
+    save_model(tree, tmp_path / "tree.json")
+    loaded = load_model(tmp_path / "tree.json")
+    np.testing.assert_array_equal(
+        loaded.predict_proba(frame), tree.predict_proba(frame)
+    )
     np.testing.assert_array_equal(
         loaded.feature_importances_, tree.feature_importances_
     )

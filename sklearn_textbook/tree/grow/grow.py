@@ -162,24 +162,23 @@ def _shape_statistics(flat, target):
 
 def _collect_settings(table, target, rules, weight, row_number, random_state):
     """Everything the engine reads, in the types it reads."""
-    kinds = table.schema.kinds
+    return {
+        **_describe_table(table, rules),
+        **_describe_rows(target, weight, row_number),
+        **_describe_rules(rules, table.n_columns),
+        **_describe_root(target, rules, weight),
+        "random_state": random_state,
+    }
+
+
+def _describe_table(table, rules):
+    """Describe the columns: their order, values and kinds."""
     codes = {NOMINAL: layout.NOMINAL, ORDINAL: layout.ORDINAL}
-    kind = np.array([codes.get(name, layout.NUMERIC) for name in kinds], dtype=np.int32)
+    kind = np.array(
+        [codes.get(name, layout.NUMERIC) for name in table.schema.kinds], dtype=np.int32
+    )
     n_levels = table.schema.n_levels
     is_nominal = kind == layout.NOMINAL
-    statistics, impurity, is_pure = measure_root(target, rules.criterion, weight)
-    scan = choose_scan(rules, target, weight, impurity)
-    total_weight = float(target.n_rows if weight is None else np.cumsum(weight)[-1])
-    max_features = rules.max_features or table.n_columns
-    second_class = np.zeros(target.n_rows, dtype=np.uint8)
-    if target.is_classifier and target.n_outputs == 1 and target.n_classes[0] == 2:
-        second_class = target.codes[:, 0].astype(np.uint8)
-    entropy_table, entropy_unit = None, 1.0
-    if scan == "entropy":
-        entropy_table, entropy_unit = make_entropy_table(target.n_rows)
-    monotonic = None
-    if rules.monotonic is not None:
-        monotonic = np.array(rules.monotonic, dtype=np.int32)
     return {
         "order": table.order,
         "values": table.values,
@@ -196,25 +195,40 @@ def _collect_settings(table, target, rules, weight, row_number, random_state):
             or rules.random_splitter
             or rules.monotonic is not None
         ),
+    }
+
+
+def _describe_rows(target, weight, row_number):
+    """Describe the rows: their classes or values, weights and numbers."""
+    second_class = np.zeros(target.n_rows, dtype=np.uint8)
+    if target.is_classifier and target.n_outputs == 1 and target.n_classes[0] == 2:
+        second_class = target.codes[:, 0].astype(np.uint8)
+    return {
+        "is_classifier": target.is_classifier,
         "label": target.codes,
         "y": target.values,
-        "weight": weight,
-        "row_number": row_number,
         "second_class": second_class,
         "output_start": target.output_start,
-        "is_classifier": target.is_classifier,
+        "weight": weight,
+        "row_number": row_number,
+    }
+
+
+def _describe_rules(rules, n_columns):
+    """Describe the limits and strategies."""
+    max_features = rules.max_features or n_columns
+    monotonic = None
+    if rules.monotonic is not None:
+        monotonic = np.array(rules.monotonic, dtype=np.int32)
+    return {
         "criterion": CRITERIA[rules.criterion],
-        "scan": SCANS[scan],
-        "entropy_table": entropy_table,
-        "entropy_unit": entropy_unit,
         "max_depth": min(rules.max_depth, UNLIMITED),
         "min_samples_split": min(rules.min_samples_split, UNLIMITED),
         "min_samples_leaf": min(rules.min_samples_leaf, UNLIMITED),
         "min_weight_leaf": rules.min_weight_leaf,
         "min_impurity_decrease": rules.min_impurity_decrease,
-        "total_weight": total_weight,
         "max_features": max_features,
-        "shuffle_columns": rules.shuffles_columns or max_features < table.n_columns,
+        "shuffle_columns": rules.shuffles_columns or max_features < n_columns,
         "random_splitter": rules.random_splitter,
         "missing_mode": MISSING_MODES[rules.missing],
         "categorical_split": CATEGORICAL_SPLITS[rules.categorical_split],
@@ -222,7 +236,22 @@ def _collect_settings(table, target, rules, weight, row_number, random_state):
             layout.FRACTIONAL if rules.unseen == "fractional" else layout.STAY
         ),
         "monotonic": monotonic,
-        "random_state": random_state,
+    }
+
+
+def _describe_root(target, rules, weight):
+    """Describe the root, and name the kernel that suits its impurity."""
+    statistics, impurity, is_pure = measure_root(target, rules.criterion, weight)
+    scan = choose_scan(rules, target, weight, impurity)
+    entropy_table, entropy_unit = None, 1.0
+    if scan == "entropy":
+        entropy_table, entropy_unit = make_entropy_table(target.n_rows)
+    total_weight = float(target.n_rows if weight is None else np.cumsum(weight)[-1])
+    return {
+        "scan": SCANS[scan],
+        "entropy_table": entropy_table,
+        "entropy_unit": entropy_unit,
+        "total_weight": total_weight,
         "root_statistics": statistics,
         "root_impurity": impurity,
         "root_is_leaf": _is_leaf(rules, target, total_weight, is_pure),
