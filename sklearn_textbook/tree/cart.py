@@ -257,7 +257,7 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
     undone for saving no error, and nothing is pruned unless asked for.
 
     Growing costs O(n d log n) for sorting and O(n d) per level of the tree. Memory is
-    about 20 bytes per cell of the table while the tree grows.
+    about 23 bytes per cell of the table while the tree grows.
 
     Two classes, and regression: the best division of a nominal column is found by
     sorting the levels. Three and more classes: all divisions are tried up to 10

@@ -67,9 +67,8 @@ cdef void view_node(
     view.lower = frame.lower
     view.upper = frame.upper
     view.random_state = frame.random_state
-    view.margin = 1e-12 * spread + rounding_noise(
-        problem, &arena.rows, node, statistics, spread
-    )
+    view.noise = rounding_noise(problem, &arena.rows, node, statistics, spread)
+    view.margin = 1e-12 * spread + view.noise
     view.totals.rows = frame.n_rows
     view.totals.weight = node.weight
     view.totals.squares = spread * problem.n_outputs

@@ -21,10 +21,6 @@ cdef void insert_row(
 cdef double absolute_loss(
     Scratch* scratch, int64_t output, double* median
 ) noexcept nogil
-cdef double loss_of_entries(
-    const Problem* problem, const Rows* rows, Scratch* scratch,
-    const Entry* entries, int64_t n, double* medians
-) noexcept nogil
 cdef void scan_absolute(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const Pass* scan, Split* best

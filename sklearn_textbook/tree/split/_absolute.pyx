@@ -143,22 +143,6 @@ cdef int64_t next_above_half(
     return position if position < distinct else distinct - 1
 
 
-cdef double loss_of_entries(
-    const Problem* problem, const Rows* rows, Scratch* scratch,
-    const Entry* entries, int64_t n, double* medians
-) noexcept nogil:
-    """Mean over the outputs of the loss of a set of rows; its medians."""
-    cdef:
-        int64_t output, i
-        double total = 0.0
-    for output in range(problem.n_outputs):
-        clear_losses(scratch, output)
-        for i in range(n):
-            insert_row(problem, rows, scratch, output, row_of(entries[i]))
-        total += absolute_loss(scratch, output, &medians[output])
-    return total / problem.n_outputs
-
-
 cdef inline bint is_candidate(
     const Entry* entries, const Pass* scan, int64_t position
 ) noexcept nogil:

@@ -317,8 +317,8 @@ cdef void start_pass(
 
 
 cdef bint place_missing(
-    const Problem* problem, Pass* scan, const Totals* present, const Totals* missing,
-    double alone_score
+    const Problem* problem, const NodeView* node, Pass* scan, const Totals* present,
+    const Totals* missing, double alone_score
 ) noexcept nogil:
     """Set where the missing rows stand during the pass. Returns whether the present
     rows may be divided at all."""
@@ -327,7 +327,7 @@ cdef bint place_missing(
         return True
     scan.totals = present
     if problem.missing_mode == MISSING_SURROGATE:
-        scan.margin = own_margin(problem, present)
+        scan.margin = own_margin(problem, present) + node.noise
         return True
     # A child of their own, beside the division of the others.
     scan.offset = alone_score
@@ -410,7 +410,9 @@ cdef void evaluate_column(
             problem, rows, scratch, entries, node, scan.n_present, n_missing,
             &present, &missing, &alone_score
         )
-        may_divide = place_missing(problem, &scan, &present, &missing, alone_score)
+        may_divide = place_missing(
+            problem, node, &scan, &present, &missing, alone_score
+        )
     if may_divide:
         try_divisions(
             problem, rows, scratch, entries, ranks, node, column, &missing, &scan,

@@ -103,7 +103,6 @@ cdef struct Problem:
     int32_t missing_mode
     int32_t categorical_split
     int32_t unseen_branch  # STAY or FRACTIONAL
-    int32_t max_surrogates
     # choice of columns and thresholds
     int64_t max_features
     bint shuffle_columns
@@ -215,7 +214,8 @@ cdef struct Pass:
 # A node as the split search sees it.
 cdef struct NodeView:
     Totals totals
-    double margin
+    double margin  # by how much a score must be larger to be better
+    double noise  # the part of it that covers rounding
     double lower
     double upper
     uint64_t random_state
