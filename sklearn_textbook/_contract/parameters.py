@@ -52,6 +52,18 @@ def check_choice(name, value, choices, *, accepts_none=False):
         _fail(name, value, f"one of {words}" + (" or None" if accepts_none else ""))
 
 
+def check_truth(name, value):
+    """Require True or False.
+
+    Raises
+    ------
+    ValueError
+        If it is neither.
+    """
+    if is_checked() and not isinstance(value, (bool, np.bool_)):
+        _fail(name, value, "True or False")
+
+
 def check_integer(name, value, smallest, *, accepts_none=False):
     """Require an integer of at least some size.
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils import check_random_state
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.utils import Bunch
 
 from sklearn_textbook._contract.parameters import (
     check_choice,
@@ -17,8 +17,12 @@ from sklearn_textbook._contract.parameters import (
     resolve_count,
     resolve_max_features,
 )
-from sklearn_textbook.tree.grow.grow import UNLIMITED, GrowthRules, grow_tree
-from sklearn_textbook.tree.prune import keep_best_first, prune_to_alpha
+from sklearn_textbook.tree.grow.grow import UNLIMITED, GrowthRules
+from sklearn_textbook.tree.prune import (
+    compute_weakest_link_sequence,
+    keep_best_first,
+    prune_to_alpha,
+)
 from sklearn_textbook.tree.recipe import (
     BaseTree,
     TreeClassifierMethods,
@@ -27,7 +31,6 @@ from sklearn_textbook.tree.recipe import (
 
 CLASSIFICATION_CRITERIA = ("gini", "entropy", "log_loss", "error")
 REGRESSION_CRITERIA = ("squared_error", "absolute_error", "poisson")
-LARGEST_SEED = np.iinfo(np.int32).max
 
 
 class BaseCART(BaseTree):
@@ -123,28 +126,38 @@ class BaseCART(BaseTree):
     def _criterion_name(self):
         return self.criterion
 
-    def _grow(self, table, target, weight, n_threads):
-        rules = self._resolve_rules(table, target, weight)
-        seed = 0
-        if (
-            rules.random_splitter
-            or rules.shuffles_columns
-            or (rules.max_features < table.n_columns)
-        ):
-            seed = check_random_state(self.random_state).randint(LARGEST_SEED)
-        tree = grow_tree(
-            table,
-            target,
-            rules,
-            sample_weight=weight,
-            random_state=seed,
-            n_threads=n_threads,
-        )
+    def _prune(self, tree, matrix, target, weight, n_threads):
         if self.max_leaf_nodes is not None:
             tree = keep_best_first(tree, min(self.max_leaf_nodes, tree.node_count + 1))
         if self.ccp_alpha > 0.0:
             tree = prune_to_alpha(tree, self.ccp_alpha)
         return tree
+
+    def cost_complexity_pruning_path(self, X, y, sample_weight=None):
+        """Effective alphas of minimal cost-complexity pruning, and the leaf risks.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The training table.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The target.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        ccp_path : sklearn.utils.Bunch
+            ``ccp_alphas`` and ``impurities``, as in scikit-learn: from the full tree
+            to the root, ascending.
+        """
+        full = clone(self).set_params(ccp_alpha=0.0)
+        full.fit(X, y, sample_weight=sample_weight)
+        sequence = compute_weakest_link_sequence(full.tree_)
+        return Bunch(
+            ccp_alphas=np.array(sequence.ccp_alphas),
+            impurities=np.array(sequence.impurities),
+        )
 
 
 class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
@@ -523,9 +536,10 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
     def _criterion_name(self):
         return "squared_error" if self.criterion == "friedman_mse" else self.criterion
 
-    def _check_target_values(self, y):
+    def _check_target(self, y, *, is_classifier):
+        y = super()._check_target(y, is_classifier=is_classifier)
         if self.criterion != "poisson":
-            return
+            return y
         if (y < 0).any():
             raise ValueError(
                 "Some value(s) of y are negative which is not allowed for Poisson "
@@ -535,6 +549,7 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
             raise ValueError(
                 "Sum of y is not positive which is necessary for Poisson regression."
             )
+        return y
 
     def fit(self, X, y, sample_weight=None):
         """Grow the tree.

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from scipy.sparse import issparse, vstack
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import Bunch
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_textbook._contract.labels import check_target, encode_labels
@@ -17,17 +17,17 @@ from sklearn_textbook._contract.weights import apply_class_weight, check_weights
 from sklearn_textbook.tree.encode import encode_table, read_training_table
 from sklearn_textbook.tree.encode.arrays import require_two_dimensions
 from sklearn_textbook.tree.explain.lazy_rules import LazyRules
+from sklearn_textbook.tree.grow.grow import grow_tree
 from sklearn_textbook.tree.grow.target import Target
-from sklearn_textbook.tree.prune import (
-    compute_weakest_link_sequence,
-    merge_equal_leaves,
-)
+from sklearn_textbook.tree.prune import merge_equal_leaves
 from sklearn_textbook.tree.route import (
     RoutedTree,
     find_decision_path,
     find_leaves,
     predict_statistics,
 )
+
+LARGEST_SEED = np.iinfo(np.int32).max
 
 
 class BaseTree(BaseEstimator, ABC):
@@ -41,8 +41,12 @@ class BaseTree(BaseEstimator, ABC):
         """Raise ValueError for parameters that are not allowed."""
 
     @abstractmethod
-    def _grow(self, table, target, weight, n_threads):
-        """Grow the tree; returns a GrownTree."""
+    def _resolve_rules(self, table, target, weight):
+        """Return the GrowthRules of this estimator on this table."""
+
+    def _prune(self, tree, matrix, target, weight, n_threads):
+        """Prune the grown tree; ``matrix`` is the training table."""
+        return tree
 
     def _fit_tree(self, X, y, sample_weight, *, is_classifier):
         """Read the table and the target, then grow."""
@@ -50,8 +54,7 @@ class BaseTree(BaseEstimator, ABC):
         if y is None:
             # Lets scikit-learn say what it always says.
             validate_data(self, X, y, skip_check_array=True)
-        y = check_target(y, is_numeric=not is_classifier)
-        self._check_target_values(y)
+        y = self._check_target(y, is_classifier=is_classifier)
         matrix, schema = self._read_table(X)
         validate_data(self, X, y, skip_check_array=True)
         n_rows, n_columns = matrix.shape
@@ -65,16 +68,42 @@ class BaseTree(BaseEstimator, ABC):
         if is_classifier:
             labels = y[:, 0] if self.n_outputs_ == 1 else y
             weight = apply_class_weight(self.class_weight, labels, weight)
+        matrix, target, weight = self._select_rows(matrix, target, weight)
         table = encode_table(matrix, schema, n_threads)
         self._check_missing(table, issparse(X))
         self.schema_ = schema
         self.n_missing_ = np.array(table.n_missing)
         grown = self._grow(table, target, weight, n_threads)
+        grown = self._prune(grown, matrix, target, weight, n_threads)
         self.tree_ = RoutedTree.from_grown(grown)
         return self
 
-    def _check_target_values(self, y):
-        """Raise ValueError for targets that the criterion cannot take."""
+    def _grow(self, table, target, weight, n_threads):
+        """Grow the tree, with a seed where chance has a say."""
+        rules = self._resolve_rules(table, target, weight)
+        seed = 0
+        if (
+            rules.random_splitter
+            or rules.shuffles_columns
+            or rules.max_features < table.n_columns
+        ):
+            seed = check_random_state(self.random_state).randint(LARGEST_SEED)
+        return grow_tree(
+            table,
+            target,
+            rules,
+            sample_weight=weight,
+            random_state=seed,
+            n_threads=n_threads,
+        )
+
+    def _check_target(self, y, *, is_classifier):
+        """Read the target; raise ValueError for one that cannot be taken."""
+        return check_target(y, is_numeric=not is_classifier)
+
+    def _select_rows(self, matrix, target, weight):
+        """Choose the rows that take part."""
+        return matrix, target, weight
 
     def _read_table(self, X):
         return read_training_table(X, self.categorical_features)
@@ -120,12 +149,12 @@ class BaseTree(BaseEstimator, ABC):
                     raise self._missing_error(name, issparse(X))
             yield matrix
 
-    def _route(self, function, X, join=np.concatenate):
+    def _route(self, function, X, join=np.concatenate, tree=None):
         """Call a routing function on a new table."""
         check_is_fitted(self)
         parts = [
             function(
-                self.tree_,
+                self.tree_ if tree is None else tree,
                 matrix,
                 n_threads=count_threads(self.n_jobs, matrix.size),
                 feature_names=self.schema_.names,
@@ -229,32 +258,6 @@ class BaseTree(BaseEstimator, ABC):
         copy.tree_ = RoutedTree.from_grown(merge_equal_leaves(self.tree_))
         return copy
 
-    def cost_complexity_pruning_path(self, X, y, sample_weight=None):
-        """Effective alphas of minimal cost-complexity pruning, and the leaf risks.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The training table.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            The target.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-
-        Returns
-        -------
-        ccp_path : sklearn.utils.Bunch
-            ``ccp_alphas`` and ``impurities``, as in scikit-learn: from the full tree
-            to the root, ascending.
-        """
-        full = clone(self).set_params(ccp_alpha=0.0)
-        full.fit(X, y, sample_weight=sample_weight)
-        sequence = compute_weakest_link_sequence(full.tree_)
-        return Bunch(
-            ccp_alphas=np.array(sequence.ccp_alphas),
-            impurities=np.array(sequence.impurities),
-        )
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -267,6 +270,15 @@ class BaseTree(BaseEstimator, ABC):
 
 class TreeClassifierMethods:
     """Prediction of classes."""
+
+    def _choose_classes(self, shares):
+        """Return the number of the chosen class of every row and output."""
+        return shares.argmax(axis=2)
+
+    def _share_statistics(self):
+        """Return the tree whose statistics are shown as shares."""
+        check_is_fitted(self)
+        return self.tree_
 
     def predict_proba(self, X):
         """Share of each class.
@@ -282,7 +294,7 @@ class TreeClassifierMethods:
             Shares of ``classes_``, weighted by the training weights; a list for
             several outputs.
         """
-        shares = self._predict_statistics(X)
+        shares = self._route(predict_statistics, X, tree=self._share_statistics())
         if self.n_outputs_ == 1:
             return shares[:, 0]
         return [
@@ -323,7 +335,7 @@ class TreeClassifierMethods:
             Class labels.
         """
         shares = self._predict_statistics(X)
-        best = shares.argmax(axis=2)
+        best = self._choose_classes(shares)
         if self.n_outputs_ == 1:
             return self.classes_.take(best[:, 0])
         predicted = np.empty(best.shape, dtype=self.classes_[0].dtype)

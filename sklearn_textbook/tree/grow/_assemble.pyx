@@ -119,6 +119,7 @@ cdef void fetch_thresholds(const Problem* problem, Node[::1] nodes) noexcept nog
     """Turn the pairs of ranks that growing left behind into midpoints."""
     cdef:
         int64_t i, pair
+        uint64_t below, above, middle
         const double* values
         Node* node
     for i in range(nodes.shape[0]):
@@ -127,9 +128,18 @@ cdef void fetch_thresholds(const Problem* problem, Node[::1] nodes) noexcept nog
             continue
         pair = node.map_start
         values = problem.values + node.feature * problem.values_stride
-        node.threshold = midpoint(
-            values[<uint64_t>pair >> 32], values[<uint32_t>pair]
-        )
+        below = <uint64_t>pair >> 32
+        above = <uint32_t>pair
+        node.threshold = midpoint(values[below], values[above])
+        if problem.gain.keeps_observed:
+            # The largest value of the table that is not above the midpoint.
+            while above - below > 1:
+                middle = (below + above) // 2
+                if values[middle] - node.threshold < problem.gain.tolerance:
+                    below = middle
+                else:
+                    above = middle
+            node.threshold = values[below]
         node.map_start = -1
 
 

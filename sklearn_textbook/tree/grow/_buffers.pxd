@@ -19,8 +19,21 @@ cdef struct NodeBuffer:
     int64_t n_surrogates
     int64_t surrogate_capacity
 
+# Sorted columns of their own, for a node that holds fractions of cases.
+cdef struct Block:
+    Block* next
+    Block* previous
+    int64_t n_frames  # nodes that wait in it
+    double* weights  # of the rows, in the order of the first active column
+    void* entries
+
 # A node that waits to be split.
 cdef struct Frame:
+    void* entries  # the sorted columns it stands in
+    int64_t stride  # entries of each of them
+    Block* block  # owner of the columns; NULL: the arena
+    bint has_own_weights  # those of the block are to be put into the arena first
+    const double* row_weight  # a task's weights, as in a block; or NULL
     int64_t start  # first entry in every column
     int64_t n_rows
     int64_t depth
@@ -30,6 +43,10 @@ cdef struct Frame:
     double upper
     int32_t node
     int32_t n_active  # columns that are not constant
+
+# Blocks in use.
+cdef struct BlockList:
+    Block* first
 
 # Frames, and with each the list of its columns.
 cdef struct Stack:
@@ -51,3 +68,8 @@ cdef void free_stack(Stack* stack) noexcept nogil
 cdef int push_frame(
     Stack* stack, const Frame* frame, const int32_t* active
 ) noexcept nogil
+cdef Block* make_block(
+    BlockList* blocks, int64_t n_entries, int64_t entry_size, int64_t n_rows
+) noexcept nogil
+cdef void release_block(BlockList* blocks, Block* block) noexcept nogil
+cdef void free_blocks(BlockList* blocks) noexcept nogil

@@ -1,7 +1,7 @@
 """Growing arrays of nodes and frames. Every function that allocates returns -1
 when memory runs out."""
 
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
 
@@ -107,3 +107,51 @@ cdef int push_frame(
     )
     stack.n_frames += 1
     return 0
+
+
+cdef Block* make_block(
+    BlockList* blocks, int64_t n_entries, int64_t entry_size, int64_t n_rows
+) noexcept nogil:
+    """Allocate the columns and weights of n_rows rows; NULL when memory runs out."""
+    cdef:
+        Block* block = <Block*>malloc(
+            sizeof(Block) + n_rows * sizeof(double) + n_entries * entry_size
+        )
+    if block == NULL:
+        return NULL
+    block.n_frames = 0
+    block.weights = <double*>(block + 1)
+    block.entries = block.weights + n_rows
+    block.previous = NULL
+    block.next = blocks.first
+    if block.next != NULL:
+        block.next.previous = block
+    blocks.first = block
+    return block
+
+
+cdef void release_block(BlockList* blocks, Block* block) noexcept nogil:
+    """Forget one node of a block, and free it with its last one."""
+    if block == NULL:
+        return
+    block.n_frames -= 1
+    if block.n_frames > 0:
+        return
+    if block.previous == NULL:
+        blocks.first = block.next
+    else:
+        block.previous.next = block.next
+    if block.next != NULL:
+        block.next.previous = block.previous
+    free(block)
+
+
+cdef void free_blocks(BlockList* blocks) noexcept nogil:
+    cdef:
+        Block* block = blocks.first
+        Block* after
+    while block != NULL:
+        after = block.next
+        free(block)
+        block = after
+    blocks.first = NULL

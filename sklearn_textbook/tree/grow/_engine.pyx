@@ -16,12 +16,14 @@ from libc.string cimport memset
 
 from sklearn_textbook.tree.grow._assemble cimport count_nodes, write_nodes
 from sklearn_textbook.tree.grow._buffers cimport (
+    Block,
     Frame,
     NodeBuffer,
     Stack,
     free_buffer,
     free_stack,
     push_frame,
+    release_block,
     start_buffer,
     start_stack,
 )
@@ -29,8 +31,10 @@ from sklearn_textbook.tree.grow._fill cimport (
     copy_column,
     copy_rows,
     fill_column,
+    measure_spacing,
     quantise,
 )
+from sklearn_textbook.tree.grow._fractions cimport load_weights, save_weights
 from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.grow._node cimport expand_node
 from sklearn_textbook.tree.grow._workers cimport (
@@ -38,15 +42,21 @@ from sklearn_textbook.tree.grow._workers cimport (
     Worker,
     free_local_arena,
     free_worker,
+    free_spacing,
     start_local_arena,
+    start_spacing,
     start_worker,
 )
+from sklearn_textbook.tree.split._column cimport count_missing
 from sklearn_textbook.tree.split._types cimport (
+    CHOOSE_SCORE,
     LOCAL_ROWS,
     SCAN_FIXED,
+    GainRules,
     Keyed,
     Problem,
     Rows,
+    Spacing,
     int32_t,
     int64_t,
     uint8_t,
@@ -90,6 +100,10 @@ cdef int grow_task(
     if problem.monotonic != NULL:
         worker.buffer.bounds[0] = frame.lower
         worker.buffer.bounds[1] = frame.upper
+    root.entries = arena.entries
+    root.stride = arena.stride
+    root.block = NULL
+    root.has_own_weights = False
     root.start = 0
     root.node = 0
     root.fixed = 0
@@ -107,9 +121,12 @@ cdef int grow_task(
         root = stack.frames[stack.n_frames]
         for i in range(root.n_active):
             worker.active[i] = stack.active[stack.n_frames * problem.n_columns + i]
+        if root.has_own_weights:
+            load_weights(arena, &root, worker.active[0], <uint32_t*>root.entries)
         outcome = expand_node(
-            problem, arena, worker, worker, 1, &root, <uint32_t*>arena.entries
+            problem, arena, worker, worker, 1, &root, <uint32_t*>root.entries
         )
+        release_block(&worker.blocks, root.block)
     done[0] = worker.buffer
     memset(&worker.buffer, 0, sizeof(NodeBuffer))
     return -1 if outcome < 0 else 0
@@ -139,6 +156,7 @@ cdef class TreeGrower:
         NodeBuffer* done
         Stack tasks
         uint32_t* local_number
+        int64_t number_stride  # from one thread's numbers to the next one's; or 0
         int64_t n_rows
         int64_t task_rows
         int n_threads
@@ -172,6 +190,7 @@ cdef class TreeGrower:
             free(self.done)
         free_stack(&self.tasks)
         free(<void*>self.table.rows.fixed)
+        free_spacing(&self.table)
         free(self.local_number)
 
     cdef int set_problem(self, dict settings) except -1:
@@ -207,6 +226,7 @@ cdef class TreeGrower:
         problem.any_nominal = settings["any_nominal"]
         problem.is_plain = settings["is_plain"]
         problem.missing_mode = settings["missing_mode"]
+        problem.divides_cases = settings["divides_cases"]
         problem.categorical_split = settings["categorical_split"]
         problem.unseen_branch = settings["unseen_branch"]
         problem.max_features = settings["max_features"]
@@ -219,7 +239,32 @@ cdef class TreeGrower:
             entropy_table = settings["entropy_table"]
             problem.entropy_table = &entropy_table[0]
             problem.entropy_unit = settings["entropy_unit"]
+        self.set_gain(settings["gain"])
         self.kept = settings
+        return 0
+
+    cdef int set_gain(self, dict settings) except -1:
+        cdef:
+            GainRules* gain = &self.problem.gain
+            const uint8_t[::1] is_many_valued
+        gain.choice = settings["choice"]
+        if gain.choice == CHOOSE_SCORE:
+            return 0
+        is_many_valued = settings["is_many_valued"]
+        gain.is_many_valued = &is_many_valued[0]
+        gain.min_gain = settings["min_gain"]
+        gain.min_weight_split = settings["min_weight_split"]
+        gain.min_branch = settings["min_branch"]
+        gain.needs_all_branches = settings["needs_all_branches"]
+        gain.adapts_minimum = settings["adapts_minimum"]
+        gain.corrects_gain = settings["corrects_gain"]
+        gain.keeps_observed = settings["keeps_observed"]
+        gain.tolerance = settings["tolerance"]
+        gain.weight_tolerance = settings["weight_tolerance"]
+        gain.slack = settings["slack"]
+        gain.resolution = settings["resolution"]
+        gain.least_count = settings["least_count"]
+        gain.least_share = settings["least_share"]
         return 0
 
     cdef int set_rows(self, dict settings) except -1:
@@ -279,6 +324,9 @@ cdef class TreeGrower:
             complete = complete and start_local_arena(
                 &self.problem, &self.local_arenas[i], self.task_rows
             ) == 0
+        complete = complete and start_spacing(
+            &self.problem, &self.table, self.problem.values_stride
+        ) == 0
         complete = complete and start_buffer(
             &self.workers[0].buffer, self.problem.n_statistics,
             self.problem.monotonic != NULL
@@ -308,7 +356,7 @@ cdef class TreeGrower:
         for k in range(self.problem.n_statistics):
             buffer.statistics[k] = statistics[k]
         buffer.n_nodes = 1
-        frame.start = 0
+        memset(frame, 0, sizeof(Frame))
         frame.n_rows = self.n_rows
         frame.depth = 0
         frame.node = 0
@@ -341,15 +389,63 @@ cdef class TreeGrower:
                     stack.n_frames * self.problem.n_columns + i
                 ]
             if frame.n_rows <= self.task_rows:
-                worker.buffer.task[frame.node] = <int32_t>self.tasks.n_frames
-                if push_frame(&self.tasks, &frame, worker.active) < 0:
+                if self.keep_task(&frame) < 0:
                     return -1
-            elif expand_node(
+                continue
+            if frame.has_own_weights:
+                load_weights(
+                    &self.table, &frame, worker.active[0], <uint64_t*>frame.entries
+                )
+            if expand_node(
                 &self.problem, &self.table, worker, self.workers, self.n_threads,
-                &frame, <uint64_t*>self.table.entries
+                &frame, <uint64_t*>frame.entries
             ) < 0:
                 return -1
+            release_block(&worker.blocks, frame.block)
         return 0
+
+    cdef int keep_task(self, Frame* frame) noexcept nogil:
+        """Put a node aside for the second phase, with its rows' weights as they are
+        now."""
+        cdef:
+            Worker* worker = &self.workers[0]
+            Block* saved
+        frame.row_weight = NULL
+        if frame.has_own_weights:
+            frame.row_weight = frame.block.weights
+        elif self.problem.divides_cases:
+            saved = save_weights(
+                &self.table, worker, frame, worker.active[0],
+                <uint64_t*>frame.entries
+            )
+            if saved == NULL:
+                return -1
+            frame.row_weight = saved.weights
+        worker.buffer.task[frame.node] = <int32_t>self.tasks.n_frames
+        return push_frame(&self.tasks, frame, worker.active)
+
+    cdef void measure_table_spacing(self, int64_t column, int64_t n_ranks,
+                                    int64_t n_missing) noexcept nogil:
+        if self.table.spacing != NULL:
+            measure_spacing(
+                &self.problem, &self.table, column, NULL, n_ranks,
+                self.n_rows - n_missing
+            )
+
+    cdef void measure_task_spacing(
+        self, Arena* arena, int64_t column, int64_t n_ranks, const uint64_t* cells,
+        int64_t n
+    ) noexcept nogil:
+        """What lies apart in the table lies apart in a task, too."""
+        arena.spacing[column].is_all_distinct = (
+            n_ranks == n - count_missing(cells, n)
+        )
+        arena.spacing[column].next_apart = NULL
+        if self.table.spacing[column].next_apart != NULL:
+            measure_spacing(
+                &self.problem, arena, column, arena.ranks + column * arena.stride,
+                n_ranks, n - count_missing(cells, n)
+            )
 
     cdef int copy_and_grow(self, int64_t task, int thread) noexcept nogil:
         """Phase 2, one task."""
@@ -357,24 +453,26 @@ cdef class TreeGrower:
             Frame* frame = &self.tasks.frames[task]
             const int32_t* active = self.tasks.active + task * self.problem.n_columns
             Arena* arena = &self.local_arenas[thread]
+            uint32_t* local_number = self.local_number + thread * self.number_stride
             const uint64_t* cells
-            int64_t i, column
+            int64_t i, column, n_ranks
         for i in range(frame.n_active):
             column = active[i]
             cells = (
-                <const uint64_t*>self.table.entries + column * self.table.stride
-                + frame.start
+                <const uint64_t*>frame.entries + column * frame.stride + frame.start
             )
             if i == 0:
                 copy_rows(
                     &self.problem, &self.table, cells, frame.n_rows,
-                    self.local_number, arena
+                    frame.row_weight, local_number, arena
                 )
-            copy_column(
-                cells, frame.n_rows, self.local_number,
+            n_ranks = copy_column(
+                cells, frame.n_rows, local_number,
                 <uint32_t*>arena.entries + column * arena.stride,
                 <uint32_t*>arena.ranks + column * arena.stride
             )
+            if arena.spacing != NULL:
+                self.measure_task_spacing(arena, column, n_ranks, cells, frame.n_rows)
         return grow_task(
             &self.problem, arena, &self.local_workers[thread], &self.done[task],
             &self.workers[0].buffer, frame, active
@@ -384,6 +482,7 @@ cdef class TreeGrower:
         cdef:
             const uint32_t[:, ::1] order = settings["order"]
             const int64_t[::1] n_missing = settings["n_missing"]
+            const int64_t[::1] n_distinct = settings["n_distinct"]
             const uint32_t[::1] numbers
             const uint8_t[::1] second_class = settings["second_class"]
             const int32_t[::1] columns = settings["columns"]
@@ -398,7 +497,12 @@ cdef class TreeGrower:
             numbers = settings["row_number"]
             row_number = &numbers[0]
         self.table.stride = self.n_rows
-        self.local_number = <uint32_t*>malloc(self.n_rows * sizeof(uint32_t))
+        # Tasks that share cases number them each for itself.
+        if self.problem.divides_cases:
+            self.number_stride = self.n_rows
+        self.local_number = <uint32_t*>malloc(
+            max(self.n_rows, self.number_stride * self.n_threads) * sizeof(uint32_t)
+        )
         if self.local_number == NULL:
             raise MemoryError()
         # numpy asks for huge pages, which cost less to touch for the first time.
@@ -406,6 +510,8 @@ cdef class TreeGrower:
         self.entries = cells
         entries = &cells[0, 0]
         self.table.entries = entries
+        root.entries = entries
+        root.stride = self.n_rows
         for i in prange(
             n_columns, nogil=True, schedule="static", num_threads=self.n_threads
         ):
@@ -413,6 +519,7 @@ cdef class TreeGrower:
                 &order[i, 0], n_table_rows, n_missing[i], row_number,
                 &second_class[0], entries + i * self.n_rows
             )
+            self.measure_table_spacing(i, n_distinct[i], n_missing[i])
         with nogil:
             outcome = self.grow_large(root, &columns[0])
         if outcome < 0:
@@ -444,12 +551,14 @@ cdef class TreeGrower:
         cdef:
             const uint32_t[:, ::1] order = settings["order"]
             const int64_t[::1] n_missing = settings["n_missing"]
+            const int64_t[::1] n_distinct = settings["n_distinct"]
             const uint32_t[::1] numbers
             const uint8_t[::1] second_class = settings["second_class"]
             const int32_t[::1] columns = settings["columns"]
             const uint32_t* row_number = NULL
             Arena* arena = &self.local_arenas[0]
             Rows own = arena.rows
+            Spacing* own_spacing = arena.spacing
             int64_t i
             int outcome
             uint32_t* ranks = <uint32_t*>arena.ranks
@@ -467,9 +576,11 @@ cdef class TreeGrower:
                 &order[i, 0], order.shape[1], n_missing[i], row_number,
                 &second_class[0], <uint32_t*>arena.entries + i * arena.stride
             )
+            self.measure_table_spacing(i, n_distinct[i], n_missing[i])
         # Ranks are those of the table, and the rows are its rows.
         arena.ranks = NULL
         arena.rows = self.table.rows
+        arena.spacing = self.table.spacing
         arena.rows.fixed = own.fixed
         with nogil:
             outcome = grow_task(
@@ -478,6 +589,7 @@ cdef class TreeGrower:
             )
         arena.ranks = ranks
         arena.rows = own
+        arena.spacing = own_spacing
         if outcome < 0:
             raise MemoryError()
         return 0

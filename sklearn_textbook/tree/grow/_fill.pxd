@@ -12,9 +12,13 @@ cdef void quantise(
 ) noexcept nogil
 cdef void copy_rows(
     const Problem* problem, const Arena* table, const Entry* cells, int64_t n,
-    uint32_t* local_number, Arena* arena
+    const double* row_weight, uint32_t* local_number, Arena* arena
 ) noexcept nogil
-cdef void copy_column(
+cdef void measure_spacing(
+    const Problem* problem, Arena* arena, int64_t column, const uint32_t* ranks,
+    int64_t n_ranks, int64_t n_present
+) noexcept nogil
+cdef int64_t copy_column(
     const uint64_t* cells, int64_t n, const uint32_t* local_number,
     uint32_t* entries, uint32_t* ranks
 ) noexcept nogil

@@ -3,12 +3,14 @@
 from libc.math cimport fabs, floor, log2
 
 from sklearn_textbook.tree.grow._workers cimport Arena
-from sklearn_textbook.tree.split._column cimport count_missing
+from sklearn_textbook.tree.split._column cimport count_missing, value_of_rank
 from sklearn_textbook.tree.split._types cimport (
     GLOBAL_MISSING,
     LOCAL_MISSING,
+    NOMINAL_COLUMN,
     Entry,
     Problem,
+    Spacing,
     int32_t,
     int64_t,
     rank_of,
@@ -65,7 +67,7 @@ cdef void quantise(
 
 cdef void copy_rows(
     const Problem* problem, const Arena* table, const Entry* cells, int64_t n,
-    uint32_t* local_number, Arena* arena
+    const double* row_weight, uint32_t* local_number, Arena* arena
 ) noexcept nogil:
     """Number a task's rows 0, 1, ... and copy what is known of them."""
     cdef:
@@ -84,15 +86,48 @@ cdef void copy_rows(
                 )
             else:
                 y[i * n_outputs + output] = table.rows.y[row * n_outputs + output]
-        if problem.weighted:
+        if row_weight != NULL:
+            weight[i] = row_weight[i]
+        elif problem.weighted:
             weight[i] = table.rows.weight[row]
 
 
-cdef void copy_column(
+cdef void measure_spacing(
+    const Problem* problem, Arena* arena, int64_t column, const uint32_t* ranks,
+    int64_t n_ranks, int64_t n_present
+) noexcept nogil:
+    """Find out whether a value occurs twice, and which ranks lie too close together
+    for a threshold; ``ranks`` as in ``value_of_rank``."""
+    cdef:
+        Spacing* spacing = &arena.spacing[column]
+        uint32_t* next_apart = arena.next_apart + column * arena.spacing_stride
+        int64_t rank, above = 0
+        double limit
+        bint any_close = False
+    spacing.is_all_distinct = n_ranks == n_present
+    spacing.next_apart = NULL
+    if arena.next_apart == NULL or problem.kind[column] == NOMINAL_COLUMN:
+        return
+    for rank in range(n_ranks):
+        limit = value_of_rank(problem, column, ranks, <uint32_t>rank)
+        limit += problem.gain.resolution
+        above = max(above, rank + 1)
+        while above < n_ranks and value_of_rank(
+            problem, column, ranks, <uint32_t>above
+        ) <= limit:
+            above += 1
+        next_apart[rank] = <uint32_t>above
+        any_close = any_close or above > rank + 1
+    if any_close:
+        spacing.next_apart = next_apart
+
+
+cdef int64_t copy_column(
     const uint64_t* cells, int64_t n, const uint32_t* local_number,
     uint32_t* entries, uint32_t* ranks
 ) noexcept nogil:
-    """One column of a task: dense ranks, local row numbers."""
+    """One column of a task: dense ranks, local row numbers. Returns the number of
+    ranks."""
     cdef:
         int64_t i, n_present = n - count_missing(cells, n)
         uint32_t rank = <uint32_t>-1, previous = <uint32_t>-1, shown
@@ -109,3 +144,4 @@ cdef void copy_column(
             shown << 16 | local_number[row_of(cells[i])] << 1
             | <uint32_t>(cells[i] & 1)
         )
+    return <int64_t>rank + 1 if n_present > 0 else 0

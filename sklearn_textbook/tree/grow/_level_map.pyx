@@ -26,18 +26,18 @@ cdef int64_t count_runs(const Entry* entries, int64_t n_present) noexcept nogil:
 cdef int64_t write_level_map(
     const Problem* problem, NodeBuffer* buffer, const Entry* entries,
     const uint32_t* ranks, int64_t column, int64_t n_present,
-    const int32_t* run_child, bint covers_all
+    const int32_t* run_child, int32_t absent_child
 ) noexcept nogil:
     """Append the map of a node in its shorter form.
 
-    covers_all: levels without rows go to the child of their own number, as in a
-        split of many ways; otherwise the node does not know them.
+    absent_child: where levels without rows go; NO_CHILD: the node does not know
+        them; OWN_CHILD: to the child of their own number, as in a split of many ways.
     Returns where the map starts, or -1 when memory runs out.
     """
     cdef:
         int64_t n_levels = problem.n_levels[column], level, i, run = 0
         int64_t n_runs = count_runs(entries, n_present), start = buffer.n_levels
-        bint is_sparse = not covers_all and 2 * n_runs < n_levels
+        bint is_sparse = absent_child == NO_CHILD and 2 * n_runs < n_levels
         int64_t length = 1 + (2 * n_runs if is_sparse else n_levels)
         int32_t* level_map
         int32_t* codes
@@ -51,7 +51,9 @@ cdef int64_t write_level_map(
     children = codes + n_runs if is_sparse else codes
     if not is_sparse:
         for level in range(n_levels):
-            children[level] = <int32_t>level if covers_all else -1
+            children[level] = (
+                <int32_t>level if absent_child == OWN_CHILD else absent_child
+            )
     for i in range(n_present):
         if starts_run(entries, i):
             level = <int64_t>value_of_rank(problem, column, ranks, rank_of(entries[i]))

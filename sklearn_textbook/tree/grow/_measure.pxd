@@ -1,5 +1,6 @@
 from libc.stdint cimport int32_t, int64_t
 
+from sklearn_textbook.tree.grow._buffers cimport Block
 from sklearn_textbook.tree.split._types cimport (
     Entry,
     NodeView,
@@ -29,10 +30,19 @@ cdef struct Children:
     double* values  # n_statistics per child: class weights, means or medians
     double* impurity
     bint* is_pure
+    # fractions of cases: rows that go into several children, their class weights,
+    # each child's share of them, and the columns of a child that has its own
+    int64_t n_missing
+    double* missing_sums
+    double* share
+    Block** blocks
 
 cdef void list_pieces(
     const Problem* problem, const Entry* entries, const int32_t* run_child,
     const Split* split, int64_t n_present, int64_t n, Children* children
+) noexcept nogil
+cdef void finish_classes(
+    const Problem* problem, const NodeView* node, int64_t child, Children* children
 ) noexcept nogil
 cdef void measure_children(
     const Problem* problem, const Rows* rows, Scratch* scratch,

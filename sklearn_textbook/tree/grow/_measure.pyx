@@ -63,7 +63,7 @@ cdef void list_pieces(
         # Surrogates send each row on its own.
         for i in range(n_present, n):
             add_piece(children, i, i + 1, -1)
-    else:
+    elif split.missing_child >= 0:
         add_piece(children, n_present, n, split.missing_child)
 
 

@@ -8,8 +8,9 @@ from sklearn_textbook.tree.grow._buffers cimport (
     NodeBuffer,
     reserve_surrogates,
 )
-from sklearn_textbook.tree.grow._layout cimport STAY, Surrogate
+from sklearn_textbook.tree.grow._layout cimport FRACTIONAL, STAY, Surrogate
 from sklearn_textbook.tree.grow._level_map cimport (
+    NO_CHILD,
     read_run_children,
     write_level_map,
 )
@@ -28,6 +29,7 @@ from sklearn_textbook.tree.split._surrogate cimport (
 )
 from sklearn_textbook.tree.split._types cimport (
     MAX_SURROGATES,
+    MISSING_FRACTIONAL,
     MISSING_LEARNED,
     MISSING_SURROGATE,
     NOMINAL_COLUMN,
@@ -90,7 +92,7 @@ cdef int settle_surrogate(
         )
         map_start = write_level_map(
             problem, &worker.buffer, cells, ranks, column, n_present,
-            worker.scratch.run_side, False
+            worker.scratch.run_side, NO_CHILD
         )
         if map_start < 0:
             return -1
@@ -121,12 +123,12 @@ cdef int send_by_surrogates(
         if column != split.column:
             n_ranked = rank_surrogate(
                 problem, &arena.rows, &worker.scratch,
-                entries + column * arena.stride + frame.start, frame.n_rows,
+                entries + column * frame.stride + frame.start, frame.n_rows,
                 worker.child_of_row, target_weight, column, ranked, n_ranked
             )
     # Levels are mapped by the targets alone, so before any row is sent.
     for i in range(n_ranked):
-        cells = entries + ranked[i].column * arena.stride + frame.start
+        cells = entries + ranked[i].column * frame.stride + frame.start
         if settle_surrogate(
             problem, arena, worker, frame, cells, target_weight, &ranked[i]
         ) < 0:
@@ -134,7 +136,7 @@ cdef int send_by_surrogates(
     for i in range(n_ranked):
         test = &ranked[i]
         column = test.column
-        cells = entries + column * arena.stride + frame.start
+        cells = entries + column * frame.stride + frame.start
         record = &worker.buffer.surrogates[worker.buffer.n_surrogates - n_ranked + i]
         if test.position < 0:
             # run_side is room shared by all columns: fill it again.
@@ -158,7 +160,7 @@ cdef int send_missing_rows(
     """Surrogate strategy: a child, or none, for every row that misses the test."""
     cdef:
         Children* children = &worker.children
-        Entry* cells = entries + split.column * arena.stride + frame.start
+        Entry* cells = entries + split.column * frame.stride + frame.start
         int64_t p, i, child, heaviest = 0
         double* target_weight = children.weight
         double total = 0.0, margin
@@ -205,6 +207,8 @@ cdef int32_t branch_for_missing(
         bint tied = False
     if split.missing_child >= 0:
         return split.missing_child
+    if problem.missing_mode == MISSING_FRACTIONAL:
+        return <int32_t>FRACTIONAL
     for child in range(1, children.n_children):
         if children.n_rows[child] == children.n_rows[largest]:
             tied = True

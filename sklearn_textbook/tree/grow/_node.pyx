@@ -1,16 +1,19 @@
 """Splitting one node: find the best test, make the children, move the rows."""
 
 from libc.math cimport NAN
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from sklearn_textbook.tree.grow._buffers cimport (
+    Block,
     Frame,
     NodeBuffer,
     push_frame,
     reserve_nodes,
 )
+from sklearn_textbook.tree.grow._choose cimport must_be_gain_leaf
+from sklearn_textbook.tree.grow._fractions cimport move_fractions, share_missing_rows
 from sklearn_textbook.tree.grow._layout cimport LEAF, STAY, Node
-from sklearn_textbook.tree.grow._level_map cimport write_level_map
+from sklearn_textbook.tree.grow._level_map cimport NO_CHILD, OWN_CHILD, write_level_map
 from sklearn_textbook.tree.grow._measure cimport (
     Children,
     list_pieces,
@@ -30,11 +33,15 @@ from sklearn_textbook.tree.grow._search cimport (
 )
 from sklearn_textbook.tree.grow._workers cimport Arena, Worker, column_ranks
 from sklearn_textbook.tree.split._column cimport count_missing, divide_runs
+from sklearn_textbook.tree.split._gain_nominal cimport divide_gain_runs
 from sklearn_textbook.tree.split._random cimport child_state
 from sklearn_textbook.tree.split._types cimport (
+    CHOOSE_SCORE,
+    MISSING_FRACTIONAL,
     MISSING_SURROGATE,
     NOMINAL_COLUMN,
     SPLIT_MULTIWAY,
+    SPLIT_ONE_VS_REST,
     Entry,
     NodeView,
     Problem,
@@ -159,6 +166,14 @@ cdef int push_children(
         below.random_state = child_state(frame.random_state, child)
         below.node = <int32_t>(first + child)
         start += below.n_rows
+        below.has_own_weights = children.blocks[child] != NULL
+        if below.has_own_weights:
+            below.block = children.blocks[child]
+            below.entries = below.block.entries
+            below.stride = below.n_rows
+            below.start = 0
+        if below.block != NULL and not is_leaf[child]:
+            below.block.n_frames += 1
         if problem.monotonic != NULL:
             bound_children(problem, worker, frame, split, child, &below)
             worker.buffer.bounds[2 * below.node] = below.lower
@@ -170,6 +185,17 @@ cdef int push_children(
     return 0
 
 
+cdef int32_t child_of_absent_levels(const Problem* problem) noexcept nogil:
+    """Where levels without rows in the node go."""
+    if problem.categorical_split == SPLIT_MULTIWAY:
+        return OWN_CHILD
+    if problem.gain.choice != CHOOSE_SCORE and (
+        problem.categorical_split == SPLIT_ONE_VS_REST
+    ):
+        return 1  # the rest
+    return NO_CHILD
+
+
 cdef int settle_split(
     const Problem* problem, Arena* arena, Worker* worker, const Frame* frame,
     const NodeView* view, Entry* entries, Split* best, const Split* before
@@ -177,20 +203,26 @@ cdef int settle_split(
     """Work out where every row of the node goes, and what the children hold."""
     cdef:
         Children* children = &worker.children
-        Entry* cells = entries + best.column * arena.stride + frame.start
+        Entry* cells = entries + best.column * frame.stride + frame.start
         const uint32_t* ranks = column_ranks(arena, best.column)
         const int32_t* run_child = worker.scratch.run_side
         int64_t n_present = frame.n_rows
     if problem.has_missing[best.column]:
         n_present -= count_missing(cells, frame.n_rows)
     if best.kind == NOMINAL_COLUMN:
-        best.missing_child = divide_runs(
-            problem, &arena.rows, &worker.scratch, cells, ranks, view, best, before,
-            n_present
-        )
+        if problem.gain.choice != CHOOSE_SCORE:
+            divide_gain_runs(
+                problem, &arena.rows, &worker.scratch, cells, ranks, view, best,
+                n_present
+            )
+        else:
+            best.missing_child = divide_runs(
+                problem, &arena.rows, &worker.scratch, cells, ranks, view, best,
+                before, n_present
+            )
         if write_level_map(
             problem, &worker.buffer, cells, ranks, best.column, n_present, run_child,
-            problem.categorical_split == SPLIT_MULTIWAY
+            child_of_absent_levels(problem)
         ) < 0:
             return -1
     list_pieces(problem, cells, run_child, best, n_present, frame.n_rows, children)
@@ -199,6 +231,9 @@ cdef int settle_split(
     ) < 0:
         return -1
     measure_children(problem, &arena.rows, &worker.scratch, cells, view, children)
+    children.n_missing = 0
+    if problem.missing_mode == MISSING_FRACTIONAL:
+        share_missing_rows(problem, arena, cells, view, n_present, children)
     return 0
 
 
@@ -209,7 +244,7 @@ cdef void write_test(
     """Turn the node's record into that of an inner node."""
     cdef:
         Node* node = &worker.buffer.nodes[frame.node]
-        const Entry* cells = entries + split.column * arena.stride + frame.start
+        const Entry* cells = entries + split.column * frame.stride + frame.start
     node.first_child = first
     node.n_children = <int32_t>worker.children.n_children
     node.feature = split.column
@@ -270,12 +305,25 @@ cdef int expand_node(
         return -1
     write_test(problem, arena, worker, frame, &best, map_start, first, entries)
     for child in range(children.n_children):
-        is_leaf[child] = children.n_rows[child] == 0 or must_be_leaf(
-            problem, children.n_rows[child], children.weight[child],
-            frame.depth + 1, children.is_pure[child]
-        )
+        if problem.gain.choice != CHOOSE_SCORE:
+            is_leaf[child] = children.n_rows[child] == 0 or must_be_gain_leaf(
+                problem, children.values + child * problem.n_statistics,
+                children.weight[child], frame.depth + 1
+            )
+        else:
+            is_leaf[child] = children.n_rows[child] == 0 or must_be_leaf(
+                problem, children.n_rows[child], children.weight[child],
+                frame.depth + 1, children.is_pure[child]
+            )
         any_inner = any_inner or not is_leaf[child]
-    if any_inner:
+    memset(children.blocks, 0, children.n_children * sizeof(Block*))
+    if any_inner and children.n_missing > 0:
+        if move_fractions(
+            problem, arena, worker, all_workers, n_threads, frame, &best, entries,
+            is_leaf
+        ) < 0:
+            return -1
+    elif any_inner:
         move_rows(
             arena, worker, all_workers, n_threads, frame, &best, entries, is_leaf
         )

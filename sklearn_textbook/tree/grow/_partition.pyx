@@ -88,7 +88,7 @@ cdef void move_rows(
     """Partition every column that the children still need."""
     cdef:
         Children* children = &worker.children
-        Entry* cells = entries + split.column * arena.stride + frame.start
+        Entry* cells = entries + split.column * frame.stride + frame.start
         int64_t p, i, n_sent = 0
         bint sorted_already = True
         int32_t last = 0
@@ -133,7 +133,7 @@ cdef void move_column(
     bint keeps_right
 ) noexcept nogil:
     cdef:
-        Entry* cells = entries + column * arena.stride + frame.start
+        Entry* cells = entries + column * frame.stride + frame.start
         Entry* spare = <Entry*>own.spare
         int64_t child, start = 0
     if in_place:

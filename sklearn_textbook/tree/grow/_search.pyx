@@ -5,6 +5,7 @@ from libc.math cimport fabs, log2, sqrt
 from libc.string cimport memcpy, memset
 
 from sklearn_textbook.tree.grow._buffers cimport Frame
+from sklearn_textbook.tree.grow._choose cimport choose_by_gain
 from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.grow._workers cimport Arena, Worker, column_ranks
 from sklearn_textbook.tree.split._absolute cimport rank_targets
@@ -16,6 +17,7 @@ from sklearn_textbook.tree.split._impurity cimport goodness
 from sklearn_textbook.tree.split._random cimport child_state, random_below
 from sklearn_textbook.tree.split._types cimport (
     ABSOLUTE_ERROR,
+    CHOOSE_SCORE,
     POISSON,
     SCAN_ABSOLUTE,
     SCAN_FIXED,
@@ -113,7 +115,7 @@ cdef int64_t list_columns(
         int32_t column
     for i in range(frame.n_active):
         column = active[i]
-        if not is_constant(entries, frame.n_rows, arena.stride, column, frame.start):
+        if not is_constant(entries, frame.n_rows, frame.stride, column, frame.start):
             active[n_active] = column
             n_active += 1
     frame.n_active = <int32_t>n_active
@@ -174,10 +176,16 @@ cdef void find_split(
 ) noexcept nogil:
     """The best test of all visited columns; ``before`` is what it had to beat."""
     cdef:
-        int64_t i, column, start = frame.start, stride = arena.stride
+        int64_t i, column, start = frame.start, stride = frame.stride
         Split held
     clear_split(best)
     clear_split(before)
+    if problem.gain.choice != CHOOSE_SCORE:
+        choose_by_gain(
+            problem, arena, worker, all_workers, n_threads, frame, view, n_visit,
+            entries, best
+        )
+        return
     if problem.criterion == ABSOLUTE_ERROR:
         rank_targets(
             problem, &arena.rows, &worker.scratch,

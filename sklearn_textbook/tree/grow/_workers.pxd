@@ -1,14 +1,25 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
-from sklearn_textbook.tree.grow._buffers cimport NodeBuffer, Stack
+from sklearn_textbook.tree.grow._buffers cimport BlockList, NodeBuffer, Stack
 from sklearn_textbook.tree.grow._measure cimport Children
-from sklearn_textbook.tree.split._types cimport Problem, Rows, Scratch, Split
+from sklearn_textbook.tree.split._types cimport (
+    Candidate,
+    Problem,
+    Rows,
+    Scratch,
+    Spacing,
+    Split,
+)
 
 # The sorted columns of the rows at hand: the whole table, or one subtree.
 cdef struct Arena:
     void* entries  # stride entries for each column
     int64_t stride
     const uint32_t* ranks  # stride ranks per column: local rank -> rank; or NULL
+    # spacing of every column where gains decide, with stride ranks for each
+    Spacing* spacing
+    uint32_t* next_apart
+    int64_t spacing_stride
     Rows rows
 
 # What one thread works with.
@@ -22,6 +33,8 @@ cdef struct Worker:
     uint8_t* is_active
     int32_t* active  # columns of the node at hand
     Split* splits  # best split of every visited column
+    Candidate* candidates  # the same where gains decide
+    BlockList blocks
     double* node_sums
     void* spare  # stride entries
     uint8_t* goes_left
@@ -32,6 +45,10 @@ cdef inline const uint32_t* column_ranks(
 ) noexcept nogil:
     return NULL if arena.ranks == NULL else arena.ranks + column * arena.stride
 
+cdef int start_spacing(
+    const Problem* problem, Arena* arena, int64_t n_ranks
+) noexcept nogil
+cdef void free_spacing(Arena* arena) noexcept nogil
 cdef int start_worker(
     const Problem* problem, Worker* worker, int64_t n_rows, int64_t entry_size,
     bint marks_rows, Worker* lender

@@ -3,10 +3,16 @@
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
-from sklearn_textbook.tree.grow._buffers cimport free_stack, start_stack
+from sklearn_textbook.tree.grow._buffers cimport (
+    Block,
+    free_blocks,
+    free_stack,
+    start_stack,
+)
 from sklearn_textbook.tree.grow._measure cimport Piece
 from sklearn_textbook.tree.split._types cimport (
     ABSOLUTE_ERROR,
+    CHOOSE_SCORE,
     MISSING_SURROGATE,
     Keyed,
 )
@@ -107,9 +113,12 @@ cdef int start_children(
     children.weight = <double*>malloc(3 * n * sizeof(double))
     children.sums = <double*>malloc(2 * n * size * sizeof(double))
     children.is_pure = <bint*>malloc(n * sizeof(bint))
+    children.share = <double*>malloc((n + size) * sizeof(double))
+    children.blocks = <Block**>calloc(n, sizeof(Block*))
     if (
         children.pieces == NULL or children.n_rows == NULL or children.weight == NULL
         or children.sums == NULL or children.is_pure == NULL
+        or children.share == NULL or children.blocks == NULL
     ):
         return -1
     children.fixed = children.n_rows + n
@@ -117,6 +126,7 @@ cdef int start_children(
     children.squares = children.weight + n
     children.impurity = children.weight + 2 * n
     children.values = children.sums + n * size
+    children.missing_sums = children.share + n
     return 0
 
 
@@ -141,12 +151,14 @@ cdef int start_worker(
         worker.visit = <int32_t*>malloc(3 * n_columns * sizeof(int32_t))
         worker.is_active = <uint8_t*>malloc(n_columns + count_children(problem))
         worker.splits = <Split*>malloc(n_columns * sizeof(Split))
+        worker.candidates = <Candidate*>malloc(n_columns * sizeof(Candidate))
         worker.node_sums = <double*>malloc(problem.n_statistics * sizeof(double))
         worker.goes_left = <uint8_t*>malloc(n_rows)
         worker.child_of_row = <int32_t*>malloc(n_rows * sizeof(int32_t))
         complete = complete and (
             worker.visit != NULL and worker.is_active != NULL
-            and worker.splits != NULL and worker.node_sums != NULL
+            and worker.splits != NULL and worker.candidates != NULL
+            and worker.node_sums != NULL
             and worker.goes_left != NULL and worker.child_of_row != NULL
         )
         if worker.visit != NULL:
@@ -164,10 +176,14 @@ cdef void free_worker(Worker* worker, const Worker* lender) noexcept nogil:
     free(worker.children.weight)
     free(worker.children.sums)
     free(worker.children.is_pure)
+    free(worker.children.share)
+    free(worker.children.blocks)
+    free_blocks(&worker.blocks)
     free_stack(&worker.stack)
     free(worker.visit)
     free(worker.is_active)
     free(worker.splits)
+    free(worker.candidates)
     free(worker.node_sums)
     free(worker.spare)
     free(worker.goes_left)
@@ -193,6 +209,8 @@ cdef int start_local_arena(
         arena.rows.fixed = <const int64_t*>malloc(n_rows * sizeof(int64_t))
     if problem.weighted:
         arena.rows.weight = <const double*>malloc(n_rows * sizeof(double))
+    if start_spacing(problem, arena, n_rows) < 0:
+        return -1
     if arena.entries == NULL or arena.ranks == NULL:
         return -1
     if problem.weighted and arena.rows.weight == NULL:
@@ -202,7 +220,32 @@ cdef int start_local_arena(
     return 0 if arena.rows.y != NULL and arena.rows.fixed != NULL else -1
 
 
+cdef int start_spacing(
+    const Problem* problem, Arena* arena, int64_t n_ranks
+) noexcept nogil:
+    """Room for the spacing of every column of n_ranks ranks, where gains decide."""
+    if problem.gain.choice == CHOOSE_SCORE:
+        return 0
+    arena.spacing_stride = n_ranks
+    arena.spacing = <Spacing*>calloc(problem.n_columns, sizeof(Spacing))
+    if problem.gain.resolution > 0.0:
+        arena.next_apart = <uint32_t*>malloc(
+            problem.n_columns * n_ranks * sizeof(uint32_t)
+        )
+        if arena.next_apart == NULL:
+            return -1
+    return 0 if arena.spacing != NULL else -1
+
+
+cdef void free_spacing(Arena* arena) noexcept nogil:
+    free(arena.spacing)
+    free(arena.next_apart)
+    arena.spacing = NULL
+    arena.next_apart = NULL
+
+
 cdef void free_local_arena(Arena* arena) noexcept nogil:
+    free_spacing(arena)
     free(arena.entries)
     free(<void*>arena.ranks)
     free(<void*>arena.rows.label)

@@ -14,7 +14,7 @@ from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.grow.target import CRITERIA, measure_root
 
 # Numbers of the choices in split/_types.pxd.
-MISSING_MODES = {"learned": 0, "branch": 1, "surrogate": 2, "error": 0}
+MISSING_MODES = {"learned": 0, "branch": 1, "surrogate": 2, "fractional": 3, "error": 0}
 CATEGORICAL_SPLITS = {"subset": 0, "one-vs-rest": 1, "multiway": 2}
 SCANS = {
     "general": 0,
@@ -29,6 +29,51 @@ SCANS = {
 }
 UNLIMITED = np.iinfo(np.int64).max // 4
 MOST_DISTANT = 2.0**20  # spread of y, in standard deviations, that fixed point bears
+
+
+CHOICES = {"gain": 1, "above-average": 2, "plain": 3}
+J48_TOLERANCE = 1e-6  # differences of gains, ratios and weights that count as none
+J48_RESOLUTION = 1e-5  # neighbouring values must lie further apart
+
+
+@dataclass(frozen=True)
+class GainRules:
+    """How ID3 and C4.5 judge and choose tests; sizes are sums of weights.
+
+    Parameters
+    ----------
+    choice : {"gain", "above-average", "plain"}
+        Largest gain; largest gain ratio of the tests with at least average gain; or
+        largest gain ratio.
+    min_gain : float, default=0.0
+        A node whose best test gains less stays a leaf.
+    min_weight_split : float, default=0.0
+        Lighter nodes stay leaves.
+    min_branch : float, default=0.0
+        Weight of the known cases that branches must have.
+    needs_all_branches : bool, default=False
+        Whether all branches with cases must have it, or just two.
+    adapts_minimum : bool, default=False
+        Whether numeric tests ask for a tenth of the weight per class, but not for
+        less than ``min_branch`` nor for more than 25.
+    corrects_gain : bool, default=False
+        Whether numeric tests pay log2(tries) / W for the choice of their threshold.
+    keeps_observed : bool, default=False
+        Whether thresholds are values of the table instead of midpoints.
+    exact : bool, default=True
+        Whether gains and values are compared up to rounding only; otherwise with the
+        tolerances of J48. Weights are always compared with its tolerance.
+    """
+
+    choice: str
+    min_gain: float = 0.0
+    min_weight_split: float = 0.0
+    min_branch: float = 0.0
+    needs_all_branches: bool = False
+    adapts_minimum: bool = False
+    corrects_gain: bool = False
+    keeps_observed: bool = False
+    exact: bool = True
 
 
 @dataclass(frozen=True)
@@ -51,6 +96,7 @@ class GrowthRules:
     categorical_split: str = "subset"
     unseen: str = "parent"
     monotonic: tuple | None = None
+    gain: GainRules | None = None
 
 
 @lru_cache(maxsize=4)
@@ -133,6 +179,9 @@ def grow_tree(table, target, rules, *, sample_weight=None, random_state=0, n_thr
         The tree.
     """
     target, weight, row_number = keep_weighted_rows(target, sample_weight)
+    if rules.missing == "fractional" and table.n_missing.any():
+        # Growing writes into the weights.
+        weight = np.ones(target.n_rows) if weight is None else weight.copy()
     settings = _collect_settings(table, target, rules, weight, row_number, random_state)
     nodes, flat_statistics, level_branch, surrogates = grow_nodes(settings, n_threads)
     return GrownTree(
@@ -167,6 +216,7 @@ def _collect_settings(table, target, rules, weight, row_number, random_state):
         **_describe_rows(target, weight, row_number),
         **_describe_rules(rules, table.n_columns),
         **_describe_root(target, rules, weight),
+        "gain": _describe_gain(table, rules.gain, target, weight),
         "random_state": random_state,
     }
 
@@ -183,17 +233,20 @@ def _describe_table(table, rules):
         "order": table.order,
         "values": table.values,
         "n_missing": table.n_missing,
+        "n_distinct": table.n_distinct,
         "has_missing": (table.n_missing > 0).astype(np.uint8),
         "columns": np.arange(table.n_columns, dtype=np.int32),
         "kind": kind,
         "n_levels": n_levels,
         "max_levels": int(n_levels[is_nominal].max()) if is_nominal.any() else 0,
         "any_nominal": bool(is_nominal.any()),
+        "divides_cases": rules.missing == "fractional" and bool(table.n_missing.any()),
         "is_plain": not (
             is_nominal.any()
             or table.n_missing.any()
             or rules.random_splitter
             or rules.monotonic is not None
+            or rules.gain is not None
         ),
     }
 
@@ -258,8 +311,45 @@ def _describe_root(target, rules, weight):
     }
 
 
+def _describe_gain(table, gain, target, weight):
+    """Describe how gains decide, and what of it depends on the columns."""
+    if gain is None:
+        return {"choice": 0}
+    total_weight = float(target.n_rows if weight is None else weight.sum())
+    tolerance = 0.0 if gain.exact else J48_TOLERANCE
+    is_nominal = np.array([kind == NOMINAL for kind in table.schema.kinds])
+    is_many_valued = is_nominal & ~(
+        0.3 * total_weight - table.schema.n_levels > J48_TOLERANCE
+    )
+    if is_many_valued.all():
+        is_many_valued[:] = False
+    return {
+        "choice": CHOICES[gain.choice],
+        "min_gain": gain.min_gain,
+        "min_weight_split": gain.min_weight_split,
+        "min_branch": gain.min_branch,
+        "needs_all_branches": gain.needs_all_branches,
+        "adapts_minimum": gain.adapts_minimum,
+        "corrects_gain": gain.corrects_gain,
+        "keeps_observed": gain.keeps_observed,
+        "tolerance": tolerance,
+        "weight_tolerance": J48_TOLERANCE,
+        "slack": 0.0 if gain.exact else 1e-3,
+        "resolution": 0.0 if gain.exact else J48_RESOLUTION,
+        "least_count": tolerance,
+        "least_share": tolerance,
+        "is_many_valued": is_many_valued.astype(np.uint8),
+    }
+
+
 def _is_leaf(rules, target, total_weight, is_pure):
     """Whether the root may not be split."""
+    if rules.gain is not None:
+        return bool(
+            is_pure
+            or rules.max_depth <= 0
+            or rules.gain.min_weight_split - total_weight > J48_TOLERANCE
+        )
     return bool(
         is_pure
         or rules.max_depth <= 0

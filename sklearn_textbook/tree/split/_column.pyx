@@ -311,6 +311,7 @@ cdef void start_pass(
     scan.offset = 0.0
     scan.offset_child = -1
     scan.margin = node.margin
+    scan.next_apart = NULL
     scan.lower = node.lower
     scan.upper = node.upper
     scan.direction = 0 if problem.monotonic == NULL else problem.monotonic[column]

@@ -43,6 +43,14 @@ cdef inline int64_t raised_bound(
     return value + <int64_t>ceil(margin / problem.entropy_unit) + 8
 
 
+cdef inline bint may_divide(
+    const Pass* scan, uint32_t below, uint32_t above
+) noexcept nogil:
+    return below != above and (
+        scan.next_apart == NULL or above >= scan.next_apart[below]
+    )
+
+
 cdef void scan_entropy(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const Pass* scan, Split* best
@@ -75,7 +83,7 @@ cdef void scan_entropy(
         k += 1
         value = inside - table[k] - table[n - k]
         if value > bound and position >= scan.lowest:
-            if rank_of(entries[position]) != rank_of(entry):
+            if may_divide(scan, rank_of(entry), rank_of(entries[position])):
                 score = scan.offset + (value - base) * problem.entropy_unit
                 take(best, score, position, scan.missing_child)
                 bound = raised_bound(problem, value, scan.margin)
@@ -138,7 +146,9 @@ cdef void scan_binary_entropy(
             position += 1
             value = entropy_value(table, n, t, k, ones)
             if value > bound:
-                if rank_of(entries[position]) != rank_of(entries[position - 1]):
+                if may_divide(
+                    scan, rank_of(entries[position - 1]), rank_of(entries[position])
+                ):
                     score = scan.offset + (value - base) * problem.entropy_unit
                     take(best, score, position, scan.missing_child)
                     bound = raised_bound(problem, value, scan.margin)

@@ -59,6 +59,14 @@ cdef enum MissingMode:
     MISSING_LEARNED = 0
     MISSING_BRANCH = 1
     MISSING_SURROGATE = 2
+    MISSING_FRACTIONAL = 3
+
+# What decides between the columns of a node.
+cdef enum Choice:
+    CHOOSE_SCORE = 0  # decrease of impurity
+    CHOOSE_GAIN = 1  # information gain (ID3)
+    CHOOSE_RATIO = 2  # gain ratio, of tests with at least average gain (C4.5)
+    CHOOSE_PLAIN_RATIO = 3  # gain ratio
 
 cdef enum CategoricalSplit:
     SPLIT_SUBSET = 0
@@ -70,6 +78,39 @@ cdef enum ColumnKind:
     NUMERIC_COLUMN = 1
     ORDINAL_COLUMN = 2
     NOMINAL_COLUMN = 3
+
+# How ID3 and C4.5 judge and choose tests; weights measure every size.
+cdef struct GainRules:
+    int32_t choice  # CHOOSE_SCORE: none of this counts
+    double min_gain
+    double min_weight_split
+    double min_branch  # weight that two branches (ID3: all branches) must have
+    bint needs_all_branches  # every branch with cases must have min_branch
+    bint adapts_minimum  # numeric tests: a tenth of a class's share, at most 25
+    bint corrects_gain  # numeric tests pay log2(tries) for their threshold
+    bint keeps_observed  # thresholds are values of the table
+    double tolerance  # differences of gains and ratios that count as none
+    double weight_tolerance  # the same for weights
+    double slack  # how far below average a gain may stand
+    double resolution  # neighbours must lie further apart to be told apart
+    double least_count  # L(v) = 0 below
+    double least_share  # missing rows enter branches with a larger share
+    const uint8_t* is_many_valued  # per column: left out of the average gain
+
+# How the values of a numeric column lie.
+cdef struct Spacing:
+    bint is_all_distinct  # no value twice
+    # for each rank, the first one that a threshold may tell from it; NULL where that
+    # is always the next
+    const uint32_t* next_apart
+
+# A column's test, as the choice between the columns sees it.
+cdef struct Candidate:
+    bint is_valid
+    int32_t n_children
+    double gain  # bits per unit of the node's weight
+    double ratio
+    int64_t position  # known rows in child 0; or the run that is split off
 
 # What stays the same for the whole tree.
 cdef struct Problem:
@@ -101,6 +142,7 @@ cdef struct Problem:
     # no missing values, nominal columns, constraints or random thresholds
     bint is_plain
     int32_t missing_mode
+    bint divides_cases  # fractional, and values are missing
     int32_t categorical_split
     int32_t unseen_branch  # STAY or FRACTIONAL
     # choice of columns and thresholds
@@ -111,6 +153,7 @@ cdef struct Problem:
     # c * log2(c) in fixed point, for counts 0 .. n_rows
     const int64_t* entropy_table
     double entropy_unit
+    GainRules gain
 
 # What is known of each row; indexed by the row number of the entries in use.
 cdef struct Rows:
@@ -208,6 +251,8 @@ cdef struct Pass:
     int32_t direction
     # child of the missing rows that stand beside the division, or -1
     int32_t offset_child
+    # ranks that lie far enough apart for a threshold; NULL: any that differ
+    const uint32_t* next_apart
     # many-way splits: the run of the missing rows
     int64_t n_runs_missing
 

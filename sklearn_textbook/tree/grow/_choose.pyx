@@ -1,0 +1,121 @@
+"""ID3 and C4.5: the choice between the tests of all columns, and when to stop."""
+
+from cython.parallel cimport prange, threadid
+from libc.stdint cimport int32_t, uint64_t
+
+from sklearn_textbook.tree.grow._workers cimport column_ranks
+from sklearn_textbook.tree.split._gain cimport evaluate_gain
+from sklearn_textbook.tree.split._types cimport (
+    CHOOSE_GAIN,
+    CHOOSE_RATIO,
+    SHARED_CELLS,
+    Candidate,
+    GainRules,
+)
+
+
+cdef bint must_be_gain_leaf(
+    const Problem* problem, const double* sums, double weight, int64_t depth
+) noexcept nogil:
+    """Whether a node with these class weights stays a leaf."""
+    cdef:
+        const GainRules* gain = &problem.gain
+        double largest = 0.0
+        int64_t c, n_present = 0
+    for c in range(problem.n_statistics):
+        n_present += sums[c] > 0.0
+        largest = max(largest, sums[c])
+    return (
+        n_present <= 1
+        or weight - largest < gain.tolerance
+        or depth >= problem.max_depth
+        or gain.min_weight_split - weight > gain.weight_tolerance
+    )
+
+
+cdef double find_least_gain(
+    const Problem* problem, const Worker* worker, int64_t n_visit
+) noexcept nogil:
+    """C4.5: the average gain of the tests that count, less some slack. Above every
+    gain if none counts."""
+    cdef:
+        double total = 0.0
+        int64_t i, n_counted = 0
+    if problem.gain.choice != CHOOSE_RATIO:
+        return problem.gain.tolerance
+    for i in range(n_visit):
+        if worker.candidates[i].is_valid and (
+            not problem.gain.is_many_valued[worker.visit[i]]
+        ):
+            total += worker.candidates[i].gain
+            n_counted += 1
+    if n_counted == 0:
+        return 1e300
+    return total / n_counted - problem.gain.slack
+
+
+cdef int64_t pick_candidate(
+    const Problem* problem, const Worker* worker, const NodeView* view,
+    int64_t n_visit
+) noexcept nogil:
+    """The place of the winner in the list of columns, or -1."""
+    cdef:
+        double least = find_least_gain(problem, worker, n_visit), best = 0.0, score
+        double margin = problem.gain.tolerance
+        int64_t i, winner = -1
+        bint by_gain = problem.gain.choice == CHOOSE_GAIN
+        const Candidate* candidate
+    if by_gain:
+        best = -1e300
+        margin = view.margin / view.totals.weight
+    for i in range(n_visit):
+        candidate = &worker.candidates[i]
+        if not candidate.is_valid or (not by_gain and candidate.gain < least):
+            continue
+        score = candidate.gain if by_gain else candidate.ratio
+        if score > best + margin:
+            best = score
+            winner = i
+    if by_gain and winner >= 0 and best < problem.gain.min_gain - margin:
+        return -1
+    return winner
+
+
+cdef void choose_by_gain(
+    const Problem* problem, Arena* arena, Worker* worker, Worker* all_workers,
+    int n_threads, const Frame* frame, const NodeView* view, int64_t n_visit,
+    Entry* entries, Split* best
+) noexcept nogil:
+    """The test of the node; ``best.column`` is -1 if it stays a leaf."""
+    cdef:
+        int64_t i, winner, start = frame.start, stride = frame.stride
+        bint shared = False
+    if Entry is uint64_t:
+        shared = n_threads > 1 and n_visit * frame.n_rows >= SHARED_CELLS
+        if shared:
+            for i in prange(
+                n_visit, schedule="dynamic", chunksize=1, num_threads=n_threads
+            ):
+                evaluate_gain(
+                    problem, &arena.rows, &all_workers[threadid()].scratch,
+                    entries + worker.visit[i] * stride + start, arena.ranks,
+                    &arena.spacing[worker.visit[i]], view, worker.visit[i],
+                    &worker.candidates[i]
+                )
+    if not shared:
+        for i in range(n_visit):
+            evaluate_gain(
+                problem, &arena.rows, &worker.scratch,
+                entries + worker.visit[i] * stride + start,
+                column_ranks(arena, worker.visit[i]),
+                &arena.spacing[worker.visit[i]], view, worker.visit[i],
+                &worker.candidates[i]
+            )
+    winner = pick_candidate(problem, worker, view, n_visit)
+    if winner < 0:
+        return
+    best.column = worker.visit[winner]
+    best.kind = problem.kind[best.column]
+    best.position = worker.candidates[winner].position
+    best.n_children = worker.candidates[winner].n_children
+    best.score = worker.candidates[winner].gain * view.totals.weight

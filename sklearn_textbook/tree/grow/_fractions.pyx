@@ -1,0 +1,182 @@
+"""Cases that miss the tested column go into several branches, each with a fraction.
+
+A case is in a node at most once, so its weight stands in one array for all nodes. The
+branches of one test share cases, though: each of them is then given sorted columns of
+its own, a *block*, and the weights of its cases, which are put into the array when the
+growing of the branch begins. Branches of a test that no case misses need no block:
+they divide the room of their parent, as everywhere else.
+"""
+
+from cython.parallel cimport prange, threadid
+from libc.stdint cimport int32_t, uint64_t
+
+from sklearn_textbook.tree.grow._buffers cimport make_block
+from sklearn_textbook.tree.grow._measure cimport finish_classes
+from sklearn_textbook.tree.grow._missing cimport mark_rows
+from sklearn_textbook.tree.split._types cimport SHARED_CELLS, row_of
+
+
+cdef enum:
+    IN_ALL = -3  # child of a row that goes into several
+
+
+cdef void share_missing_rows(
+    const Problem* problem, const Arena* arena, const Entry* cells,
+    const NodeView* node, int64_t n_present, Children* children
+) noexcept nogil:
+    """Add the missing rows to the children, in proportion to their known weight."""
+    cdef:
+        int64_t i, c, child, size = problem.n_statistics
+        int64_t n_missing = node.totals.rows - n_present
+        double known = 0.0, share
+        double* missing = children.missing_sums
+        double* sums
+    children.n_missing = n_missing
+    if n_missing == 0:
+        return
+    for c in range(size):
+        missing[c] = 0.0
+    for i in range(n_present, node.totals.rows):
+        missing[arena.rows.label[row_of(cells[i])]] += (
+            arena.rows.weight[row_of(cells[i])]
+        )
+    for child in range(children.n_children):
+        known += children.weight[child]
+    for child in range(children.n_children):
+        share = children.weight[child] / known
+        children.share[child] = 0.0
+        if children.n_rows[child] == 0 or not share > problem.gain.least_share:
+            continue
+        children.share[child] = share
+        children.n_rows[child] += n_missing
+        sums = children.sums + child * size
+        for c in range(size):
+            sums[c] += share * missing[c]
+            children.weight[child] += share * missing[c]
+        finish_classes(problem, node, child, children)
+
+
+cdef void share_weights(
+    const Arena* arena, const Worker* worker, const Entry* cells, int64_t n
+) noexcept nogil:
+    """The weights of every block's rows, in the order of one column."""
+    cdef:
+        const Children* children = &worker.children
+        int64_t i, child
+        int32_t side
+        double weight
+    for child in range(children.n_children):
+        children.next_slot[child] = 0
+    for i in range(n):
+        weight = arena.rows.weight[row_of(cells[i])]
+        side = worker.child_of_row[row_of(cells[i])]
+        if side >= 0:
+            if children.blocks[side] != NULL:
+                children.blocks[side].weights[children.next_slot[side]] = weight
+                children.next_slot[side] += 1
+            continue
+        for child in range(children.n_children):
+            if children.blocks[child] != NULL and children.share[child] > 0.0:
+                children.blocks[child].weights[children.next_slot[child]] = (
+                    weight * children.share[child]
+                )
+                children.next_slot[child] += 1
+
+
+cdef void share_column(
+    const Worker* worker, Worker* own, const Entry* cells, int64_t n, int64_t column
+) noexcept nogil:
+    """One sorted column into the same column of every block; stays sorted."""
+    cdef:
+        const Children* children = &worker.children
+        int64_t* next_slot = own.children.next_slot
+        int64_t i, child
+        int32_t side
+        Entry* target
+    for child in range(children.n_children):
+        next_slot[child] = column * children.n_rows[child]
+    for i in range(n):
+        side = worker.child_of_row[row_of(cells[i])]
+        if side >= 0:
+            if children.blocks[side] != NULL:
+                target = <Entry*>children.blocks[side].entries
+                target[next_slot[side]] = cells[i]
+                next_slot[side] += 1
+            continue
+        for child in range(children.n_children):
+            if children.blocks[child] != NULL and children.share[child] > 0.0:
+                target = <Entry*>children.blocks[child].entries
+                target[next_slot[child]] = cells[i]
+                next_slot[child] += 1
+
+
+cdef int move_fractions(
+    const Problem* problem, Arena* arena, Worker* worker, Worker* all_workers,
+    int n_threads, const Frame* frame, const Split* split, Entry* entries,
+    const uint8_t* is_leaf
+) noexcept nogil:
+    """A block for every child that will be split. Returns -1 when memory runs out."""
+    cdef:
+        Children* children = &worker.children
+        Entry* cells = entries + split.column * frame.stride + frame.start
+        int64_t i, child, n = frame.n_rows
+    mark_rows(children, cells, worker.child_of_row)
+    for i in range(n - children.n_missing, n):
+        worker.child_of_row[row_of(cells[i])] = IN_ALL
+    for child in range(children.n_children):
+        if is_leaf[child]:
+            continue
+        children.blocks[child] = make_block(
+            &worker.blocks, problem.n_columns * children.n_rows[child],
+            sizeof(Entry), children.n_rows[child]
+        )
+        if children.blocks[child] == NULL:
+            return -1
+    share_weights(
+        arena, worker, entries + worker.active[0] * frame.stride + frame.start, n
+    )
+    if Entry is uint64_t:
+        if n_threads > 1 and frame.n_active * n >= SHARED_CELLS:
+            for i in prange(
+                frame.n_active, schedule="dynamic", chunksize=1, num_threads=n_threads
+            ):
+                share_column(
+                    worker, &all_workers[threadid()],
+                    entries + worker.active[i] * frame.stride + frame.start, n,
+                    worker.active[i]
+                )
+            return 0
+    for i in range(frame.n_active):
+        share_column(
+            worker, worker, entries + worker.active[i] * frame.stride + frame.start,
+            n, worker.active[i]
+        )
+    return 0
+
+
+cdef void load_weights(
+    Arena* arena, const Frame* frame, int64_t column, const Entry* entries
+) noexcept nogil:
+    """Put the weights of a block's rows into the array of all weights."""
+    cdef:
+        const Entry* cells = entries + column * frame.stride + frame.start
+        double* weight = <double*>arena.rows.weight
+        int64_t i
+    for i in range(frame.n_rows):
+        weight[row_of(cells[i])] = frame.block.weights[i]
+
+
+cdef Block* save_weights(
+    const Arena* arena, Worker* worker, const Frame* frame, int64_t column,
+    const Entry* entries
+) noexcept nogil:
+    """Keep the weights of a node's rows until its turn comes; NULL when memory runs
+    out."""
+    cdef:
+        const Entry* cells = entries + column * frame.stride + frame.start
+        Block* block = make_block(&worker.blocks, 0, 1, frame.n_rows)
+        int64_t i
+    if block != NULL:
+        for i in range(frame.n_rows):
+            block.weights[i] = arena.rows.weight[row_of(cells[i])]
+    return block

@@ -1,0 +1,396 @@
+"""Information gain and gain ratio of one column: numeric tests.
+
+With L(v) = v log2 v, a test that divides the known cases of a node (weight K, classes
+n_c) into branches n_b with classes n_bc has the value
+
+    V = L(K) - sum_c L(n_c) - sum_b L(n_b) + sum_bc L(n_bc),
+
+its gain is V / W, where W is the weight of the node with the cases that miss the
+column, and its split information (L(W) - sum_b L(n_b) - L(W - K)) / W.
+"""
+
+from libc.math cimport ceil, fabs, log2
+from libc.string cimport memset
+
+from sklearn_textbook.tree.split._best cimport BLOCKED_ROWS, block_length
+from sklearn_textbook.tree.split._column cimport count_missing
+from sklearn_textbook.tree.split._entropy cimport scan_binary_entropy, scan_entropy
+from sklearn_textbook.tree.split._gain_nominal cimport evaluate_nominal_gain
+from sklearn_textbook.tree.split._types cimport (
+    CHOOSE_GAIN,
+    GainRules,
+    NOMINAL_COLUMN,
+    Pass,
+    Split,
+    rank_of,
+    row_of,
+)
+
+
+# The best cut of a column so far.
+cdef struct Cut:
+    double value  # V of the best cut
+    int64_t position  # known rows below it; 0: none yet
+    double left_weight
+    double left_start  # weight before the first block
+    int64_t n_tries
+    double beat  # what a value must exceed
+
+
+cdef double xlogx(const Problem* problem, double count) noexcept nogil:
+    """L(count)."""
+    if problem.entropy_table != NULL:
+        return problem.entropy_table[<int64_t>count] * problem.entropy_unit
+    return weighted_log(problem.gain.least_count, count)
+
+
+cdef inline double weighted_log(double least, double count) noexcept nogil:
+    return count * log2(count) if count >= least and count > 0.0 else 0.0
+
+
+cdef int64_t view_known(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const NodeView* node, int64_t column, Totals* known
+) noexcept nogil:
+    """Weight and classes of the rows whose value is known; returns how many miss it."""
+    cdef:
+        int64_t n = node.totals.rows, n_missing = 0, i, c
+        double weight
+        uint32_t row
+    known[0] = node.totals
+    if problem.has_missing[column]:
+        n_missing = count_missing(entries, n)
+    if n_missing == 0:
+        return 0
+    known.rows = n - n_missing
+    known.weight = 0.0
+    known.sums = scratch.present
+    memset(known.sums, 0, problem.n_statistics * sizeof(double))
+    # The smaller part is added up; the larger one is the rest.
+    if known.rows <= n_missing:
+        for i in range(known.rows):
+            row = row_of(entries[i])
+            known.sums[rows.label[row]] += rows.weight[row]
+    else:
+        for i in range(known.rows, n):
+            row = row_of(entries[i])
+            known.sums[rows.label[row]] += rows.weight[row]
+        for c in range(problem.n_statistics):
+            weight = node.totals.sums[c] - known.sums[c]
+            # A class without known rows leaves a rounding residue.
+            known.sums[c] = weight if weight > 1e-12 * node.totals.sums[c] else 0.0
+    for c in range(problem.n_statistics):
+        known.weight += known.sums[c]
+    return n_missing
+
+
+cdef void finish_candidate(
+    const Problem* problem, const NodeView* node, const Totals* known, double value,
+    double branches, double cost, Candidate* candidate
+) noexcept nogil:
+    """Gain and gain ratio from V, from sum_b L(n_b), and from the cost in bits that a
+    threshold pays."""
+    cdef:
+        double tolerance = problem.gain.tolerance
+        double weight = node.totals.weight, spread
+    if tolerance > 0.0 and fabs(known.weight / weight * value) < tolerance:
+        value = 0.0
+    candidate.gain = (value - cost) / weight
+    spread = xlogx(problem, weight) - branches
+    spread -= xlogx(problem, weight - known.weight)
+    candidate.ratio = 0.0
+    if known.weight > tolerance and fabs(spread) > max(tolerance, 1e-12 * weight):
+        candidate.ratio = candidate.gain * weight / spread
+
+
+# ------------------------------------------------------------------ unit weights
+
+
+cdef int64_t count_positions(
+    const Entry* entries, const Spacing* spacing, int64_t lowest, int64_t highest
+) noexcept nogil:
+    """Positions between values that a threshold may tell apart."""
+    cdef:
+        const uint32_t* next_apart = spacing.next_apart
+        int64_t i, n = 0
+    if next_apart != NULL:
+        for i in range(lowest, highest + 1):
+            n += rank_of(entries[i]) >= next_apart[rank_of(entries[i - 1])]
+        return n
+    if spacing.is_all_distinct:
+        return highest - lowest + 1
+    for i in range(lowest, highest + 1):
+        n += rank_of(entries[i]) != rank_of(entries[i - 1])
+    return n
+
+
+cdef void cut_by_counts(
+    const Problem* problem, const Rows* rows, Scratch* scratch, const Entry* entries,
+    const Spacing* spacing, const Totals* known, double smallest,
+    double margin, Cut* cut
+) noexcept nogil:
+    """The best cut where every row weighs 1."""
+    cdef:
+        Pass scan
+        Split best
+    memset(&scan, 0, sizeof(Pass))
+    memset(&best, 0, sizeof(Split))
+    scan.lowest = max(
+        1, <int64_t>ceil(smallest - problem.gain.weight_tolerance)
+    )
+    scan.highest = known.rows - scan.lowest
+    if scan.lowest > scan.highest:
+        return
+    cut.n_tries = count_positions(entries, spacing, scan.lowest, scan.highest)
+    if cut.n_tries == 0:
+        return
+    scan.n_present = known.rows
+    scan.left_sums = scratch.zeros
+    scan.totals = known
+    scan.next_apart = spacing.next_apart
+    scan.margin = margin
+    best.column = -1 if cut.beat < 0.0 else 0
+    if problem.n_statistics == 2:
+        scan_binary_entropy(problem, entries, &scan, &best)
+    else:
+        scan_entropy(problem, rows, scratch, entries, &scan, &best)
+    if best.improved:
+        cut.value = best.score
+        cut.position = best.position
+        cut.left_weight = <double>best.position
+
+
+# ----------------------------------------------------------------------- weights
+
+
+cdef inline double value_of_cut(
+    double least, double left_0, double left_1, double right_0, double right_1
+) noexcept nogil:
+    return (
+        weighted_log(least, left_0) + weighted_log(least, left_1)
+        + weighted_log(least, right_0) + weighted_log(least, right_1)
+        - weighted_log(least, left_0 + left_1)
+        - weighted_log(least, right_0 + right_1)
+    )
+
+
+cdef inline void offer_cut(
+    Cut* cut, double value, double margin, int64_t position, double left_weight
+) noexcept nogil:
+    cut.n_tries += 1
+    if value > cut.beat:
+        cut.value = value
+        cut.beat = value + margin
+        cut.position = position
+        cut.left_weight = left_weight
+
+
+cdef inline bint is_apart(
+    const uint32_t* next_apart, uint32_t below, uint32_t above
+) noexcept nogil:
+    """Whether a threshold may lie between two neighbours."""
+    return below != above and (next_apart == NULL or above >= next_apart[below])
+
+
+cdef void cut_two_classes(
+    const Problem* problem, const Rows* rows, const Entry* entries,
+    const uint32_t* next_apart, const Totals* known, double smallest,
+    double margin, Cut* cut
+) noexcept nogil:
+    """Two classes. V is convex in the class weights below the cut, so in a block of
+    rows it is largest at a corner; blocks that cannot win are only counted."""
+    cdef:
+        double least = problem.gain.least_count
+        double total_0 = known.sums[0], total_1 = known.sums[1]
+        double below_0 = 0.0, below_1 = 0.0, added_0, added_1, weight, rest
+        double base = (
+            weighted_log(least, total_0) + weighted_log(least, total_1)
+            - weighted_log(least, known.weight)
+        )
+        double first = smallest - problem.gain.weight_tolerance
+        int64_t n = known.rows, i = 0, j, last, length = block_length(n), n_apart
+    if first <= 0.0:
+        first = 0.0
+    while i < n - 1:
+        last = min(i + length, n - 1)
+        added_0 = 0.0
+        added_1 = 0.0
+        n_apart = 0
+        if below_0 + below_1 >= first and last - i == length and n >= BLOCKED_ROWS:
+            for j in range(i, last):
+                weight = rows.weight[row_of(entries[j])]
+                if entries[j] & 1:
+                    added_1 += weight
+                else:
+                    added_0 += weight
+                n_apart += is_apart(
+                    next_apart, rank_of(entries[j]), rank_of(entries[j + 1])
+                )
+            rest = known.weight - below_0 - below_1 - added_0 - added_1
+            if rest >= first and max(
+                value_of_cut(
+                    least, below_0, below_1, total_0 - below_0, total_1 - below_1
+                ),
+                value_of_cut(
+                    least, below_0 + added_0, below_1, total_0 - below_0 - added_0,
+                    total_1 - below_1
+                ),
+                value_of_cut(
+                    least, below_0, below_1 + added_1, total_0 - below_0,
+                    total_1 - below_1 - added_1
+                ),
+                value_of_cut(
+                    least, below_0 + added_0, below_1 + added_1,
+                    total_0 - below_0 - added_0, total_1 - below_1 - added_1
+                ),
+            ) - base <= cut.beat:
+                cut.n_tries += n_apart
+                below_0 += added_0
+                below_1 += added_1
+                i = last
+                continue
+        while i < last:
+            weight = rows.weight[row_of(entries[i])]
+            if entries[i] & 1:
+                below_1 += weight
+            else:
+                below_0 += weight
+            i += 1
+            if not is_apart(
+                next_apart, rank_of(entries[i - 1]), rank_of(entries[i])
+            ) or below_0 + below_1 < first:
+                continue
+            if known.weight - below_0 - below_1 < first:
+                return
+            offer_cut(
+                cut,
+                value_of_cut(
+                    least, below_0, below_1, total_0 - below_0, total_1 - below_1
+                ) - base,
+                margin, i, below_0 + below_1
+            )
+
+
+cdef void cut_classes(
+    const Problem* problem, const Rows* rows, Scratch* scratch, const Entry* entries,
+    const uint32_t* next_apart, const Totals* known, double smallest,
+    double margin, Cut* cut
+) noexcept nogil:
+    """Any number of classes; two logarithms for a row, two more for a try."""
+    cdef:
+        double least = problem.gain.least_count, inside = 0.0, below = 0.0, weight
+        double base = -weighted_log(least, known.weight)
+        double first = max(smallest - problem.gain.weight_tolerance, 0.0)
+        double* left = scratch.left
+        double* right = scratch.right
+        # L of both sides, class by class
+        double* both = scratch.missing
+        double renewed
+        int64_t i, c, n = known.rows
+        uint32_t row
+    for c in range(problem.n_statistics):
+        left[c] = 0.0
+        right[c] = known.sums[c]
+        both[c] = weighted_log(least, known.sums[c])
+        inside += both[c]
+    base += inside
+    for i in range(1, n):
+        row = row_of(entries[i - 1])
+        c = rows.label[row]
+        weight = rows.weight[row]
+        left[c] += weight
+        right[c] -= weight
+        below += weight
+        renewed = weighted_log(least, left[c]) + weighted_log(least, right[c])
+        inside += renewed - both[c]
+        both[c] = renewed
+        if below < first or not is_apart(
+            next_apart, rank_of(entries[i - 1]), rank_of(entries[i])
+        ):
+            continue
+        if known.weight - below < first:
+            return
+        offer_cut(
+            cut,
+            inside - weighted_log(least, below)
+            - weighted_log(least, known.weight - below) - base,
+            margin, i, below
+        )
+
+
+# ----------------------------------------------------------------- one column
+
+
+cdef double smallest_side(const Problem* problem, double known) noexcept nogil:
+    """Weight that both sides of a numeric cut must have."""
+    cdef:
+        const GainRules* gain = &problem.gain
+        double share
+    if not gain.adapts_minimum:
+        return gain.min_branch
+    share = 0.1 * known / problem.n_statistics
+    if share - gain.min_branch < gain.weight_tolerance:
+        return gain.min_branch
+    return 25.0 if share - 25.0 > gain.weight_tolerance else share
+
+
+cdef void evaluate_numeric_gain(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const Spacing* spacing, const NodeView* node,
+    const Totals* known, Candidate* candidate
+) noexcept nogil:
+    cdef:
+        const GainRules* gain = &problem.gain
+        double smallest = smallest_side(problem, known.weight), cost = 0.0, margin
+        Cut cut
+    margin = gain.tolerance * node.totals.weight if gain.tolerance else node.margin
+    memset(&cut, 0, sizeof(Cut))
+    # ID3 takes a cut without gain, too.
+    cut.beat = -1e300 if gain.choice == CHOOSE_GAIN else margin
+    if rows.weight == NULL:
+        cut_by_counts(
+            problem, rows, scratch, entries, spacing, known, smallest, margin, &cut
+        )
+    elif problem.n_statistics == 2:
+        cut_two_classes(
+            problem, rows, entries, spacing.next_apart, known, smallest, margin, &cut
+        )
+    else:
+        cut_classes(
+            problem, rows, scratch, entries, spacing.next_apart, known, smallest,
+            margin, &cut
+        )
+    if cut.position == 0:
+        return
+    if gain.corrects_gain:
+        cost = log2(<double>cut.n_tries)
+    finish_candidate(
+        problem, node, known, cut.value,
+        xlogx(problem, cut.left_weight)
+        + xlogx(problem, known.weight - cut.left_weight),
+        cost, candidate
+    )
+    candidate.position = cut.position
+    candidate.n_children = 2
+    candidate.is_valid = gain.tolerance == 0.0 or candidate.gain >= gain.tolerance
+
+
+cdef void evaluate_gain(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const uint32_t* ranks, const Spacing* spacing,
+    const NodeView* node, int64_t column, Candidate* candidate
+) noexcept nogil:
+    """The test of one column, if it has a valid one."""
+    cdef Totals known
+    candidate.is_valid = False
+    view_known(problem, rows, scratch, entries, node, column, &known)
+    if known.rows < 2 or rank_of(entries[0]) == rank_of(entries[known.rows - 1]):
+        return
+    if problem.kind[column] == NOMINAL_COLUMN:
+        evaluate_nominal_gain(
+            problem, rows, scratch, entries, ranks, node, column, &known, candidate
+        )
+    else:
+        evaluate_numeric_gain(
+            problem, rows, scratch, entries, spacing, node, &known, candidate
+        )

@@ -1,0 +1,311 @@
+"""Information gain and gain ratio of one column: nominal tests.
+
+The rows of a level stand side by side in the sorted column: a *run*. See _gain.pyx
+for the formulas.
+"""
+
+from libc.string cimport memset
+
+from sklearn_textbook.tree.split._column cimport value_of_rank
+from sklearn_textbook.tree.split._gain cimport finish_candidate, view_known, xlogx
+from sklearn_textbook.tree.split._types cimport (
+    CHOOSE_GAIN,
+    SPLIT_MULTIWAY,
+    SPLIT_ONE_VS_REST,
+    GainRules,
+    rank_of,
+    row_of,
+)
+
+
+cdef int64_t sum_runs(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, int64_t n
+) noexcept nogil:
+    """Class weights of every run; returns the number of runs."""
+    cdef:
+        int64_t size = problem.n_statistics, run = -1, i, ones
+        double* sums = scratch.run_sums
+        uint32_t rank = 0, row
+        bint unit = rows.weight == NULL
+    for i in range(n):
+        if run < 0 or rank_of(entries[i]) != rank:
+            rank = rank_of(entries[i])
+            run += 1
+            sums = scratch.run_sums + run * size
+            memset(sums, 0, size * sizeof(double))
+            scratch.run_start[run] = i
+        row = row_of(entries[i])
+        if size == 2:
+            ones = entries[i] & 1
+            sums[ones] += 1.0 if unit else rows.weight[row]
+        else:
+            sums[rows.label[row]] += 1.0 if unit else rows.weight[row]
+    scratch.run_start[run + 1] = n
+    return run + 1
+
+
+cdef inline double inner_sum(
+    const Problem* problem, const double* sums, double* weight
+) noexcept nogil:
+    """sum_c L(n_c); and the weight of the set."""
+    cdef:
+        double total = 0.0
+        int64_t c
+    weight[0] = 0.0
+    for c in range(problem.n_statistics):
+        if sums[c] > 0.0:
+            weight[0] += sums[c]
+            total += xlogx(problem, sums[c])
+    return total
+
+
+cdef inline double value_of_known(
+    const Problem* problem, const Totals* known
+) noexcept nogil:
+    """L(K) - sum_c L(n_c)."""
+    cdef double weight, total = inner_sum(problem, known.sums, &weight)
+    return xlogx(problem, known.weight) - total
+
+
+cdef inline bint is_large(const Problem* problem, double weight) noexcept nogil:
+    return weight > problem.gain.min_branch - problem.gain.weight_tolerance or (
+        weight >= problem.gain.min_branch
+    )
+
+
+cdef bint has_branches(
+    const Problem* problem, int64_t n_large, int64_t n_branches
+) noexcept nogil:
+    """Whether enough branches hold enough."""
+    if problem.gain.needs_all_branches and n_large < n_branches:
+        return False
+    return n_large >= 2
+
+
+cdef void evaluate_many_ways(
+    const Problem* problem, Scratch* scratch, const NodeView* node,
+    int64_t column, const Totals* known, int64_t n_runs, Candidate* candidate
+) noexcept nogil:
+    """One branch for every declared level."""
+    cdef:
+        double value = value_of_known(problem, known), branches = 0.0, weight, part
+        int64_t run, n_large = 0
+    for run in range(n_runs):
+        value += inner_sum(
+            problem, scratch.run_sums + run * problem.n_statistics, &weight
+        )
+        part = xlogx(problem, weight)
+        value -= part
+        branches += part
+        n_large += is_large(problem, weight)
+    if not has_branches(problem, n_large, n_runs):
+        return
+    finish_candidate(problem, node, known, value, branches, 0.0, candidate)
+    candidate.n_children = <int32_t>problem.n_levels[column]
+    candidate.is_valid = True
+
+
+cdef void evaluate_one_against_rest(
+    const Problem* problem, Scratch* scratch, const NodeView* node,
+    const Totals* known, int64_t n_runs, bint starts_with_first,
+    Candidate* candidate
+) noexcept nogil:
+    """The level whose parting is best: by gain (ID3), or by gain ratio."""
+    cdef:
+        const GainRules* gain = &problem.gain
+        double* rest = scratch.right
+        const double* sums
+        double value, branches, weight, other, start = value_of_known(problem, known)
+        double best = 0.0, tolerance = gain.tolerance
+        int64_t run, c
+        bint by_gain = gain.choice == CHOOSE_GAIN, qualifies = False
+        Candidate found
+    found.is_valid = False
+    if by_gain:
+        best = -1e300
+        tolerance = node.margin / node.totals.weight
+    for run in range(n_runs):
+        sums = scratch.run_sums + run * problem.n_statistics
+        for c in range(problem.n_statistics):
+            rest[c] = known.sums[c] - sums[c]
+        value = start + inner_sum(problem, sums, &weight)
+        value += inner_sum(problem, rest, &other)
+        if not (is_large(problem, weight) and is_large(problem, other)):
+            continue
+        branches = xlogx(problem, weight) + xlogx(problem, other)
+        finish_candidate(
+            problem, node, known, value - branches, branches, 0.0, &found
+        )
+        if not by_gain and run == 0 and starts_with_first:
+            best = found.ratio - 2.0 * tolerance  # taken as it is
+        if not qualifies:
+            # A column without a winner counts in the average, with gain 0.
+            candidate.is_valid = True
+            candidate.gain = 0.0
+            candidate.ratio = 0.0
+            candidate.n_children = 2
+            candidate.position = run
+            qualifies = True
+        if (found.gain if by_gain else found.ratio) > best + tolerance:
+            candidate.gain = found.gain
+            candidate.ratio = found.ratio
+            candidate.position = run
+            best = found.gain if by_gain else found.ratio
+
+
+# -------------------------------------------------------------- groups of levels
+
+
+cdef inline void measure_group(
+    const Problem* problem, Scratch* scratch, int64_t group
+) noexcept nogil:
+    """Keep what a group adds to V and to sum_b L(n_b)."""
+    cdef:
+        double weight
+        double value = inner_sum(
+            problem, scratch.run_sums + group * problem.n_statistics, &weight
+        )
+    scratch.run_weight[group] = xlogx(problem, weight)
+    scratch.run_gain[group] = value - scratch.run_weight[group]
+
+
+cdef inline double merge_value(
+    const Problem* problem, Scratch* scratch, int64_t first, int64_t second,
+    double* branches
+) noexcept nogil:
+    """What merging two groups adds to V, and to sum_b L(n_b)."""
+    cdef:
+        int64_t c, size = problem.n_statistics
+        const double* a = scratch.run_sums + first * size
+        const double* b = scratch.run_sums + second * size
+        double weight, value, part
+    for c in range(size):
+        scratch.left[c] = a[c] + b[c]
+    value = inner_sum(problem, scratch.left, &weight)
+    part = xlogx(problem, weight)
+    branches[0] = part - scratch.run_weight[first] - scratch.run_weight[second]
+    return value - part - scratch.run_gain[first] - scratch.run_gain[second]
+
+
+cdef int64_t group_levels(
+    const Problem* problem, Scratch* scratch, const NodeView* node,
+    const Totals* known, int64_t n_runs, Candidate* candidate
+) noexcept nogil:
+    """Merge the pair of groups that gives the best gain ratio, until two are left or
+    every merger is worse. run_side tells each run's group; returns their number."""
+    cdef:
+        int64_t size = problem.n_statistics, run, i, j, c, n_groups = n_runs
+        int64_t best_i, best_j
+        double value = value_of_known(problem, known), branches = 0.0
+        double best, more_branches, more_value
+        Candidate merged
+    for run in range(n_runs):
+        scratch.run_side[run] = <int32_t>run
+        measure_group(problem, scratch, run)
+        value += scratch.run_gain[run]
+        branches += scratch.run_weight[run]
+    finish_candidate(problem, node, known, value, branches, 0.0, candidate)
+    while n_groups > 2:
+        best = -1e300
+        best_i = -1
+        best_j = -1
+        for i in range(n_groups):
+            for j in range(i + 1, n_groups):
+                more_value = merge_value(problem, scratch, i, j, &more_branches)
+                finish_candidate(
+                    problem, node, known, value + more_value,
+                    branches + more_branches, 0.0, &merged
+                )
+                if merged.ratio > best + problem.gain.tolerance:
+                    best = merged.ratio
+                    best_i = i
+                    best_j = j
+        if best <= candidate.ratio - problem.gain.tolerance:
+            break
+        more_value = merge_value(problem, scratch, best_i, best_j, &more_branches)
+        value += more_value
+        branches += more_branches
+        for c in range(size):
+            scratch.run_sums[best_i * size + c] += scratch.run_sums[best_j * size + c]
+        measure_group(problem, scratch, best_i)
+        for i in range(best_j * size, (n_groups - 1) * size):
+            scratch.run_sums[i] = scratch.run_sums[i + size]
+        for i in range(best_j, n_groups - 1):
+            scratch.run_weight[i] = scratch.run_weight[i + 1]
+            scratch.run_gain[i] = scratch.run_gain[i + 1]
+        for run in range(n_runs):
+            if scratch.run_side[run] == best_j:
+                scratch.run_side[run] = <int32_t>best_i
+            elif scratch.run_side[run] > best_j:
+                scratch.run_side[run] -= 1
+        n_groups -= 1
+        finish_candidate(problem, node, known, value, branches, 0.0, candidate)
+    return n_groups
+
+
+cdef void evaluate_groups(
+    const Problem* problem, Scratch* scratch, const NodeView* node,
+    const Totals* known, int64_t n_runs, Candidate* candidate
+) noexcept nogil:
+    cdef:
+        int64_t n_groups, group, n_large = 0
+        double weight
+    n_groups = group_levels(problem, scratch, node, known, n_runs, candidate)
+    for group in range(n_groups):
+        inner_sum(problem, scratch.run_sums + group * problem.n_statistics, &weight)
+        n_large += is_large(problem, weight)
+    candidate.n_children = <int32_t>n_groups
+    candidate.is_valid = has_branches(problem, n_large, n_groups)
+
+
+# ------------------------------------------------------------------- one column
+
+
+cdef void evaluate_nominal_gain(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const uint32_t* ranks, const NodeView* node,
+    int64_t column, const Totals* known, Candidate* candidate
+) noexcept nogil:
+    cdef int64_t n_runs = sum_runs(problem, rows, scratch, entries, known.rows)
+    if problem.categorical_split == SPLIT_MULTIWAY:
+        evaluate_many_ways(
+            problem, scratch, node, column, known, n_runs, candidate
+        )
+    elif problem.categorical_split == SPLIT_ONE_VS_REST:
+        evaluate_one_against_rest(
+            problem, scratch, node, known, n_runs,
+            value_of_rank(problem, column, ranks, rank_of(entries[0])) == 0.0,
+            candidate
+        )
+    else:
+        evaluate_groups(problem, scratch, node, known, n_runs, candidate)
+
+
+cdef void divide_gain_runs(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const uint32_t* ranks, const NodeView* node,
+    const Split* chosen, int64_t n_present
+) noexcept nogil:
+    """Write the child of every run of the chosen column into scratch.run_side."""
+    cdef:
+        int64_t column = chosen.column, i, run = 0, n_runs
+        Totals known
+        Candidate again
+    if problem.categorical_split != SPLIT_MULTIWAY and (
+        problem.categorical_split != SPLIT_ONE_VS_REST
+    ):
+        view_known(problem, rows, scratch, entries, node, column, &known)
+        n_runs = sum_runs(problem, rows, scratch, entries, n_present)
+        group_levels(problem, scratch, node, &known, n_runs, &again)
+        return
+    for i in range(n_present):
+        if i > 0 and rank_of(entries[i]) == rank_of(entries[i - 1]):
+            continue
+        if problem.categorical_split == SPLIT_MULTIWAY:
+            scratch.run_side[run] = <int32_t>value_of_rank(
+                problem, column, ranks, rank_of(entries[i])
+            )
+        else:
+            scratch.run_side[run] = 0 if run == chosen.position else 1
+        run += 1
