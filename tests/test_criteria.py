@@ -246,29 +246,6 @@ def test_values_by_hand():
     assert gain_ratio(list("xxyy"), [0, 0, 1, 1]) == 1.0
 
 
-def test_missing_values_by_hand():
-    x, y = ["a", "b", None, None], [0, 1, 0, 1]
-    assert information_gain(x, y) == 0.5  # half known, gain 1 among these
-    assert gain_ratio(x, y) == 0.5
-    assert conditional_entropy(x, y) == 0.0
-    assert gini_index(x, y) == gini_index(x, y, "a") == 0.0
-    assert information_gain(x, y, [3, 3, 1, 1]) == 0.75
-    assert best_threshold([1.0, 3.0, np.nan, np.nan], y) == (2.0, 0.5)
-    masked = np.ma.array([1, 3, 9, 9], mask=[0, 0, 1, 1])
-    assert best_threshold(masked, y) == (2.0, 0.5)
-    assert best_threshold([1, 3, None, None], y) == (2.0, 0.5)
-
-
-def test_column_without_known_value():
-    x, y = [None, np.nan], [0, 1]
-    assert information_gain(x, y) == gain_ratio(x, y) == 0.0
-    for function in (conditional_entropy, gini_index):
-        with pytest.raises(ValueError, match="x has no known value"):
-            function(x, y)
-    with pytest.raises(ValueError, match="x has no known value"):
-        intrinsic_value(x)
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_mutual_information_of_scikit_learn(seed):
     rng = np.random.default_rng(seed)
@@ -426,6 +403,8 @@ CONTAINERS = {
     "polars": pl.Series(LABELS),
     "polars enum": pl.Series(LABELS, dtype=pl.Enum(["b", "a"])),
     "pyarrow": pa.chunked_array([LABELS]),
+    "pyarrow dictionary": pa.chunked_array([LABELS]).dictionary_encode(),
+    "pyarrow array": pa.array(LABELS).dictionary_encode(),
     "float": [1.0, 2.0, np.nan, 1.0, 2.0, 2.0],
     "float array": np.array([1.0, 2.0, np.nan, 1.0, 2.0, 2.0], dtype=np.float32),
     "datetime": np.array(

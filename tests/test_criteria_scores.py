@@ -9,18 +9,26 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import sparse
+from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import SelectKBest
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OrdinalEncoder
 
 from sklearn_textbook.criteria import (
     best_threshold,
     entropy,
+    gain_ratio,
     gain_ratio_score,
     gini,
+    gini_index,
     gini_score,
     information_gain_score,
     intrinsic_value,
 )
 from sklearn_textbook.datasets import load_play_tennis, load_watermelon
+from sklearn_textbook.tree import CARTClassifier
 from tests.golden import get_example
 
 SCORES = [information_gain_score, gain_ratio_score, gini_score]
@@ -107,6 +115,128 @@ def test_sparse_scores(score, container):
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 3, (50, 4)) * 1.0, rng.integers(0, 2, 50)
     np.testing.assert_array_equal(score(container(X), y), score(X, y))
+
+
+def make_melons_with_missing():
+    """Strings and nulls, in every container."""
+    frame, y = load_watermelon("2.0alpha", return_X_y=True, as_frame=True)
+    strings = frame.astype(object)
+    tables = {
+        "category": frame,
+        "object": strings.where(frame.notna(), None),
+        "NaN": strings,
+        "str": frame.astype("str"),
+        "string": frame.astype("string"),
+        "array": strings.to_numpy(),
+        "polars": pl.from_pandas(frame.astype("str")),
+        "pyarrow": pa.Table.from_pandas(frame.astype("str")),
+    }
+    return tables, y
+
+
+MELONS, RIPE = make_melons_with_missing()
+
+
+@pytest.mark.parametrize("container", MELONS)
+def test_strings_and_nulls(container):
+    """The gains of section 4.4.2, and what follows from them."""
+    X = MELONS[container]
+    example = get_example("zhou.4.4.2.missing_gain")["verified"]["value"]
+    names = list(MELONS["category"].columns)
+    gains = information_gain_score(X, RIPE)
+    assert gains == pytest.approx([example[name] for name in names], abs=1e-9)
+    columns = MELONS["array"].T
+    ratios = [gain_ratio(column, RIPE) for column in columns]
+    np.testing.assert_array_equal(gain_ratio_score(X, RIPE), ratios)
+    for column, score in zip(columns, gini_score(X, RIPE), strict=True):
+        known = ~pd.isna(column)
+        decrease = gini(RIPE[known]) - gini_index(column, RIPE)
+        assert score == pytest.approx(known.mean() * decrease, abs=1e-12)
+
+
+ENCODER = OrdinalEncoder(
+    encoded_missing_value=-1, handle_unknown="use_encoded_value", unknown_value=-2
+)
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("container", ["category", "NaN", "str", "polars"])
+def test_strings_and_nulls_in_a_pipeline(score, container):
+    """SelectKBest takes numbers only: codes, and a mark for a missing value."""
+    X = MELONS[container]
+    score_codes = partial(score, categorical_features="all", missing_values=-1)
+    selector = SelectKBest(score_codes, k=2)
+    pipeline = make_pipeline(ENCODER, selector, CARTClassifier())
+    if container == "polars":  # whose None would be one more level to the encoder
+        as_pandas = FunctionTransformer(pl.DataFrame.to_pandas)
+        pipeline.steps.insert(0, ("to_pandas", as_pandas))
+    pipeline.fit(X, RIPE)
+    np.testing.assert_allclose(selector.scores_, score(X, RIPE), atol=1e-12)
+    assert selector.get_support(indices=True).tolist() == [3, 4]  # 纹理, 脐部
+    codes = pipeline[:-2].transform(X)
+    assert (codes == -1).sum() == 13
+    # Not told of the mark, it takes that for one more level.
+    as_level = score(codes, RIPE, categorical_features="all")
+    assert (as_level != selector.scores_).all()
+
+
+def test_number_of_columns_by_cross_validation():
+    X, y = load_watermelon("3.0", return_X_y=True, as_frame=True)
+    X.iloc[3, 0] = X.iloc[4, 6] = None
+    imputer = SimpleImputer(strategy="constant", fill_value=-1)
+    encoder = ColumnTransformer(
+        [("nominal", ENCODER, X.columns[:6]), ("numeric", imputer, X.columns[6:])]
+    )
+    score = partial(gain_ratio_score, categorical_features=range(6), missing_values=-1)
+    pipeline = make_pipeline(encoder, SelectKBest(score), CARTClassifier())
+    search = GridSearchCV(pipeline, {"selectkbest__k": [1, 3, 8]}, cv=3).fit(X, y)
+    scores = search.best_estimator_["selectkbest"].scores_
+    assert scores == pytest.approx(gain_ratio_score(X, y), abs=1e-12)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+@pytest.mark.parametrize("mark", [-1, -1.0, "?", np.nan])
+def test_marks_of_missing_values(mark):
+    """In numbers, strings and objects; one that does not occur changes nothing."""
+    y = [0, 1, 1, 0, 1]
+    score = partial(gini_score, categorical_features="all")
+    numbers = np.array([[1.0], [2.0], [-1.0], [2.0], [1.0]])
+    texts = np.array([["1"], ["2"], ["?"], ["2"], ["1"]])
+    for X, own_mark in (
+        (numbers, -1),
+        (numbers.astype(int), -1),
+        (texts, "?"),
+        (pd.DataFrame(texts), "?"),
+        (pl.DataFrame(texts), "?"),
+    ):
+        known = np.array(X, dtype=object)
+        known[2] = None if mark == own_mark else known[2]
+        assert score(X, y, missing_values=mark) == score(known, y)
+    mixed = np.array([["1"], ["2"], [mark], ["2"], [pd.NA]], dtype=object)
+    expected = score([["1"], ["2"], [None], ["2"], [None]], y)
+    assert score(mixed, y, missing_values=mark) == expected
+    # Without the marks, these are numbers: two, so one threshold.
+    column = np.array([[1.5], [2.5], [mark], [2.5], [1.5]], dtype=object)
+    known = [[1.5], [2.5], [None], [2.5], [1.5]]
+    assert gini_score(column, y, missing_values=mark) == gini_score(known, y)
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_columns_of_other_types(score):
+    """Booleans, dates, ordered levels and nothing at all, with nulls."""
+    codes = [0, 1, 2, None, 1, 0, 2, 1]
+    y = list("abbabaab")
+    days = [None if code is None else f"2020-01-0{1 + code}" for code in codes]
+    dates, levels = pd.to_datetime(days), pd.Categorical(days, ordered=True)
+    two = [None if code is None else code > 0 for code in codes]
+    frame = pd.DataFrame({"date": dates, "level": levels, "nothing": None})
+    frame["yes"] = pd.array(two, dtype="boolean")
+    plain = np.array([codes, codes, [None] * 8, two], dtype=object).T
+    expected = score(plain, y, categorical_features="all")
+    assert expected[2] == 0.0
+    assert (expected[[0, 1, 3]] > 0).all()
+    for table in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
+        np.testing.assert_allclose(score(table, y), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("score", SCORES)

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+import narwhals as nw
 import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
+
+
+def decode_dictionary(values):
+    """Return a column of pyarrow's dictionary type as one of its values' type.
+
+    pyarrow turns nulls of this type into the last value when it makes an array of
+    chunks. All other values come back as they are.
+    """
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    is_series = isinstance(series, nw.Series) and series.implementation.is_pyarrow()
+    if is_series and series.dtype in (nw.Categorical, nw.Enum):
+        return values.cast(values.type.value_type)
+    return values
 
 
 def check_target(y, *, is_numeric):
@@ -28,11 +42,16 @@ def check_target(y, *, is_numeric):
         As scikit-learn's ``check_array`` raises them.
     """
     y = check_array(
-        y,
+        decode_dictionary(y),
         ensure_2d=False,
         dtype=np.float64 if is_numeric else None,
         input_name="y",
     )
+    if y.dtype == object:
+        is_missing = np.equal(y, None).astype(bool)
+        if is_missing.any():
+            row = int(np.argwhere(is_missing)[0][0])
+            raise ValueError(f"Input y contains a missing value (None) in row {row}.")
     return y.reshape(-1, 1) if y.ndim <= 1 else y
 
 

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sklearn_textbook._contract.labels import decode_dictionary
+
 
 def _as_vector(values, name):
     """Return a one-dimensional array in which missing values can be seen."""
@@ -11,7 +13,7 @@ def _as_vector(values, name):
         vector = np.array(values.data, dtype=object)
         vector[np.ma.getmaskarray(values)] = None
     elif hasattr(values, "__array__"):
-        vector = np.asarray(values)
+        vector = np.asarray(decode_dictionary(values))
     else:  # numpy would turn a NaN beside strings into the string "nan"
         vector = np.array(values, dtype=object)
     if vector.ndim != 1:
@@ -106,7 +108,7 @@ def read_numbers(values, name):
     if isinstance(values, np.ma.MaskedArray):
         values = values.astype(np.float64).filled(np.nan)
     try:
-        numbers = np.asarray(values, dtype=np.float64)
+        numbers = np.asarray(decode_dictionary(values), dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must hold numbers: {error}") from None
     if numbers.ndim != 1:

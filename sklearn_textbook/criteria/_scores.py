@@ -6,6 +6,7 @@ import narwhals as nw
 import numpy as np
 from scipy import sparse
 
+from sklearn_textbook._contract.labels import decode_dictionary
 from sklearn_textbook.criteria._counts import (
     check_complete,
     cross_tabulate,
@@ -27,12 +28,31 @@ def _holds_numbers(column):
     return column.dtype.kind in "iuf"
 
 
-def _read_columns(X):
+def _read_series(series):
+    native = series.to_native()
+    decoded = decode_dictionary(native)
+    return series.to_numpy() if decoded is native else np.asarray(decoded)
+
+
+def _hide_marks(column, missing_values):
+    """Return the column with None or NaN where it has the mark of missing values."""
+    if missing_values is None:
+        return column
+    if column.dtype.kind in "iuf":
+        return np.where(column == missing_values, np.nan, column)
+    hidden = column.astype(object)
+    # What pandas.NA compares to is no truth value.
+    hidden[[(value == missing_values) is True for value in hidden.tolist()]] = None
+    return hidden
+
+
+def _read_columns(X, missing_values):
     """Return the columns, whether each holds numbers, and the names or None."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
-        columns = [frame[name].to_numpy() for name in frame.columns]
-        is_numeric = [frame[name].dtype.is_numeric() for name in frame.columns]
+        series = list(frame.iter_columns())  # names may be numbers
+        columns = [_hide_marks(_read_series(one), missing_values) for one in series]
+        is_numeric = [one.dtype.is_numeric() for one in series]
         return columns, np.array(is_numeric), list(frame.columns)
     if sparse.issparse(X):
         by_column = X.tocsc()
@@ -43,6 +63,7 @@ def _read_columns(X):
         if matrix.ndim != 2:
             raise ValueError(f"X must be two-dimensional; got shape {matrix.shape}")
         columns = list(matrix.T)
+    columns = [_hide_marks(column, missing_values) for column in columns]
     return columns, np.array([_holds_numbers(column) for column in columns]), None
 
 
@@ -76,8 +97,10 @@ def _choose_nominal(categorical_features, is_numeric, names):
     return nominal
 
 
-def _score_columns(X, y, categorical_features, score_nominal, score_numeric):
-    columns, is_numeric, names = _read_columns(X)
+def _score_columns(
+    X, y, categorical_features, missing_values, score_nominal, score_numeric
+):
+    columns, is_numeric, names = _read_columns(X, missing_values)
     nominal = _choose_nominal(categorical_features, is_numeric, names)
     classes, _ = encode_labels(y, "y")
     check_complete(classes, "y")
@@ -97,7 +120,9 @@ def _score_columns(X, y, categorical_features, score_nominal, score_numeric):
     return scores
 
 
-def information_gain_score(X, y, *, categorical_features="from_dtype"):
+def information_gain_score(
+    X, y, *, categorical_features="from_dtype", missing_values=None
+):
     """Score each column by its information gain in bits (信息增益).
 
     A nominal column is split into all its levels (:func:`information_gain`), a numeric
@@ -111,9 +136,9 @@ def information_gain_score(X, y, *, categorical_features="from_dtype"):
         Class labels, none missing.
     categorical_features : {"from_dtype", "all"} or array-like, default="from_dtype"
         Which columns are nominal: "from_dtype" those that do not hold numbers, "all"
-        every column, or a mask, indices or names. SelectKBest hands on an array of
-        numbers, so for columns of codes give it
-        ``functools.partial(information_gain_score, categorical_features=...)``.
+        every column, or a mask, indices or names.
+    missing_values : int, float or str, default=None
+        A value that also stands for a missing one, as in SimpleImputer.
 
     Returns
     -------
@@ -131,6 +156,14 @@ def information_gain_score(X, y, *, categorical_features="from_dtype"):
     sklearn.feature_selection.mutual_info_classif : Estimates in nats; for numeric
         columns from nearest neighbours, not from one threshold.
 
+    Notes
+    -----
+    SelectKBest takes numbers only, and none missing. Let an OrdinalEncoder write codes
+    and a mark for missing values first, and tell the score function of both; the
+    second example shows how. The encoder marks NaN only and takes None for a level, so
+    give it pandas frames of strings or categories, and polars frames after
+    ``to_pandas()``.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -141,11 +174,30 @@ def information_gain_score(X, y, *, categorical_features="from_dtype"):
     [0.557, 0.283, 0.918, 0.918]
     >>> SelectKBest(information_gain_score, k=2).fit(X, y).get_support(indices=True)
     array([2, 3])
+
+    Strings, some of them missing:
+
+    >>> from functools import partial
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import OrdinalEncoder
+    >>> from sklearn_textbook.datasets import load_watermelon
+    >>> X, y = load_watermelon(
+    ...     "2.0alpha", language="en", return_X_y=True, as_frame=True
+    ... )
+    >>> score = partial(
+    ...     information_gain_score, categorical_features="all", missing_values=-1
+    ... )
+    >>> encoder = OrdinalEncoder(encoded_missing_value=-1)
+    >>> make_pipeline(encoder, SelectKBest(score, k=2)).fit(
+    ...     X, y
+    ... ).get_feature_names_out().tolist()
+    ['texture', 'umbilicus']
     """
     return _score_columns(
         X,
         y,
         categorical_features,
+        missing_values,
         information_gain,
         lambda x, y: best_threshold(x, y, "entropy")[1],
     )
@@ -159,7 +211,7 @@ def _gain_ratio_of_numbers(x, y):
     return gain_ratio(side, y)
 
 
-def gain_ratio_score(X, y, *, categorical_features="from_dtype"):
+def gain_ratio_score(X, y, *, categorical_features="from_dtype", missing_values=None):
     """Score each column by its gain ratio (信息增益比).
 
     A nominal column is split into all its levels (:func:`gain_ratio`). A numeric column
@@ -174,6 +226,8 @@ def gain_ratio_score(X, y, *, categorical_features="from_dtype"):
     y : array-like of shape (n_samples,)
         Class labels, none missing.
     categorical_features : {"from_dtype", "all"} or array-like, default="from_dtype"
+        As in :func:`information_gain_score`.
+    missing_values : int, float or str, default=None
         As in :func:`information_gain_score`.
 
     Returns
@@ -195,7 +249,7 @@ def gain_ratio_score(X, y, *, categorical_features="from_dtype"):
     [0.052, 0.352, 0.433, 0.232]
     """
     return _score_columns(
-        X, y, categorical_features, gain_ratio, _gain_ratio_of_numbers
+        X, y, categorical_features, missing_values, gain_ratio, _gain_ratio_of_numbers
     )
 
 
@@ -207,7 +261,7 @@ def _decrease_gini(x, y):
     return max(0.0, table.known_fraction * decrease)
 
 
-def gini_score(X, y, *, categorical_features="from_dtype"):
+def gini_score(X, y, *, categorical_features="from_dtype", missing_values=None):
     r"""Score each column by the decrease of the Gini index (基尼指数).
 
     .. math:: \rho \, \bigl(\mathrm{Gini}(\tilde D)
@@ -224,6 +278,8 @@ def gini_score(X, y, *, categorical_features="from_dtype"):
     y : array-like of shape (n_samples,)
         Class labels, none missing.
     categorical_features : {"from_dtype", "all"} or array-like, default="from_dtype"
+        As in :func:`information_gain_score`.
+    missing_values : int, float or str, default=None
         As in :func:`information_gain_score`.
 
     Returns
@@ -248,6 +304,7 @@ def gini_score(X, y, *, categorical_features="from_dtype"):
         X,
         y,
         categorical_features,
+        missing_values,
         _decrease_gini,
         lambda x, y: best_threshold(x, y, "gini")[1],
     )

@@ -32,7 +32,6 @@ cdef struct Cut:
     double value  # V of the best cut
     int64_t position  # known rows below it; 0: none yet
     double left_weight
-    double left_start  # weight before the first block
     int64_t n_tries
     double beat  # what a value must exceed
 
@@ -163,14 +162,54 @@ cdef void cut_by_counts(
 # ----------------------------------------------------------------------- weights
 
 
-cdef inline double value_of_cut(
-    double least, double left_0, double left_1, double right_0, double right_1
+# The class weights on both sides of a place in a column of two classes, with L of each.
+cdef struct Place:
+    double below_0
+    double below_1
+    double inside_0  # L of class 0 below and above
+    double inside_1
+    double value  # V, up to a constant
+
+
+cdef inline double two_sides(double least, double below, double total) noexcept nogil:
+    return weighted_log(least, below) + weighted_log(least, total - below)
+
+
+cdef inline double value_of_place(
+    double least, const Totals* known, double below, double inside
 ) noexcept nogil:
-    return (
-        weighted_log(least, left_0) + weighted_log(least, left_1)
-        + weighted_log(least, right_0) + weighted_log(least, right_1)
-        - weighted_log(least, left_0 + left_1)
-        - weighted_log(least, right_0 + right_1)
+    return inside - two_sides(least, below, known.weight)
+
+
+cdef inline void view_place(
+    double least, const Totals* known, double below_0, double below_1, Place* place
+) noexcept nogil:
+    place.below_0 = below_0
+    place.below_1 = below_1
+    place.inside_0 = two_sides(least, below_0, known.sums[0])
+    place.inside_1 = two_sides(least, below_1, known.sums[1])
+    place.value = value_of_place(
+        least, known, below_0 + below_1, place.inside_0 + place.inside_1
+    )
+
+
+cdef inline double best_corner(
+    double least, const Totals* known, const Place* start, const Place* end
+) noexcept nogil:
+    """V is convex in the class weights below a cut, so what any place between two others
+    may have is no more than the best of four corners."""
+    return max(
+        max(start.value, end.value),
+        max(
+            value_of_place(
+                least, known, end.below_0 + start.below_1,
+                end.inside_0 + start.inside_1
+            ),
+            value_of_place(
+                least, known, start.below_0 + end.below_1,
+                start.inside_0 + end.inside_1
+            ),
+        ),
     )
 
 
@@ -197,58 +236,41 @@ cdef void cut_two_classes(
     const uint32_t* next_apart, const Totals* known, double smallest,
     double margin, Cut* cut
 ) noexcept nogil:
-    """Two classes. V is convex in the class weights below the cut, so in a block of
-    rows it is largest at a corner; blocks that cannot win are only counted."""
+    """Two classes. Blocks of rows that cannot hold the winner are only counted."""
     cdef:
         double least = problem.gain.least_count
-        double total_0 = known.sums[0], total_1 = known.sums[1]
-        double below_0 = 0.0, below_1 = 0.0, added_0, added_1, weight, rest
-        double base = (
-            weighted_log(least, total_0) + weighted_log(least, total_1)
-            - weighted_log(least, known.weight)
-        )
-        double first = smallest - problem.gain.weight_tolerance
+        double first = max(smallest - problem.gain.weight_tolerance, 0.0)
+        double base, weight, below_0 = 0.0, below_1 = 0.0
         int64_t n = known.rows, i = 0, j, last, length = block_length(n), n_apart
-    if first <= 0.0:
-        first = 0.0
+        bint blocked = n >= BLOCKED_ROWS
+        Place start, end
+    view_place(least, known, 0.0, 0.0, &start)
+    base = start.value
     while i < n - 1:
         last = min(i + length, n - 1)
-        added_0 = 0.0
-        added_1 = 0.0
-        n_apart = 0
-        if below_0 + below_1 >= first and last - i == length and n >= BLOCKED_ROWS:
+        if blocked and start.below_0 + start.below_1 >= first and last - i == length:
+            below_0 = start.below_0
+            below_1 = start.below_1
+            n_apart = 0
             for j in range(i, last):
                 weight = rows.weight[row_of(entries[j])]
                 if entries[j] & 1:
-                    added_1 += weight
+                    below_1 += weight
                 else:
-                    added_0 += weight
+                    below_0 += weight
                 n_apart += is_apart(
                     next_apart, rank_of(entries[j]), rank_of(entries[j + 1])
                 )
-            rest = known.weight - below_0 - below_1 - added_0 - added_1
-            if rest >= first and max(
-                value_of_cut(
-                    least, below_0, below_1, total_0 - below_0, total_1 - below_1
-                ),
-                value_of_cut(
-                    least, below_0 + added_0, below_1, total_0 - below_0 - added_0,
-                    total_1 - below_1
-                ),
-                value_of_cut(
-                    least, below_0, below_1 + added_1, total_0 - below_0,
-                    total_1 - below_1 - added_1
-                ),
-                value_of_cut(
-                    least, below_0 + added_0, below_1 + added_1,
-                    total_0 - below_0 - added_0, total_1 - below_1 - added_1
-                ),
-            ) - base <= cut.beat:
+            view_place(least, known, below_0, below_1, &end)
+            if known.weight - below_0 - below_1 >= first and (
+                best_corner(least, known, &start, &end) - base <= cut.beat
+            ):
                 cut.n_tries += n_apart
-                below_0 += added_0
-                below_1 += added_1
+                start = end
                 i = last
                 continue
+        below_0 = start.below_0
+        below_1 = start.below_1
         while i < last:
             weight = rows.weight[row_of(entries[i])]
             if entries[i] & 1:
@@ -256,19 +278,16 @@ cdef void cut_two_classes(
             else:
                 below_0 += weight
             i += 1
-            if not is_apart(
+            if below_0 + below_1 < first or not is_apart(
                 next_apart, rank_of(entries[i - 1]), rank_of(entries[i])
-            ) or below_0 + below_1 < first:
+            ):
                 continue
             if known.weight - below_0 - below_1 < first:
                 return
-            offer_cut(
-                cut,
-                value_of_cut(
-                    least, below_0, below_1, total_0 - below_0, total_1 - below_1
-                ) - base,
-                margin, i, below_0 + below_1
-            )
+            view_place(least, known, below_0, below_1, &start)
+            offer_cut(cut, start.value - base, margin, i, below_0 + below_1)
+        if start.below_0 != below_0 or start.below_1 != below_1:
+            view_place(least, known, below_0, below_1, &start)
 
 
 cdef void cut_classes(
