@@ -31,6 +31,7 @@ EXTENSIONS = {
     "sklearn_textbook.tree.split._gain_nominal": {},
     "sklearn_textbook.tree.split._general": {},
     "sklearn_textbook.tree.split._impurity": {},
+    "sklearn_textbook.tree.split._levels": {},
     "sklearn_textbook.tree.split._nominal": {},
     "sklearn_textbook.tree.split._numeric": {},
     "sklearn_textbook.tree.split._surrogate": {},
@@ -38,6 +39,7 @@ EXTENSIONS = {
     "sklearn_textbook.tree.grow._assemble": {},
     "sklearn_textbook.tree.grow._buffers": {},
     "sklearn_textbook.tree.grow._choose": {"openmp": True},
+    "sklearn_textbook.tree.grow._divide": {},
     "sklearn_textbook.tree.grow._engine": {"openmp": True},
     "sklearn_textbook.tree.grow._fill": {},
     "sklearn_textbook.tree.grow._fractions": {"openmp": True},
@@ -49,8 +51,15 @@ EXTENSIONS = {
     "sklearn_textbook.tree.grow._search": {"openmp": True},
     "sklearn_textbook.tree.grow._workers": {},
     "sklearn_textbook.tree.route._route": {"openmp": True},
+    "sklearn_textbook.tree.prune._cases": {},
     "sklearn_textbook.tree.prune._cost_complexity": {},
+    "sklearn_textbook.tree.prune._error_based": {},
+    "sklearn_textbook.tree.prune._pruner": {},
     "sklearn_textbook.tree.prune._subtree": {},
+    "sklearn_textbook.tree.rules._choose_subset": {},
+    "sklearn_textbook.tree.rules._generalise": {"openmp": True},
+    "sklearn_textbook.tree.rules._order": {},
+    "sklearn_textbook.tree.rules._predict": {"openmp": True},
 }
 
 DIRECTIVES = {

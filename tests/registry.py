@@ -4,9 +4,31 @@ A new estimator gets an entry in INSTANCES. A check of scikit-learn that cannot 
 some parameters is declared in EXPECTED_FAILURES with the reason; it then has to fail.
 """
 
-from sklearn_textbook.tree import CARTClassifier, CARTRegressor
+from sklearn_textbook.tree import (
+    C45Classifier,
+    C45RulesClassifier,
+    CARTClassifier,
+    CARTRegressor,
+    ErrorBasedPruning,
+    ID3Classifier,
+)
 
 INSTANCES = {
+    "C45Classifier": [
+        C45Classifier(),
+        C45Classifier(pruning=None, laplace=True, missing="error"),
+        C45Classifier(gain_ratio_rule="plain", mdl_correction=False, collapse=False),
+        C45Classifier(categorical_split="one-vs-rest", min_samples_leaf=1),
+        C45Classifier(categorical_split="subset", threshold="midpoint", max_depth=4),
+        C45Classifier(pruning=ErrorBasedPruning(0.1, subtree_raising=False)),
+        C45Classifier(max_features="sqrt", random_state=0, unseen="fractional"),
+    ],
+    "C45RulesClassifier": [
+        C45RulesClassifier(),
+        C45RulesClassifier(confidence=0.1, significance=0.05, n_jobs=1),
+        C45RulesClassifier(categorical_split="one-vs-rest", min_samples_leaf=1),
+        C45RulesClassifier(gain_ratio_rule="plain", max_depth=3, class_weight=None),
+    ],
     "CARTClassifier": [
         CARTClassifier(),
         CARTClassifier(criterion="entropy", missing="branch", unseen="fractional"),
@@ -30,12 +52,21 @@ INSTANCES = {
         CARTRegressor(ccp_alpha=0.01, tie_breaking="random", random_state=0),
         CARTRegressor(max_depth=3, min_weight_fraction_leaf=0.05, n_jobs=1),
     ],
+    "ID3Classifier": [
+        ID3Classifier(),
+        ID3Classifier(min_gain=0.05, missing="error", unseen="error"),
+        ID3Classifier(categorical_split="one-vs-rest", min_samples_leaf=3),
+        ID3Classifier(min_samples_split=5, max_depth=4, unseen="fractional"),
+        ID3Classifier(max_leaf_nodes=6, min_impurity_decrease=0.01),
+        ID3Classifier(max_features=0.5, random_state=0, tie_breaking="random"),
+    ],
 }
 
 
 def counts_rows(estimator):
     """Whether a limit of the growth counts rows."""
-    return getattr(estimator, "min_samples_leaf", 1) != 1
+    is_cart = isinstance(estimator, (CARTClassifier, CARTRegressor))
+    return is_cart and estimator.min_samples_leaf != 1
 
 
 # (which estimators, which checks, why they cannot hold)

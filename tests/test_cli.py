@@ -117,6 +117,85 @@ def test_fit_predict_show_on_real_files(command, name):
     assert document == json.loads(Path("model.json").read_text("utf-8"))
 
 
+@pytest.mark.parametrize("name", ["golf", "golf.names", "golf.data"])
+def test_files_of_c45(command, name):
+    text = command("fit", DATA / name, "--save", "model.json", "--cv", 3)
+    assert text.startswith(
+        f"{DATA}/golf.data: 14 rows, 5 columns (C4.5, golf.names)\n"
+        "target class: 2 classes (Play 9, Don't Play 5)\n"
+    )
+    model = load_model("model.json")
+    assert model.schema_.columns[0].levels == ("sunny", "overcast", "rain")
+    table = read_table(DATA / name)
+    features = table.frame.drop_columns(["class"])
+    expected = ["prediction", *model.predict(features).tolist()]
+    # The names are found beside the rows; the class may be unknown there.
+    shutil.copy(DATA / "golf.names", "golf.names")
+    rows = (DATA / "golf.data").read_text("utf-8")
+    write("golf.test", rows)
+    write("golf.cases", re.sub("(Don't )?Play", "?", rows))
+    for ending in ("test", "cases"):
+        text = command("predict", "model.json", f"golf.{ending}")
+        assert text.splitlines() == expected
+    main(["predict", "model.json", "golf.test", "-o", "predicted.csv"])
+    assert command.capsys.readouterr().err == "golf.test: accuracy 1 (14 rows)\n"
+    text = command("fit", DATA / name, "--test", "golf.test", "--cv", 0)
+    assert re.search(r"\ntest +1\.000 +14 rows\n", text)
+    assert command("show", "model.json").endswith(export_text(model))
+
+
+@pytest.mark.parametrize(("algorithm", "threshold"), [("id3", "77.5"), ("c45", "75")])
+def test_algorithms_by_gain(command, algorithm, threshold):
+    arguments = ["fit", DATA / "golf", "--algorithm", algorithm, "--cv", 0]
+    text = command(*arguments, "--save", "m.json")
+    assert "5 leaves, depth 2\n" in text
+    assert f"\n|   |--- humidity <= {threshold}: Play (2 rows, 100%)\n" in text
+    rules = command("show", "m.json", "--as", "rules").splitlines()
+    assert len(rules) == 5
+    assert rules[2].startswith("IF outlook = overcast THEN Play [")
+    rows = command("predict", "m.json", DATA / "golf.data", "--proba").splitlines()
+    assert rows[:2] == [
+        "prediction,probability_Don't Play,probability_Play",
+        "Don't Play,1.0,0.0",
+    ]
+    assert '"fractional"' in command("show", "m.json", "--as", "json")
+
+
+def test_parameters_of_a_part(command):
+    arguments = ["fit", DATA / "golf", "--algorithm", "c45", "--cv", 0]
+    arguments += ["--save", "m.json"]
+    command(*arguments, "--set", "pruning__confidence=0.1", "--set", "laplace=true")
+    model = load_model("m.json")
+    assert (model.pruning.confidence, model.laplace) == (0.1, True)
+    command(*arguments, "--set", "pruning=null")
+    assert load_model("m.json").pruning is None
+    text = command(
+        *arguments, "--set", "pruning__confidence=0.1", "--set", "pruning=None", code=2
+    )
+    assert "--set: C45Classifier has no parameter 'pruning__confidence'; It" in text
+
+
+def test_target_and_identifiers_of_c45(command):
+    names = "y.\nname: label.\nx: continuous.\ny: a, b.\nz: ignore.\nkind: u, v.\n"
+    write("t.names", names)
+    write("t.data", "p1,1,a,0,u\np2,2,b,0,v\np3,3,b,0,u\n")
+    text = command("fit", "t", "--cv", 0, "--save", "m.json")
+    assert "t.data: 3 rows, 4 columns (C4.5, t.names)\ntarget y: 2 classes" in text
+    assert "\nleft out: 'name'\n" in text
+    assert "\nnote: left out as t.names says: 'z'\n" in text
+    assert load_model("m.json").schema_.names == ("x", "kind")
+    assert command("predict", "m.json", "t.data").splitlines() == [
+        *("name,prediction", "p1,a", "p2,b", "p3,b")
+    ]
+    # The options come before what the files say.
+    text = command("fit", "t", "--cv", 0, "--target", "kind", "--categorical", "name")
+    assert "target kind: 2 classes (u 2, v 1)\n" in text
+    assert "left out: 'name'" not in text
+    assert command("fit", "t", "--id", "y", code=2) == (
+        "sklearn-textbook: Missing option '--target'; see sklearn-textbook fit --help\n"
+    )
+
+
 @pytest.mark.parametrize("way", COMMANDS)
 def test_installed_command(way, tmp_path):
     model = tmp_path / "iris.json"
@@ -548,6 +627,7 @@ def bad_files(command):
     write("constant.csv", "size,y\n1,2.5\n2,2.5\n")
     write("word.csv", "size,y\n1,a\nbig,b\n")
     write("infinite.csv", "size,y\n1,a\ninf,b\n")
+    write("halves.csv", "size,y\n1,0.5\n2,1.5\n")
     write("no_target.csv", "size,y\n1,?\n2,\n")
     write("only.csv", "y\na\nb\n")
     write("few.csv", "size,colur\n1,red\n")
@@ -559,6 +639,10 @@ def bad_files(command):
     write("damaged.json", json.dumps({**good, "tree": {}}))
     write("cut.json", Path("good.json").read_text("utf-8")[:200])
     write("foreign.json", '{"learner": {}}')
+    write("words.names", "a, b.\nx: u, v.\nsize: continuous.\n")
+    write("words.data", "u,1,a\nw,2,b\n")
+    write("formula.names", "a, b.\nx: continuous.\ndouble := x * 2.\n")
+    write("formula.data", "1,a\n")
     write("weather.arff", "@relation w\n@attribute a {x,y}\n@data\nx\nz\n")
 
 
@@ -629,6 +713,20 @@ BAD = {
         (
             "weather.arff, line 5, column 'a': 'z' is not a declared level; declared "
             "are 'x', 'y'"
+        ),
+    ),
+    "fit words.data": (
+        3,
+        (
+            "words.data, line 2, column 'x': 'w' is not a declared level; declared "
+            "are 'u', 'v'"
+        ),
+    ),
+    "fit formula": (
+        3,
+        (
+            "formula.names, line 3, column 'double': is defined by the formula 'x * "
+            "2', which is not supported; compute it, and write its values into the data"
         ),
     ),
     "fit good.csv --target y --drop colours": (
@@ -719,6 +817,13 @@ BAD = {
         (
             "good.csv, column 'y': cart-regressor predicts numbers, and the target "
             "has none; use --algorithm cart"
+        ),
+    ),
+    "fit halves.csv --target y --algorithm c45": (
+        5,
+        (
+            "halves.csv, column 'y': c45 predicts classes, and the target has numbers "
+            "that are not whole; use --algorithm cart, or --categorical"
         ),
     ),
     "fit good.csv --target size --algorithm cart-classifier --missing-marks 1.5": (

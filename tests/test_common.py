@@ -1,6 +1,8 @@
 """scikit-learn's own checks, on every estimator and several parameter sets each."""
 
+import pyarrow as pa
 import pytest
+from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests.public_api import public_estimators
@@ -29,3 +31,16 @@ def test_registry_tests_defaults_and_more(name):
 @pytest.mark.parametrize("name", sorted(INSTANCES))
 def test_defaults_pass_every_check(name):
     assert expected_failed_checks(INSTANCES[name][0]) == {}
+
+
+CLASSIFIERS = [name for name in sorted(INSTANCES) if name.endswith("Classifier")]
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_missing_class(name):
+    """Also where pyarrow would turn a null into the last class."""
+    chunks = [pa.array(values).dictionary_encode() for values in (["a", None], ["b"])]
+    estimator = INSTANCES[name][0]
+    for y in (["a", None, "b"], pa.chunked_array(chunks)):
+        with pytest.raises(ValueError, match=r"y contains a missing value.* row 1\."):
+            clone(estimator).fit([[0.0], [1.0], [2.0]], y)

@@ -17,10 +17,12 @@ ROOT = Path(sklearn_textbook.__file__).parent
 PACKAGE = ROOT.name
 
 # The stations of a tree, upstream first; each imports only from those before it.
-STATIONS = ["encode", "split", "grow", "prune", "route", "explain", "exchange"]
+STATIONS = ["encode", "split", "grow", "prune", "route", "rules", "explain", "exchange"]
 TREE_ROOMS = [f"{PACKAGE}.tree.{station}" for station in STATIONS]
 # What recipes share; none is a recipe itself. Each imports only from those before it.
 RECIPE_BASES = [f"{PACKAGE}.tree.recipe", f"{PACKAGE}.tree.gain_recipe"]
+# The only recipe that begins where another ends: its rules are made of that tree.
+MADE_OF = {f"{PACKAGE}.tree.c45_rules": f"{PACKAGE}.tree.c45"}
 # Each imports only from those before it.
 FOUNDATIONS = [f"{PACKAGE}._contract", f"{PACKAGE}.criteria"]
 MODELS = [
@@ -129,7 +131,7 @@ def may_import(room, other, names):
     if room in RECIPE_BASES:
         return other in [*TREE_ROOMS, *RECIPE_BASES[: RECIPE_BASES.index(room)]]
     if is_recipe(room):
-        return other in [*TREE_ROOMS, *RECIPE_BASES]
+        return other in [*TREE_ROOMS, *RECIPE_BASES, MADE_OF.get(room)]
     if room == face:
         return other in TREE_ROOMS or is_recipe(other)
     if room in MODELS:
@@ -272,6 +274,9 @@ def test_kernels_do_not_know_scikit_learn(path):
         ("tree.c45", "tree.gain_recipe", [], True),
         ("tree.gain_recipe", "tree.recipe", [], True),
         ("tree.recipe", "tree.gain_recipe", [], False),
+        ("tree.c45_rules", "tree.c45", [], True),
+        ("tree.c45", "tree.c45_rules", [], False),
+        ("tree.rules", "tree.explain", [], False),
         ("tree.cart", "_contract", [], True),
         ("_contract", "tree.encode", [], False),
         ("criteria", "_contract", [], True),

@@ -19,6 +19,8 @@ from sklearn_textbook.io.arff_syntax import (
     translate_date_pattern,
     unquote,
 )
+from sklearn_textbook.tree import CARTClassifier
+from sklearn_textbook.tree.encode import read_training_table
 
 WEATHER = Path(__file__).parent / "data" / "weather.arff"
 
@@ -58,6 +60,29 @@ def test_weather():
     assert levels_of(table, "play") == ["yes", "no"]
     assert table.frame["temperature"].to_pylist()[:3] == [85.0, 80.0, 83.0]
     assert table.column_kinds["windy"] == "nominal"
+
+
+def test_declared_order_reaches_the_tree(read):
+    head = "@relation r\n@attribute size {large,none,small}\n@attribute y {yes,no}\n"
+    table = read(f"{head}@data\nsmall,no\nlarge,yes\nsmall,yes\n")
+    assert levels_of(table, "y") == ["yes", "no"]
+    _, schema = read_training_table(table.frame)
+    assert schema.columns[0].levels == ("large", "none", "small")
+    tree = CARTClassifier(categorical_split="multiway")
+    tree.fit(table.frame.drop_columns(["y"]), table.frame["y"].to_pylist())
+    assert tree.schema_.columns[0].levels == ("large", "none", "small")
+    assert tree.tree_.nodes["n_samples"].tolist() == [3, 1, 0, 2]
+    categories = table.frame.to_pandas()["size"].cat.categories
+    assert list(categories) == ["large", "none", "small"]
+
+
+def test_numbers_of_python_are_none(read):
+    with pytest.raises(TableFileError, match="line 3, column 'a': '1_000' is not a"):
+        read("@attribute a numeric\n@data\n1_000\n")
+    assert read("@attribute a numeric\n@data\n+1\nnan\n").frame["a"].to_pylist() == [
+        1.0,
+        None,
+    ]
 
 
 def test_all_types_quotes_comments_and_missing_values(read):

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
@@ -21,7 +22,14 @@ from sklearn_textbook.io import (
     save_model,
 )
 from sklearn_textbook.io.model_document import SCHEMA_VERSION
-from sklearn_textbook.tree import CARTClassifier, CARTRegressor, export_text
+from sklearn_textbook.tree import (
+    C45Classifier,
+    CARTClassifier,
+    CARTRegressor,
+    ErrorBasedPruning,
+    ID3Classifier,
+    export_text,
+)
 
 DATA = Path(__file__).parent / "data"
 
@@ -118,6 +126,57 @@ def test_classifier_predicts_the_same(
     np.testing.assert_array_equal(loaded.feature_names_in_, tree.feature_names_in_)
     assert export_text(loaded) == export_text(tree)
     assert loaded.rules_ == tree.rules_
+
+
+@given(
+    frame=frames(),
+    seed=st.integers(0, 2**32 - 1),
+    estimator=st.sampled_from(
+        [
+            ID3Classifier(),
+            ID3Classifier(unseen="fractional", min_gain=0.1),
+            C45Classifier(pruning=None),
+            C45Classifier(categorical_split="subset", laplace=True),
+            C45Classifier(pruning=ErrorBasedPruning(confidence=0.1)),
+        ]
+    ),
+)
+@settings(max_examples=40)
+def test_trees_by_gain_predict_the_same(tmp_path_factory, frame, seed, estimator):
+    y = np.random.default_rng(seed).choice(["no", "yes", "蓝"], len(frame))
+    y[:2] = ["no", "yes"]
+    tree = clone(estimator).fit(frame, y)
+    path = tmp_path_factory.mktemp("model") / "tree.json"
+    save_model(tree, path)
+    loaded = load_model(path)
+    for table in (frame, frame.assign(colour="never seen")):
+        np.testing.assert_array_equal(
+            loaded.predict_proba(table), tree.predict_proba(table)
+        )
+        np.testing.assert_array_equal(loaded.predict(table), tree.predict(table))
+    assert repr(loaded) == repr(tree)
+    assert export_text(loaded) == export_text(tree)
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ({"part": "OneHotEncoder", "parameters": {}}, "unknown form of a parameter"),
+        ({"part": "ErrorBasedPruning"}, "unknown form of a parameter"),
+        ({"part": ["x"], "parameters": {}}, "is damaged"),
+        ({"part": "ErrorBasedPruning", "parameters": 3}, "parameters must be an"),
+        (
+            {"part": "ErrorBasedPruning", "parameters": {"confidense": 0.1}},
+            "ErrorBasedPruning has no parameter 'confidense'; did you mean",
+        ),
+    ],
+)
+def test_parts_are_checked(tmp_path, part, message):
+    path = tmp_path / "model.json"
+    save_model(C45Classifier().fit([["a"], ["b"]], ["x", "y"]), path)
+    document = json.loads(path.read_text("utf-8"))
+    document["parameters"]["pruning"] = part
+    assert message in refusal(document, tmp_path)
 
 
 def test_nominal_surrogates_survive(tmp_path):

@@ -422,7 +422,7 @@ def test_missing_file_and_folder(write, tmp_path):
         ({"column_types": {"a": "number"}}, "column_types"),
         (
             {"format": "excel"},
-            "format is 'excel'; allowed are 'csv', 'arff', 'parquet'",
+            "format is 'excel'; allowed are 'csv', 'arff', 'c45', 'parquet'",
         ),
     ],
 )

@@ -7,6 +7,8 @@ import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 
+SHORT_RANGE = 1024  # of integer labels, in which the used ones are marked
+
 
 def decode_dictionary(values):
     """Return a column of pyarrow's dictionary type as one of its values' type.
@@ -75,10 +77,27 @@ def encode_labels(y):
     ValueError
         If the labels are continuous numbers.
     """
-    check_classification_targets(y)
+    if y.dtype.kind not in "biuUS":  # which cannot be continuous
+        check_classification_targets(y)
     codes = np.empty(y.shape, dtype=np.int32)
     classes = []
     for output in range(y.shape[1]):
-        found, codes[:, output] = np.unique(y[:, output], return_inverse=True)
+        found, codes[:, output] = _encode_column(y[:, output])
         classes.append(found)
     return classes, codes
+
+
+def _encode_column(labels):
+    """Sorted classes, and the number of each label's class."""
+    if labels.dtype.kind in "iu":
+        smallest = int(labels.min())
+        width = int(labels.max()) - smallest + 1
+        if width <= max(len(labels), SHORT_RANGE):
+            # Marking the numbers that occur is faster than sorting.
+            offsets = (labels - labels.dtype.type(smallest)).astype(np.intp)
+            is_used = np.zeros(width, dtype=bool)
+            is_used[offsets] = True
+            classes = np.flatnonzero(is_used)
+            ranks = np.cumsum(is_used, dtype=np.int32) - 1
+            return (classes + smallest).astype(labels.dtype), ranks[offsets]
+    return np.unique(labels, return_inverse=True)

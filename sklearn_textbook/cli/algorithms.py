@@ -33,6 +33,8 @@ class Algorithm:
 
 ALGORITHMS = {
     "cart": Algorithm("sklearn_textbook.tree", "CARTClassifier", "CARTRegressor"),
+    "id3": Algorithm("sklearn_textbook.tree", "ID3Classifier"),
+    "c45": Algorithm("sklearn_textbook.tree", "C45Classifier"),
 }
 
 
@@ -92,14 +94,19 @@ def make_estimator(algorithm, is_classes, settings, seed):
     entry = ALGORITHMS[base_name(algorithm)]
     name = entry.classifier if is_classes else entry.regressor
     estimator = getattr(import_module(entry.module), name)()
-    allowed = estimator.get_params(deep=False)
-    for parameter, _ in settings:
-        if parameter not in allowed:
-            question = suggest_name(parameter, allowed)
-            refuse_use(
-                f"--set: {name} has no parameter {parameter!r}; "
-                f"{question}{' ' if question else ''}It has {', '.join(allowed)}"
-            )
-    if "random_state" in allowed:
+    if "random_state" in estimator.get_params():
         estimator.set_params(random_state=seed)
-    return estimator.set_params(**dict(settings))
+    parts = {parameter: value for parameter, value in settings if "__" in parameter}
+    whole = {parameter: value for parameter, value in settings if "__" not in parameter}
+    # What a part has, such as pruning__confidence, depends on which part it is.
+    for group in (whole, parts):
+        allowed = estimator.get_params()
+        for parameter in group:
+            if parameter not in allowed:
+                question = suggest_name(parameter, allowed)
+                refuse_use(
+                    f"--set: {name} has no parameter {parameter!r}; "
+                    f"{question}{' ' if question else ''}It has {', '.join(allowed)}"
+                )
+        estimator.set_params(**group)
+    return estimator

@@ -20,14 +20,18 @@ from sklearn_textbook.cli.options import (
 
 @click.command(short_help="Grow a tree of a table; print tree, rules and scores.")
 @click.argument("table")
-@click.option("--target", required=True, metavar="COLUMN", help="Column to predict.")
+@click.option(
+    "--target",
+    metavar="COLUMN",
+    help="Column to predict. Only files of C4.5 name it themselves.",
+)
 @click.option(
     "--algorithm",
     type=click.Choice(list_algorithms()),
     default="cart",
     show_default=True,
-    help="Without -classifier or -regressor the target decides: text, booleans and a "
-    "few whole numbers are classes.",
+    help="cart without -classifier or -regressor lets the target decide: text, "
+    "booleans and a few whole numbers are classes.",
 )
 @click.option(
     "--set",
@@ -70,7 +74,10 @@ from sklearn_textbook.cli.options import (
 )
 @debug_option
 def fit(table, cv, **options):
-    """Grow a tree of TABLE, a csv, tsv, Parquet or ARFF file ("-": csv from a pipe).
+    """Grow a tree of TABLE, a csv, tsv, Parquet, ARFF or C4.5 file.
+
+    TABLE is - for csv from a pipe; of the files of C4.5 it is any one, and the others
+    are found beside it.
 
     Prints the columns and their kinds, the tree, its rules with support and confidence,
     and its scores on the training rows, in cross-validation and on a test table. Rows
@@ -81,6 +88,7 @@ def fit(table, cv, **options):
       sklearn-textbook fit iris.csv --target species
       sklearn-textbook fit loan.arff --target class --set max_depth=3 --cv 5
       sklearn-textbook fit house.parquet --target price --id address --save house.json
+      sklearn-textbook fit golf.names --algorithm c45 --test golf.test
       sklearn-textbook fit data.txt --no-header --target column_5 --missing-marks -,NA
     """  # noqa: D301 - click wants the control character itself
     if cv == 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,7 @@ from sklearn_textbook.io.missing_marks import MISSING_MARKS
 from sklearn_textbook.io.model_document import SavedModel
 from sklearn_textbook.io.naming import count_things, explain_unknown_name, list_names
 from sklearn_textbook.io.table_file import display_path
+from sklearn_textbook.io.table_reader import guess_format
 
 
 def fit_table(
@@ -53,8 +55,8 @@ def fit_table(
     ----------
     table : str
         Path of the table.
-    target : str
-        Column to predict.
+    target : str or None
+        Column to predict; None leaves it to the file.
     algorithm : str
         Name of the algorithm.
     settings : sequence of (str, object)
@@ -76,6 +78,11 @@ def fit_table(
     _require_folder(save)
     output = Output()
     file = _read_training_file(table, target, options)
+    if target is None:
+        target = file.target
+    if target is None:  # named by the file, and left out by an option
+        _refuse_without_target()
+    file = _set_ids_aside(file, target, options)
     features, goal = _split_target(file, target, algorithm)
     estimator = make_estimator(algorithm, goal.is_classes, settings, seed)
     _print_table(output, file, features, goal, [*options["drop"], *options["id"]])
@@ -102,7 +109,13 @@ def _require_folder(save):
         raise ModelFileError(f"the folder {folder!r} does not exist", save)
 
 
+def _refuse_without_target():
+    refuse_use("Missing option '--target'")
+
+
 def _read_training_file(path, target, options):
+    if target is None and guess_format(path) != "c45":
+        _refuse_without_target()
     left_out = [*options["drop"], *options["id"]]
     if target in left_out:
         refuse_use(f"--target {target!r} is also in --drop or --id")
@@ -124,6 +137,14 @@ def _read_training_file(path, target, options):
         drop=left_out,
         expected_names=[target, *left_out, *types],
     )
+
+
+def _set_ids_aside(file, target, options):
+    """Treat columns that only name the rows, as the file says, like those of --id."""
+    given = [target, *options["categorical"], *options["numeric"]]
+    ids = [name for name in file.id_columns if name not in given]
+    options["id"] = [*options["id"], *ids]
+    return replace(file, frame=file.frame.drop_columns(ids))
 
 
 def _split_target(file, name, algorithm):
@@ -183,7 +204,7 @@ def _grow(estimator, features, values, settings, path):
     except (ValueError, TypeError) as error:
         reason = " ".join(str(error).split())
         for name, value in settings:
-            if "parameter" in reason and repr(name) in reason:
+            if "parameter" in reason and repr(name.rpartition("__")[2]) in reason:
                 refuse_use(f"--set {name}={value}: {reason}")
         raise make_fit_error(reason, path) from error
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from sklearn_textbook.cli.algorithms import base_name, find_wish
+from sklearn_textbook.cli.algorithms import ALGORITHMS, base_name, find_wish
 from sklearn_textbook.cli.columns import count_distinct
 from sklearn_textbook.cli.errors import make_fit_error
 from sklearn_textbook.io.naming import count_things
@@ -92,10 +92,12 @@ def read_target(column, name, algorithm, path):
     if wish == "regressor" or (wish is None and not few):
         return Target(name, values, False)
     if not are_whole:
+        base = base_name(algorithm)
+        other = f"{base}-regressor" if ALGORITHMS[base].regressor else "cart"
         refuse(
             f"{algorithm} predicts classes, and the target has numbers that are not "
             "whole",
-            f"use --algorithm {base_name(algorithm)}-regressor, or --categorical",
+            f"use --algorithm {other}, or --categorical",
         )
     note = ""
     if wish is None and n_distinct > 2:

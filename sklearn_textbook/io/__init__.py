@@ -1,9 +1,10 @@
 """Tables and models in files.
 
-`read_table` reads csv, tsv, Parquet and ARFF files into a frame with column kinds;
-`save_model` and `load_model` keep a fitted estimator as JSON, without pickle.
-Reading tables needs pyarrow (``pip install "sklearn-textbook[cli]"``); model files
-need nothing beyond the package itself.
+`read_table` reads csv, tsv, Parquet and ARFF files and those of C4.5 into a frame with
+column kinds, `write_arff` and `write_c45` write frames; `save_model` and `load_model`
+keep a fitted estimator as JSON, without pickle. Tables need pyarrow
+(``pip install "sklearn-textbook[cli]"``); model files need nothing beyond the package
+itself.
 """
 
 from importlib import import_module
@@ -15,10 +16,12 @@ _HOMES = {
     "TableFile": "table_file",
     "TableFileError": "table_file",
     "load_model": "model_file",
+    "read_c45_costs": "c45_costs",
     "read_model": "model_file",
     "read_table": "table_reader",
     "save_model": "model_file",
     "write_arff": "arff",
+    "write_c45": "c45_writer",
 }
 
 __all__ = [
@@ -27,10 +30,12 @@ __all__ = [
     "TableFile",
     "TableFileError",
     "load_model",
+    "read_c45_costs",
     "read_model",
     "read_table",
     "save_model",
     "write_arff",
+    "write_c45",
 ]
 
 

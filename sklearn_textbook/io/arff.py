@@ -24,6 +24,7 @@ from sklearn_textbook.io.arff_header import HeaderParser
 from sklearn_textbook.io.arff_rows import DataRows
 from sklearn_textbook.io.arff_syntax import Attribute, quote
 from sklearn_textbook.io.text_encoding import decode_to_utf8
+from sklearn_textbook.io.written_values import number_text
 
 
 @dataclass
@@ -144,7 +145,7 @@ def _write_column(name, column):
     if pa.types.is_integer(kind) or pa.types.is_null(kind):
         return "numeric", _write_texts(column, str)
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return "numeric", _write_texts(column.cast(pa.float64()), _number_text)
+        return "numeric", _write_texts(column.cast(pa.float64()), number_text)
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         texts = compute.strftime(column.cast(pa.timestamp("ms")), "%Y-%m-%dT%H:%M:%S")
         return "date \"yyyy-MM-dd'T'HH:mm:ss.SSS\"", _write_texts(texts, str)
@@ -157,9 +158,3 @@ def _write_texts(column, write):
     return [
         "?" if value is None else quote(write(value)) for value in column.to_pylist()
     ]
-
-
-def _number_text(value):
-    if value != value:
-        return "?"
-    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)

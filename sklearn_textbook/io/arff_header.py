@@ -8,10 +8,10 @@ from sklearn_textbook.io.arff_syntax import (
     ISO_PATTERN,
     QUOTED,
     Attribute,
-    shorten,
     translate_date_pattern,
     unquote,
 )
+from sklearn_textbook.io.naming import shorten
 from sklearn_textbook.io.table_file import TableFileError
 
 _WORD = re.compile(rf"\s*({QUOTED}|[^\s,'\"{{}}]+)")

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as compute
 import pyarrow.csv as arrow_csv
 
-from sklearn_textbook.io.arff_syntax import QUOTED, shorten, strip_comment, unquote
-from sklearn_textbook.io.columns import categories_from_text
-from sklearn_textbook.io.naming import count_things, list_names
+from sklearn_textbook.io.arff_syntax import QUOTED, strip_comment, unquote
+from sklearn_textbook.io.declared_columns import DeclaredColumns
+from sklearn_textbook.io.naming import count_things, shorten
 from sklearn_textbook.io.table_file import TableFileError
 
 # A value and what ends it. In a row with commas or tabs a value may hold blanks.
@@ -45,6 +45,7 @@ class DataRows:
         self.body = body
         self.first_line = n_header_lines + 1
         self.lines = None
+        self.typed = DeclaredColumns(path, self.find_line)
 
     def error(self, problem, line, column=None, remedy=None):
         """Give an error at a line."""
@@ -195,10 +196,10 @@ class DataRows:
     # ---------------------------------------------------------- typed columns
     def _type_columns(self, columns):
         convert = {
-            "numeric": self._to_numbers,
-            "nominal": self._to_levels,
+            "numeric": lambda a, column: self.typed.to_numbers(a.name, column),
+            "nominal": lambda a, column: self.typed.to_levels(a.name, column, a.levels),
             "date": self._to_dates,
-            "string": lambda attribute, column: column,
+            "string": lambda a, column: column,
         }
         return pa.table(
             {
@@ -207,21 +208,6 @@ class DataRows:
             }
         )
 
-    def _refuse(self, attribute, text, row, problem, remedy):
-        line = self.find_line(row)
-        return self.error(f"{text!r} {problem}", line, attribute.name, remedy)
-
-    def _to_numbers(self, attribute, column):
-        try:
-            numbers = column.cast(pa.float64())
-        except pa.ArrowInvalid:
-            values = self._convert_each(
-                attribute, column, float, "is not a number", "write a number"
-            )
-            numbers = pa.chunked_array([pa.array(values, pa.float64())])
-        not_a_number = compute.is_nan(numbers)
-        return compute.if_else(not_a_number, pa.scalar(None, pa.float64()), numbers)
-
     def _to_dates(self, attribute, column):
         def read_date(text):
             moment = datetime.strptime(text, attribute.date_format)
@@ -229,39 +215,14 @@ class DataRows:
                 moment = moment.astimezone(UTC).replace(tzinfo=None)
             return moment
 
-        values = self._convert_each(
-            attribute,
+        values = self.typed.convert_each(
+            attribute.name,
             column,
             read_date,
             f"does not follow the date pattern {attribute.date_pattern}",
             "write the date that way",
         )
         return pa.chunked_array([pa.array(values, pa.timestamp("ms"))])
-
-    def _convert_each(self, attribute, column, convert, problem, remedy):
-        values = []
-        for row, text in enumerate(column.to_pylist()):
-            try:
-                values.append(None if text is None else convert(text))
-            except ValueError:
-                raise self._refuse(
-                    attribute, text, row, problem, f"{remedy}, or ? if it is missing"
-                ) from None
-        return values
-
-    def _to_levels(self, attribute, column):
-        coded = categories_from_text(column, list(attribute.levels))
-        if coded.null_count > column.null_count:
-            unknown = compute.and_(compute.is_null(coded), compute.is_valid(column))
-            row = compute.index(unknown, True).as_py()
-            raise self._refuse(
-                attribute,
-                column[row].as_py(),
-                row,
-                "is not a declared level",
-                f"declared are {list_names(attribute.levels)}",
-            )
-        return coded
 
 
 def _sparse_default(attribute):

@@ -142,11 +142,6 @@ def strip_comment(line):
     return line
 
 
-def shorten(text, most=40):
-    """Cut a text to a length that a one-line message can hold."""
-    return text if len(text) <= most else text[: most - 3] + "..."
-
-
 def translate_date_pattern(pattern):
     """Turn a pattern of Java's SimpleDateFormat into a ``strptime`` format.
 

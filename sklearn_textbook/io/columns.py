@@ -250,7 +250,7 @@ def _to_categories(column):
     return categories_from_text(column, levels)
 
 
-def categories_from_text(column, levels):
+def categories_from_text(column, levels, *, ordered=False):
     """Code text as an Arrow dictionary with the levels in the order given.
 
     Parameters
@@ -259,6 +259,8 @@ def categories_from_text(column, levels):
         The values; one that is no level becomes null.
     levels : list of str
         The levels.
+    ordered : bool, default=False
+        Whether their order has a meaning.
 
     Returns
     -------
@@ -269,7 +271,9 @@ def categories_from_text(column, levels):
     codes = compute.index_in(column, value_set=value_set, skip_nulls=True)
     if isinstance(codes, pa.ChunkedArray):
         codes = codes.combine_chunks()
-    return pa.chunked_array([pa.DictionaryArray.from_arrays(codes, value_set)])
+    return pa.chunked_array(
+        [pa.DictionaryArray.from_arrays(codes, value_set, ordered=ordered)]
+    )
 
 
 # ------------------------------------------------------------------- checks

@@ -27,7 +27,14 @@ SCHEMA_VERSION = 1
 
 # The classes that a model file may name, and where they are. Nothing else is built.
 _TREES = "sklearn_textbook.tree"
-ESTIMATORS = {"CARTClassifier": _TREES, "CARTRegressor": _TREES}
+ESTIMATORS = {
+    "CARTClassifier": _TREES,
+    "CARTRegressor": _TREES,
+    "ID3Classifier": _TREES,
+    "C45Classifier": _TREES,
+}
+# The classes of objects that a parameter may be.
+PARTS = {"ErrorBasedPruning": _TREES}
 
 # What belongs to the machine, not to the model: a file may not ask for threads.
 _NOT_SAVED = ("n_jobs",)
@@ -67,8 +74,8 @@ class SavedModel:
 
 # ------------------------------------------------------------------- writing
 def find_class(name):
-    """Give the class of an estimator that a model file may name."""
-    return getattr(import_module(ESTIMATORS[name]), name)
+    """Give a class that a model file may name."""
+    return getattr(import_module({**ESTIMATORS, **PARTS}[name]), name)
 
 
 def write_document(estimator, target, table):
@@ -78,11 +85,7 @@ def write_document(estimator, target, table):
         "schema_version": SCHEMA_VERSION,
         "written_by": f"sklearn-textbook {__version__}",
         "estimator": type(estimator).__name__,
-        "parameters": {
-            name: _pack_parameter(value, name)
-            for name, value in sorted(estimator.get_params(deep=False).items())
-            if name not in _NOT_SAVED
-        },
+        "parameters": _pack_parameters(estimator),
         "target": target,
         "table": table or {},
         "columns": estimator.schema_.to_dict(),
@@ -90,6 +93,14 @@ def write_document(estimator, target, table):
         "max_features": int(estimator.max_features_),
         "n_missing": np.asarray(estimator.n_missing_).tolist(),
         "tree": estimator.tree_.to_dict(),
+    }
+
+
+def _pack_parameters(estimator):
+    return {
+        name: _pack_parameter(value, name)
+        for name, value in sorted(estimator.get_params(deep=False).items())
+        if name not in _NOT_SAVED
     }
 
 
@@ -112,6 +123,9 @@ def _pack_parameter(value, name):
         # As pairs: the keys of a JSON object are always text, class labels are not.
         pairs = [[key, item] for key, item in value.items()]
         return {"mapping": _pack_parameter(pairs, name)}
+    part = type(value).__name__
+    if part in PARTS and type(value) is find_class(part):
+        return {"part": part, "parameters": _pack_parameters(value)}
     remedy = ""
     if name == "random_state":
         remedy = "; give random_state an integer or None before saving"
@@ -244,6 +258,9 @@ def _unpack_parameter(value):
             return _SPECIAL_NUMBERS[value["number"]]
         if set(value) == {"mapping"}:
             return dict(_unpack_parameter(value["mapping"]))
+        if set(value) == {"part", "parameters"} and value["part"] in PARTS:
+            part = find_class(value["part"])()
+            return part.set_params(**_unpack_parameters(value["parameters"], part))
         raise ValueError(f"unknown form of a parameter: {sorted(value)}")
     return value
 

@@ -62,7 +62,7 @@ def save_model(estimator, path, *, target=None, table=None):
 
     Parameters
     ----------
-    estimator : CARTClassifier or CARTRegressor
+    estimator : CARTClassifier, CARTRegressor, ID3Classifier or C45Classifier
         The fitted estimator.
     path : str or path-like
         The file to write; it appears complete or not at all.
@@ -126,7 +126,7 @@ def load_model(path):
 
     Returns
     -------
-    estimator : CARTClassifier or CARTRegressor
+    estimator : CARTClassifier, CARTRegressor, ID3Classifier or C45Classifier
         The fitted estimator, predicting as the saved one did.
 
     Raises

@@ -1,4 +1,4 @@
-"""Names in messages: the nearest one, and short lists of what there is."""
+"""Names in messages: the nearest one, short lists of what there is, short texts."""
 
 from difflib import get_close_matches
 
@@ -26,6 +26,11 @@ def count_things(number, thing):
     """
     plural = "es" if thing.endswith("s") else "s"
     return f"{number:,} {thing}{'' if number == 1 else plural}"
+
+
+def shorten(text, most=40):
+    """Cut a text to a length that a one-line message can hold."""
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def suggest_name(name, names, *, cutoff=0.6):

@@ -13,6 +13,8 @@ from sklearn_textbook.tree.encode import NOMINAL, NUMERIC, ORDINAL
 
 #: The name that stands for the standard input.
 STANDARD_INPUT = "-"
+#: Endings of packed files that are unpacked while they are read.
+PACKED = (".gz", ".bz2", ".zst")
 
 
 def display_path(path):
@@ -208,7 +210,7 @@ class TableFile:
         narwhals turns it into a pandas or polars frame.
     path : str
         Where it was read from; "-" is the standard input.
-    format : {"csv", "arff", "parquet"}
+    format : {"csv", "arff", "c45", "parquet"}
         Format of the file.
     layout : str
         How the file is laid out, in words, e.g. "semicolon-separated, UTF-8".
@@ -219,6 +221,10 @@ class TableFile:
     find_line : callable
         Line of the file on which a row (counted from 0) ends, or None where the
         format has no lines.
+    target : str or None
+        Column that the file itself says is to be predicted.
+    id_columns : tuple of str
+        Columns that, as the file itself says, only name the rows.
 
     Attributes
     ----------
@@ -249,6 +255,8 @@ class TableFile:
     has_header: bool = True
     notes: tuple[str, ...] = ()
     find_line: Callable[[int], int | None] = field(default=lambda row: None, repr=False)
+    target: str | None = None
+    id_columns: tuple[str, ...] = ()
 
     @property
     def names(self):

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from sklearn_textbook.io.arff import parse_arff
+from sklearn_textbook.io.c45 import find_c45_files, parse_c45, require_c45_files
 from sklearn_textbook.io.columns import (
     COLUMN_TYPES,
     NUMERIC_TYPE,
@@ -18,6 +19,7 @@ from sklearn_textbook.io.delimited import DelimitedText
 from sklearn_textbook.io.missing_marks import MISSING_MARKS
 from sklearn_textbook.io.naming import explain_unknown_name
 from sklearn_textbook.io.table_file import (
+    PACKED,
     STANDARD_INPUT,
     TableFile,
     TableFileError,
@@ -25,7 +27,6 @@ from sklearn_textbook.io.table_file import (
 )
 
 _FORMATS = {".parquet": "parquet", ".pq": "parquet", ".arff": "arff"}
-_PACKED = (".gz", ".bz2", ".zst")
 
 
 def read_table(
@@ -42,17 +43,20 @@ def read_table(
     names_without_header=(),
     unknown_names="error",
 ):
-    r"""Read a csv, tsv, Parquet or ARFF file.
+    r"""Read a csv, tsv, Parquet or ARFF file, or the files of C4.5.
 
-    The format follows the ending of the name (.parquet, .arff; all others are text
-    with separated values; .gz, .bz2 and .zst are unpacked). csv and Parquet are
-    parsed by pyarrow.
+    The format follows the ending of the name: .parquet, .arff; .names is C4.5, and so
+    are .data, .test and .cases with a .names file beside them; all others are text with
+    separated values. .gz, .bz2 and .zst are unpacked. csv and Parquet are parsed by
+    pyarrow.
 
     Parameters
     ----------
     path : str or path-like
-        The file; "-" reads text with separated values from the standard input.
-    format : {"csv", "arff", "parquet"}, default=None
+        The file; "-" reads text with separated values from the standard input. Of the
+        files of C4.5 any one, or their common path without an ending; unless it is the
+        .test or .cases file, the .data file is read.
+    format : {"csv", "arff", "c45", "parquet"}, default=None
         The format, if the name does not tell.
     delimiter : str, default=None
         Separator of the values; None recognises comma, semicolon, tab and pipe.
@@ -65,7 +69,7 @@ def read_table(
     missing_marks : sequence of str
         Texts that stand for a missing value in a csv file, by default "?", "NA",
         "N/A", "NaN", "nan", "null" and "NULL". An empty field always does. Parquet
-        has nulls of its own, ARFF the mark "?".
+        has nulls of its own, ARFF and C4.5 have the mark "?".
     column_types : dict of str to str, default=None
         Types of columns that are not to be recognised: "numeric", "categorical"
         (levels in the order of their numbers if all are numbers, else sorted) or
@@ -95,6 +99,7 @@ def read_table(
     See Also
     --------
     write_arff : Write a frame as an ARFF file.
+    write_c45 : Write a frame as files of C4.5.
 
     Notes
     -----
@@ -120,18 +125,11 @@ def read_table(
                 f"column_types[{name!r}] is {wish!r}; allowed are {COLUMN_TYPES}"
             )
     source = TableSource.open(path)
-    file_format = format or _guess_format(source.path)
-    if file_format == "parquet":
-        reader = _read_parquet
-    elif file_format == "arff":
-        reader = _read_arff
-    elif file_format == "csv":
-        reader = _read_csv
-    else:
-        raise ValueError(
-            f"format is {file_format!r}; allowed are 'csv', 'arff', 'parquet'"
-        )
-    return reader(
+    file_format = format or guess_format(source.path)
+    if file_format not in _READERS:
+        allowed = ", ".join(map(repr, _READERS))
+        raise ValueError(f"format is {file_format!r}; allowed are {allowed}")
+    return _READERS[file_format](
         source,
         delimiter=delimiter,
         header=header,
@@ -145,13 +143,31 @@ def read_table(
     )
 
 
-def _guess_format(path):
+def guess_format(path):
+    """Tell the format of a table by its name, and by what stands beside it.
+
+    Parameters
+    ----------
+    path : str
+        The file, or "-" for the standard input.
+
+    Returns
+    -------
+    format : {"csv", "arff", "c45", "parquet"}
+        Its format.
+    """
     if path == STANDARD_INPUT:
         return "csv"
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    if suffixes and suffixes[-1] in _PACKED:
+    if suffixes and suffixes[-1] in PACKED:
         suffixes.pop()
-    return _FORMATS.get(suffixes[-1] if suffixes else "", "csv")
+    known = _FORMATS.get(suffixes[-1] if suffixes else "")
+    if known:
+        return known
+    c45 = find_c45_files(path)
+    if c45 and (path in (c45.names, c45.cases) or not Path(path).is_file()):
+        return "c45"
+    return "csv"
 
 
 def _require_names(names, options, path):
@@ -219,6 +235,33 @@ def _read_arff(source, **options):
     )
 
 
+def _read_c45(source, **options):
+    path = source.path
+    files = require_c45_files(path)
+    source = TableSource(files.cases)
+    try:
+        c45 = parse_c45(files, encoding=options["encoding"])
+    except TableFileError as error:
+        if path == files.cases and error.path == files.names and error.line:
+            # Many a .names file beside a .data file is prose about it.
+            error.remedy += (
+                f"; if {Path(files.names).name} only describes the table, give "
+                f"{Path(path).name} the ending .csv"
+            )
+        raise
+    frame, notes = _finish(c45.frame, source, c45.find_line, options, c45.notes)
+    return TableFile(
+        frame=frame,
+        path=source.path,
+        format="c45",
+        layout=f"C4.5, {Path(files.names).name}",
+        notes=tuple(notes),
+        find_line=c45.find_line,
+        target=c45.target if c45.target in frame.column_names else None,
+        id_columns=tuple(n for n in c45.id_columns if n in frame.column_names),
+    )
+
+
 def _read_parquet(source, **options):
     try:
         table = parquet.read_table(pa.BufferReader(source.read()))
@@ -252,3 +295,11 @@ def _read_parquet(source, **options):
         layout="Parquet",
         notes=tuple(notes),
     )
+
+
+_READERS = {
+    "csv": _read_csv,
+    "arff": _read_arff,
+    "c45": _read_c45,
+    "parquet": _read_parquet,
+}

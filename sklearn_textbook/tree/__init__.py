@@ -2,9 +2,12 @@
 
 The way of the data is the order of the subpackages: ``encode`` turns a table into
 sorted columns, ``split`` finds the best test of a node, ``grow`` makes the whole tree,
-``prune`` cuts it back, ``route`` sends rows through it, ``explain`` puts it in words.
+``prune`` cuts it back, ``route`` sends rows through it, ``rules`` makes it a list of
+rules, ``explain`` puts it in words.
 """
 
+from sklearn_textbook.tree.c45 import C45Classifier
+from sklearn_textbook.tree.c45_rules import C45RulesClassifier
 from sklearn_textbook.tree.cart import CARTClassifier, CARTRegressor
 from sklearn_textbook.tree.explain import (
     export_graphviz,
@@ -12,10 +15,16 @@ from sklearn_textbook.tree.explain import (
     export_text,
     plot_tree,
 )
+from sklearn_textbook.tree.id3 import ID3Classifier
+from sklearn_textbook.tree.prune import ErrorBasedPruning
 
 __all__ = [
+    "C45Classifier",
+    "C45RulesClassifier",
     "CARTClassifier",
     "CARTRegressor",
+    "ErrorBasedPruning",
+    "ID3Classifier",
     "export_graphviz",
     "export_rules",
     "export_text",

@@ -126,7 +126,7 @@ class BaseCART(BaseTree):
     def _criterion_name(self):
         return self.criterion
 
-    def _prune(self, tree, matrix, target, weight, n_threads):
+    def _prune(self, tree, data, n_threads):
         if self.max_leaf_nodes is not None:
             tree = keep_best_first(tree, min(self.max_leaf_nodes, tree.node_count + 1))
         if self.ccp_alpha > 0.0:

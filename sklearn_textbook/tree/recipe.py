@@ -19,7 +19,7 @@ from sklearn_textbook.tree.encode.arrays import require_two_dimensions
 from sklearn_textbook.tree.explain.lazy_rules import LazyRules
 from sklearn_textbook.tree.grow.grow import grow_tree
 from sklearn_textbook.tree.grow.target import Target
-from sklearn_textbook.tree.prune import merge_equal_leaves
+from sklearn_textbook.tree.prune import TrainingData, merge_equal_leaves
 from sklearn_textbook.tree.route import (
     RoutedTree,
     find_decision_path,
@@ -36,6 +36,9 @@ class BaseTree(BaseEstimator, ABC):
     A recipe says in ``_grow`` how the tree is grown; everything else is here.
     """
 
+    # Whether growing reads nominal columns in sorted order.
+    _sorts_nominal = True
+
     @abstractmethod
     def _check_parameters(self):
         """Raise ValueError for parameters that are not allowed."""
@@ -44,8 +47,8 @@ class BaseTree(BaseEstimator, ABC):
     def _resolve_rules(self, table, target, weight):
         """Return the GrowthRules of this estimator on this table."""
 
-    def _prune(self, tree, matrix, target, weight, n_threads):
-        """Prune the grown tree; ``matrix`` is the training table."""
+    def _prune(self, tree, data, n_threads):
+        """Prune the grown tree; ``data`` is the TrainingData that grew it."""
         return tree
 
     def _fit_tree(self, X, y, sample_weight, *, is_classifier):
@@ -69,12 +72,15 @@ class BaseTree(BaseEstimator, ABC):
             labels = y[:, 0] if self.n_outputs_ == 1 else y
             weight = apply_class_weight(self.class_weight, labels, weight)
         matrix, target, weight = self._select_rows(matrix, target, weight)
-        table = encode_table(matrix, schema, n_threads)
+        table = encode_table(
+            matrix, schema, n_threads, sorts_nominal=self._sorts_nominal
+        )
         self._check_missing(table, issparse(X))
         self.schema_ = schema
         self.n_missing_ = np.array(table.n_missing)
         grown = self._grow(table, target, weight, n_threads)
-        grown = self._prune(grown, matrix, target, weight, n_threads)
+        data = TrainingData(matrix, table, target, weight)
+        grown = self._prune(grown, data, n_threads)
         self.tree_ = RoutedTree.from_grown(grown)
         return self
 

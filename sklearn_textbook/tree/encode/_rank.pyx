@@ -362,6 +362,23 @@ cdef bint rank_column(
     return False
 
 
+cdef int64_t write_level_codes(
+    const double* column, Py_ssize_t n_rows, code_t* codes
+) noexcept nogil:
+    """Turn codes from numbers into integers; returns how many are missing."""
+    cdef Py_ssize_t row
+    cdef int64_t n_missing = 0
+    cdef double value
+    for row in range(n_rows):
+        value = column[row]
+        if value == value:
+            codes[row] = <code_t> <int64_t> value
+        else:
+            codes[row] = <code_t> -1
+            n_missing += 1
+    return n_missing
+
+
 cdef void copy_columns(
     const floating_t[:, :] matrix, Py_ssize_t first_row, double[:, ::1] columns
 ) noexcept nogil:
@@ -380,6 +397,8 @@ def rank_columns(
     int64_t[::1] n_distinct,
     int64_t[::1] n_missing,
     uint8_t[::1] has_infinity,
+    const uint8_t[::1] is_coded,
+    code_t[:, ::1] level_codes,
     int n_threads,
 ):
     """Sort every column of a matrix and mark its runs of equal values.
@@ -399,6 +418,10 @@ def rank_columns(
         Out: number of distinct present values, and of missing values.
     has_infinity : memoryview of uint8, shape (n_columns,)
         Out: whether the column holds an infinite number; such a column is not sorted.
+    is_coded : memoryview of uint8, shape (n_columns,)
+        Whether a column holds level codes and is not to be sorted.
+    level_codes : memoryview of unsigned integers, shape (n_columns, n_rows or 0)
+        Out: the codes of these columns, the largest number for a missing value.
     n_threads : int
         Number of threads; each takes one column at a time.
     """
@@ -430,6 +453,11 @@ def rank_columns(
                 column = <const double*> &matrix[0, c]
             else:
                 column = &values[c, 0]
+            if is_coded[c]:
+                n_missing[c] = write_level_codes(column, n_rows, &level_codes[c, 0])
+                n_distinct[c] = 0
+                has_infinity[c] = False
+                continue
             has_infinity[c] = rank_column(
                 column, n_rows, &scratch[threadid(), 0], &order[c, 0], &values[c, 0],
                 &n_distinct[c], &n_missing[c],

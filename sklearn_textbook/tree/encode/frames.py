@@ -180,9 +180,10 @@ def read_categories(series):
     """Codes, categories and whether these are ordered, of a categorical series."""
     native = series.to_native()
     if hasattr(native, "cat") and series.implementation.is_pandas_like():
-        categories = native.cat
-        codes = categories.codes.to_numpy()
-        return codes, categories.categories.tolist(), categories.ordered
+        categories = native.array
+        if hasattr(categories, "codes"):
+            levels = native.dtype.categories.tolist()
+            return categories.codes, levels, categories.ordered
     if series.implementation.is_polars() and series.dtype == nw.Enum:
         codes = native.to_physical().cast(int).fill_null(-1).to_numpy()
         return codes, native.dtype.categories.to_list(), True

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from sklearn_textbook.tree.encode._rank import rank_columns
-from sklearn_textbook.tree.encode.columns import infinity_error
+from sklearn_textbook.tree.encode.columns import NOMINAL, infinity_error
 from sklearn_textbook.tree.encode.table import EncodedTable
 
 BLOCK_BYTES = 1 << 24  # of a sparse matrix that is dense at a time
@@ -22,7 +22,7 @@ def find_blocks(matrix, n_threads):
     return [slice(start, start + step) for start in range(0, n_columns, step)]
 
 
-def encode_table(matrix, schema, n_threads=1):
+def encode_table(matrix, schema, n_threads=1, *, sorts_nominal=True):
     """Sort every column of a matrix, exactly, in float64.
 
     Parameters
@@ -35,6 +35,9 @@ def encode_table(matrix, schema, n_threads=1):
     n_threads : int, default=1
         Number of threads; the columns are shared among them. The result does not
         depend on it.
+    sorts_nominal : bool, default=True
+        Whether nominal columns are sorted, too; otherwise they are only coded, which
+        takes less time: see ``level_codes`` of `EncodedTable`.
 
     Returns
     -------
@@ -66,6 +69,7 @@ def encode_table(matrix, schema, n_threads=1):
     n_distinct = np.empty(n_columns, dtype=np.int64)
     n_missing = np.empty(n_columns, dtype=np.int64)
     has_infinity = np.empty(n_columns, dtype=np.uint8)
+    level_codes, is_coded = make_level_codes(schema, n_rows, sorts_nominal)
     for block in find_blocks(matrix, n_threads):
         part = matrix[:, block]
         rank_columns(
@@ -75,6 +79,8 @@ def encode_table(matrix, schema, n_threads=1):
             n_distinct[block],
             n_missing[block],
             has_infinity[block],
+            is_coded[block],
+            level_codes[block],
             n_threads,
         )
     if has_infinity.any():
@@ -84,4 +90,16 @@ def encode_table(matrix, schema, n_threads=1):
         raise infinity_error(
             schema.columns[column].name, int(np.flatnonzero(np.isinf(numbers))[0])
         )
-    return EncodedTable(schema, order, values, n_distinct, n_missing)
+    level_codes = None if sorts_nominal or not is_coded.any() else level_codes
+    return EncodedTable(schema, order, values, n_distinct, n_missing, level_codes)
+
+
+def make_level_codes(schema, n_rows, sorts_nominal):
+    """Room for the level codes of nominal columns, and which columns are coded."""
+    n_columns = len(schema.columns)
+    if sorts_nominal:
+        return np.empty((n_columns, 0), np.uint16), np.zeros(n_columns, np.uint8)
+    is_coded = np.array([kind == NOMINAL for kind in schema.kinds], dtype=np.uint8)
+    is_wide = (schema.n_levels * is_coded).max() >= np.iinfo(np.uint16).max
+    dtype = np.uint32 if is_wide else np.uint16
+    return np.empty((n_columns, n_rows if is_coded.any() else 0), dtype), is_coded

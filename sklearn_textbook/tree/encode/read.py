@@ -132,9 +132,10 @@ def code_column(column):
         return column.numbers, ColumnSchema(column.name, kind, (), column.source)
     if column.source == CATEGORY:
         levels = tuple(column.levels)
-        codes = np.append(np.arange(len(levels), dtype=np.float64), np.nan)[
-            column.codes
-        ]
+        codes = column.codes.astype(np.float64)
+        is_missing = column.codes < 0
+        if is_missing.any():
+            codes[is_missing] = np.nan
     else:
         codes, levels = sort_levels(column.codes, column.levels)
     return codes, ColumnSchema(column.name, kind, levels, column.source)

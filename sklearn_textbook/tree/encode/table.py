@@ -36,6 +36,11 @@ class EncodedTable:
         Number of distinct values of each column.
     n_missing : ndarray of int64, shape (n_columns,)
         Number of missing values of each column.
+    level_codes : ndarray of uint16 or uint32, shape (n_columns, n_rows), default=None
+        If given, nominal columns are not sorted, and their rows of ``order`` and
+        ``values`` are undefined: this has every row's level code instead, the largest
+        number of the type standing for a missing value. Rows of other columns are
+        undefined.
     """
 
     schema: TableSchema
@@ -43,6 +48,7 @@ class EncodedTable:
     values: np.ndarray
     n_distinct: np.ndarray
     n_missing: np.ndarray
+    level_codes: np.ndarray | None = None
     _codes: dict = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self):

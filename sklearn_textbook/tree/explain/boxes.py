@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sklearn_textbook.tree.explain.conditions import branch_condition
-from sklearn_textbook.tree.explain.describe import class_shares, has_children
+from sklearn_textbook.tree.explain.describe import has_children
 from sklearn_textbook.tree.explain.digits import format_number, format_share
 from sklearn_textbook.tree.explain.lettering import break_lines, measure, shorten
 from sklearn_textbook.tree.explain.shape import count_below
@@ -144,7 +144,7 @@ class BoxWriter:
             return []
         if fitted.tree.nodes["weight"][node] <= 0:
             return []
-        return class_shares(fitted, node)[0].tolist()
+        return fitted.class_shares(node)[0].tolist()
 
 
 def set_sizes(boxes, families):

@@ -141,7 +141,7 @@ class Words:
 
     def outputs(self, node):
         """List the class names or values that a node predicts, one per output."""
-        statistics = self.fitted.tree.statistics[node]
+        statistics = self.fitted.statistics[node]
         if not self.fitted.tree.is_classifier:
             return [format_number(v, self.decimals) for v in statistics[:, 0].tolist()]
         return [
@@ -327,13 +327,7 @@ def describe_size(n_samples, weight):
 
 def node_confidence(fitted, node):
     """Share of the predicted class of a node, per output."""
-    return class_shares(fitted, node).max(axis=1).tolist()
-
-
-def class_shares(fitted, node):
-    """Shares of the classes in a node; shape (n_outputs, max_n_classes)."""
-    weights = fitted.tree.statistics[node]
-    return weights / weights.sum(axis=1, keepdims=True)
+    return fitted.class_shares(node).max(axis=1).tolist()
 
 
 def has_children(tree, node):

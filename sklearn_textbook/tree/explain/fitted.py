@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -39,10 +40,28 @@ class FittedTree:
     class_names: list
     n_missing: np.ndarray | None = None
 
+    #: Whether the rules are an ordered list instead of those of the tree's leaves.
+    is_list: ClassVar[bool] = False
+
     @property
     def is_single(self):
         """Whether there is one output."""
         return self.tree.n_outputs == 1
+
+    @property
+    def statistics(self):
+        """Class weights or values of every place where rows end: of every node."""
+        return self.tree.statistics
+
+    @property
+    def total_weight(self):
+        """Weight of the training rows."""
+        return float(self.tree.nodes["weight"][0])
+
+    def class_shares(self, place):
+        """Shares of the classes in a place; shape (n_outputs, max_n_classes)."""
+        weights = self.statistics[place]
+        return weights / weights.sum(axis=1, keepdims=True)
 
     def had_missing(self, feature):
         """Whether a column is known to have had missing values in training."""

@@ -7,7 +7,6 @@ from sklearn_textbook.tree.explain.conditions import collect_branches
 from sklearn_textbook.tree.explain.describe import (
     SHOWN_LEVELS,
     Words,
-    class_shares,
     has_children,
 )
 from sklearn_textbook.tree.explain.digits import format_number, format_share
@@ -192,7 +191,7 @@ class NodeLabels:
         fitted = self.words.fitted
         table = fitted.tree.statistics[node]
         if self.proportion:
-            table = class_shares(fitted, node)
+            table = fitted.class_shares(node)
         texts = []
         for names, numbers in zip(fitted.class_names, table.tolist(), strict=True):
             numbers = numbers[: len(names)]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sklearn_textbook.tree.explain.listed_rules import build_listed_rules
 from sklearn_textbook.tree.explain.rules import build_rules
+from sklearn_textbook.tree.rules import RuleList
 
 
 class LazyRules(Sequence):
@@ -15,8 +17,8 @@ class LazyRules(Sequence):
 
     Parameters
     ----------
-    tree : GrownTree
-        The tree.
+    tree : GrownTree or RuleList
+        The tree, or the list.
     schema : TableSchema
         The columns of its table.
     classes : ndarray, list of ndarray or None
@@ -29,7 +31,9 @@ class LazyRules(Sequence):
 
     def _read(self):
         if self._rules is None:
-            self._rules = build_rules(*self._source)
+            is_list = isinstance(self._source[0], RuleList)
+            build = build_listed_rules if is_list else build_rules
+            self._rules = build(*self._source)
         return self._rules
 
     def __len__(self):
@@ -42,4 +46,7 @@ class LazyRules(Sequence):
         return self._read() == list(other)
 
     def __repr__(self):
-        return f"<rules of a tree with {self._source[0].n_leaves} leaves>"
+        source = self._source[0]
+        if isinstance(source, RuleList):
+            return f"<list of {len(source)} rules and a default>"
+        return f"<rules of a tree with {source.n_leaves} leaves>"

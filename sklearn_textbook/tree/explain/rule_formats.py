@@ -5,10 +5,16 @@ from __future__ import annotations
 from sklearn_textbook.tree.explain.describe import Words, describe_size
 from sklearn_textbook.tree.explain.digits import format_share
 from sklearn_textbook.tree.explain.fitted import read_fitted
+from sklearn_textbook.tree.explain.listed_rules import (
+    collect_listed_rules,
+    join_rule_names,
+    make_listed_records,
+)
 from sklearn_textbook.tree.explain.rule_python import write_python
 from sklearn_textbook.tree.explain.rule_sql import write_sql
 from sklearn_textbook.tree.explain.rules import collect_rules, make_records
 from sklearn_textbook.tree.explain.text import check_at_least
+from sklearn_textbook.tree.rules import RuleList
 
 FORMATS = ("text", "frame", "dict", "sql", "python")
 
@@ -23,18 +29,18 @@ def export_rules(
     show_missing=None,
     inner_nodes=None,
 ):
-    r"""Write a tree as rules, one per leaf.
+    r"""Write a tree as rules, one per leaf; or the rules of an ordered list.
 
     Conditions on one column are merged: ``x > 2`` and ``x > 3`` become ``x > 3``,
     ``x > 2`` and ``x <= 3`` become ``2 < x <= 3``, sets of levels intersect.
     The rules are the tree: every row meets exactly one (see
     :func:`~sklearn_textbook.tree.explain.build_rules` for rows whose missing value
-    is divided among branches).
+    is divided among branches). Of a list, the first rule that a row meets decides.
 
     Parameters
     ----------
     estimator : estimator
-        A fitted tree of :mod:`sklearn_textbook.tree`.
+        A fitted tree of :mod:`sklearn_textbook.tree`, or a C45RulesClassifier.
     format : {"text", "frame", "dict", "sql", "python"}, default="text"
         - ``"text"``: one line per rule, IF ... THEN ...;
         - ``"frame"``: a pandas data frame, one row per rule;
@@ -58,12 +64,13 @@ def export_rules(
         column. The other formats give all digits.
     show_missing : bool or None, default=None
         Whether ``"text"`` and ``"frame"`` say where missing values go. ``None`` does
-        so for columns that had missing values in training.
+        so for columns that had missing values in training. In a list they meet no
+        condition, and nothing is said.
     inner_nodes : bool or None, default=None
         Whether to add a rule for each inner node in which rows may stop: those with
         a level the node has not seen, or with a missing value that goes nowhere.
         ``None`` adds them all, but to ``"text"`` only those in which training rows
-        stopped; ``"sql"`` and ``"python"`` always have them all.
+        stopped; ``"sql"`` and ``"python"`` always have them all. A list has none.
 
     Returns
     -------
@@ -77,7 +84,7 @@ def export_rules(
     sklearn.exceptions.NotFittedError
         If the estimator is not fitted.
     TypeError
-        If it is not a tree of this package.
+        If it is neither a tree nor a list of rules of this package.
     ValueError
         If a parameter is none of its options, there are too few or too many names,
         or ``format="sql"`` and the tree divides rows among branches.
@@ -106,12 +113,12 @@ def export_rules(
     if format not in FORMATS:
         raise ValueError(f"format must be one of {list(FORMATS)}, got {format!r}.")
     check_at_least("decimals", decimals, 0, allow_none=True)
-    fitted = read_fitted(estimator, feature_names, class_names)
-    if format in ("sql", "python"):
-        inner_nodes = True
-    rules = collect_rules(fitted.tree, inner_nodes is not False)
+    fitted, rules = _read_rules(estimator, feature_names, class_names)
+    if rules is None:
+        with_inner_nodes = format in ("sql", "python") or inner_nodes is not False
+        rules = collect_rules(fitted.tree, with_inner_nodes)
     if format == "dict":
-        return make_records(fitted, rules)
+        return _make_records(fitted, rules)
     if format == "sql":
         return write_sql(fitted, rules)
     if format == "python":
@@ -121,7 +128,25 @@ def export_rules(
         return _make_frame(words, rules, class_names is not None)
     if inner_nodes is None:
         rules = [rule for rule in rules if rule.is_leaf or rule.weight > 0.0]
-    return "".join(f"{_write_line(words, rule)}\n" for rule in rules)
+    return "".join(
+        f"{_write_line(words, rule, number)}\n" for number, rule in enumerate(rules)
+    )
+
+
+def _read_rules(estimator, feature_names, class_names):
+    """Read the names of a fitted estimator, and its rules if it has a list."""
+    rule_list = getattr(estimator, "rule_list_", None)
+    if not isinstance(rule_list, RuleList):
+        return read_fitted(estimator, feature_names, class_names), None
+    fitted = join_rule_names(
+        rule_list, estimator.schema_, estimator.classes_, feature_names, class_names
+    )
+    return fitted, collect_listed_rules(rule_list)
+
+
+def _make_records(fitted, rules):
+    make = make_listed_records if fitted.is_list else make_records
+    return make(fitted, rules)
 
 
 def _write_conditions(words, rule):
@@ -132,13 +157,16 @@ def _write_conditions(words, rule):
     return " AND ".join(texts)
 
 
-def _write_line(words, rule):
+def _write_line(words, rule, number):
     """One rule as a line."""
     conditions = _write_conditions(words, rule)
-    start = f"IF {conditions} THEN" if conditions else "ALWAYS"
-    total = float(words.fitted.tree.nodes["weight"][0])
-    size = describe_size(rule.n_samples, rule.weight)
-    notes = [f"support {format_share(rule.weight / total)} ({size})"]
+    is_next = words.fitted.is_list and number > 0
+    if conditions:
+        start = f"{'ELSE ' if is_next else ''}IF {conditions} THEN"
+    else:
+        start = "ELSE" if is_next else "ALWAYS"
+    support = format_share(rule.weight / words.fitted.total_weight)
+    notes = [f"support {support} ({describe_size(rule.n_samples, rule.weight)})"]
     confidence = words.confidence(rule.node)
     if confidence:
         notes.append(f"confidence {confidence}")
@@ -155,7 +183,7 @@ def _make_frame(words, rules, rename):
             'format="dict" gives the same rules without it.'
         ) from error
     fitted = words.fitted
-    frame = pd.DataFrame(make_records(fitted, rules))
+    frame = pd.DataFrame(_make_records(fitted, rules))
     frame["conditions"] = [_write_conditions(words, rule) for rule in rules]
     if fitted.tree.is_classifier and rename:
         names = [words.outputs(rule.node) for rule in rules]

@@ -11,7 +11,7 @@ import numpy as np
 
 from sklearn_textbook.tree.encode.columns import TEMPORAL
 from sklearn_textbook.tree.explain.conditions import branch_condition, collect_branches
-from sklearn_textbook.tree.explain.describe import class_shares, has_children
+from sklearn_textbook.tree.explain.describe import has_children
 from sklearn_textbook.tree.grow.layout import STAY
 
 SECONDS = '''\
@@ -61,7 +61,7 @@ def write_python(fitted, rules):
     fitted : FittedTree
         The tree and its names.
     rules : list of Rule
-        All rules of the tree, inner nodes included.
+        All rules of the tree, inner nodes included; or those of a list, in order.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def write_python(fitted, rules):
     fractional = any(c.is_fractional for rule in rules for c in rule.conditions)
     if fractional:
         body = _weighted_body(fitted, rules, variables)
-    elif fitted.tree.max_depth > MAX_INDENT:
+    elif fitted.is_list or fitted.tree.max_depth > MAX_INDENT:
         body = _flat_body(fitted, rules, variables)
     else:
         body = _nested_body(fitted, variables)
@@ -167,12 +167,14 @@ def _nested_branches(fitted, node, depth, variables):
 
 
 def _flat_body(fitted, rules, variables):
-    """One ``if`` per rule, for trees too deep for Python's indentation."""
+    """One ``if`` per rule: for lists, and trees too deep for Python's indentation."""
     lines = []
     for rule in rules:
         tests = [_write_test(fitted, c, variables) for c in rule.conditions]
-        prediction = _prediction(fitted, rule.node)
-        lines.append(f"    if {' and '.join(tests)}:\n        return {prediction}\n")
+        prediction = f"return {_prediction(fitted, rule.node)}\n"
+        if not tests:  # the end of a list
+            return "".join([*lines, INDENT + prediction])
+        lines.append(f"    if {' and '.join(tests)}:\n        {prediction}")
     return "".join([*lines, INDENT + NO_RULE])
 
 
@@ -182,9 +184,9 @@ def _weighted_body(fitted, rules, variables):
     lines = ["    rules = (\n"]
     for rule in rules:
         shares = [_write_share(fitted, c, variables) for c in rule.conditions]
-        statistics = fitted.tree.statistics[rule.node]
+        statistics = fitted.statistics[rule.node]
         if is_classifier:
-            statistics = class_shares(fitted, rule.node)
+            statistics = fitted.class_shares(rule.node)
         values = ", ".join(f"{tuple(output)!r}" for output in statistics.tolist())
         lines.append(f"        ({' * '.join(shares) or '1.0'}, ({values},)),\n")
     lines.append("    )\n")
@@ -215,7 +217,7 @@ def _all_classes(fitted):
 
 def _prediction(fitted, node):
     """Write what a node predicts as a literal."""
-    statistics = fitted.tree.statistics[node]
+    statistics = fitted.statistics[node]
     if fitted.tree.is_classifier:
         predicted = [
             classes.tolist()[int(weights[: len(classes)].argmax())]

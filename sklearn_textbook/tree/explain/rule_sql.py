@@ -20,7 +20,7 @@ def write_sql(fitted, rules):
     fitted : FittedTree
         The tree and its names.
     rules : list of Rule
-        All rules of the tree, inner nodes included.
+        All rules of the tree, inner nodes included; or those of a list, in order.
 
     Returns
     -------
@@ -45,16 +45,17 @@ def write_sql(fitted, rules):
     tests = [_join_conditions(fitted, rule) for rule in rules]
     expressions = []
     for output in range(fitted.tree.n_outputs):
-        lines = [
-            f"  WHEN {test} THEN {_literal(_predicted(fitted, rule.node, output))}"
-            for test, rule in zip(tests, rules, strict=True)
-        ]
+        lines = []
+        for test, rule in zip(tests, rules, strict=True):
+            is_rest = lines and not rule.conditions  # the end of a list
+            start = "ELSE" if is_rest else f"WHEN {test} THEN"
+            lines.append(f"  {start} {_literal(_predicted(fitted, rule.node, output))}")
         expressions.append("\n".join(["CASE", *lines, "END"]))
     return ",\n".join(expressions)
 
 
 def _predicted(fitted, node, output):
-    statistics = fitted.tree.statistics[node, output]
+    statistics = fitted.statistics[node, output]
     if not fitted.tree.is_classifier:
         return float(statistics[0])
     classes = fitted.classes[output].tolist()

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn_textbook.tree.encode.columns import BOOLEAN, TEMPORAL
 from sklearn_textbook.tree.explain.conditions import branch_condition, collect_branches
 from sklearn_textbook.tree.explain.describe import (
-    class_shares,
     has_children,
     level_values,
 )
@@ -65,18 +64,18 @@ def collect_rules(tree, inner_nodes=True):
             leaf_rules.append(_rule(tree, node, path))
             continue
         if inner_nodes:
-            stop = _extend(path, branch_condition(tree, node, STAY))
+            stop = extend_path(path, branch_condition(tree, node, STAY))
             if stop is not None:
                 inner_rules.append(_rule(tree, node, stop))
         first = int(tree.nodes["first_child"][node])
         for branch, condition in reversed([*enumerate(collect_branches(tree, node))]):
-            longer = _extend(path, condition)
+            longer = extend_path(path, condition)
             if longer is not None:
                 stack.append((first + branch, longer))
     return leaf_rules + inner_rules
 
 
-def _extend(path, condition):
+def extend_path(path, condition):
     """Add a condition to a path; None if no row can meet both."""
     known = path.get(condition.feature)
     condition = known.meet(condition) if known else condition
@@ -179,28 +178,30 @@ def build_rules(tree, schema, classes=None, feature_names=None, inner_nodes=True
 
 def make_records(fitted, rules):
     """Rules as dictionaries; see :func:`build_rules`."""
-    total = float(fitted.tree.nodes["weight"][0])
     return [
-        {
-            "node": rule.node,
-            "is_leaf": rule.is_leaf,
-            "conditions": [condition_record(fitted, c) for c in rule.conditions],
-            **_prediction_record(fitted, rule.node),
-            "n_samples": rule.n_samples,
-            "weight": rule.weight,
-            "support": rule.weight / total,
-        }
+        {"node": rule.node, "is_leaf": rule.is_leaf, **rule_record(fitted, rule)}
         for rule in rules
     ]
+
+
+def rule_record(fitted, rule):
+    """One rule as a dictionary but for its place; see :func:`build_rules`."""
+    return {
+        "conditions": [condition_record(fitted, c) for c in rule.conditions],
+        **_prediction_record(fitted, rule.node),
+        "n_samples": rule.n_samples,
+        "weight": rule.weight,
+        "support": rule.weight / fitted.total_weight,
+    }
 
 
 def _prediction_record(fitted, node):
     """Prediction of a node; lists only where there are several outputs."""
     if not fitted.tree.is_classifier:
-        values = fitted.tree.statistics[node][:, 0].tolist()
+        values = fitted.statistics[node][:, 0].tolist()
         return {"value": values[0] if fitted.is_single else values}
     labels, distributions, confidences = [], [], []
-    for classes, shares in zip(fitted.classes, class_shares(fitted, node), strict=True):
+    for classes, shares in zip(fitted.classes, fitted.class_shares(node), strict=True):
         classes = np.asarray(classes).tolist()
         shares = shares.tolist()[: len(classes)]
         best = int(np.argmax(shares))

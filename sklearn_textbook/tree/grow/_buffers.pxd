@@ -24,7 +24,7 @@ cdef struct Block:
     Block* next
     Block* previous
     int64_t n_frames  # nodes that wait in it
-    double* weights  # of the rows, in the order of the first active column
+    double* weights  # of the rows, in the order of the anchor column
     void* entries
 
 # A node that waits to be split.

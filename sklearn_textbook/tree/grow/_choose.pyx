@@ -1,16 +1,17 @@
 """ID3 and C4.5: the choice between the tests of all columns, and when to stop."""
 
 from cython.parallel cimport prange, threadid
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport uint64_t
 
-from sklearn_textbook.tree.grow._workers cimport column_ranks
-from sklearn_textbook.tree.split._gain cimport evaluate_gain
+from sklearn_textbook.tree.split._gain cimport evaluate_numeric_gain
+from sklearn_textbook.tree.split._gain_nominal cimport evaluate_nominal_gain
 from sklearn_textbook.tree.split._types cimport (
     CHOOSE_GAIN,
     CHOOSE_RATIO,
     SHARED_CELLS,
     Candidate,
     GainRules,
+    Scratch,
 )
 
 
@@ -81,6 +82,25 @@ cdef int64_t pick_candidate(
     return winner
 
 
+cdef void evaluate_gain(
+    const Problem* problem, const Arena* arena, Scratch* scratch, const Frame* frame,
+    const NodeView* view, const Entry* entries, int64_t column, Candidate* candidate
+) noexcept nogil:
+    """The test of one column: counted by levels, or along the sorted values."""
+    if problem.is_coded[column]:
+        evaluate_nominal_gain(
+            problem, &arena.rows, scratch, &arena.codes,
+            entries + problem.n_columns * frame.stride + frame.start, view, column,
+            candidate
+        )
+    else:
+        evaluate_numeric_gain(
+            problem, &arena.rows, scratch,
+            entries + column * frame.stride + frame.start, &arena.spacing[column],
+            view, column, candidate
+        )
+
+
 cdef void choose_by_gain(
     const Problem* problem, Arena* arena, Worker* worker, Worker* all_workers,
     int n_threads, const Frame* frame, const NodeView* view, int64_t n_visit,
@@ -88,7 +108,7 @@ cdef void choose_by_gain(
 ) noexcept nogil:
     """The test of the node; ``best.column`` is -1 if it stays a leaf."""
     cdef:
-        int64_t i, winner, start = frame.start, stride = frame.stride
+        int64_t i, winner
         bint shared = False
     if Entry is uint64_t:
         shared = n_threads > 1 and n_visit * frame.n_rows >= SHARED_CELLS
@@ -97,19 +117,14 @@ cdef void choose_by_gain(
                 n_visit, schedule="dynamic", chunksize=1, num_threads=n_threads
             ):
                 evaluate_gain(
-                    problem, &arena.rows, &all_workers[threadid()].scratch,
-                    entries + worker.visit[i] * stride + start, arena.ranks,
-                    &arena.spacing[worker.visit[i]], view, worker.visit[i],
-                    &worker.candidates[i]
+                    problem, arena, &all_workers[threadid()].scratch, frame, view,
+                    entries, worker.visit[i], &worker.candidates[i]
                 )
     if not shared:
         for i in range(n_visit):
             evaluate_gain(
-                problem, &arena.rows, &worker.scratch,
-                entries + worker.visit[i] * stride + start,
-                column_ranks(arena, worker.visit[i]),
-                &arena.spacing[worker.visit[i]], view, worker.visit[i],
-                &worker.candidates[i]
+                problem, arena, &worker.scratch, frame, view, entries,
+                worker.visit[i], &worker.candidates[i]
             )
     winner = pick_candidate(problem, worker, view, n_visit)
     if winner < 0:

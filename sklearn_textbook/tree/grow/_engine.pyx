@@ -30,7 +30,10 @@ from sklearn_textbook.tree.grow._buffers cimport (
 from sklearn_textbook.tree.grow._fill cimport (
     copy_column,
     copy_rows,
+    copy_codes,
+    copy_list,
     fill_column,
+    list_rows,
     measure_spacing,
     quantise,
 )
@@ -42,6 +45,8 @@ from sklearn_textbook.tree.grow._workers cimport (
     Worker,
     free_local_arena,
     free_worker,
+    anchor_column,
+    count_slots,
     free_spacing,
     start_local_arena,
     start_spacing,
@@ -55,11 +60,13 @@ from sklearn_textbook.tree.split._types cimport (
     GainRules,
     Keyed,
     Problem,
+    Codes,
     Rows,
     Spacing,
     int32_t,
     int64_t,
     uint8_t,
+    uint16_t,
     uint32_t,
     uint64_t,
 )
@@ -122,7 +129,10 @@ cdef int grow_task(
         for i in range(root.n_active):
             worker.active[i] = stack.active[stack.n_frames * problem.n_columns + i]
         if root.has_own_weights:
-            load_weights(arena, &root, worker.active[0], <uint32_t*>root.entries)
+            load_weights(
+                arena, &root, anchor_column(problem, worker.active),
+                <uint32_t*>root.entries
+            )
         outcome = expand_node(
             problem, arena, worker, worker, 1, &root, <uint32_t*>root.entries
         )
@@ -224,6 +234,7 @@ cdef class TreeGrower:
         problem.values_stride = values.shape[1]
         problem.max_levels = settings["max_levels"]
         problem.any_nominal = settings["any_nominal"]
+        self.set_codes(settings)
         problem.is_plain = settings["is_plain"]
         problem.missing_mode = settings["missing_mode"]
         problem.divides_cases = settings["divides_cases"]
@@ -241,6 +252,29 @@ cdef class TreeGrower:
             problem.entropy_unit = settings["entropy_unit"]
         self.set_gain(settings["gain"])
         self.kept = settings
+        return 0
+
+    cdef int set_codes(self, dict settings) except -1:
+        cdef:
+            const uint8_t[::1] is_coded
+            const uint16_t[:, ::1] narrow
+            const uint32_t[:, ::1] wide
+            Codes* codes = &self.table.codes
+        is_coded = settings["is_coded"]
+        self.problem.is_coded = &is_coded[0]
+        self.problem.any_coded = settings["level_codes"] is not None
+        if not self.problem.any_coded:
+            return 0
+        codes.is_wide = settings["level_codes"].dtype == np.uint32
+        self.problem.has_wide_codes = codes.is_wide
+        if codes.is_wide:
+            wide = settings["level_codes"]
+            codes.start = &wide[0, 0]
+            codes.stride = wide.shape[1]
+        else:
+            narrow = settings["level_codes"]
+            codes.start = &narrow[0, 0]
+            codes.stride = narrow.shape[1]
         return 0
 
     cdef int set_gain(self, dict settings) except -1:
@@ -394,7 +428,9 @@ cdef class TreeGrower:
                 continue
             if frame.has_own_weights:
                 load_weights(
-                    &self.table, &frame, worker.active[0], <uint64_t*>frame.entries
+                    &self.table, &frame,
+                    anchor_column(&self.problem, worker.active),
+                    <uint64_t*>frame.entries
                 )
             if expand_node(
                 &self.problem, &self.table, worker, self.workers, self.n_threads,
@@ -415,7 +451,8 @@ cdef class TreeGrower:
             frame.row_weight = frame.block.weights
         elif self.problem.divides_cases:
             saved = save_weights(
-                &self.table, worker, frame, worker.active[0],
+                &self.table, worker, frame,
+                anchor_column(&self.problem, worker.active),
                 <uint64_t*>frame.entries
             )
             if saved == NULL:
@@ -423,6 +460,9 @@ cdef class TreeGrower:
             frame.row_weight = saved.weights
         worker.buffer.task[frame.node] = <int32_t>self.tasks.n_frames
         return push_frame(&self.tasks, frame, worker.active)
+
+    cdef bint is_coded(self, int64_t column) noexcept nogil:
+        return self.problem.is_coded[column]
 
     cdef void measure_table_spacing(self, int64_t column, int64_t n_ranks,
                                     int64_t n_missing) noexcept nogil:
@@ -447,6 +487,13 @@ cdef class TreeGrower:
                 n_ranks, n - count_missing(cells, n)
             )
 
+    cdef const uint64_t* task_cells(
+        self, const Frame* frame, int64_t column
+    ) noexcept nogil:
+        return (
+            <const uint64_t*>frame.entries + column * frame.stride + frame.start
+        )
+
     cdef int copy_and_grow(self, int64_t task, int thread) noexcept nogil:
         """Phase 2, one task."""
         cdef:
@@ -455,24 +502,33 @@ cdef class TreeGrower:
             Arena* arena = &self.local_arenas[thread]
             uint32_t* local_number = self.local_number + thread * self.number_stride
             const uint64_t* cells
+            const uint64_t* sorted_cells
             int64_t i, column, n_ranks
+        cells = self.task_cells(frame, anchor_column(&self.problem, active))
+        copy_rows(
+            &self.problem, &self.table, cells, frame.n_rows, frame.row_weight,
+            local_number, arena
+        )
         for i in range(frame.n_active):
             column = active[i]
-            cells = (
-                <const uint64_t*>frame.entries + column * frame.stride + frame.start
-            )
-            if i == 0:
-                copy_rows(
-                    &self.problem, &self.table, cells, frame.n_rows,
-                    frame.row_weight, local_number, arena
-                )
+            if self.is_coded(column):
+                copy_codes(&self.table.codes, column, cells, frame.n_rows, arena)
+                continue
+            sorted_cells = self.task_cells(frame, column)
             n_ranks = copy_column(
-                cells, frame.n_rows, local_number,
+                sorted_cells, frame.n_rows, local_number,
                 <uint32_t*>arena.entries + column * arena.stride,
                 <uint32_t*>arena.ranks + column * arena.stride
             )
             if arena.spacing != NULL:
-                self.measure_task_spacing(arena, column, n_ranks, cells, frame.n_rows)
+                self.measure_task_spacing(
+                    arena, column, n_ranks, sorted_cells, frame.n_rows
+                )
+        if self.problem.any_coded:
+            copy_list(
+                cells, frame.n_rows,
+                <uint32_t*>arena.entries + self.problem.n_columns * arena.stride
+            )
         return grow_task(
             &self.problem, arena, &self.local_workers[thread], &self.done[task],
             &self.workers[0].buffer, frame, active
@@ -506,7 +562,7 @@ cdef class TreeGrower:
         if self.local_number == NULL:
             raise MemoryError()
         # numpy asks for huge pages, which cost less to touch for the first time.
-        cells = np.empty((n_columns, self.n_rows), dtype=np.uint64)
+        cells = np.empty((count_slots(&self.problem), self.n_rows), dtype=np.uint64)
         self.entries = cells
         entries = &cells[0, 0]
         self.table.entries = entries
@@ -515,11 +571,17 @@ cdef class TreeGrower:
         for i in prange(
             n_columns, nogil=True, schedule="static", num_threads=self.n_threads
         ):
-            fill_column(
-                &order[i, 0], n_table_rows, n_missing[i], row_number,
-                &second_class[0], entries + i * self.n_rows
+            if not self.is_coded(i):
+                fill_column(
+                    &order[i, 0], n_table_rows, n_missing[i], row_number,
+                    &second_class[0], entries + i * self.n_rows
+                )
+                self.measure_table_spacing(i, n_distinct[i], n_missing[i])
+        if self.problem.any_coded:
+            list_rows(
+                self.n_rows, self.table.rows.label, &second_class[0],
+                entries + n_columns * self.n_rows
             )
-            self.measure_table_spacing(i, n_distinct[i], n_missing[i])
         with nogil:
             outcome = self.grow_large(root, &columns[0])
         if outcome < 0:
@@ -559,6 +621,7 @@ cdef class TreeGrower:
             Arena* arena = &self.local_arenas[0]
             Rows own = arena.rows
             Spacing* own_spacing = arena.spacing
+            Codes own_codes = arena.codes
             int64_t i
             int outcome
             uint32_t* ranks = <uint32_t*>arena.ranks
@@ -572,15 +635,22 @@ cdef class TreeGrower:
         if self.done == NULL:
             raise MemoryError()
         for i in range(self.problem.n_columns):
-            fill_column(
-                &order[i, 0], order.shape[1], n_missing[i], row_number,
-                &second_class[0], <uint32_t*>arena.entries + i * arena.stride
+            if not self.is_coded(i):
+                fill_column(
+                    &order[i, 0], order.shape[1], n_missing[i], row_number,
+                    &second_class[0], <uint32_t*>arena.entries + i * arena.stride
+                )
+                self.measure_table_spacing(i, n_distinct[i], n_missing[i])
+        if self.problem.any_coded:
+            list_rows(
+                self.n_rows, self.table.rows.label, &second_class[0],
+                <uint32_t*>arena.entries + self.problem.n_columns * arena.stride
             )
-            self.measure_table_spacing(i, n_distinct[i], n_missing[i])
         # Ranks are those of the table, and the rows are its rows.
         arena.ranks = NULL
         arena.rows = self.table.rows
         arena.spacing = self.table.spacing
+        arena.codes = self.table.codes
         arena.rows.fixed = own.fixed
         with nogil:
             outcome = grow_task(
@@ -590,6 +660,7 @@ cdef class TreeGrower:
         arena.ranks = ranks
         arena.rows = own
         arena.spacing = own_spacing
+        arena.codes = own_codes
         if outcome < 0:
             raise MemoryError()
         return 0

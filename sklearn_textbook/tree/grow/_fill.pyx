@@ -8,6 +8,8 @@ from sklearn_textbook.tree.split._types cimport (
     GLOBAL_MISSING,
     LOCAL_MISSING,
     NOMINAL_COLUMN,
+    Code,
+    Codes,
     Entry,
     Problem,
     Spacing,
@@ -16,6 +18,7 @@ from sklearn_textbook.tree.split._types cimport (
     rank_of,
     row_of,
     uint8_t,
+    uint16_t,
     uint32_t,
     uint64_t,
 )
@@ -44,6 +47,53 @@ cdef void fill_column(
             shown = rank if i < n_rows - n_missing else <uint32_t>GLOBAL_MISSING
             entries[n] = <uint64_t>shown << 32 | <uint64_t>row << 1 | second_class[row]
         n += 1
+
+
+cdef void list_rows(
+    int64_t n_rows, const int32_t* label, const uint8_t* second_class, Entry* entries
+) noexcept nogil:
+    """All rows, in their order. Classes stand in place of ranks."""
+    cdef int64_t i
+    cdef int shift = 16 if Entry is uint32_t else 32
+    for i in range(n_rows):
+        entries[i] = <Entry>(
+            <uint64_t>label[i] << shift | <uint64_t>i << 1 | second_class[i]
+        )
+
+
+cdef void copy_list(
+    const uint64_t* cells, int64_t n, uint32_t* entries
+) noexcept nogil:
+    """The list of a task's rows, by their local numbers."""
+    cdef int64_t i
+    for i in range(n):
+        entries[i] = <uint32_t>(
+            rank_of(cells[i]) << 16 | <uint32_t>(i << 1) | <uint32_t>(cells[i] & 1)
+        )
+
+
+cdef void gather_codes(
+    const Code* codes, const uint64_t* cells, int64_t n, Code* local
+) noexcept nogil:
+    cdef int64_t i
+    for i in range(n):
+        local[i] = codes[row_of(cells[i])]
+
+
+cdef void copy_codes(
+    const Codes* codes, int64_t column, const uint64_t* cells, int64_t n, Arena* arena
+) noexcept nogil:
+    """The level codes of a task's rows, by their local numbers."""
+    if codes.is_wide:
+        gather_codes(
+            <const uint32_t*>codes.start + column * codes.stride, cells, n,
+            <uint32_t*>arena.codes.start + column * arena.codes.stride
+        )
+    else:
+        gather_codes(
+            <const uint16_t*>codes.start + column * codes.stride, cells, n,
+            <uint16_t*>arena.codes.start + column * arena.codes.stride
+        )
 
 
 cdef void quantise(

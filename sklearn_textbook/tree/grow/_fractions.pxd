@@ -5,9 +5,12 @@ from sklearn_textbook.tree.grow._measure cimport Children
 from sklearn_textbook.tree.grow._workers cimport Arena, Worker
 from sklearn_textbook.tree.split._types cimport Entry, NodeView, Problem, Split
 
-cdef void share_missing_rows(
+cdef void sum_missing_rows(
     const Problem* problem, const Arena* arena, const Entry* cells,
     const NodeView* node, int64_t n_present, Children* children
+) noexcept nogil
+cdef void share_missing_rows(
+    const Problem* problem, const NodeView* node, Children* children
 ) noexcept nogil
 cdef int move_fractions(
     const Problem* problem, Arena* arena, Worker* worker, Worker* all_workers,

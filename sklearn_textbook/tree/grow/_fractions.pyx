@@ -11,35 +11,39 @@ from cython.parallel cimport prange, threadid
 from libc.stdint cimport int32_t, uint64_t
 
 from sklearn_textbook.tree.grow._buffers cimport make_block
+from sklearn_textbook.tree.grow._divide cimport IN_ALL
 from sklearn_textbook.tree.grow._measure cimport finish_classes
 from sklearn_textbook.tree.grow._missing cimport mark_rows
+from sklearn_textbook.tree.grow._workers cimport anchor_column, count_slots
 from sklearn_textbook.tree.split._types cimport SHARED_CELLS, row_of
 
 
-cdef enum:
-    IN_ALL = -3  # child of a row that goes into several
-
-
-cdef void share_missing_rows(
+cdef void sum_missing_rows(
     const Problem* problem, const Arena* arena, const Entry* cells,
     const NodeView* node, int64_t n_present, Children* children
 ) noexcept nogil:
-    """Add the missing rows to the children, in proportion to their known weight."""
-    cdef:
-        int64_t i, c, child, size = problem.n_statistics
-        int64_t n_missing = node.totals.rows - n_present
-        double known = 0.0, share
-        double* missing = children.missing_sums
-        double* sums
-    children.n_missing = n_missing
-    if n_missing == 0:
-        return
-    for c in range(size):
-        missing[c] = 0.0
+    """The missing rows of a sorted column, which stand last in it."""
+    cdef int64_t i, c
+    children.n_missing = node.totals.rows - n_present
+    for c in range(problem.n_statistics):
+        children.missing_sums[c] = 0.0
     for i in range(n_present, node.totals.rows):
-        missing[arena.rows.label[row_of(cells[i])]] += (
+        children.missing_sums[arena.rows.label[row_of(cells[i])]] += (
             arena.rows.weight[row_of(cells[i])]
         )
+
+
+cdef void share_missing_rows(
+    const Problem* problem, const NodeView* node, Children* children
+) noexcept nogil:
+    """Add the missing rows to the children, in proportion to their known weight."""
+    cdef:
+        int64_t c, child, size = problem.n_statistics
+        double known = 0.0, share
+        const double* missing = children.missing_sums
+        double* sums
+    if children.n_missing == 0:
+        return
     for child in range(children.n_children):
         known += children.weight[child]
     for child in range(children.n_children):
@@ -48,7 +52,7 @@ cdef void share_missing_rows(
         if children.n_rows[child] == 0 or not share > problem.gain.least_share:
             continue
         children.share[child] = share
-        children.n_rows[child] += n_missing
+        children.n_rows[child] += children.n_missing
         sums = children.sums + child * size
         for c in range(size):
             sums[c] += share * missing[c]
@@ -120,36 +124,38 @@ cdef int move_fractions(
         Children* children = &worker.children
         Entry* cells = entries + split.column * frame.stride + frame.start
         int64_t i, child, n = frame.n_rows
-    mark_rows(children, cells, worker.child_of_row)
-    for i in range(n - children.n_missing, n):
-        worker.child_of_row[row_of(cells[i])] = IN_ALL
+        int64_t anchor = anchor_column(problem, worker.moved)
+    if not problem.is_coded[split.column]:
+        mark_rows(children, cells, worker.child_of_row)
+        for i in range(n - children.n_missing, n):
+            worker.child_of_row[row_of(cells[i])] = IN_ALL
     for child in range(children.n_children):
         if is_leaf[child]:
             continue
         children.blocks[child] = make_block(
-            &worker.blocks, problem.n_columns * children.n_rows[child],
+            &worker.blocks, count_slots(problem) * children.n_rows[child],
             sizeof(Entry), children.n_rows[child]
         )
         if children.blocks[child] == NULL:
             return -1
     share_weights(
-        arena, worker, entries + worker.active[0] * frame.stride + frame.start, n
+        arena, worker, entries + anchor * frame.stride + frame.start, n
     )
     if Entry is uint64_t:
-        if n_threads > 1 and frame.n_active * n >= SHARED_CELLS:
+        if n_threads > 1 and worker.n_moved * n >= SHARED_CELLS:
             for i in prange(
-                frame.n_active, schedule="dynamic", chunksize=1, num_threads=n_threads
+                worker.n_moved, schedule="dynamic", chunksize=1, num_threads=n_threads
             ):
                 share_column(
                     worker, &all_workers[threadid()],
-                    entries + worker.active[i] * frame.stride + frame.start, n,
-                    worker.active[i]
+                    entries + worker.moved[i] * frame.stride + frame.start, n,
+                    worker.moved[i]
                 )
             return 0
-    for i in range(frame.n_active):
+    for i in range(worker.n_moved):
         share_column(
-            worker, worker, entries + worker.active[i] * frame.stride + frame.start,
-            n, worker.active[i]
+            worker, worker, entries + worker.moved[i] * frame.stride + frame.start,
+            n, worker.moved[i]
         )
     return 0
 

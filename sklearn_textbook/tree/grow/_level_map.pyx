@@ -26,18 +26,18 @@ cdef int64_t count_runs(const Entry* entries, int64_t n_present) noexcept nogil:
 cdef int64_t write_level_map(
     const Problem* problem, NodeBuffer* buffer, const Entry* entries,
     const uint32_t* ranks, int64_t column, int64_t n_present,
-    const int32_t* run_child, int32_t absent_child
+    const int32_t* run_child, bint covers_all
 ) noexcept nogil:
     """Append the map of a node in its shorter form.
 
-    absent_child: where levels without rows go; NO_CHILD: the node does not know
-        them; OWN_CHILD: to the child of their own number, as in a split of many ways.
+    covers_all: levels without rows go to the child of their own number, as in a
+        split of many ways; otherwise the node does not know them.
     Returns where the map starts, or -1 when memory runs out.
     """
     cdef:
         int64_t n_levels = problem.n_levels[column], level, i, run = 0
         int64_t n_runs = count_runs(entries, n_present), start = buffer.n_levels
-        bint is_sparse = absent_child == NO_CHILD and 2 * n_runs < n_levels
+        bint is_sparse = not covers_all and 2 * n_runs < n_levels
         int64_t length = 1 + (2 * n_runs if is_sparse else n_levels)
         int32_t* level_map
         int32_t* codes
@@ -51,9 +51,7 @@ cdef int64_t write_level_map(
     children = codes + n_runs if is_sparse else codes
     if not is_sparse:
         for level in range(n_levels):
-            children[level] = (
-                <int32_t>level if absent_child == OWN_CHILD else absent_child
-            )
+            children[level] = <int32_t>level if covers_all else -1
     for i in range(n_present):
         if starts_run(entries, i):
             level = <int64_t>value_of_rank(problem, column, ranks, rank_of(entries[i]))
@@ -63,6 +61,34 @@ cdef int64_t write_level_map(
             else:
                 children[level] = run_child[run]
             run += 1
+    return start
+
+
+cdef int64_t write_coded_map(
+    const Problem* problem, NodeBuffer* buffer, int64_t column,
+    const int32_t* child_of_level
+) noexcept nogil:
+    """The same from the child of every level; -1: the node does not know it."""
+    cdef:
+        int64_t n_levels = problem.n_levels[column], level, n_known = 0, n = 0
+        int64_t start = buffer.n_levels
+        bint is_sparse
+        int32_t* level_map
+    for level in range(n_levels):
+        n_known += child_of_level[level] >= 0
+    is_sparse = n_known < n_levels and 2 * n_known < n_levels
+    if reserve_levels(buffer, 1 + (2 * n_known if is_sparse else n_levels)) < 0:
+        return -1
+    buffer.n_levels += 1 + (2 * n_known if is_sparse else n_levels)
+    level_map = buffer.level_branch + start
+    level_map[0] = <int32_t>n_known if is_sparse else DENSE_MAP
+    for level in range(n_levels):
+        if not is_sparse:
+            level_map[1 + level] = child_of_level[level]
+        elif child_of_level[level] >= 0:
+            level_map[1 + n] = <int32_t>level
+            level_map[1 + n_known + n] = child_of_level[level]
+            n += 1
     return start
 
 

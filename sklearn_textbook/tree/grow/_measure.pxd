@@ -41,6 +41,7 @@ cdef void list_pieces(
     const Problem* problem, const Entry* entries, const int32_t* run_child,
     const Split* split, int64_t n_present, int64_t n, Children* children
 ) noexcept nogil
+cdef void clear_children(const Problem* problem, Children* children) noexcept nogil
 cdef void finish_classes(
     const Problem* problem, const NodeView* node, int64_t child, Children* children
 ) noexcept nogil

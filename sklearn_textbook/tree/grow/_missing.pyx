@@ -10,7 +10,6 @@ from sklearn_textbook.tree.grow._buffers cimport (
 )
 from sklearn_textbook.tree.grow._layout cimport FRACTIONAL, STAY, Surrogate
 from sklearn_textbook.tree.grow._level_map cimport (
-    NO_CHILD,
     read_run_children,
     write_level_map,
 )
@@ -92,7 +91,7 @@ cdef int settle_surrogate(
         )
         map_start = write_level_map(
             problem, &worker.buffer, cells, ranks, column, n_present,
-            worker.scratch.run_side, NO_CHILD
+            worker.scratch.run_side, False
         )
         if map_start < 0:
             return -1

@@ -11,9 +11,14 @@ from sklearn_textbook.tree.grow._buffers cimport (
     reserve_nodes,
 )
 from sklearn_textbook.tree.grow._choose cimport must_be_gain_leaf
-from sklearn_textbook.tree.grow._fractions cimport move_fractions, share_missing_rows
+from sklearn_textbook.tree.grow._divide cimport divide_coded_rows
+from sklearn_textbook.tree.grow._fractions cimport (
+    move_fractions,
+    share_missing_rows,
+    sum_missing_rows,
+)
 from sklearn_textbook.tree.grow._layout cimport LEAF, STAY, Node
-from sklearn_textbook.tree.grow._level_map cimport NO_CHILD, OWN_CHILD, write_level_map
+from sklearn_textbook.tree.grow._level_map cimport write_level_map
 from sklearn_textbook.tree.grow._measure cimport (
     Children,
     list_pieces,
@@ -33,7 +38,6 @@ from sklearn_textbook.tree.grow._search cimport (
 )
 from sklearn_textbook.tree.grow._workers cimport Arena, Worker, column_ranks
 from sklearn_textbook.tree.split._column cimport count_missing, divide_runs
-from sklearn_textbook.tree.split._gain_nominal cimport divide_gain_runs
 from sklearn_textbook.tree.split._random cimport child_state
 from sklearn_textbook.tree.split._types cimport (
     CHOOSE_SCORE,
@@ -41,7 +45,6 @@ from sklearn_textbook.tree.split._types cimport (
     MISSING_SURROGATE,
     NOMINAL_COLUMN,
     SPLIT_MULTIWAY,
-    SPLIT_ONE_VS_REST,
     Entry,
     NodeView,
     Problem,
@@ -185,17 +188,6 @@ cdef int push_children(
     return 0
 
 
-cdef int32_t child_of_absent_levels(const Problem* problem) noexcept nogil:
-    """Where levels without rows in the node go."""
-    if problem.categorical_split == SPLIT_MULTIWAY:
-        return OWN_CHILD
-    if problem.gain.choice != CHOOSE_SCORE and (
-        problem.categorical_split == SPLIT_ONE_VS_REST
-    ):
-        return 1  # the rest
-    return NO_CHILD
-
-
 cdef int settle_split(
     const Problem* problem, Arena* arena, Worker* worker, const Frame* frame,
     const NodeView* view, Entry* entries, Split* best, const Split* before
@@ -210,19 +202,13 @@ cdef int settle_split(
     if problem.has_missing[best.column]:
         n_present -= count_missing(cells, frame.n_rows)
     if best.kind == NOMINAL_COLUMN:
-        if problem.gain.choice != CHOOSE_SCORE:
-            divide_gain_runs(
-                problem, &arena.rows, &worker.scratch, cells, ranks, view, best,
-                n_present
-            )
-        else:
-            best.missing_child = divide_runs(
-                problem, &arena.rows, &worker.scratch, cells, ranks, view, best,
-                before, n_present
-            )
+        best.missing_child = divide_runs(
+            problem, &arena.rows, &worker.scratch, cells, ranks, view, best, before,
+            n_present
+        )
         if write_level_map(
             problem, &worker.buffer, cells, ranks, best.column, n_present, run_child,
-            child_of_absent_levels(problem)
+            problem.categorical_split == SPLIT_MULTIWAY
         ) < 0:
             return -1
     list_pieces(problem, cells, run_child, best, n_present, frame.n_rows, children)
@@ -233,7 +219,8 @@ cdef int settle_split(
     measure_children(problem, &arena.rows, &worker.scratch, cells, view, children)
     children.n_missing = 0
     if problem.missing_mode == MISSING_FRACTIONAL:
-        share_missing_rows(problem, arena, cells, view, n_present, children)
+        sum_missing_rows(problem, arena, cells, view, n_present, children)
+        share_missing_rows(problem, view, children)
     return 0
 
 
@@ -288,7 +275,14 @@ cdef int expand_node(
         )
     if best.column < 0:
         return 0
-    if settle_split(
+    if problem.is_coded[best.column]:
+        if divide_coded_rows(
+            problem, arena, worker, &view,
+            entries + problem.n_columns * frame.stride + frame.start, &best
+        ) < 0:
+            return -1
+        share_missing_rows(problem, &view, children)
+    elif settle_split(
         problem, arena, worker, frame, &view, entries, &best, &before
     ) < 0:
         return -1
@@ -325,7 +319,8 @@ cdef int expand_node(
             return -1
     elif any_inner:
         move_rows(
-            arena, worker, all_workers, n_threads, frame, &best, entries, is_leaf
+            problem, arena, worker, all_workers, n_threads, frame, &best, entries,
+            is_leaf
         )
     return push_children(problem, worker, frame, &best, first, is_leaf)
 

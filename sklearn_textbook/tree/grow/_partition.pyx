@@ -14,6 +14,7 @@ from sklearn_textbook.tree.grow._workers cimport Arena, Worker
 from sklearn_textbook.tree.split._types cimport (
     SHARED_CELLS,
     Entry,
+    Problem,
     Split,
     int32_t,
     int64_t,
@@ -80,49 +81,71 @@ cdef void partition_many(
     memcpy(entries, spare, n * sizeof(Entry))
 
 
+cdef bint mark_sides(
+    Worker* worker, const Frame* frame, const Entry* cells, bint is_marked
+) noexcept nogil:
+    """Write where every row goes; whether all go to two children, which goes_left then
+    tells."""
+    cdef:
+        Children* children = &worker.children
+        int64_t p, i, n_sent = 0
+        uint8_t side
+    for i in range(children.n_children):
+        n_sent += children.n_rows[i]
+    if children.n_children != 2 or n_sent != frame.n_rows:
+        if not is_marked:
+            mark_rows(children, cells, worker.child_of_row)
+        return False
+    if is_marked:
+        for i in range(frame.n_rows):
+            worker.goes_left[row_of(cells[i])] = (
+                worker.child_of_row[row_of(cells[i])] == 0
+            )
+        return True
+    for p in range(children.n_pieces):
+        side = <uint8_t>(1 - children.pieces[p].child)
+        for i in range(children.pieces[p].start, children.pieces[p].stop):
+            worker.goes_left[row_of(cells[i])] = side
+    return True
+
+
 cdef void move_rows(
-    Arena* arena, Worker* worker, Worker* all_workers,
+    const Problem* problem, Arena* arena, Worker* worker, Worker* all_workers,
     int n_threads, const Frame* frame, const Split* split, Entry* entries,
     const uint8_t* is_leaf
 ) noexcept nogil:
     """Partition every column that the children still need."""
     cdef:
         Children* children = &worker.children
-        Entry* cells = entries + split.column * frame.stride + frame.start
-        int64_t p, i, n_sent = 0
-        bint sorted_already = True
+        bint is_marked = problem.is_coded[split.column]
+        int64_t anchor = problem.n_columns if is_marked else split.column
+        const Entry* cells = entries + anchor * frame.stride + frame.start
+        int64_t p, i
+        bint sorted_already = not is_marked
         int32_t last = 0
         bint two_way
-    for p in range(children.n_pieces):
-        if children.pieces[p].child < last:
-            sorted_already = False
-        last = children.pieces[p].child
-    for i in range(children.n_children):
-        n_sent += children.n_rows[i]
-    two_way = children.n_children == 2 and n_sent == frame.n_rows
-    if two_way:
+    if not is_marked:
         for p in range(children.n_pieces):
-            last = 1 - children.pieces[p].child
-            for i in range(children.pieces[p].start, children.pieces[p].stop):
-                worker.goes_left[row_of(cells[i])] = <uint8_t>last
-    else:
-        mark_rows(children, cells, worker.child_of_row)
+            if children.pieces[p].child < last:
+                sorted_already = False
+            last = children.pieces[p].child
+    two_way = mark_sides(worker, frame, cells, is_marked)
     if Entry is uint64_t:
-        if n_threads > 1 and frame.n_active * frame.n_rows >= SHARED_CELLS:
+        if n_threads > 1 and worker.n_moved * frame.n_rows >= SHARED_CELLS:
             for i in prange(
-                frame.n_active, schedule="dynamic", chunksize=1, num_threads=n_threads
+                worker.n_moved, schedule="dynamic", chunksize=1, num_threads=n_threads
             ):
                 move_column(
-                    arena, worker, &all_workers[threadid()], frame, worker.active[i],
+                    arena, worker, &all_workers[threadid()], frame, worker.moved[i],
                     entries, two_way,
-                    sorted_already and worker.active[i] == split.column,
+                    sorted_already and worker.moved[i] == split.column,
                     not is_leaf[0], not is_leaf[1]
                 )
             return
-    for i in range(frame.n_active):
+    for i in range(worker.n_moved):
         move_column(
-            arena, worker, worker, frame, worker.active[i], entries, two_way,
-            sorted_already and worker.active[i] == split.column,
+            arena, worker, worker, frame, worker.moved[i], entries, two_way,
+            sorted_already and worker.moved[i] == split.column,
             not is_leaf[0], not is_leaf[1]
         )
 

@@ -14,6 +14,7 @@ from sklearn_textbook.tree.split._column cimport (
     evaluate_plain_columns,
 )
 from sklearn_textbook.tree.split._impurity cimport goodness
+from sklearn_textbook.tree.split._levels cimport is_one_level
 from sklearn_textbook.tree.split._random cimport child_state, random_below
 from sklearn_textbook.tree.split._types cimport (
     ABSOLUTE_ERROR,
@@ -113,11 +114,26 @@ cdef int64_t list_columns(
         int64_t i, j, n_active = 0, n_visit = 0, n_drawn = 0
         uint64_t random_state = child_state(frame.random_state, 7)
         int32_t column
+    worker.n_moved = 0
     for i in range(frame.n_active):
         column = active[i]
-        if not is_constant(entries, frame.n_rows, frame.stride, column, frame.start):
-            active[n_active] = column
-            n_active += 1
+        if problem.is_coded[column]:
+            if is_one_level(
+                &arena.codes, column,
+                entries + problem.n_columns * frame.stride + frame.start,
+                frame.n_rows
+            ):
+                continue
+        elif is_constant(entries, frame.n_rows, frame.stride, column, frame.start):
+            continue
+        else:
+            worker.moved[worker.n_moved] = column
+            worker.n_moved += 1
+        active[n_active] = column
+        n_active += 1
+    if problem.any_coded:
+        worker.moved[worker.n_moved] = <int32_t>problem.n_columns
+        worker.n_moved += 1
     frame.n_active = <int32_t>n_active
     if not problem.shuffle_columns:
         memcpy(worker.visit, active, n_active * sizeof(int32_t))

@@ -1,9 +1,10 @@
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 
 from sklearn_textbook.tree.grow._buffers cimport BlockList, NodeBuffer, Stack
 from sklearn_textbook.tree.grow._measure cimport Children
 from sklearn_textbook.tree.split._types cimport (
     Candidate,
+    Codes,
     Problem,
     Rows,
     Scratch,
@@ -20,6 +21,7 @@ cdef struct Arena:
     Spacing* spacing
     uint32_t* next_apart
     int64_t spacing_stride
+    Codes codes
     Rows rows
 
 # What one thread works with.
@@ -32,6 +34,8 @@ cdef struct Worker:
     int32_t* order  # room to draw columns from
     uint8_t* is_active
     int32_t* active  # columns of the node at hand
+    int32_t* moved  # those whose entries follow the rows
+    int64_t n_moved
     Split* splits  # best split of every visited column
     Candidate* candidates  # the same where gains decide
     BlockList blocks
@@ -44,6 +48,16 @@ cdef inline const uint32_t* column_ranks(
     const Arena* arena, int64_t column
 ) noexcept nogil:
     return NULL if arena.ranks == NULL else arena.ranks + column * arena.stride
+
+cdef inline int64_t count_slots(const Problem* problem) noexcept nogil:
+    """Columns of entries: the table's, and perhaps the list of rows."""
+    return problem.n_columns + problem.any_coded
+
+cdef inline int64_t anchor_column(
+    const Problem* problem, const int32_t* active
+) noexcept nogil:
+    """A column that has every row of the node."""
+    return problem.n_columns if problem.any_coded else active[0]
 
 cdef int start_spacing(
     const Problem* problem, Arena* arena, int64_t n_ranks

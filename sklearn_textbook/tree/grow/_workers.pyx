@@ -1,5 +1,6 @@
 """Room for the threads: allocated once per tree, reused for every node."""
 
+from libc.stdint cimport uint16_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
@@ -50,11 +51,17 @@ cdef int start_scratch(
         scratch.run_order = <Keyed*>malloc(slots * sizeof(Keyed))
         scratch.run_side = <int32_t*>malloc(slots * sizeof(int32_t))
         scratch.best_side = <int32_t*>malloc(slots * sizeof(int32_t))
+        scratch.run_level = <int32_t*>malloc(slots * sizeof(int32_t))
+        # Zero between uses.
+        scratch.level_counts = <int32_t*>calloc(slots * size, sizeof(int32_t))
+        scratch.level_rows = <int32_t*>calloc(slots, sizeof(int32_t))
         complete = complete and (
             scratch.run_start != NULL and scratch.run_rows != NULL
             and scratch.run_weight != NULL and scratch.run_sums != NULL
             and scratch.run_gain != NULL and scratch.run_order != NULL
             and scratch.run_side != NULL and scratch.best_side != NULL
+            and scratch.run_level != NULL and scratch.level_counts != NULL
+            and scratch.level_rows != NULL
         )
     if problem.criterion == ABSOLUTE_ERROR:
         scratch.loss = <double*>malloc(3 * (n_rows + 1) * sizeof(double))
@@ -91,6 +98,9 @@ cdef void free_scratch(Scratch* scratch, const Scratch* lender) noexcept nogil:
     free(scratch.run_order)
     free(scratch.run_side)
     free(scratch.best_side)
+    free(scratch.run_level)
+    free(scratch.level_counts)
+    free(scratch.level_rows)
     free(scratch.loss)
     free(scratch.tree_weight)
     if lender == NULL or lender == scratch:
@@ -148,7 +158,7 @@ cdef int start_worker(
     worker.spare = malloc(n_rows * entry_size)
     complete = complete and worker.spare != NULL
     if marks_rows:
-        worker.visit = <int32_t*>malloc(3 * n_columns * sizeof(int32_t))
+        worker.visit = <int32_t*>malloc((4 * n_columns + 1) * sizeof(int32_t))
         worker.is_active = <uint8_t*>malloc(n_columns + count_children(problem))
         worker.splits = <Split*>malloc(n_columns * sizeof(Split))
         worker.candidates = <Candidate*>malloc(n_columns * sizeof(Candidate))
@@ -164,6 +174,7 @@ cdef int start_worker(
         if worker.visit != NULL:
             worker.order = worker.visit + n_columns
             worker.active = worker.visit + 2 * n_columns
+            worker.moved = worker.visit + 3 * n_columns
     return 0 if complete else -1
 
 
@@ -198,7 +209,16 @@ cdef int start_local_arena(
     cdef int64_t n_outputs = problem.n_outputs
     memset(arena, 0, sizeof(Arena))
     arena.stride = n_rows
-    arena.entries = malloc(problem.n_columns * n_rows * sizeof(uint32_t))
+    arena.entries = malloc(count_slots(problem) * n_rows * sizeof(uint32_t))
+    if problem.any_coded:
+        arena.codes.stride = n_rows
+        arena.codes.is_wide = problem.has_wide_codes
+        arena.codes.start = malloc(
+            problem.n_columns * n_rows
+            * (sizeof(uint32_t) if problem.has_wide_codes else sizeof(uint16_t))
+        )
+        if arena.codes.start == NULL:
+            return -1
     arena.ranks = <const uint32_t*>malloc(
         problem.n_columns * n_rows * sizeof(uint32_t)
     )
@@ -248,6 +268,7 @@ cdef void free_local_arena(Arena* arena) noexcept nogil:
     free_spacing(arena)
     free(arena.entries)
     free(<void*>arena.ranks)
+    free(<void*>arena.codes.start)
     free(<void*>arena.rows.label)
     free(<void*>arena.rows.y)
     free(<void*>arena.rows.fixed)

@@ -231,6 +231,8 @@ def _describe_table(table, rules):
     is_nominal = kind == layout.NOMINAL
     return {
         "order": table.order,
+        "level_codes": table.level_codes,
+        "is_coded": (is_nominal & (table.level_codes is not None)).astype(np.uint8),
         "values": table.values,
         "n_missing": table.n_missing,
         "n_distinct": table.n_distinct,

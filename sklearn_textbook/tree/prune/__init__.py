@@ -1,19 +1,33 @@
 """Station 4, prune: one method per file."""
 
 from sklearn_textbook.tree.prune.best_first import keep_best_first
+from sklearn_textbook.tree.prune.choose import resolve_pruner
 from sklearn_textbook.tree.prune.cost_complexity import (
     WeakestLinkSequence,
     compute_weakest_link_sequence,
     prune_to_alpha,
 )
+from sklearn_textbook.tree.prune.error_based import (
+    ErrorBasedPruning,
+    collapse_tree,
+    compute_added_errors,
+    prune_by_error,
+)
 from sklearn_textbook.tree.prune.rebuild import cut_below
 from sklearn_textbook.tree.prune.simplify import merge_equal_leaves
+from sklearn_textbook.tree.prune.training_data import TrainingData
 
 __all__ = [
+    "ErrorBasedPruning",
+    "TrainingData",
     "WeakestLinkSequence",
+    "collapse_tree",
+    "compute_added_errors",
     "compute_weakest_link_sequence",
     "cut_below",
     "keep_best_first",
     "merge_equal_leaves",
+    "prune_by_error",
     "prune_to_alpha",
+    "resolve_pruner",
 ]

@@ -68,7 +68,7 @@ def cut_below(tree, cut):
         nodes=nodes,
         statistics=tree.statistics[is_kept],
         surrogates=surrogates,
-        level_branch=_compact_maps(tree, nodes, surrogates),
+        level_branch=compact_maps(tree, nodes, surrogates),
     )
 
 
@@ -112,7 +112,7 @@ def _clear_tests(nodes, where):
         nodes[name][where] = mark
 
 
-def _compact_maps(tree, nodes, surrogates):
+def compact_maps(tree, nodes, surrogates):
     """Keep the level maps in use; nodes and surrogates get their new places."""
     users = [records[records["kind"] == NOMINAL] for records in (nodes, surrogates)]
     starts = np.concatenate([user["map_start"] for user in users])

@@ -12,16 +12,12 @@ from sklearn_textbook.tree.split._types cimport (
 )
 
 cdef double xlogx(const Problem* problem, double count) noexcept nogil
-cdef int64_t view_known(
-    const Problem* problem, const Rows* rows, Scratch* scratch,
-    const Entry* entries, const NodeView* node, int64_t column, Totals* known
-) noexcept nogil
 cdef void finish_candidate(
     const Problem* problem, const NodeView* node, const Totals* known, double value,
     double branches, double cost, Candidate* candidate
 ) noexcept nogil
-cdef void evaluate_gain(
+cdef void evaluate_numeric_gain(
     const Problem* problem, const Rows* rows, Scratch* scratch,
-    const Entry* entries, const uint32_t* ranks, const Spacing* spacing,
-    const NodeView* node, int64_t column, Candidate* candidate
+    const Entry* entries, const Spacing* spacing, const NodeView* node,
+    int64_t column, Candidate* candidate
 ) noexcept nogil

@@ -15,11 +15,9 @@ from libc.string cimport memset
 from sklearn_textbook.tree.split._best cimport BLOCKED_ROWS, block_length
 from sklearn_textbook.tree.split._column cimport count_missing
 from sklearn_textbook.tree.split._entropy cimport scan_binary_entropy, scan_entropy
-from sklearn_textbook.tree.split._gain_nominal cimport evaluate_nominal_gain
 from sklearn_textbook.tree.split._types cimport (
     CHOOSE_GAIN,
     GainRules,
-    NOMINAL_COLUMN,
     Pass,
     Split,
     rank_of,
@@ -196,8 +194,8 @@ cdef inline void view_place(
 cdef inline double best_corner(
     double least, const Totals* known, const Place* start, const Place* end
 ) noexcept nogil:
-    """V is convex in the class weights below a cut, so what any place between two others
-    may have is no more than the best of four corners."""
+    """V is convex in the class weights below a cut, so what any place between two
+    others may have is no more than the best of four corners."""
     return max(
         max(start.value, end.value),
         max(
@@ -356,27 +354,34 @@ cdef double smallest_side(const Problem* problem, double known) noexcept nogil:
 cdef void evaluate_numeric_gain(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const Spacing* spacing, const NodeView* node,
-    const Totals* known, Candidate* candidate
+    int64_t column, Candidate* candidate
 ) noexcept nogil:
+    """The test of one numeric or ordinal column, if it has a valid one."""
     cdef:
         const GainRules* gain = &problem.gain
-        double smallest = smallest_side(problem, known.weight), cost = 0.0, margin
+        double smallest, cost = 0.0, margin
+        Totals known
         Cut cut
+    candidate.is_valid = False
+    view_known(problem, rows, scratch, entries, node, column, &known)
+    if known.rows < 2 or rank_of(entries[0]) == rank_of(entries[known.rows - 1]):
+        return
+    smallest = smallest_side(problem, known.weight)
     margin = gain.tolerance * node.totals.weight if gain.tolerance else node.margin
     memset(&cut, 0, sizeof(Cut))
     # ID3 takes a cut without gain, too.
     cut.beat = -1e300 if gain.choice == CHOOSE_GAIN else margin
     if rows.weight == NULL:
         cut_by_counts(
-            problem, rows, scratch, entries, spacing, known, smallest, margin, &cut
+            problem, rows, scratch, entries, spacing, &known, smallest, margin, &cut
         )
     elif problem.n_statistics == 2:
         cut_two_classes(
-            problem, rows, entries, spacing.next_apart, known, smallest, margin, &cut
+            problem, rows, entries, spacing.next_apart, &known, smallest, margin, &cut
         )
     else:
         cut_classes(
-            problem, rows, scratch, entries, spacing.next_apart, known, smallest,
+            problem, rows, scratch, entries, spacing.next_apart, &known, smallest,
             margin, &cut
         )
     if cut.position == 0:
@@ -384,7 +389,7 @@ cdef void evaluate_numeric_gain(
     if gain.corrects_gain:
         cost = log2(<double>cut.n_tries)
     finish_candidate(
-        problem, node, known, cut.value,
+        problem, node, &known, cut.value,
         xlogx(problem, cut.left_weight)
         + xlogx(problem, known.weight - cut.left_weight),
         cost, candidate
@@ -392,24 +397,3 @@ cdef void evaluate_numeric_gain(
     candidate.position = cut.position
     candidate.n_children = 2
     candidate.is_valid = gain.tolerance == 0.0 or candidate.gain >= gain.tolerance
-
-
-cdef void evaluate_gain(
-    const Problem* problem, const Rows* rows, Scratch* scratch,
-    const Entry* entries, const uint32_t* ranks, const Spacing* spacing,
-    const NodeView* node, int64_t column, Candidate* candidate
-) noexcept nogil:
-    """The test of one column, if it has a valid one."""
-    cdef Totals known
-    candidate.is_valid = False
-    view_known(problem, rows, scratch, entries, node, column, &known)
-    if known.rows < 2 or rank_of(entries[0]) == rank_of(entries[known.rows - 1]):
-        return
-    if problem.kind[column] == NOMINAL_COLUMN:
-        evaluate_nominal_gain(
-            problem, rows, scratch, entries, ranks, node, column, &known, candidate
-        )
-    else:
-        evaluate_numeric_gain(
-            problem, rows, scratch, entries, spacing, node, &known, candidate
-        )

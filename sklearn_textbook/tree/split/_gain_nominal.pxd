@@ -1,7 +1,8 @@
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdint cimport int64_t
 
 from sklearn_textbook.tree.split._types cimport (
     Candidate,
+    Codes,
     Entry,
     NodeView,
     Problem,
@@ -12,12 +13,11 @@ from sklearn_textbook.tree.split._types cimport (
 )
 
 cdef void evaluate_nominal_gain(
-    const Problem* problem, const Rows* rows, Scratch* scratch,
-    const Entry* entries, const uint32_t* ranks, const NodeView* node,
-    int64_t column, const Totals* known, Candidate* candidate
+    const Problem* problem, const Rows* rows, Scratch* scratch, const Codes* codes,
+    const Entry* rows_of_node, const NodeView* node, int64_t column,
+    Candidate* candidate
 ) noexcept nogil
-cdef void divide_gain_runs(
-    const Problem* problem, const Rows* rows, Scratch* scratch,
-    const Entry* entries, const uint32_t* ranks, const NodeView* node,
-    const Split* chosen, int64_t n_present
+cdef void divide_levels(
+    const Problem* problem, const Rows* rows, Scratch* scratch, const Codes* codes,
+    const Entry* rows_of_node, const NodeView* node, const Split* chosen
 ) noexcept nogil

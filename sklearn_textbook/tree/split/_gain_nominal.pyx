@@ -1,48 +1,19 @@
 """Information gain and gain ratio of one column: nominal tests.
 
-The rows of a level stand side by side in the sorted column: a *run*. See _gain.pyx
-for the formulas.
+The rows of a level that is present are called a *run*. See _gain.pyx for the formulas.
 """
 
-from libc.string cimport memset
+from libc.math cimport ceil
+from libc.stdint cimport int32_t
 
-from sklearn_textbook.tree.split._column cimport value_of_rank
-from sklearn_textbook.tree.split._gain cimport finish_candidate, view_known, xlogx
+from sklearn_textbook.tree.split._gain cimport finish_candidate, xlogx
+from sklearn_textbook.tree.split._levels cimport ALL_LEVELS, count_levels, sum_levels
 from sklearn_textbook.tree.split._types cimport (
     CHOOSE_GAIN,
     SPLIT_MULTIWAY,
     SPLIT_ONE_VS_REST,
     GainRules,
-    rank_of,
-    row_of,
 )
-
-
-cdef int64_t sum_runs(
-    const Problem* problem, const Rows* rows, Scratch* scratch,
-    const Entry* entries, int64_t n
-) noexcept nogil:
-    """Class weights of every run; returns the number of runs."""
-    cdef:
-        int64_t size = problem.n_statistics, run = -1, i, ones
-        double* sums = scratch.run_sums
-        uint32_t rank = 0, row
-        bint unit = rows.weight == NULL
-    for i in range(n):
-        if run < 0 or rank_of(entries[i]) != rank:
-            rank = rank_of(entries[i])
-            run += 1
-            sums = scratch.run_sums + run * size
-            memset(sums, 0, size * sizeof(double))
-            scratch.run_start[run] = i
-        row = row_of(entries[i])
-        if size == 2:
-            ones = entries[i] & 1
-            sums[ones] += 1.0 if unit else rows.weight[row]
-        else:
-            sums[rows.label[row]] += 1.0 if unit else rows.weight[row]
-    scratch.run_start[run + 1] = n
-    return run + 1
 
 
 cdef inline double inner_sum(
@@ -106,10 +77,64 @@ cdef void evaluate_many_ways(
     candidate.is_valid = True
 
 
+cdef int64_t list_counted_levels(
+    const Problem* problem, Scratch* scratch, int64_t n_levels
+) noexcept nogil:
+    """Find the levels that are present, and count their rows."""
+    cdef:
+        int64_t size = problem.n_statistics, level, c, n_runs = 0
+        const int32_t* counts = scratch.level_counts
+        int32_t n_rows
+    for level in range(n_levels):
+        n_rows = 0
+        for c in range(size):
+            n_rows += counts[level * size + c]
+        scratch.level_rows[level] = n_rows
+        scratch.run_level[n_runs] = <int32_t>level
+        n_runs += n_rows > 0
+    return n_runs
+
+
+cdef void evaluate_counted_ways(
+    const Problem* problem, Scratch* scratch, const NodeView* node, int64_t column,
+    int64_t n_runs, Candidate* candidate
+) noexcept nogil:
+    """The same, where classes are counted: whole numbers, in fixed point. Leaves zeros
+    behind."""
+    cdef:
+        const int64_t* table = problem.entropy_table
+        int64_t size = problem.n_statistics, run, level, c, n_large = 0
+        int64_t inside = 0, branches = 0, least
+        int32_t* counts
+        int32_t n_rows
+    least = <int64_t>ceil(problem.gain.min_branch - problem.gain.weight_tolerance)
+    if n_runs == ALL_LEVELS:
+        n_runs = list_counted_levels(problem, scratch, problem.n_levels[column])
+    for run in range(n_runs):
+        level = scratch.run_level[run]
+        n_rows = scratch.level_rows[level]
+        scratch.level_rows[level] = 0
+        branches += table[n_rows]
+        n_large += n_rows >= least
+        counts = scratch.level_counts + level * size
+        for c in range(size):
+            inside += table[counts[c]]
+            counts[c] = 0
+    if not has_branches(problem, n_large, n_runs):
+        return
+    finish_candidate(
+        problem, node, &node.totals,
+        value_of_known(problem, &node.totals)
+        + (inside - branches) * problem.entropy_unit,
+        branches * problem.entropy_unit, 0.0, candidate
+    )
+    candidate.n_children = <int32_t>problem.n_levels[column]
+    candidate.is_valid = True
+
+
 cdef void evaluate_one_against_rest(
     const Problem* problem, Scratch* scratch, const NodeView* node,
-    const Totals* known, int64_t n_runs, bint starts_with_first,
-    Candidate* candidate
+    const Totals* known, int64_t n_runs, Candidate* candidate
 ) noexcept nogil:
     """The level whose parting is best: by gain (ID3), or by gain ratio."""
     cdef:
@@ -137,7 +162,7 @@ cdef void evaluate_one_against_rest(
         finish_candidate(
             problem, node, known, value - branches, branches, 0.0, &found
         )
-        if not by_gain and run == 0 and starts_with_first:
+        if not by_gain and scratch.run_level[run] == 0:
             best = found.ratio - 2.0 * tolerance  # taken as it is
         if not qualifies:
             # A column without a winner counts in the average, with gain 0.
@@ -145,12 +170,12 @@ cdef void evaluate_one_against_rest(
             candidate.gain = 0.0
             candidate.ratio = 0.0
             candidate.n_children = 2
-            candidate.position = run
+            candidate.position = scratch.run_level[run]
             qualifies = True
         if (found.gain if by_gain else found.ratio) > best + tolerance:
             candidate.gain = found.gain
             candidate.ratio = found.ratio
-            candidate.position = run
+            candidate.position = scratch.run_level[run]
             best = found.gain if by_gain else found.ratio
 
 
@@ -263,49 +288,59 @@ cdef void evaluate_groups(
 
 
 cdef void evaluate_nominal_gain(
-    const Problem* problem, const Rows* rows, Scratch* scratch,
-    const Entry* entries, const uint32_t* ranks, const NodeView* node,
-    int64_t column, const Totals* known, Candidate* candidate
+    const Problem* problem, const Rows* rows, Scratch* scratch, const Codes* codes,
+    const Entry* rows_of_node, const NodeView* node, int64_t column,
+    Candidate* candidate
 ) noexcept nogil:
-    cdef int64_t n_runs = sum_runs(problem, rows, scratch, entries, known.rows)
-    if problem.categorical_split == SPLIT_MULTIWAY:
-        evaluate_many_ways(
-            problem, scratch, node, column, known, n_runs, candidate
-        )
-    elif problem.categorical_split == SPLIT_ONE_VS_REST:
-        evaluate_one_against_rest(
-            problem, scratch, node, known, n_runs,
-            value_of_rank(problem, column, ranks, rank_of(entries[0])) == 0.0,
-            candidate
-        )
-    else:
-        evaluate_groups(problem, scratch, node, known, n_runs, candidate)
-
-
-cdef void divide_gain_runs(
-    const Problem* problem, const Rows* rows, Scratch* scratch,
-    const Entry* entries, const uint32_t* ranks, const NodeView* node,
-    const Split* chosen, int64_t n_present
-) noexcept nogil:
-    """Write the child of every run of the chosen column into scratch.run_side."""
+    """The test of one nominal column, if it has a valid one."""
     cdef:
-        int64_t column = chosen.column, i, run = 0, n_runs
+        int64_t n_runs
+        Totals known
+    candidate.is_valid = False
+    if problem.categorical_split == SPLIT_MULTIWAY and rows.weight == NULL:
+        n_runs = count_levels(
+            problem, rows, scratch, codes, column, rows_of_node, node.totals.rows
+        )
+        evaluate_counted_ways(problem, scratch, node, column, n_runs, candidate)
+        return
+    n_runs = sum_levels(
+        problem, rows, scratch, codes, column, rows_of_node, node, &known
+    )
+    if n_runs < 2:
+        return
+    if problem.categorical_split == SPLIT_MULTIWAY:
+        evaluate_many_ways(problem, scratch, node, column, &known, n_runs, candidate)
+    elif problem.categorical_split == SPLIT_ONE_VS_REST:
+        evaluate_one_against_rest(problem, scratch, node, &known, n_runs, candidate)
+    else:
+        evaluate_groups(problem, scratch, node, &known, n_runs, candidate)
+
+
+cdef void divide_levels(
+    const Problem* problem, const Rows* rows, Scratch* scratch, const Codes* codes,
+    const Entry* rows_of_node, const NodeView* node, const Split* chosen
+) noexcept nogil:
+    """Write the child of every level of the chosen column into scratch.best_side; -1
+    for one that the node does not know."""
+    cdef:
+        int64_t column = chosen.column, level, run, n_runs
+        int64_t n_levels = problem.n_levels[column]
+        int32_t* child = scratch.best_side
         Totals known
         Candidate again
-    if problem.categorical_split != SPLIT_MULTIWAY and (
-        problem.categorical_split != SPLIT_ONE_VS_REST
-    ):
-        view_known(problem, rows, scratch, entries, node, column, &known)
-        n_runs = sum_runs(problem, rows, scratch, entries, n_present)
-        group_levels(problem, scratch, node, &known, n_runs, &again)
+    if problem.categorical_split == SPLIT_MULTIWAY:
+        for level in range(n_levels):
+            child[level] = <int32_t>level
         return
-    for i in range(n_present):
-        if i > 0 and rank_of(entries[i]) == rank_of(entries[i - 1]):
-            continue
-        if problem.categorical_split == SPLIT_MULTIWAY:
-            scratch.run_side[run] = <int32_t>value_of_rank(
-                problem, column, ranks, rank_of(entries[i])
-            )
-        else:
-            scratch.run_side[run] = 0 if run == chosen.position else 1
-        run += 1
+    if problem.categorical_split == SPLIT_ONE_VS_REST:
+        for level in range(n_levels):
+            child[level] = 0 if level == chosen.position else 1
+        return
+    n_runs = sum_levels(
+        problem, rows, scratch, codes, column, rows_of_node, node, &known
+    )
+    group_levels(problem, scratch, node, &known, n_runs, &again)
+    for level in range(n_levels):
+        child[level] = -1
+    for run in range(n_runs):
+        child[scratch.run_level[run]] = scratch.run_side[run]

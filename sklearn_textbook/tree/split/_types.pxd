@@ -1,6 +1,6 @@
 # The shapes that every split search and the growing loop share.
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 # One cell of a column, sorted by value: the rank of the value in its column, the
 # row, and in the lowest bit whether the row is of the second class (two-class
@@ -112,6 +112,22 @@ cdef struct Candidate:
     double ratio
     int64_t position  # known rows in child 0; or the run that is split off
 
+# Level codes of a nominal column, and the code of a missing value.
+ctypedef fused Code:
+    uint16_t
+    uint32_t
+
+cdef inline int64_t missing_code(Code code) noexcept nogil:
+    """The largest number that the type holds; only the type of the argument counts."""
+    return 0xFFFF if Code is uint16_t else 0xFFFFFFFF
+
+# The level codes of the rows at hand, column by column: those of nominal columns
+# where gains decide, which need not be sorted.
+cdef struct Codes:
+    const void* start
+    int64_t stride
+    bint is_wide  # uint32 in place of uint16
+
 # What stays the same for the whole tree.
 cdef struct Problem:
     int32_t criterion
@@ -139,6 +155,11 @@ cdef struct Problem:
     int64_t values_stride
     int64_t max_levels
     bint any_nominal
+    # nominal columns that are not sorted but coded; the list of the node's rows then
+    # stands behind the sorted columns
+    const uint8_t* is_coded
+    bint any_coded
+    bint has_wide_codes
     # no missing values, nominal columns, constraints or random thresholds
     bint is_plain
     int32_t missing_mode
@@ -214,6 +235,9 @@ cdef struct Scratch:
     Keyed* run_order
     int32_t* run_side
     int32_t* best_side
+    int32_t* run_level  # level of every run
+    int32_t* level_counts  # classes of every level, unit weights
+    int32_t* level_rows  # rows of every level
     # absolute error: one slot per row, all outputs side by side in the last two
     double* loss
     double* left_median

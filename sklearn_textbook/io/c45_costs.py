@@ -1,0 +1,123 @@
+"""The .costs file of C5.0: what it costs to take one class for another."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+
+from sklearn_textbook.io.c45 import (
+    NAMES_ENDING,
+    find_beside,
+    read_names,
+    read_text,
+    split_ending,
+)
+from sklearn_textbook.io.c45_syntax import read_word, strip_comments
+from sklearn_textbook.io.naming import explain_unknown_name, shorten
+from sklearn_textbook.io.table_file import TableFileError
+
+_ENDING = ".costs"
+_COST = re.compile(r"((?:\\.|[^\\,:])+),((?:\\.|[^\\,:])+):\s*([^\s:]+?)\.?")
+
+
+def read_c45_costs(path, classes=None, *, encoding=None):
+    r"""Read the misclassification costs of a .costs file.
+
+    Each line gives one cost: predicted class, true class: cost.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file, or its path without the ending.
+    classes : sequence of str, default=None
+        The classes in the order of the rows and columns. None takes the order of the
+        .names file beside it; the ``classes_`` of an estimator are sorted.
+    encoding : str, default=None
+        Encoding of the files; None recognises UTF-8 and Chinese GB18030.
+
+    Returns
+    -------
+    costs : ndarray of shape (n_classes, n_classes)
+        ``costs[true, predicted]``: 0 for right predictions, 1 where the file is silent.
+
+    Raises
+    ------
+    TableFileError
+        With the line, if one is not of that form, names a class that does not exist, or
+        has a cost that is negative or no number.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from sklearn_textbook.io import read_c45_costs
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "loan.costs")
+    >>> _ = path.write_text("granted, refused: 10 | the bank pays\n")
+    >>> read_c45_costs(path, classes=["granted", "refused"])
+    array([[ 0.,  1.],
+           [10.,  0.]])
+    """
+    path = str(path)
+    stem, ending = split_ending(path)
+    if ending != _ENDING:
+        stem, path = path, find_beside(path, _ENDING) or path + _ENDING
+    lines = read_text(path, encoding).decode().split("\n")
+    classes = list(_find_classes(path, stem, encoding) if classes is None else classes)
+    costs = 1.0 - np.eye(len(classes))
+    for number, line in enumerate(lines, start=1):
+        line = strip_comments(line).strip()
+        if line:
+            predicted, true, cost = _read_cost(line, classes, path, number)
+            costs[true, predicted] = cost
+    return costs
+
+
+def _find_classes(path, stem, encoding):
+    names = find_beside(stem, NAMES_ENDING)
+    if names is None:
+        raise TableFileError(
+            "has no .names file beside it that lists the classes",
+            path=path,
+            remedy="give the classes",
+        )
+    parser = read_names(names, encoding)
+    levels = next(a.levels for a in parser.attributes if a.name == parser.target)
+    if not levels:
+        raise TableFileError(
+            "does not list the classes", path=names, remedy="give the classes"
+        )
+    return levels
+
+
+def _read_cost(line, classes, path, number):
+    """Give the predicted and the true class, as numbers, and the cost of one line."""
+    match = _COST.fullmatch(line)
+    if match is None:
+        raise TableFileError(
+            f"{shorten(line)!r} is no cost",
+            path=path,
+            line=number,
+            remedy="write predicted class, true class: cost",
+        )
+    names = [read_word(match[1]), read_word(match[2])]
+    for name in names:
+        if name not in classes:
+            raise TableFileError(
+                f"no class {name!r}",
+                path=path,
+                line=number,
+                remedy=explain_unknown_name(name, classes),
+            )
+    try:
+        cost = float(match[3])
+    except ValueError:
+        cost = math.nan
+    if not 0 <= cost < math.inf or names[0] == names[1]:
+        raise TableFileError(
+            f"{match[3]!r} as the cost of {names[0]!r} for {names[1]!r}",
+            path=path,
+            line=number,
+            remedy="a cost is a number from 0 upwards, and a right prediction has none",
+        )
+    return classes.index(names[0]), classes.index(names[1]), cost

@@ -1,0 +1,337 @@
+"""A frame as the files of C4.5."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import narwhals as nw
+import pyarrow as pa
+import pyarrow.compute as compute
+
+from sklearn_textbook.io.c45 import CASE_ENDINGS, NAMES_ENDING
+from sklearn_textbook.io.c45_names import ORDERED, SELECTION
+from sklearn_textbook.io.c45_syntax import (
+    MISSING,
+    NOT_APPLICABLE,
+    read_word,
+    write_word,
+)
+from sklearn_textbook.io.naming import explain_unknown_name
+from sklearn_textbook.io.written_values import number_text
+
+
+def write_c45(frame, path, *, target, named_target=False, label=None, test=None):
+    r"""Write a frame as the .names and .data files of C4.5, and a .test file.
+
+    Numbers become continuous; categories discrete with their declared levels in order,
+    with ``[ordered]`` if that is declared as well; text discrete with its sorted
+    values, booleans with false, true; dates, times of day, and dates with times the
+    types of C5.0 for them. A missing value is written ``?``. `read_table` reads the
+    files back equal, text and booleans as categories.
+
+    Parameters
+    ----------
+    frame : pandas, polars or pyarrow table
+        The columns.
+    path : str or path-like
+        What the paths of the files have in common, such as "golf"; an ending .names,
+        .data or .test is taken off. The files are in UTF-8.
+    target : str
+        The column that is the class.
+    named_target : bool, default=False
+        False writes what C4.5 and all its relatives read: the first entry lists the
+        classes, whole numbers too, and the class stands last in the data. It has no
+        name there, and reads back as "class". True writes what C5.0 reads as well: the
+        first entry is the name of the class, which keeps its place among the columns;
+        numbers are then continuous.
+    label : str, default=None
+        A column that only names the rows (a type of C5.0).
+    test : table of the same kind of columns, default=None
+        Rows for the .test file. Its levels are declared with those of `frame`.
+
+    Raises
+    ------
+    ValueError
+        If there is no such column, or the files cannot hold a name or a value: an empty
+        text, line ends, blanks other than single ones between words, a level "?", an
+        infinite number, parts of a second, or without `named_target` a class without at
+        least two levels.
+    TypeError
+        If a column has a type the files cannot hold, such as lists.
+
+    See Also
+    --------
+    read_table : Reads the files.
+    write_arff : Write a frame as an ARFF file.
+
+    References
+    ----------
+    J. R. Quinlan, C4.5: Programs for Machine Learning, Morgan Kaufmann, 1993.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import pandas as pd
+    >>> from sklearn_textbook.io import read_table, write_c45
+    >>> stem = pathlib.Path(tempfile.mkdtemp(), "fruit")
+    >>> colour = pd.Categorical(["green", None], categories=["white", "green"])
+    >>> frame = pd.DataFrame({"kg": [1.5, 2.0], "colour": colour, "y": ["no", "yes"]})
+    >>> write_c45(frame, stem, target="y")
+    >>> print(stem.with_suffix(".names").read_text())
+    no, yes.
+    <BLANKLINE>
+    kg: continuous.
+    colour: white, green.
+    <BLANKLINE>
+    >>> print(stem.with_suffix(".data").read_text())
+    1.5,green,no
+    2,?,yes
+    <BLANKLINE>
+    >>> read_table(stem).column_kinds
+    {'kg': 'numeric', 'colour': 'nominal', 'class': 'nominal'}
+    """
+    tables = [_to_arrow(frame)]
+    names = tables[0].column_names
+    if test is not None:
+        tables.append(_select_alike(_to_arrow(test), tables[0]))
+    _require_columns(names, target, label)
+    columns = {
+        name: _write_column(name, [table[name] for table in tables], name == label)
+        for name in names
+    }
+    numbered = [t[target] for t in tables if pa.types.is_integer(t[target].type)]
+    if not named_target and len(numbered) == len(tables):
+        columns[target] = _write_levels(target, list(map(_read_levels, numbered)))
+    if named_target:
+        lines, attributes = [f"{_write_name(target)}.", ""], names
+    else:
+        attributes = [name for name in names if name != target]
+        names = [*attributes, target]
+        lines = [f"{_list_classes(target, columns[target].levels)}.", ""]
+    lines += [f"{_write_name(n)}: {columns[n].declaration}." for n in attributes]
+    stem = _strip_ending(str(path))
+    for number, ending in enumerate(CASE_ENDINGS[: len(tables)]):
+        cases = zip(*(columns[name].texts[number] for name in names), strict=True)
+        _write_lines(stem + ending, map(",".join, cases))
+    _write_lines(stem + NAMES_ENDING, lines)
+
+
+def _write_lines(path, lines):
+    text = "".join(f"{line}\n" for line in lines)
+    Path(path).write_text(text, encoding="utf-8", newline="\n")
+
+
+def _strip_ending(path):
+    ending = Path(path).suffix
+    known = (NAMES_ENDING, *CASE_ENDINGS)
+    return path.removesuffix(ending) if ending in known else path
+
+
+# --------------------------------------------------------------------- tables
+def _to_arrow(frame):
+    frame = nw.from_native(frame, eager_only=True)
+    if frame.implementation.is_polars():
+        # Its categoricals declare no levels: those in use, sorted, as for text.
+        undeclared = [n for n, d in frame.schema.items() if d == nw.Categorical]
+        frame = frame.with_columns(nw.col(name).cast(nw.String) for name in undeclared)
+    return frame.to_arrow()
+
+
+def _select_alike(test, table):
+    """Give the columns of the test table in the order of the other; all must exist."""
+    for name in table.column_names:
+        if name not in test.column_names:
+            remedy = explain_unknown_name(name, test.column_names)
+            raise ValueError(f"test: no column {name!r}; {remedy}")
+        kinds = [_find_kind(name, t[name].type) for t in (table, test)]
+        if kinds[0] != kinds[1]:
+            raise ValueError(
+                f"test: column {name!r} is {kinds[1]}, and {kinds[0]} in frame"
+            )
+    return test.select(table.column_names)
+
+
+def _require_columns(names, target, label):
+    for option, name in (("target", target), ("label", label)):
+        if name not in names and name is not None:
+            remedy = explain_unknown_name(name, names)
+            raise ValueError(f"{option}: no column {name!r}; {remedy}")
+    if label == target:
+        raise ValueError(f"label: {label!r} is the target")
+
+
+# ------------------------------------------------------------------- columns
+@dataclass(frozen=True)
+class _Written:
+    """One column as text.
+
+    Parameters
+    ----------
+    declaration : str
+        Its type as the .names file has it.
+    texts : list of list of str
+        Its values in every table.
+    levels : tuple of str
+        Its levels, if it has any.
+    """
+
+    declaration: str
+    texts: list
+    levels: tuple = ()
+
+
+def _find_kind(name, data_type):
+    """Give the type of C5.0 that holds an Arrow type."""
+    if pa.types.is_dictionary(data_type) or _is_text(data_type):
+        return "discrete"
+    if pa.types.is_boolean(data_type):
+        return "boolean"
+    if pa.types.is_date(data_type):
+        return "date"
+    if pa.types.is_timestamp(data_type):
+        return "timestamp"
+    if pa.types.is_time(data_type):
+        return "time"
+    for is_number in (
+        pa.types.is_integer,
+        pa.types.is_floating,
+        pa.types.is_decimal,
+        pa.types.is_null,
+    ):
+        if is_number(data_type):
+            return "continuous"
+    raise TypeError(
+        f"column {name!r} has type {data_type}, which files of C4.5 cannot hold"
+    )
+
+
+def _is_text(data_type):
+    return pa.types.is_string(data_type) or pa.types.is_large_string(data_type)
+
+
+def _write_column(name, columns, is_label):
+    kind = _find_kind(name, columns[0].type)
+    if is_label:
+        return _write_label(name, columns)
+    if kind in ("discrete", "boolean"):
+        return _write_levels(name, [_read_levels(column) for column in columns])
+    write = _write_numbers if kind == "continuous" else _write_moments
+    return _Written(kind, [write(name, kind, column) for column in columns])
+
+
+def _write_label(name, columns):
+    def write(value):
+        text = str(value)
+        if text == NOT_APPLICABLE:
+            raise ValueError(f"column {name!r}: {text!r} stands for a missing value")
+        return _write_level(name, text)
+
+    return _Written("label", [_write_each(column, write) for column in columns])
+
+
+def _write_each(column, write):
+    return [MISSING if v is None else write(v) for v in column.to_pylist()]
+
+
+def _write_numbers(name, kind, column):
+    if pa.types.is_integer(column.type) or pa.types.is_null(column.type):
+        return _write_each(column, str)
+    column = column.cast(pa.float64())
+    if compute.any(compute.is_inf(column)).as_py():
+        raise ValueError(f"column {name!r} has an infinite value")
+    return _write_each(column, number_text)
+
+
+def _write_moments(name, kind, column):
+    if kind == "date":
+        return _write_each(column.cast(pa.date32()), lambda day: day.isoformat())
+    try:
+        if kind == "timestamp":
+            column = column.cast(pa.timestamp("s"))
+            return _write_each(column, lambda moment: moment.isoformat(sep=" "))
+        return _write_each(column.cast(pa.time32("s")), lambda time: time.isoformat())
+    except pa.ArrowInvalid:
+        raise ValueError(
+            f"column {name!r} has parts of a second, which files of C4.5 cannot hold"
+        ) from None
+
+
+# -------------------------------------------------------------------- levels
+@dataclass(frozen=True)
+class _Levels:
+    """The levels of a column and its values as texts."""
+
+    levels: list
+    is_ordered: bool
+    values: list
+
+
+def _read_levels(column):
+    kind = column.type
+    if pa.types.is_boolean(kind):
+        values = column.cast(pa.string()).to_pylist()
+        return _Levels(["false", "true"], False, values)
+    if not pa.types.is_dictionary(kind):
+        levels = sorted(compute.unique(column.drop_null()).to_pylist())
+        values = column.cast(pa.string()).to_pylist()
+        return _Levels([str(level) for level in levels], False, values)
+    write = number_text if pa.types.is_floating(kind.value_type) else str
+    array = column.unify_dictionaries().combine_chunks()
+    levels = [write(level) for level in array.dictionary.to_pylist()]
+    codes = array.indices.to_pylist()
+    values = [None if code is None else levels[code] for code in codes]
+    return _Levels(levels, kind.ordered, values)
+
+
+def _write_levels(name, columns):
+    levels = list(dict.fromkeys(level for c in columns for level in c.levels))
+    texts = {level: _write_level(name, level) for level in levels}
+    texts[None] = MISSING
+    declaration = ", ".join(texts[level] for level in levels)
+    first = columns[0]
+    if first.is_ordered and levels:
+        declaration = f"{ORDERED} {declaration}"
+    elif len(levels) < 2:
+        declaration = "discrete 1"  # a list of one level is no type in these files
+        if levels and (levels[0] == NOT_APPLICABLE or levels[0] not in first.values):
+            raise ValueError(
+                f"column {name!r} has the only level {levels[0]!r}, which can be "
+                "declared only by a row that has it"
+            )
+    elif declaration.startswith(ORDERED):
+        declaration = f"\\{declaration}"
+    written = [[texts[value] for value in column.values] for column in columns]
+    return _Written(declaration, written, tuple(levels))
+
+
+def _list_classes(target, levels):
+    if len(levels) < 2:
+        raise ValueError(
+            f"target {target!r} is not discrete with at least two levels; "
+            "named_target=True writes it all the same"
+        )
+    return ", ".join(map(write_word, levels))
+
+
+# --------------------------------------------------------------------- words
+def _write_name(name):
+    word = _write_word(f"column {name!r}: its name", name)
+    return f"\\{word}" if SELECTION.fullmatch(word) else word
+
+
+def _write_level(name, level):
+    if level == MISSING:
+        raise ValueError(f"column {name!r}: {level!r} stands for a missing value")
+    return _write_word(f"column {name!r}: {level!r}", level)
+
+
+def _write_word(what, text):
+    """Escape a text, and refuse one that would read back as another."""
+    word = write_word(text)
+    if not text or "\r" in text or read_word(word) != text:
+        raise ValueError(
+            f"{what} is empty, or has line ends or other blanks than single ones "
+            "between words, which files of C4.5 cannot hold"
+        )
+    return word

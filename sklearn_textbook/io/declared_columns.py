@@ -1,0 +1,149 @@
+"""Texts as the types that a file declares; a value that does not fit is an error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as compute
+
+from sklearn_textbook.io.columns import (
+    categories_from_text,
+    find_text_that_is_no_number,
+)
+from sklearn_textbook.io.naming import list_names
+from sklearn_textbook.io.table_file import TableFileError
+
+
+@dataclass(frozen=True)
+class DeclaredColumns:
+    """Converts the columns of one file.
+
+    Parameters
+    ----------
+    path : str
+        The file, for messages.
+    find_line : callable
+        Line of a row, counted from 0.
+    """
+
+    path: str
+    find_line: callable
+
+    def refuse(self, name, text, row, problem, remedy):
+        """Give the error for a value that does not fit its column."""
+        return TableFileError(
+            f"{text!r} {problem}",
+            path=self.path,
+            line=self.find_line(row),
+            column=name,
+            remedy=remedy,
+        )
+
+    def to_numbers(self, name, column):
+        """Convert texts to numbers; what is not a number by its own word is missing.
+
+        Parameters
+        ----------
+        name : str
+            Name of the column.
+        column : pyarrow.ChunkedArray of strings
+            The texts.
+
+        Returns
+        -------
+        numbers : pyarrow.ChunkedArray of float64
+            The numbers; "nan" becomes null.
+
+        Raises
+        ------
+        TableFileError
+            If a text is no number.
+        """
+        try:
+            numbers = column.cast(pa.float64())
+        except pa.ArrowInvalid:
+            row = find_text_that_is_no_number(column)
+            if row is not None:
+                raise self.refuse(
+                    name,
+                    column[row].as_py(),
+                    row,
+                    "is not a number",
+                    "write a number, or ? if it is missing",
+                ) from None
+            # Python reads a few spellings that pyarrow does not, such as +1.
+            values = [None if t is None else float(t) for t in column.to_pylist()]
+            numbers = pa.chunked_array([pa.array(values, pa.float64())])
+        not_a_number = compute.is_nan(numbers)
+        return compute.if_else(not_a_number, pa.scalar(None, pa.float64()), numbers)
+
+    def to_levels(self, name, column, levels, *, ordered=False):
+        """Convert texts to categories with the declared levels, in their order.
+
+        Parameters
+        ----------
+        name : str
+            Name of the column.
+        column : pyarrow.ChunkedArray of strings
+            The texts.
+        levels : sequence of str
+            The declared levels.
+        ordered : bool, default=False
+            Whether their order has a meaning.
+
+        Returns
+        -------
+        categories : pyarrow.ChunkedArray
+            The categories.
+
+        Raises
+        ------
+        TableFileError
+            If a text is no declared level.
+        """
+        coded = categories_from_text(column, list(levels), ordered=ordered)
+        if coded.null_count > column.null_count:
+            unknown = compute.and_(compute.is_null(coded), compute.is_valid(column))
+            row = compute.index(unknown, True).as_py()
+            raise self.refuse(
+                name,
+                column[row].as_py(),
+                row,
+                "is not a declared level",
+                f"declared are {list_names(levels)}",
+            )
+        return coded
+
+    def convert_each(self, name, column, convert, problem, remedy):
+        """Convert texts one by one.
+
+        Parameters
+        ----------
+        name : str
+            Name of the column.
+        column : pyarrow.ChunkedArray of strings
+            The texts.
+        convert : callable
+            Gives the value of a text, or raises ValueError.
+        problem, remedy : str
+            What is wrong with a text that cannot be converted, and what would be right.
+
+        Returns
+        -------
+        values : list
+            The values, None where the text is missing.
+
+        Raises
+        ------
+        TableFileError
+            If a text cannot be converted.
+        """
+        values = []
+        for row, text in enumerate(column.to_pylist()):
+            try:
+                values.append(None if text is None else convert(text))
+            except ValueError:
+                remedy = f"{remedy}, or ? if it is missing"
+                raise self.refuse(name, text, row, problem, remedy) from None
+        return values

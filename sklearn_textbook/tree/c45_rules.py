@@ -1,0 +1,407 @@
+"""Rules from a C4.5 tree, generalised one by one (C4.5rules, 规则集)."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sklearn_textbook._contract.labels import (
+    check_target,
+    decode_dictionary,
+    encode_labels,
+)
+from sklearn_textbook._contract.parameters import check_real, is_checked
+from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.weights import apply_class_weight, check_weights
+from sklearn_textbook.tree.c45 import C45Classifier
+from sklearn_textbook.tree.encode.arrays import require_two_dimensions
+from sklearn_textbook.tree.explain.lazy_rules import LazyRules
+from sklearn_textbook.tree.rules import (
+    build_rule_list,
+    evaluate_rules,
+    find_deciding_rules,
+)
+
+
+class C45RulesClassifier(ClassifierMixin, BaseEstimator):
+    r"""Ordered list of if-then rules, made from an unpruned C4.5 tree (C4.5rules).
+
+    A tree says the same thing in many places, and the tests near its root are part of
+    every path. A list of rules is free of both: each path is made as general as the
+    training rows allow, and few of the results are kept.
+
+    1. *Paths.* Every path of an unpruned :class:`C45Classifier` to a leaf with
+       training rows is a rule for the most frequent class of the leaf.
+    2. *Generalising.* A rule that covers rows of weight N, E of them of other
+       classes, has the pessimistic error rate
+
+       .. math:: U(E, N) = \frac{E + \mathrm{add}(E, N)}{N},
+
+       the upper limit of a binomial error rate that is exceeded with the probability
+       ``confidence``, with the same approximation as the pruning of the tree: for
+       E = 0 it is :math:`1 - CF^{1/N}`, for :math:`1 \le E < N - \tfrac12`
+
+       .. math::
+
+           \frac{f + \frac{z^2}{2N} + z\sqrt{\frac fN - \frac{f^2}N
+           + \frac{z^2}{4N^2}}}{1 + \frac{z^2}N}, \qquad f = \frac{E + 0.5}{N},
+           \quad \Phi(z) = 1 - CF,
+
+       for 0 < E < 1 between both, and 1 for larger E. As long as a condition can be
+       dropped without a higher rate, the one that leaves the lowest rate is. Rules
+       that come out equal are one; a rule is dropped unless its rate is below the
+       share of the other classes in the table.
+    3. *Choosing.* For every class, the subset R of its rules with the shortest
+       description, in bits:
+
+       .. math::
+
+           \tfrac12 \Big(\sum_{i \in R} c_i - \log_2 |R|!\Big)
+           + \log_2 \binom{r}{f} + \log_2 \binom{n - r}{m - r + f}
+
+       where the rules cover rows of weight r, f of them wrongly, the table has the
+       weight n, and the class m. A rule of k conditions costs :math:`c_i`, the bits
+       of the conditions less :math:`\log_2 k!`. A condition costs :math:`\log_2 d`
+       for its column, one of d, and :math:`1 + \log_2 v` for a side of one of v cuts
+       between the values of the column, or the entropy of the column for one of its
+       levels (1 more for all but one level; one bit per level for another set).
+       All subsets of at most 10 rules are tried; otherwise rules are added and deleted
+       one at a time, the best first, from no rule and from all rules on.
+    4. *Order.* First come the rules of the class that covers the fewest rows of other
+       classes, then of the class that does so among the rows not covered yet, and so
+       on; within a class they stand by rising U.
+    5. *Default.* Rows without a rule get the class with the most training rows
+       without a rule; of equals, the more frequent one.
+    6. *Polishing.* As long as the list makes fewer errors in training without some
+       rule, that rule is dropped and the default chosen anew.
+
+    The first rule that a row meets decides. A missing value meets no condition, in
+    training and in prediction, nor does a level that training has not seen.
+
+    Parameters
+    ----------
+    confidence : float, default=0.25
+        Probability that the true error rate of a rule exceeds its pessimistic one;
+        a smaller value makes more general rules. Above 0.5 nothing is added to E.
+    significance : float, default=None
+        If given, a condition is also dropped if Fisher's exact test, one-sided, finds
+        a p-value above it, the largest first: the chance that a condition without
+        any bearing on the class keeps so many right rows. None: no such test.
+    gain_ratio_rule : {"above-average", "plain"}, default="above-average"
+        As in :class:`C45Classifier`, like all that follow.
+    mdl_correction : bool, default=True
+        Whether a numeric test pays for the choice of its threshold.
+    threshold : {"observed", "midpoint"}, default="observed"
+        Where thresholds lie.
+    categorical_split : {"multiway", "one-vs-rest", "subset"}, default="multiway"
+        How a nominal column divides its levels.
+    max_depth : int, default=None
+        Largest depth of the tree, so the longest path; None: no limit.
+    min_samples_leaf : int, default=2
+        Weight that at least two branches of a test must have.
+    class_weight : dict or "balanced", default=None
+        Weight of each class, multiplied with the sample weights.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Nominal columns: by dtype, none, or a mask, indices or names.
+    n_jobs : int, default=None
+        Threads; None: as many as OpenMP allows, at most one per core. The rules are
+        the same for any number.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    default_class_ : object
+        Class of the rows that no rule covers.
+    n_rules_ : int
+        Number of rules, the default not counted.
+    rules_ : sequence of dict
+        The rules in order, and last the default, which has no conditions; see
+        :func:`export_rules` for what they hold and for other forms.
+    rule_list_ : RuleList
+        The rules as arrays.
+    tree_estimator_ : C45Classifier
+        The fitted tree that the rules come from.
+    schema_ : TableSchema
+        Kinds, names and levels of the columns.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, if the table has names that are all strings.
+
+    See Also
+    --------
+    C45Classifier : The tree.
+    export_rules : The rules as text, data frame, SQL or Python code.
+
+    Notes
+    -----
+    Differences from the program C4.5rules: its large classes are searched by adding
+    and deleting from random subsets or by simulated annealing, so that its result
+    depends on a seed; some of its costs differ in detail. Weights are counts: a row of
+    weight 2 is two rows.
+
+    Generalising looks at all n rows, 64 at a time, for every condition that it drops:
+    with L paths of k conditions it takes up to L k² n / 64 steps, but most words of
+    rows are done after a few conditions. Choosing takes about R² steps for R rules
+    of one class.
+
+    References
+    ----------
+    .. [1] J. R. Quinlan (1993), C4.5: Programs for Machine Learning, chapter 5.
+    .. [2] J. R. Quinlan (1987), Generating Production Rules from Decision Trees.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.datasets import load_play_tennis
+    >>> from sklearn_textbook.tree import C45RulesClassifier, export_rules
+    >>> golf = load_play_tennis(version="golf", as_frame=True)
+    >>> model = C45RulesClassifier().fit(golf.data, golf.target)
+    >>> print(export_rules(model), end="")
+    IF outlook = overcast THEN yes [support 28.6% (4 rows), confidence 83.3%]
+    ELSE IF outlook = sunny AND humidity > 75 THEN no [support 21.4% (3 rows), ...]
+    ELSE IF outlook = rain AND windy = true THEN no [support 14.3% (2 rows), ...]
+    ELSE yes [support 35.7% (5 rows), confidence 85.7%]
+    >>> print(model.evaluate(golf.data, golf.target))
+    Rule  Size  Error  Used     Wrong  Advantage  Class
+    ----  ----  -----  ----  --------  ---------  -----
+       0     1  29.3%     4  0 (0.0%)    0 (0|0)  yes
+       1     2  37.0%     3  0 (0.0%)    3 (3|0)  no
+       2     2  50.0%     2  0 (0.0%)    2 (2|0)  no
+    <BLANKLINE>
+    Default class yes: used 5, wrong 0
+    Tested 14, errors 0 (0.0%)
+    <BLANKLINE>
+    (a)  (b)  <- classified as
+      5       (a): class no
+           9  (b): class yes
+    """
+
+    def __init__(
+        self,
+        *,
+        confidence=0.25,
+        significance=None,
+        gain_ratio_rule="above-average",
+        mdl_correction=True,
+        threshold="observed",
+        categorical_split="multiway",
+        max_depth=None,
+        min_samples_leaf=2,
+        class_weight=None,
+        categorical_features="from_dtype",
+        n_jobs=None,
+    ):
+        self.confidence = confidence
+        self.significance = significance
+        self.gain_ratio_rule = gain_ratio_rule
+        self.mdl_correction = mdl_correction
+        self.threshold = threshold
+        self.categorical_split = categorical_split
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y, sample_weight=None):
+        """Grow the tree and turn it into rules.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The training table.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows; rows of weight 0 take no part.
+
+        Returns
+        -------
+        self : C45RulesClassifier
+            The fitted estimator.
+        """
+        self._check_parameters()
+        if y is None:
+            # Lets scikit-learn say what it always says.
+            validate_data(self, X, y, skip_check_array=True)
+        y = column_or_1d(decode_dictionary(y), warn=True)
+        self.tree_estimator_ = self._make_tree_estimator()
+        self.tree_estimator_.fit(X, y, sample_weight=sample_weight)
+        validate_data(self, X, y, skip_check_array=True)
+        self.schema_ = self.tree_estimator_.schema_
+        y = check_target(y, is_numeric=False)
+        (self.classes_,), codes = encode_labels(y)
+        weight = check_weights(sample_weight, len(y))
+        self.rule_list_ = build_rule_list(
+            self.tree_estimator_.tree_,
+            self.schema_,
+            X,
+            codes[:, 0],
+            apply_class_weight(self.class_weight, y[:, 0], weight),
+            self.confidence,
+            self.significance,
+            count_threads(self.n_jobs, y.shape[0] * self.n_features_in_),
+        )
+        self.n_rules_ = len(self.rule_list_)
+        self.default_class_ = self.classes_[self.rule_list_.rule_class[-1]]
+        return self
+
+    def _check_parameters(self):
+        check_real("confidence", self.confidence, 0.0, 1.0)
+        if self.significance is not None:
+            check_real("significance", self.significance, 0.0, 1.0)
+        if is_checked() and self.confidence in (0.0, 1.0):
+            raise ValueError(
+                "The 'confidence' parameter must lie between 0 and 1, both excluded; "
+                f"got {self.confidence!r}."
+            )
+
+    def _make_tree_estimator(self):
+        """Make the tree whose paths become rules."""
+        return C45Classifier(
+            pruning=None,
+            gain_ratio_rule=self.gain_ratio_rule,
+            mdl_correction=self.mdl_correction,
+            threshold=self.threshold,
+            categorical_split=self.categorical_split,
+            max_depth=self.max_depth,
+            min_samples_leaf=self.min_samples_leaf,
+            class_weight=self.class_weight,
+            categorical_features=self.categorical_features,
+            n_jobs=self.n_jobs,
+        )
+
+    # ------------------------------------------------------------ public methods
+    def apply(self, X):
+        """Find the rule that decides each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        rules : ndarray of int64, shape (n_samples,)
+            Numbers of the rules, positions in ``rules_``; -1 for the default.
+        """
+        return self._find_rules(X, 1)[0]
+
+    def predict(self, X):
+        """Class of the first rule that each row meets, or the default class.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Class labels.
+        """
+        rules = self.apply(X)
+        return self.classes_.take(self.rule_list_.rule_class[rules])
+
+    def predict_proba(self, X):
+        r"""Share of each class among the training rows of the rule that decides.
+
+        By Laplace's rule, :math:`(n_k + 1) / (n + K)` with :math:`n_k` the weight of
+        class k, of K, among the n that the rule decides in training; if it decides
+        none there, among all that it covers. The class of the rule always has the
+        largest share: another class with more weight counts as having as much.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        shares : ndarray of shape (n_samples, n_classes)
+            Shares of ``classes_``.
+        """
+        rules = self.apply(X)
+        return self.rule_list_.shares[rules]
+
+    def predict_log_proba(self, X):
+        """Natural logarithm of :meth:`predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        logarithms : ndarray of shape (n_samples, n_classes)
+            Finite numbers: no share is 0.
+        """
+        return np.log(self.predict_proba(X))
+
+    def evaluate(self, X, y, sample_weight=None):
+        """Count what each rule does on rows whose class is known.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        evaluation : RuleEvaluation
+            Size, error, use, errors and advantage of every rule, and the confusion
+            matrix; ``print`` writes both as tables.
+        """
+        first, second = self._find_rules(X, 2)
+        y = column_or_1d(decode_dictionary(y), warn=True)
+        y = check_target(y, is_numeric=False)[:, 0]
+        if len(y) != len(first):
+            raise ValueError(
+                f"y must have one class per row of X: it has {len(y)}, X has "
+                f"{len(first)} rows."
+            )
+        weight = check_weights(sample_weight, len(first))
+        return evaluate_rules(self.rule_list_, first, second, y, self.classes_, weight)
+
+    @property
+    def rules_(self):
+        """The rules in order, as a sequence of dictionaries.
+
+        Written out on first use; see
+        :func:`~sklearn_textbook.tree.export_rules` for other forms.
+        """
+        check_is_fitted(self)
+        return LazyRules(self.rule_list_, self.schema_, self.classes_)
+
+    def _find_rules(self, X, n_found):
+        """Numbers of the first rules that cover each row; -1 where there is none."""
+        check_is_fitted(self)
+        if isinstance(X, np.ndarray):
+            require_two_dimensions(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        parts = []
+        for _, matrix in self.schema_.read_blocks(X):
+            n_threads = count_threads(self.n_jobs, matrix.size)
+            found = [find_deciding_rules(self.rule_list_, matrix, n_threads=n_threads)]
+            for _ in range(n_found - 1):
+                found.append(
+                    find_deciding_rules(self.rule_list_, matrix, found[-1], n_threads)
+                )
+            parts.append(found)
+        return [np.concatenate(found) for found in zip(*parts, strict=True)]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        return tags

@@ -1,0 +1,164 @@
+"""An ordered list of rules, described as the rules of a tree are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+
+from sklearn_textbook.tree.explain.conditions import branch_condition
+from sklearn_textbook.tree.explain.fitted import FittedTree, join_names
+from sklearn_textbook.tree.explain.rules import Rule, extend_path, rule_record
+from sklearn_textbook.tree.rules import RuleList
+
+
+@dataclass(frozen=True)
+class FittedRules(FittedTree):
+    """A list of rules with the names of its columns and classes.
+
+    Rows end in rules instead of nodes: place i is rule i, and the last place is the
+    default.
+
+    Parameters
+    ----------
+    rule_list : RuleList
+        The rules.
+    """
+
+    rule_list: RuleList = field(kw_only=True)
+
+    is_list: ClassVar[bool] = True
+
+    @property
+    def statistics(self):
+        """Class shares of every rule."""
+        return self.rule_list.shares[:, None, :]
+
+    @property
+    def total_weight(self):
+        """Weight of the training rows."""
+        return float(self.rule_list.weight.sum())
+
+    def class_shares(self, place):
+        """Class shares of one rule; shape (1, n_classes)."""
+        return self.statistics[place]
+
+
+def join_rule_names(rule_list, schema, classes, feature_names=None, class_names=None):
+    """Make a :class:`FittedRules` of its parts.
+
+    Parameters
+    ----------
+    rule_list : RuleList
+        The rules.
+    schema : TableSchema
+        The columns of its table.
+    classes : ndarray
+        The class labels.
+    feature_names, class_names : array-like or None, default=None
+        Names to use instead of those of the columns and the class labels.
+
+    Returns
+    -------
+    FittedRules
+        The rules and their names.
+
+    Raises
+    ------
+    ValueError
+        If there are too many or too few names.
+    """
+    fitted = join_names(rule_list.tree, schema, classes, feature_names, class_names)
+    return FittedRules(**vars(fitted), rule_list=rule_list)
+
+
+def collect_listed_rules(rule_list):
+    """List the rules in order, and last the default, which has no conditions.
+
+    Parameters
+    ----------
+    rule_list : RuleList
+        The rules.
+
+    Returns
+    -------
+    list of Rule
+        Their ``node`` is the number of the rule.
+    """
+    rules = []
+    for number in range(len(rule_list) + 1):
+        path = {}
+        if number < len(rule_list):
+            part = slice(rule_list.start[number], rule_list.start[number + 1])
+            for node in rule_list.nodes[part].tolist():
+                path = extend_path(path, _strict_condition(rule_list.tree, node))
+        rules.append(
+            Rule(
+                node=number,
+                is_leaf=True,
+                conditions=tuple(path.values()),
+                n_samples=int(rule_list.n_samples[number]),
+                weight=float(rule_list.weight[number]),
+            )
+        )
+    return rules
+
+
+def _strict_condition(tree, node):
+    """Condition of a branch that missing values and unseen levels do not meet."""
+    parent = int(tree.nodes["parent"][node])
+    branch = node - int(tree.nodes["first_child"][parent])
+    condition = branch_condition(tree, parent, branch)
+    shares = condition.shares
+    if shares is not None:
+        shares = (*(float(share == 1.0) for share in shares[:-1]), 0.0)
+    return replace(condition, shares=shares, missing=0.0, chains=())
+
+
+def make_listed_records(fitted, rules):
+    """Rules as dictionaries.
+
+    Parameters
+    ----------
+    fitted : FittedRules
+        The list and its names.
+    rules : list of Rule
+        What :func:`collect_listed_rules` made of it.
+
+    Returns
+    -------
+    list of dict
+        As :func:`~sklearn_textbook.tree.explain.build_rules` has them, but with
+        ``rule``, the number of the rule (-1: the default), in the place of ``node``
+        and ``is_leaf``, and with ``error``, its pessimistic error rate (None for the
+        default).
+    """
+    records = []
+    for rule in rules:
+        rate = float(fitted.rule_list.rate[rule.node])
+        number = rule.node if rule.node < len(fitted.rule_list) else -1
+        error = None if np.isnan(rate) else rate
+        records.append({"rule": number, **rule_record(fitted, rule), "error": error})
+    return records
+
+
+def build_listed_rules(rule_list, schema, classes):
+    """Write a list of rules as dictionaries; see :func:`make_listed_records`.
+
+    Parameters
+    ----------
+    rule_list : RuleList
+        The rules.
+    schema : TableSchema
+        The columns of its table.
+    classes : ndarray
+        The class labels.
+
+    Returns
+    -------
+    list of dict
+        The rules in order, and last the default.
+    """
+    fitted = join_rule_names(rule_list, schema, classes)
+    return make_listed_records(fitted, collect_listed_rules(rule_list))

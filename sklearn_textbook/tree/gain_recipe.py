@@ -1,0 +1,169 @@
+"""What ID3 and C4.5 share: gains decide, weights measure, cases are divided."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import column_or_1d
+
+from sklearn_textbook._contract.labels import decode_dictionary
+from sklearn_textbook._contract.parameters import (
+    check_choice,
+    check_count_or_share,
+    check_integer,
+    check_random_seed,
+    check_real,
+    is_integer,
+    resolve_max_features,
+)
+from sklearn_textbook.tree.grow.grow import UNLIMITED, GrowthRules
+from sklearn_textbook.tree.prune import keep_best_first, resolve_pruner
+from sklearn_textbook.tree.recipe import BaseTree, TreeClassifierMethods
+
+
+def resolve_weight(value, total_weight):
+    """Take a count as a weight, a share as its part of the total weight."""
+    return float(value) if is_integer(value) else float(value * total_weight)
+
+
+class BaseGainTree(ClassifierMixin, TreeClassifierMethods, BaseTree):
+    """Base of the classifiers that divide by information gain or gain ratio."""
+
+    _categorical_splits = ()
+    _sorts_nominal = False
+
+    def _check_parameters(self):
+        check_integer("max_depth", self.max_depth, 1, accepts_none=True)
+        check_count_or_share("min_samples_split", self.min_samples_split, 2)
+        check_count_or_share(
+            "min_samples_leaf", self.min_samples_leaf, 1, includes_one=False
+        )
+        check_real("min_weight_fraction_leaf", self.min_weight_fraction_leaf, 0.0, 0.5)
+        check_integer("max_leaf_nodes", self.max_leaf_nodes, 2, accepts_none=True)
+        check_real("min_impurity_decrease", self.min_impurity_decrease, 0.0)
+        check_count_or_share(
+            "max_features", self.max_features, 1, words=(None, "sqrt", "log2")
+        )
+        check_random_seed("random_state", self.random_state)
+        check_choice(
+            "categorical_split", self.categorical_split, self._categorical_splits
+        )
+        check_choice("missing", self.missing, ("fractional", "error"))
+        check_choice("unseen", self.unseen, ("parent", "fractional", "error"))
+        check_choice("tie_breaking", self.tie_breaking, ("first", "random"))
+        pruner = resolve_pruner(self.pruning)
+        if pruner is not None:
+            pruner.check_parameters()
+
+    def _check_target(self, y, *, is_classifier):
+        return super()._check_target(
+            column_or_1d(decode_dictionary(y), warn=True), is_classifier=is_classifier
+        )
+
+    def _select_rows(self, matrix, target, weight):
+        """Drop the rows of weight 0: their values make no thresholds either."""
+        if weight is None or (weight > 0).all():
+            return matrix, target, weight
+        is_kept = weight > 0
+        return matrix[is_kept], target.take(is_kept), weight[is_kept]
+
+    def _resolve_least_branch(self, total_weight, least):
+        return max(least, self.min_weight_fraction_leaf * total_weight)
+
+    def _resolve_growth(self, table, gain):
+        """Return the growth rules that hold for ID3 and C4.5."""
+        self.max_features_ = min(
+            resolve_max_features(self.max_features, table.n_columns), table.n_columns
+        )
+        return GrowthRules(
+            criterion="entropy",
+            max_depth=UNLIMITED if self.max_depth is None else int(self.max_depth),
+            min_impurity_decrease=float(self.min_impurity_decrease),
+            max_features=self.max_features_,
+            shuffles_columns=self.tie_breaking == "random",
+            missing="fractional",
+            categorical_split=self.categorical_split,
+            unseen=self.unseen,
+            gain=gain,
+        )
+
+    def _grow(self, table, target, weight, n_threads):
+        tree = super()._grow(table, target, weight, n_threads)
+        if self.max_leaf_nodes is None:
+            return tree
+        return keep_best_first(tree, min(self.max_leaf_nodes, tree.node_count + 1))
+
+    def _prune(self, tree, data, n_threads):
+        pruner = resolve_pruner(self.pruning)
+        return tree if pruner is None else pruner.prune_tree(tree, data, n_threads)
+
+    # ----------------------------------------------- parameters of a named pruner
+    def get_params(self, deep=True):
+        """Get the parameters; with ``deep`` those of the pruner, too.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to add the pruner's, as ``pruning__...``.
+
+        Returns
+        -------
+        params : dict
+            Names and values.
+        """
+        params = super().get_params(deep=deep)
+        if deep and isinstance(self.pruning, str):
+            pruner = resolve_pruner(self.pruning, strict=False)
+            if pruner is not None:
+                for name, value in pruner.get_params().items():
+                    params[f"pruning__{name}"] = value
+        return params
+
+    def set_params(self, **params):
+        """Set parameters; ``pruning__...`` turns a named pruner into an object.
+
+        Parameters
+        ----------
+        **params : dict
+            Names and values.
+
+        Returns
+        -------
+        self : estimator
+            This estimator.
+        """
+        if any(name.startswith("pruning__") for name in params):
+            pruning = params.get("pruning", self.pruning)
+            if isinstance(pruning, str):
+                params["pruning"] = resolve_pruner(pruning)
+        return super().set_params(**params)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = False
+        tags.target_tags.single_output = True
+        return tags
+
+
+def pick_classes(shares, tolerance):
+    """Find the class of the largest share; differences within a tolerance are none.
+
+    Parameters
+    ----------
+    shares : ndarray of float64, shape (n_rows, n_classes)
+        Shares of the classes.
+    tolerance : float
+        A class takes over from an earlier one only if its share is larger by more.
+
+    Returns
+    -------
+    best : ndarray of int64, shape (n_rows,)
+        Numbers of the classes.
+    """
+    best = np.zeros(len(shares), dtype=np.int64)
+    largest = shares[:, 0].copy()
+    for number in range(1, shares.shape[1]):
+        is_larger = shares[:, number] > largest + tolerance
+        best[is_larger] = number
+        largest[is_larger] = shares[is_larger, number]
+    return best

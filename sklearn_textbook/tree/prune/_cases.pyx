@@ -1,0 +1,275 @@
+# cython: language_level=3
+"""Cases on a stack, and a test that divides those of a node in place.
+
+A value that the test cannot place (missing, or a level without a branch) is called
+missing here: its case goes to every branch, with a part of its weight. The parts are
+in proportion to the weight of the cases there whose value is present.
+"""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport uint16_t, uint32_t
+from libc.stdlib cimport realloc
+from libc.string cimport memcpy
+
+from sklearn_textbook.tree.grow._layout cimport NOMINAL, NUMERIC, find_level_child
+from sklearn_textbook.tree.split._types cimport Code, missing_code
+
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__) || defined(__clang__)
+    #define FETCH_EARLY(address) __builtin_prefetch(address)
+    #else
+    #define FETCH_EARLY(address) ((void)(address))
+    #endif
+    """
+    void FETCH_EARLY(const void*) noexcept nogil
+
+cdef enum:
+    FETCH_AHEAD = 24  # values that are on their way from memory at a time
+
+
+cdef int push_cases(
+    Stack* stack, const Stack* source, int64_t start, int64_t n, double share
+) noexcept nogil:
+    """Copy n cases of a stack, the same one or another, to the top, a share of each;
+    -1 when memory runs out."""
+    cdef:
+        int64_t capacity = stack.capacity, i
+        void* moved
+        Case* target
+    if stack.top + n > capacity:
+        capacity = max(stack.top + n, capacity + capacity // 2)
+        moved = realloc(stack.cases, capacity * sizeof(Case))
+        if moved == NULL:
+            return -1
+        stack.cases = <Case*>moved
+        stack.capacity = capacity
+    target = stack.cases + stack.top
+    memcpy(target, source.cases + start, n * sizeof(Case))
+    if share != 1.0:
+        for i in range(n):
+            target[i].weight *= share
+    stack.top += n
+    return 0
+
+
+# ------------------------------------------------------------------------- one value
+cdef struct Column:
+    const char* start
+    Py_ssize_t stride
+    bint is_single
+
+
+cdef inline Column view_column(const Table* table, const Node* test) noexcept nogil:
+    cdef Column column
+    column.start = table.start + test.feature * table.column_stride
+    column.stride = table.row_stride
+    column.is_single = table.is_single
+    return column
+
+
+cdef inline double read_value(
+    Column column, const Case* cases, int64_t i, int64_t n
+) noexcept nogil:
+    """Value of case i of n that are read one after the other."""
+    cdef const char* place = column.start + cases[i].row * column.stride
+    cdef int64_t ahead = min(i + FETCH_AHEAD, n - 1)
+    FETCH_EARLY(column.start + cases[ahead].row * column.stride)
+    if column.is_single:
+        return (<const float*>place)[0]
+    return (<const double*>place)[0]
+
+
+cdef inline double smallest_value(const Node* test) noexcept nogil:
+    """What lies below is missing, as is NaN: codes of levels start at 0."""
+    return -INFINITY if test.kind == NUMERIC else 0.0
+
+
+cdef inline int32_t find_level_branch(
+    const Table* table, const Node* test, double level
+) noexcept nogil:
+    """Branch of a level, -1 if it has none or is missing."""
+    if not 0.0 <= level < <double>table.n_levels[test.feature]:
+        return -1
+    return find_level_child(table.level_branch + test.map_start, <int64_t>level)
+
+
+cdef void find_coded_branches(
+    const int32_t* level_map, const Code* codes, const Case* cases, int64_t n,
+    int32_t* branch_of
+) noexcept nogil:
+    cdef int64_t i, level
+    for i in range(n):
+        level = codes[cases[i].row]
+        branch_of[i] = -1
+        if level != missing_code(codes[cases[i].row]):
+            branch_of[i] = find_level_child(level_map, level)
+
+
+cdef void find_branches(
+    const Table* table, const Node* test, const Case* cases, int64_t n,
+    int32_t* branch_of
+) noexcept nogil:
+    """The branch of every case at a nominal test, -1 if it has none."""
+    cdef:
+        const int32_t* level_map = table.level_branch + test.map_start
+        int64_t offset = test.feature * table.codes.stride, i
+        Column column = view_column(table, test)
+    if table.codes.start == NULL:
+        for i in range(n):
+            branch_of[i] = find_level_branch(
+                table, test, read_value(column, cases, i, n)
+            )
+    elif table.codes.is_wide:
+        find_coded_branches(
+            level_map, <const uint32_t*>table.codes.start + offset, cases, n, branch_of
+        )
+    else:
+        find_coded_branches(
+            level_map, <const uint16_t*>table.codes.start + offset, cases, n, branch_of
+        )
+
+
+cdef int64_t count_missing(
+    const Table* table, const Node* test, const Case* cases, int64_t n
+) noexcept nogil:
+    """Number of cases whose value is missing."""
+    cdef:
+        Column column = view_column(table, test)
+        double smallest = smallest_value(test), value
+        int64_t i, n_missing = 0
+    for i in range(n):
+        value = read_value(column, cases, i, n)
+        if test.kind == NOMINAL:
+            n_missing += find_level_branch(table, test, value) < 0
+        else:
+            n_missing += not value >= smallest
+    return n_missing
+
+
+# ------------------------------------------------------------------- all of a node
+cdef int64_t divide_by_threshold(
+    const Table* table, const Node* test, Case* cases, int64_t n, Case* scratch,
+    Branch* branches, int32_t* last
+) noexcept nogil:
+    cdef:
+        Column column = view_column(table, test)
+        double smallest = smallest_value(test), threshold = test.threshold, value
+        int64_t i, n_left = 0, n_right = 0, n_missing = 0
+        bint is_missing, is_left
+        # Filled from its end on, since scratch has no room for more than n cases.
+        Case* right = scratch + n - 1
+        Case* target
+        Case one
+    for i in range(n):
+        value = read_value(column, cases, i, n)
+        one = cases[i]
+        is_missing = not value >= smallest
+        is_left = (value <= threshold) & (value >= smallest)
+        # Every case is written to all three places, of which one then moves on: so
+        # the processor has no branch to guess.
+        cases[n_missing] = one
+        scratch[n_left] = one
+        right[-n_right] = one
+        n_missing += is_missing
+        n_left += is_left
+        n_right += 1 - (is_left | is_missing)
+    last[0] = n_right >= n_left
+    branches[0].n_known, branches[1].n_known = n_left, n_right
+    branches[0].start = n_missing + (0 if last[0] else n_right)
+    branches[1].start = n_missing + (n_left if last[0] else 0)
+    memcpy(cases + branches[0].start, scratch, n_left * sizeof(Case))
+    target = cases + branches[1].start
+    for i in range(n_right):
+        target[i] = right[-i]
+    return n_missing
+
+
+cdef int64_t divide_by_level(
+    const Table* table, const Node* test, Case* cases, int64_t n, Case* scratch,
+    int32_t* branch_of, Branch* branches, int32_t* last
+) noexcept nogil:
+    cdef:
+        int64_t i, start, n_missing = 0
+        int32_t b
+    for b in range(test.n_children):
+        branches[b].n_known = 0
+    find_branches(table, test, cases, n, branch_of)
+    for i in range(n):
+        b = branch_of[i]
+        if b < 0:
+            n_missing += 1
+        else:
+            branches[b].n_known += 1
+    last[0] = 0
+    for b in range(test.n_children):
+        if branches[b].n_known >= branches[last[0]].n_known:
+            last[0] = b
+    start = n_missing
+    for b in range(test.n_children):
+        branches[b].start = start
+        start += branches[b].n_known if b != last[0] else 0
+    branches[last[0]].start = start
+    memcpy(scratch, cases, n * sizeof(Case))
+    start = 0
+    for i in range(n):
+        b = branch_of[i]
+        if b < 0:
+            cases[start] = scratch[i]
+            start += 1
+        else:
+            cases[branches[b].start] = scratch[i]
+            branches[b].start += 1
+    for b in range(test.n_children):
+        branches[b].start -= branches[b].n_known
+    return n_missing
+
+
+cdef void find_shares(
+    const Case* cases, int32_t n_branches, Branch* branches
+) noexcept nogil:
+    cdef:
+        double known = 0.0
+        int64_t i
+        int32_t b
+    for b in range(n_branches):
+        branches[b].share = 0.0
+        for i in range(branches[b].start, branches[b].start + branches[b].n_known):
+            branches[b].share += cases[i].weight
+        known += branches[b].share
+    for b in range(n_branches):
+        if known < 1e-6:
+            branches[b].share = 1.0 / n_branches
+        else:
+            branches[b].share /= known
+
+
+cdef int64_t divide_cases(
+    const Table* table, const Node* test, Stack* stack, int64_t start, int64_t n,
+    Branch* branches, int32_t* last
+) noexcept nogil:
+    """Sort the n cases from ``start`` on: those whose value is missing, then branch
+    by branch, the one with most cases last. Otherwise they keep their order.
+
+    branches: written, one for each child of the test.
+    last: written, the branch that stands last.
+    Returns the number of cases whose value is missing.
+    """
+    cdef:
+        Case* cases = stack.cases + start
+        int64_t n_missing
+        int32_t b
+    if test.kind == NOMINAL:
+        n_missing = divide_by_level(
+            table, test, cases, n, stack.scratch, stack.branch_of, branches, last
+        )
+    else:
+        n_missing = divide_by_threshold(
+            table, test, cases, n, stack.scratch, branches, last
+        )
+    if n_missing > 0:
+        find_shares(cases, test.n_children, branches)
+    for b in range(test.n_children):
+        branches[b].start += start
+    return n_missing

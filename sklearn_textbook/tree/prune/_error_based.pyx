@@ -1,0 +1,298 @@
+# cython: language_level=3
+"""Error-based pruning of a whole tree; error_based.py has the documents.
+
+Everything runs in one thread: the walks of a few nodes with most of the cases, one
+after the other, take half of the time.
+"""
+
+from cython cimport floating
+from libc.math cimport log2
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy, memset
+
+from sklearn_textbook.tree.grow._layout cimport LEAF, STAY, Node
+from sklearn_textbook.tree.prune._cases cimport Branch, Case
+from sklearn_textbook.tree.prune._error_estimate cimport (
+    Confidence, add_errors, count_errors, estimate_errors,
+)
+from sklearn_textbook.tree.prune._pruner cimport (
+    DONE, NO_MEMORY, Frame, Outcome, Pruner, Slot, Step, is_leaf, prune_root, test_of,
+    weights_of,
+)
+from sklearn_textbook.tree.split._types cimport Code
+
+import numpy as np
+
+from sklearn_textbook.tree.grow.layout import NODE_DTYPE
+
+
+# ------------------------------------------------------------------------- beginning
+cdef Outcome allocate(Pruner* p, Py_ssize_t n_rows) noexcept nogil:
+    cdef Py_ssize_t i, n_inner = 0
+    for i in range(p.n_nodes):
+        n_inner += p.nodes[i].kind != LEAF
+    p.stack.capacity = 2 * n_rows
+    p.stack.cases = <Case*>malloc(p.stack.capacity * sizeof(Case))
+    p.stack.scratch = <Case*>malloc(n_rows * sizeof(Case))
+    p.stack.branch_of = <int32_t*>malloc(n_rows * sizeof(int32_t))
+    p.is_dropped = <uint8_t*>calloc(n_rows, sizeof(uint8_t))
+    p.slots = <Slot*>calloc(p.n_nodes, sizeof(Slot))
+    p.class_weights = <double*>calloc(p.n_nodes * p.n_classes, sizeof(double))
+    p.branches = <Branch*>calloc(p.n_nodes, sizeof(Branch))
+    # No way is longer than the number of inner nodes.
+    p.frames = <Frame*>malloc(n_inner * sizeof(Frame))
+    p.steps = <Step*>malloc(n_inner * sizeof(Step))
+    p.leaf_weights = <double*>malloc(p.n_classes * sizeof(double))
+    if (
+        p.stack.cases == NULL or p.stack.scratch == NULL or p.stack.branch_of == NULL
+        or p.is_dropped == NULL or p.slots == NULL or p.class_weights == NULL
+        or p.branches == NULL or p.frames == NULL or p.steps == NULL
+        or p.leaf_weights == NULL
+    ):
+        return NO_MEMORY
+    return DONE
+
+
+cdef void release(Pruner* p) noexcept nogil:
+    free(p.stack.cases)
+    free(p.stack.scratch)
+    free(p.stack.branch_of)
+    free(p.is_dropped)
+    free(p.slots)
+    free(p.class_weights)
+    free(p.branches)
+    free(p.frames)
+    free(p.steps)
+    free(p.leaf_weights)
+
+
+cdef void fill_slots(
+    Pruner* p, const double* statistics, const uint8_t[::1] collapsed
+) noexcept nogil:
+    cdef int32_t i, parent
+    cdef size_t size = p.n_classes * sizeof(double)
+    for i in range(p.n_nodes):
+        parent = p.nodes[i].parent
+        if i > 0 and (p.slots[parent].test < 0):
+            # Below a node that has been collapsed.
+            p.slots[i].test = -1
+            continue
+        p.slots[i].test = i if p.nodes[i].kind != LEAF and not collapsed[i] else -1
+        p.slots[i].n_cases = p.nodes[i].n_samples
+        # An empty leaf of the tree shows the class weights of its parent.
+        if p.nodes[i].n_samples > 0:
+            memcpy(weights_of(p, i), statistics + i * p.n_classes, size)
+        if is_leaf(p, i):
+            p.slots[i].estimate = estimate_errors(
+                &p.confidence, weights_of(p, i), p.n_classes
+            )
+
+
+cdef void push_rows(
+    Pruner* p, const int32_t[::1] codes, const double[::1] sample_weight
+) noexcept nogil:
+    """The cases of the root: the rows that weigh something."""
+    cdef int32_t row
+    cdef double weight = 1.0
+    cdef Case* one
+    for row in range(codes.shape[0]):
+        if sample_weight is not None:
+            weight = sample_weight[row]
+        if weight > 0.0:
+            one = &p.stack.cases[p.stack.top]
+            one.weight, one.row, one.label = weight, row, codes[row]
+            p.stack.top += 1
+
+
+# ------------------------------------------------------------------------ the result
+cdef int32_t list_slots(const Pruner* p, int32_t[::1] order) noexcept nogil:
+    """List the slots that remain, breadth first; their number."""
+    cdef int32_t n_listed = 1, i = 0, branch
+    cdef const Node* test
+    order[0] = 0
+    while i < n_listed:
+        if not is_leaf(p, order[i]):
+            test = test_of(p, order[i])
+            for branch in range(test.n_children):
+                order[n_listed] = test.first_child + branch
+                n_listed += 1
+        i += 1
+    return n_listed
+
+
+cdef double compute_entropy(
+    const double* weights, double total, Py_ssize_t n_classes
+) noexcept nogil:
+    """In bits."""
+    cdef double entropy = 0.0
+    cdef Py_ssize_t c
+    for c in range(n_classes):
+        if weights[c] > 0.0:
+            entropy -= weights[c] / total * log2(weights[c] / total)
+    return max(entropy, 0.0)
+
+
+cdef void write_test(const Pruner* p, int32_t slot, Node* node) noexcept nogil:
+    cdef const Node* test
+    if is_leaf(p, slot):
+        node.kind, node.n_children, node.first_child = LEAF, 0, -1
+        node.feature, node.missing_branch, node.map_start = -2, STAY, -1
+        node.threshold, node.improvement = -2.0, 0.0
+    else:
+        test = test_of(p, slot)
+        node.kind, node.n_children = test.kind, test.n_children
+        node.feature, node.missing_branch = test.feature, test.missing_branch
+        node.map_start, node.threshold = test.map_start, test.threshold
+
+
+cdef void write_weights(
+    const Pruner* p, int32_t slot, Node* node, double* weights, const Node* parent,
+    const double* parent_weights
+) noexcept nogil:
+    cdef size_t size = p.n_classes * sizeof(double)
+    node.n_samples = p.slots[slot].n_cases
+    if node.n_samples == 0:
+        # It says what its parent says.
+        memcpy(weights, parent_weights, size)
+        node.weight = 0.0
+        node.impurity = parent.impurity
+        return
+    memcpy(weights, weights_of(p, slot), size)
+    if p.slots[slot].is_changed:
+        count_errors(weights, p.n_classes, &node.weight)
+        node.impurity = compute_entropy(weights, node.weight, p.n_classes)
+
+
+cdef void write_nodes(
+    const Pruner* p, const int32_t[::1] order, Node[::1] nodes,
+    double[:, ::1] statistics
+) noexcept nogil:
+    cdef int32_t i, slot, parent, child, n_numbered = 1
+    cdef Node* node
+    nodes[0].parent = -1
+    for i in range(nodes.shape[0]):
+        slot = order[i]
+        node = &nodes[i]
+        parent = node.parent
+        node[0] = p.nodes[slot]
+        node.parent = parent
+        parent = max(parent, 0)
+        write_test(p, slot, node)
+        write_weights(
+            p, slot, node, &statistics[i, 0], &nodes[parent], &statistics[parent, 0]
+        )
+        if node.kind != LEAF:
+            node.first_child = n_numbered
+            for child in range(n_numbered, n_numbered + node.n_children):
+                nodes[child].parent = i
+            n_numbered += node.n_children
+
+
+cdef void write_improvements(
+    const Pruner* p, const int32_t[::1] order, Node[::1] nodes
+) noexcept nogil:
+    """Of the nodes that have other children, or children with other cases."""
+    cdef int32_t i, child
+    cdef const Slot* slot
+    cdef Node* node
+    cdef double gain
+    for i in range(nodes.shape[0]):
+        node = &nodes[i]
+        slot = &p.slots[order[i]]
+        if node.kind == LEAF or (slot.test == order[i] and not slot.is_changed):
+            continue
+        gain = node.impurity
+        for child in range(node.first_child, node.first_child + node.n_children):
+            gain -= nodes[child].weight / node.weight * nodes[child].impurity
+        node.improvement = max(gain, 0.0)
+
+
+# ----------------------------------------------------------------------- from Python
+def prune_nodes(
+    const Node[::1] nodes, const double[:, ::1] statistics,
+    const int32_t[::1] level_branch, const int64_t[::1] n_levels,
+    const floating[:, :] matrix, const int32_t[::1] codes,
+    const double[::1] sample_weight, confidence, bint raises_branches,
+    const uint8_t[::1] collapsed, const Code[:, ::1] level_codes,
+):
+    """The nodes and the class weights of the pruned tree; level maps stay in place.
+
+    The tree has an inner node. sample_weight: may be None. confidence: level, its
+    logarithm, and the normal quantile of 1 - level. collapsed: 1 for inner nodes that
+    are leaves from the beginning. level_codes: empty, or the nominal columns.
+    """
+    cdef Pruner p
+    cdef Py_ssize_t n_kept
+    cdef Outcome outcome
+    memset(&p, 0, sizeof(Pruner))
+    p.nodes, p.n_nodes, p.n_classes = &nodes[0], nodes.shape[0], statistics.shape[1]
+    p.confidence.level, p.confidence.log_level, p.confidence.z = confidence
+    p.raises_branches = raises_branches
+    p.table.start = <const char*>&matrix[0, 0]
+    p.table.row_stride = matrix.strides[0]
+    p.table.column_stride = matrix.strides[1]
+    p.table.is_single = floating is float
+    p.table.n_levels = &n_levels[0]
+    if level_branch.shape[0] > 0:
+        p.table.level_branch = &level_branch[0]
+    if level_codes.shape[1] > 0:
+        p.table.codes.start = &level_codes[0, 0]
+        p.table.codes.stride = level_codes.shape[1]
+        p.table.codes.is_wide = Code is uint32_t
+    order = np.empty(p.n_nodes, dtype=np.int32)
+    try:
+        with nogil:
+            outcome = allocate(&p, codes.shape[0])
+            if outcome == DONE:
+                fill_slots(&p, &statistics[0, 0], collapsed)
+                push_rows(&p, codes, sample_weight)
+                outcome = prune_root(&p)
+        if outcome == NO_MEMORY:
+            raise MemoryError("There is not enough memory to prune the tree.")
+        n_kept = list_slots(&p, order)
+        kept = np.empty(n_kept, dtype=NODE_DTYPE)
+        kept_statistics = np.empty((n_kept, p.n_classes))
+        write_nodes(&p, order, kept, kept_statistics)
+        write_improvements(&p, order, kept)
+    finally:
+        release(&p)
+    return kept, kept_statistics
+
+
+def mark_collapsed(
+    const Node[::1] nodes, const double[:, ::1] statistics, double slack,
+    uint8_t[::1] collapsed,
+):
+    """collapsed = 1 for the inner nodes whose leaves save at most ``slack`` errors."""
+    cdef double[::1] leaf_errors = np.zeros(nodes.shape[0])
+    cdef Py_ssize_t n_classes = statistics.shape[1], i
+    cdef int32_t child
+    cdef double errors, weight
+    with nogil:
+        # Backwards, since children stand behind their parents.
+        for i in range(nodes.shape[0] - 1, -1, -1):
+            # An empty leaf shows the class weights of its parent.
+            errors = 0.0
+            if nodes[i].n_samples > 0:
+                errors = count_errors(&statistics[i, 0], n_classes, &weight)
+            collapsed[i] = 0
+            if nodes[i].kind == LEAF:
+                leaf_errors[i] = errors
+                continue
+            for child in range(
+                nodes[i].first_child, nodes[i].first_child + nodes[i].n_children
+            ):
+                leaf_errors[i] += leaf_errors[child]
+            collapsed[i] = leaf_errors[i] >= errors - slack
+
+
+def fill_added_errors(
+    const double[::1] weight, const double[::1] errors, confidence, double[::1] added
+):
+    """added = what the estimate adds to the errors of each leaf."""
+    cdef Confidence limit
+    cdef Py_ssize_t i
+    limit.level, limit.log_level, limit.z = confidence
+    for i in range(weight.shape[0]):
+        added[i] = add_errors(&limit, weight[i], errors[i])

@@ -1,0 +1,105 @@
+# The state of error-based pruning; _pruner.pyx walks, _error_based.pyx begins and ends.
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+from sklearn_textbook.tree.grow._layout cimport Node
+from sklearn_textbook.tree.prune._cases cimport Branch, Case, Stack, Table
+from sklearn_textbook.tree.prune._error_estimate cimport Confidence
+
+cdef enum Outcome:
+    NO_MEMORY = -1
+    DONE = 0
+    # the node has been raised and is to be pruned again
+    AGAIN = 1
+    # a value is missing where none may be
+    MET_MISSING = 2
+
+
+# A place in the tree. It keeps its number, that of a node of the grown tree, whatever
+# test it takes over.
+cdef struct Slot:
+    # node whose test and children it has; -1 in a leaf
+    int32_t test
+    # whether the walk has to go down here
+    bint is_pending
+    # whether its cases are not those that the grown tree has there
+    bint is_changed
+    # whether a value of its cases is missing at its test, or below
+    bint meets_missing
+    # estimated errors of the leaves below, or of itself if it is a leaf
+    double estimate
+    int64_t n_cases
+
+
+# Where the cases of a frame stand.
+cdef enum Standing:
+    # among those of its parent
+    INSIDE
+    # the same, and behind them, at the top, parts of the parent's missing cases
+    EXTENDED
+    # at the top, all of them copies
+    COPIED
+
+
+# A node on the way down.
+cdef struct Frame:
+    int64_t start
+    int64_t n_cases
+    # cases whose value is missing; -1: not counted
+    int64_t n_missing
+    int32_t slot
+    int32_t next_child
+    Standing standing
+    bint is_open
+    # whether the slots below have to take these cases over
+    bint is_new
+    # whether all cases that the slots below had are among these, with equal weights
+    bint includes_old
+
+
+# A node on the way of cases down a branch.
+cdef struct Step:
+    int64_t start
+    int64_t n_missing
+    int32_t slot
+    int32_t next_branch
+    int32_t last_branch
+    bint includes_old
+
+
+# The tree, and all working memory.
+cdef struct Pruner:
+    const Node* nodes
+    Py_ssize_t n_nodes
+    Py_ssize_t n_classes
+    Confidence confidence
+    bint raises_branches
+    Table table
+    # one for each node of the grown tree, or n_classes
+    Slot* slots
+    double* class_weights
+    Branch* branches
+    # the cases of the nodes on the way, and these nodes
+    Stack stack
+    Frame* frames
+    Py_ssize_t n_frames
+    Step* steps
+    # the class weights of one leaf
+    double* leaf_weights
+    # 1 for the rows to be dropped
+    uint8_t* is_dropped
+
+
+cdef Outcome prune_root(Pruner* p) noexcept nogil
+
+
+cdef inline bint is_leaf(const Pruner* p, int32_t slot) noexcept nogil:
+    return p.slots[slot].test < 0
+
+
+cdef inline const Node* test_of(const Pruner* p, int32_t slot) noexcept nogil:
+    return &p.nodes[p.slots[slot].test]
+
+
+cdef inline double* weights_of(const Pruner* p, int32_t slot) noexcept nogil:
+    return p.class_weights + slot * p.n_classes

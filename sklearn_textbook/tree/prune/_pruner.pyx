@@ -1,0 +1,386 @@
+# cython: language_level=3
+"""The walk of error-based pruning: a node's branches are pruned before the node.
+
+The walk is depth first, on a stack of frames. The cases of all nodes on the way stand
+in one array: a test sorts those of its node in place, so that the cases of a branch
+stand side by side. Where values are missing, parts of cases are copied to the top; the
+memory is that of the rows, and of the missing cases of the nodes on the way.
+"""
+
+from libc.math cimport INFINITY
+from libc.string cimport memcpy, memset
+
+from sklearn_textbook.tree.prune._cases cimport (
+    count_missing, divide_cases, is_sent, push_cases,
+)
+from sklearn_textbook.tree.prune._error_estimate cimport (
+    count_errors, estimate_errors, is_at_most,
+)
+
+cdef enum:
+    NOBODY = -1  # no child, no branch
+
+
+# ---------------------------------------------------------------------- the way down
+cdef inline Frame* top_frame(Pruner* p) noexcept nogil:
+    return &p.frames[p.n_frames - 1]
+
+
+cdef Frame* push_frame(
+    Pruner* p, int32_t slot, int64_t start, int64_t n_cases, Standing standing
+) noexcept nogil:
+    cdef Frame* frame = &p.frames[p.n_frames]
+    memset(frame, 0, sizeof(Frame))
+    frame.slot = slot
+    frame.start = start
+    frame.n_cases = n_cases
+    frame.n_missing = -1
+    frame.standing = standing
+    p.n_frames += 1
+    return frame
+
+
+cdef void count_again(Pruner* p, const Frame* frame, int32_t child) noexcept nogil:
+    """Give a child its new cases."""
+    cdef:
+        double* weights = weights_of(p, child)
+        const Branch* branch = &p.branches[child]
+        Slot* slot = &p.slots[child]
+        const Case* cases = p.stack.cases
+        int64_t i
+    memset(weights, 0, p.n_classes * sizeof(double))
+    for i in range(branch.start, branch.start + branch.n_known):
+        weights[cases[i].label] += cases[i].weight
+    slot.n_cases = branch.n_known
+    if is_sent(branch, frame.n_missing):
+        for i in range(frame.start, frame.start + frame.n_missing):
+            weights[cases[i].label] += cases[i].weight * branch.share
+        slot.n_cases += frame.n_missing
+    slot.is_changed = True
+    if is_leaf(p, child):
+        slot.estimate = estimate_errors(&p.confidence, weights, p.n_classes)
+
+
+cdef bint has_same_cases(
+    const Pruner* p, const Frame* frame, int32_t child
+) noexcept nogil:
+    """Whether a child's new cases are those that it had.
+
+    Then nothing below it needs to be pruned again: all nodes there are leaves or were
+    kept, judged by these very cases and with the branches that they have now.
+    """
+    return (
+        frame.is_new and frame.includes_old and frame.n_missing == 0
+        and p.branches[child].n_known == p.slots[child].n_cases
+    )
+
+
+cdef void open_frame(Pruner* p, Frame* frame) noexcept nogil:
+    """Divide the cases of a node, and tell which children to go to."""
+    cdef:
+        const Node* test = test_of(p, frame.slot)
+        int32_t first = test.first_child, stop = first + test.n_children, child, last
+        bint is_lowest = True
+    frame.is_open = True
+    frame.next_child = first
+    for child in range(first, stop):
+        p.slots[child].is_pending = False
+        is_lowest = is_lowest and is_leaf(p, child)
+    if is_lowest and not frame.is_new:
+        return
+    frame.n_missing = divide_cases(
+        &p.table, test, &p.stack, frame.start, frame.n_cases, &p.branches[first], &last
+    )
+    for child in range(first, stop):
+        if has_same_cases(p, frame, child):
+            continue
+        if frame.is_new:
+            count_again(p, frame, child)
+        p.slots[child].is_pending = not is_leaf(p, child)
+
+
+cdef int32_t next_pending(Pruner* p, Frame* frame) noexcept nogil:
+    cdef const Node* test = test_of(p, frame.slot)
+    cdef int32_t child
+    for child in range(frame.next_child, test.first_child + test.n_children):
+        if p.slots[child].is_pending:
+            frame.next_child = child + 1
+            return child
+    return NOBODY
+
+
+cdef Outcome enter_child(Pruner* p, const Frame* frame, int32_t child) noexcept nogil:
+    """Put the cases of a child side by side, and a frame on the stack."""
+    cdef:
+        const Branch* branch = &p.branches[child]
+        int64_t start = branch.start, n_cases = branch.n_known
+        Standing standing = INSIDE
+        Frame* below
+    if is_sent(branch, frame.n_missing):
+        standing = EXTENDED
+        if start + n_cases != p.stack.top:
+            # Not the largest branch, or within one that is not: all such copies on the
+            # way are together no more than the rows and those parts.
+            standing = COPIED
+            start = p.stack.top
+            if push_cases(&p.stack, &p.stack, branch.start, n_cases, 1.0) < 0:
+                return NO_MEMORY
+        if push_cases(
+            &p.stack, &p.stack, frame.start, frame.n_missing, branch.share
+        ) < 0:
+            return NO_MEMORY
+        n_cases += frame.n_missing
+    below = push_frame(p, child, start, n_cases, standing)
+    below.is_new = frame.is_new
+    below.includes_old = frame.includes_old and frame.n_missing == 0
+    return DONE
+
+
+cdef void drop_extension(
+    Pruner* p, const Frame* frame, const Frame* parent
+) noexcept nogil:
+    """Take the parts of the parent's missing cases out again."""
+    cdef Case* cases = p.stack.cases
+    cdef int64_t i, kept = frame.start
+    for i in range(parent.start, parent.start + parent.n_missing):
+        p.is_dropped[cases[i].row] = 1
+    for i in range(frame.start, frame.start + frame.n_cases):
+        if not p.is_dropped[cases[i].row]:
+            cases[kept] = cases[i]
+            kept += 1
+    for i in range(parent.start, parent.start + parent.n_missing):
+        p.is_dropped[cases[i].row] = 0
+    p.stack.top = kept
+
+
+cdef void leave_frame(Pruner* p) noexcept nogil:
+    cdef Frame* frame = top_frame(p)
+    if frame.standing == COPIED:
+        p.stack.top = frame.start
+    elif frame.standing == EXTENDED:
+        drop_extension(p, frame, frame - 1)
+    p.n_frames -= 1
+
+
+# ----------------------------------------------------- a branch with the node's cases
+cdef double estimate_leaf(
+    Pruner* p, int32_t slot, int64_t start, bint adds
+) noexcept nogil:
+    """Estimate of a leaf with the cases from ``start`` to the top; adds: what it
+    grows by if they are added to those that it has."""
+    cdef:
+        const Case* cases = p.stack.cases
+        size_t size = p.n_classes * sizeof(double)
+        double before = 0.0
+        int64_t i
+    if start == p.stack.top:
+        return 0.0
+    if adds:
+        memcpy(p.leaf_weights, weights_of(p, slot), size)
+        before = p.slots[slot].estimate
+    else:
+        memset(p.leaf_weights, 0, size)
+    for i in range(start, p.stack.top):
+        p.leaf_weights[cases[i].label] += cases[i].weight
+    return estimate_errors(&p.confidence, p.leaf_weights, p.n_classes) - before
+
+
+cdef int32_t next_branch(const Node* test, Step* step) noexcept nogil:
+    """The branches from the top of the stack downwards."""
+    cdef int32_t branch
+    if step.next_branch == test.n_children:
+        step.next_branch -= 1
+        return step.last_branch
+    while step.next_branch >= 0:
+        branch = step.next_branch
+        step.next_branch -= 1
+        if branch != step.last_branch:
+            return branch
+    return NOBODY
+
+
+cdef Step* push_step(
+    Pruner* p, Py_ssize_t n_steps, int32_t slot, int64_t start, bint includes_old
+) noexcept nogil:
+    """Divide the cases from ``start`` to the top by the test of a node."""
+    cdef const Node* test = test_of(p, slot)
+    cdef Step* step = &p.steps[n_steps]
+    step.slot = slot
+    step.start = start
+    step.next_branch = test.n_children
+    step.n_missing = divide_cases(
+        &p.table, test, &p.stack, start, p.stack.top - start,
+        &p.branches[test.first_child], &step.last_branch
+    )
+    step.includes_old = includes_old and step.n_missing == 0
+    return step
+
+
+cdef Outcome send_down(
+    Pruner* p, int32_t slot, int64_t start, bint adds, bint includes_old, double limit,
+    double* total
+) noexcept nogil:
+    """Add up the estimates of a branch for the cases from ``start`` to the top.
+
+    adds: the cases come in addition to those of the branch, and what is added up is
+        how much the estimates grow; MET_MISSING if a value is missing.
+    includes_old: all cases of the branch are among the cases, with equal weights.
+    limit: a sum beyond it may be left incomplete.
+    The cases are used up.
+    """
+    cdef:
+        Py_ssize_t n_steps = 0
+        Step* step
+        const Branch* branch
+        int32_t child
+    while True:
+        if is_leaf(p, slot) or start == p.stack.top:
+            total[0] += estimate_leaf(p, slot, start, adds)
+            p.stack.top = start
+            if total[0] > limit and not adds:
+                return DONE
+        else:
+            step = push_step(p, n_steps, slot, start, includes_old)
+            n_steps += 1
+            if adds and step.n_missing > 0:
+                return MET_MISSING
+        while True:
+            if n_steps == 0:
+                return DONE
+            step = &p.steps[n_steps - 1]
+            child = next_branch(test_of(p, step.slot), step)
+            if child == NOBODY:
+                p.stack.top = step.start
+                n_steps -= 1
+                continue
+            child += test_of(p, step.slot).first_child
+            branch = &p.branches[child]
+            if not step.includes_old or branch.n_known != p.slots[child].n_cases:
+                break
+            # These are the very cases that it has.
+            total[0] += p.slots[child].estimate
+            p.stack.top = branch.start
+        if is_sent(branch, step.n_missing) and push_cases(
+            &p.stack, &p.stack, step.start, step.n_missing, branch.share
+        ) < 0:
+            return NO_MEMORY
+        slot = child
+        start = branch.start
+        includes_old = step.includes_old
+
+
+cdef Outcome estimate_branch(
+    Pruner* p, const Frame* frame, int32_t child, double limit, double* total
+) noexcept nogil:
+    """Estimate a branch as if all cases of the node were sent down it."""
+    cdef:
+        int64_t base = p.stack.top, start = p.branches[child].start
+        int64_t n_before = start - frame.start
+        int64_t n_inside = p.branches[child].n_known
+        int64_t n_behind = frame.n_cases - n_before - n_inside
+        Outcome outcome
+    if frame.n_missing == 0 and not p.slots[child].meets_missing:
+        # The cases of the branch keep their weights and their ways, so only those of
+        # the other branches need to be sent.
+        total[0] = p.slots[child].estimate
+        if (
+            push_cases(&p.stack, &p.stack, frame.start, n_before, 1.0) < 0
+            or push_cases(&p.stack, &p.stack, start + n_inside, n_behind, 1.0) < 0
+        ):
+            return NO_MEMORY
+        outcome = send_down(p, child, base, True, False, limit, total)
+        p.stack.top = base
+        if outcome != MET_MISSING:
+            return outcome
+    total[0] = 0.0
+    if push_cases(&p.stack, &p.stack, frame.start, frame.n_cases, 1.0) < 0:
+        return NO_MEMORY
+    outcome = send_down(p, child, base, False, frame.n_missing == 0, limit, total)
+    p.stack.top = base
+    return outcome
+
+
+# ---------------------------------------------------------------------- the decision
+cdef int32_t find_largest(const Pruner* p, const Node* test) noexcept nogil:
+    """The heaviest child, the last of equals."""
+    cdef double best = 0.0, weight
+    cdef int32_t child, largest = test.first_child
+    for child in range(test.first_child, test.first_child + test.n_children):
+        count_errors(weights_of(p, child), p.n_classes, &weight)
+        if is_at_most(best, weight):
+            best = weight
+            largest = child
+    return largest
+
+
+cdef void keep_node(Pruner* p, Frame* frame, double estimate) noexcept nogil:
+    cdef const Node* test = test_of(p, frame.slot)
+    cdef Slot* slot = &p.slots[frame.slot]
+    cdef int32_t child
+    if frame.n_missing < 0:
+        frame.n_missing = count_missing(
+            &p.table, test, p.stack.cases + frame.start, frame.n_cases
+        )
+    slot.estimate = estimate
+    slot.meets_missing = frame.n_missing > 0
+    for child in range(test.first_child, test.first_child + test.n_children):
+        slot.meets_missing = slot.meets_missing or p.slots[child].meets_missing
+
+
+cdef Outcome settle_node(Pruner* p, Frame* frame) noexcept nogil:
+    """Make a leaf of a node whose branches are pruned, raise one, or keep it."""
+    cdef:
+        const Node* test = test_of(p, frame.slot)
+        Slot* slot = &p.slots[frame.slot]
+        double leaf = estimate_errors(
+            &p.confidence, weights_of(p, frame.slot), p.n_classes
+        )
+        double tree = 0.0, branch = INFINITY, limit
+        int32_t largest = find_largest(p, test), child
+        bint is_worth_a_leaf
+    for child in range(test.first_child, test.first_child + test.n_children):
+        tree += p.slots[child].estimate
+    is_worth_a_leaf = is_at_most(leaf, tree + 0.1)
+    if p.raises_branches:
+        branch = leaf
+        if not is_leaf(p, largest):
+            # Beyond this it does not matter how much it is: neither "leaf <= branch +
+            # 0.1" nor "branch <= tree + 0.1" can change any more.
+            limit = (leaf - 0.1 if is_worth_a_leaf else tree + 0.1) + 2e-6
+            if estimate_branch(p, frame, largest, limit, &branch) < 0:
+                return NO_MEMORY
+    if is_worth_a_leaf and is_at_most(leaf, branch + 0.1):
+        slot.test = NOBODY
+        slot.estimate = leaf
+        slot.meets_missing = False
+        return DONE
+    if is_at_most(branch, tree + 0.1):
+        slot.test = p.slots[largest].test
+        frame.is_open = False
+        frame.is_new = True
+        frame.includes_old = frame.n_missing == 0
+        return AGAIN
+    keep_node(p, frame, tree)
+    return DONE
+
+
+cdef Outcome prune_root(Pruner* p) noexcept nogil:
+    """Prune the tree, which has an inner node; the cases stand alone in the stack."""
+    cdef Frame* frame
+    cdef int32_t child
+    cdef Outcome outcome
+    push_frame(p, 0, 0, p.stack.top, INSIDE)
+    while p.n_frames > 0:
+        frame = top_frame(p)
+        if not frame.is_open:
+            open_frame(p, frame)
+        child = next_pending(p, frame)
+        if child != NOBODY:
+            outcome = enter_child(p, frame, child)
+        else:
+            outcome = settle_node(p, frame)
+            if outcome == DONE:
+                leave_frame(p)
+        if outcome == NO_MEMORY:
+            return NO_MEMORY
+    return DONE

@@ -1,0 +1,43 @@
+"""The pruners by name, and what an estimator's ``pruning`` parameter stands for."""
+
+from __future__ import annotations
+
+from sklearn_textbook.tree.prune.error_based import ErrorBasedPruning
+
+PRUNERS = {"error-based": ErrorBasedPruning}
+
+
+def resolve_pruner(pruning, *, strict=True):
+    """Return the pruner that a parameter names or is.
+
+    Parameters
+    ----------
+    pruning : None, str or pruner
+        The parameter.
+    strict : bool, default=True
+        Whether anything else is an error; otherwise it is taken for None.
+
+    Returns
+    -------
+    pruner : pruner or None
+        The pruner itself, or a new one with its defaults.
+
+    Raises
+    ------
+    ValueError
+        If it is neither.
+    """
+    if pruning is None:
+        return None
+    if isinstance(pruning, str) and pruning in PRUNERS:
+        return PRUNERS[pruning]()
+    if not isinstance(pruning, (str, type)) and hasattr(pruning, "prune_tree"):
+        return pruning
+    if not strict:
+        return None
+    words = ", ".join(repr(name) for name in PRUNERS)
+    classes = ", ".join(f"{pruner.__name__}()" for pruner in PRUNERS.values())
+    raise ValueError(
+        f"The 'pruning' parameter must be None, one of {words}, or a pruner such as "
+        f"{classes}; got {pruning!r} of type {type(pruning).__name__}."
+    )

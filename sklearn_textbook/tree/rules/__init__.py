@@ -1,0 +1,14 @@
+"""Rules: a grown tree as a shorter, ordered list of general rules."""
+
+from sklearn_textbook.tree.rules.build_list import build_rule_list
+from sklearn_textbook.tree.rules.evaluate import RuleEvaluation, evaluate_rules
+from sklearn_textbook.tree.rules.predict import find_deciding_rules
+from sklearn_textbook.tree.rules.rule_list import RuleList
+
+__all__ = [
+    "RuleEvaluation",
+    "RuleList",
+    "build_rule_list",
+    "evaluate_rules",
+    "find_deciding_rules",
+]

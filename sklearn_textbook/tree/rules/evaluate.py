@@ -1,0 +1,177 @@
+"""How the rules of a list do on rows whose class is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_textbook.tree.rules.order import measure_contributions
+
+
+@dataclass(frozen=True, eq=False)
+class RuleEvaluation:
+    """What each rule of a list does on some rows; ``print`` writes it as tables.
+
+    Parameters
+    ----------
+    rules : list of dict
+        One per rule, in order: ``rule``, its number; ``class``; ``size``, the number
+        of its conditions; ``error``, its pessimistic error rate in training; ``used``,
+        the weight of the rows that it decides; ``wrong``, of these, the weight of
+        other classes; ``saved``, the weight that would be wrong without the rule;
+        ``spoilt``, the weight that would be right without it; ``advantage``, the
+        difference of the two.
+    default : dict
+        ``class``, ``used`` and ``wrong`` of the rows that no rule covers.
+    weight : float
+        Weight of all rows.
+    errors : float
+        Weight of the rows that the list gets wrong.
+    classes : ndarray
+        Labels of the rows and columns of the confusion matrix.
+    confusion : ndarray of float64, shape (n_classes, n_classes)
+        Weight by true class (rows) and predicted class (columns).
+    """
+
+    rules: list
+    default: dict
+    weight: float
+    errors: float
+    classes: np.ndarray
+    confusion: np.ndarray
+
+    @property
+    def error_rate(self):
+        """Share of the weight that the list gets wrong."""
+        return self.errors / self.weight
+
+    def __str__(self):
+        used, wrong = self.default["used"], self.default["wrong"]
+        lines = [
+            *_write_rules(self.rules),
+            "",
+            f"Default class {self.default['class']}: used {used:g}, wrong {wrong:g}",
+            f"Tested {self.weight:g}, errors {self.errors:g} ({self.error_rate:.1%})",
+            "",
+            *_write_confusion(self.confusion, self.classes),
+        ]
+        return "\n".join(lines)
+
+
+def evaluate_rules(rule_list, first, second, y, classes, weight=None):
+    """Count what each rule of a list does on some rows.
+
+    Parameters
+    ----------
+    rule_list : RuleList
+        The rules.
+    first, second : ndarray of int64, shape (n_rows,)
+        Numbers of the first and the second rule that cover each row; -1: none.
+    y : ndarray, shape (n_rows,)
+        Classes of the rows.
+    classes : ndarray
+        The sorted class labels of the rules.
+    weight : ndarray of float64, shape (n_rows,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    evaluation : RuleEvaluation
+        The counts.
+    """
+    # Imported late: it takes longer than all of this package.
+    from sklearn.metrics import confusion_matrix
+
+    weight = np.ones(len(y)) if weight is None else weight
+    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    codes[classes[codes] != y] = -1
+    rule_class, default_class = rule_list.rule_class[:-1], rule_list.rule_class[-1]
+    parts = measure_contributions(
+        first, second, rule_class, default_class, codes, weight
+    )
+    labels = classes.tolist()
+    rules = [
+        {
+            "rule": number,
+            "class": labels[rule_class[number]],
+            "size": int(rule_list.n_conditions[number]),
+            "error": float(rule_list.rate[number]),
+            "used": float(parts.used[number]),
+            "wrong": float(parts.wrong[number]),
+            "saved": float(parts.saved[number]),
+            "spoilt": float(parts.spoilt[number]),
+            "advantage": float(parts.advantage[number]),
+        }
+        for number in range(len(rule_list))
+    ]
+    predicted = rule_list.rule_class[first]
+    is_wrong = predicted != codes
+    is_default = first < 0
+    default = {
+        "class": labels[default_class],
+        "used": float(weight[is_default].sum()),
+        "wrong": float(weight[is_default & is_wrong].sum()),
+    }
+    all_classes = np.union1d(classes, y)
+    return RuleEvaluation(
+        rules=rules,
+        default=default,
+        weight=float(weight.sum()),
+        errors=float(weight[is_wrong].sum()),
+        classes=all_classes,
+        confusion=confusion_matrix(
+            y, classes[predicted], labels=all_classes, sample_weight=weight
+        ).astype(np.float64),
+    )
+
+
+def _write_rules(rules):
+    lines = [("Rule", "Size", "Error", "Used", "Wrong", "Advantage", "Class")]
+    for rule in rules:
+        share = rule["wrong"] / rule["used"] if rule["used"] else 0.0
+        parts = f"({rule['saved']:g}|{rule['spoilt']:g})"
+        lines.append(
+            (
+                str(rule["rule"]),
+                str(rule["size"]),
+                f"{rule['error']:.1%}",
+                f"{rule['used']:g}",
+                f"{rule['wrong']:g} ({share:.1%})",
+                f"{rule['advantage']:g} {parts}",
+                str(rule["class"]),
+            )
+        )
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    lines.insert(1, tuple("-" * width for width in widths))
+    return ["  ".join(_align(line, widths)).rstrip() for line in lines]
+
+
+def _align(words, widths):
+    """Numbers to the right, the last word to the left."""
+    *numbers, last = [
+        word.rjust(width) for word, width in zip(words, widths, strict=True)
+    ]
+    return [*numbers, last.lstrip()]
+
+
+def _write_confusion(confusion, classes):
+    """One column per predicted class, one line per true class."""
+    marks = [f"({_write_mark(number)})" for number in range(len(classes))]
+    cells = [[f"{value:g}" if value else "" for value in line] for line in confusion]
+    width = max(len(word) for word in [*marks, *(w for line in cells for w in line)])
+    lines = ["  ".join(mark.rjust(width) for mark in marks) + "  <- classified as"]
+    for line, mark, label in zip(cells, marks, classes.tolist(), strict=True):
+        words = "  ".join(word.rjust(width) for word in line)
+        lines.append(f"{words}  {mark}: class {label}")
+    return lines
+
+
+def _write_mark(number):
+    """Write the number of a class as a, b, ..., z, aa, ab, ..."""
+    mark = ""
+    number += 1
+    while number:
+        number, rest = divmod(number - 1, 26)
+        mark = chr(ord("a") + rest) + mark
+    return mark

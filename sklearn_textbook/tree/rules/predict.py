@@ -1,0 +1,43 @@
+"""Rows of a table -> the rule of a list that decides each of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sklearn_textbook.tree.rules._predict import find_covering
+from sklearn_textbook.tree.rules.collect_paths import collect_tests
+
+
+def find_deciding_rules(rule_list, matrix, after=None, n_threads=1):
+    """Find the first rule that covers each row.
+
+    Parameters
+    ----------
+    rule_list : RuleList
+        The rules.
+    matrix : ndarray of float64 or float32, shape (n_rows, n_features)
+        Numbers and level codes.
+    after : ndarray of int64, shape (n_rows,), default=None
+        Rules to pass over, as this function found them: the first rule after them is
+        looked for. A row for which none was found keeps none.
+    n_threads : int, default=1
+        Number of threads.
+
+    Returns
+    -------
+    rules : ndarray of int64, shape (n_rows,)
+        Numbers of the rules; -1 where none covers the row.
+    """
+    if after is None:
+        place = np.zeros(len(matrix), dtype=np.int64)
+    else:
+        place = np.where(after < 0, len(rule_list), after + 1)
+    find_covering(
+        matrix,
+        collect_tests(rule_list.tree)[rule_list.nodes],
+        rule_list.tree.level_branch,
+        rule_list.start,
+        place,
+        n_threads,
+    )
+    return place
