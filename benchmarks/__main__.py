@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks.measure import count_cores, machine_facts
+from benchmarks.measure import count_cores, installed_version, machine_facts
 from benchmarks.peers import OWN, PEERS, sort_out_missing
 from benchmarks.report import (
     format_comparisons,
+    format_document_table,
     format_figures,
     format_missing,
+    read_comparisons,
     write_json,
 )
 from benchmarks.run import Options, run_work
@@ -50,6 +52,8 @@ def make_parser():
         action="store_true",
         help="run peers, too, where that takes more than a minute",
     )
+    table = commands.add_parser("table", help="print results for the documentation")
+    table.add_argument("files", nargs="+", metavar="FILE", help="written by --json")
     return parser
 
 
@@ -87,6 +91,10 @@ def main(arguments=None):
     if arguments.command == "list":
         print(list_works())
         return 0
+    if arguments.command == "table":
+        comparisons = [c for path in arguments.files for c in read_comparisons(path)]
+        print(format_document_table(comparisons))
+        return 0
     works, peers, missing = _select(parser, arguments)
     threads = (arguments.threads,) if arguments.threads else (1, count_cores())
     options = Options(
@@ -96,9 +104,8 @@ def main(arguments=None):
         arguments.scale,
         arguments.large,
     )
-    machine = machine_facts(
-        [OWN.package, *(p.package for p in PEERS.values()), "numpy"]
-    )
+    versions = {tool.name: tool.find_version() for tool in (OWN, *PEERS.values())}
+    machine = machine_facts(versions | {"numpy": installed_version("numpy")})
     comparisons, figures, notes = [], [], []
     for work in works:
         print(f"running {work.name}: {work.title}", file=sys.stderr, flush=True)

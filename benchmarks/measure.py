@@ -43,15 +43,15 @@ def installed_version(package):
         return None
 
 
-def machine_facts(packages):
-    """What a reader needs to know to judge the times."""
+def machine_facts(versions):
+    """What a reader needs to know to judge the times; versions by the tools' names."""
     return {
         "cores": count_cores(),
         "machine": platform.machine(),
         "system": platform.system(),
         "python": sys.version.split()[0],
         "load_average": list(os.getloadavg()) if hasattr(os, "getloadavg") else None,
-        "versions": {package: installed_version(package) for package in packages},
+        "versions": versions,
     }
 
 
@@ -69,11 +69,14 @@ class Timing:
 
 
 def _time_once(call, n_calls):
+    """Seconds and processor seconds of one call, as it states them if it does."""
     start, cpu_start = time.perf_counter(), time.process_time()
     for _ in range(n_calls):
-        call()
-    cpu_seconds = time.process_time() - cpu_start
-    return (time.perf_counter() - start) / n_calls, cpu_seconds / n_calls
+        result = call()
+    cpu_seconds = (time.process_time() - cpu_start) / n_calls
+    seconds = (time.perf_counter() - start) / n_calls
+    seconds = getattr(result, "own_seconds", seconds)
+    return seconds, getattr(result, "own_cpu_seconds", cpu_seconds)
 
 
 def time_alternately(calls, n_repeats):
@@ -82,7 +85,8 @@ def time_alternately(calls, n_repeats):
     Parameters
     ----------
     calls : dict of hashable to callable
-        What to time. Each is run once before, to warm up.
+        What to time. Each is run once before, to warm up. If what it returns has
+        ``own_seconds`` and ``own_cpu_seconds``, these are its time.
     n_repeats : int
         Number of rounds.
 
@@ -93,7 +97,9 @@ def time_alternately(calls, n_repeats):
     """
     n_calls = {}
     for name, call in calls.items():
-        first, _ = _time_once(call, 1)
+        start = time.perf_counter()
+        call()
+        first = time.perf_counter() - start
         n_calls[name] = max(1, min(1000, math.ceil(SHORTEST_SAMPLE / max(first, 1e-9))))
     timings = {name: Timing() for name in calls}
     collecting = gc.isenabled()

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.peers import OWN, PEERS, Task
+from benchmarks.peers import OWN, PEERS
+from benchmarks.tasks import Task
 
 PROCESS = Path("/proc/self")
 

@@ -6,42 +6,45 @@ To add a peer, write a class with the members of :class:`Peer` and enter it in
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
+from benchmarks.c50 import C50Tree
 from benchmarks.measure import installed_version
-
-CLASSIFICATION = "classification"
-REGRESSION = "regression"
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """What is to be learned: a table, a target and how to grow on it."""
-
-    X: Any
-    y: np.ndarray
-    kind: str = CLASSIFICATION
-    criterion: str = "gini"
-    sample_weight: np.ndarray | None = None
-    has_nominal: bool = False
-
-    @property
-    def n_rows(self):
-        return self.y.shape[0]
+from benchmarks.multiway import OrangeSimpleTree, OrangeTree, PDecisionTree
+from benchmarks.tasks import (
+    C45,
+    CART,
+    CLASSIFICATION,
+    GAIN_RATIO,
+    ID3,
+    REGRESSION,
+    Task,
+)
+from benchmarks.weka import J48Tree, WekaId3Tree
 
 
 class Peer(Protocol):
-    """A tool that grows the tree of a :class:`Task` without limits, or to a depth."""
+    """A tool that grows the tree of a :class:`Task` without limits, or to a depth.
+
+    Some members are optional. ``patient_rows`` is the number of rows from which a fit
+    takes so long that it has to be asked for. ``count_nodes(model)`` is compared where
+    both sides have it. A tool that does not tell its answers has instead of
+    ``make_predict`` a ``training_score(model, task)``: accuracy or R².
+    """
 
     #: Name on the command line and in the tables.
     name: str
-    #: Distribution whose version is reported.
-    package: str
+    #: What it can grow; it is not asked for anything else.
+    algorithms: tuple[str, ...]
     #: Whether it can use more than one thread for one tree.
     is_threaded: bool
+    #: Whether it can grow to a given depth.
+    limits_depth: bool
+
+    def find_version(self) -> str | None:
+        """Its version, None where it is not at hand."""
 
     def refusal(self, task: Task) -> str | None:
         """Why it cannot do this task, None if it can."""
@@ -53,7 +56,8 @@ class Peer(Protocol):
         """A function without arguments that fits and returns the model.
 
         Only what a user would do once beforehand (columns in the tool's own
-        container) is done here; everything else counts as fitting.
+        container) is done here; everything else counts as fitting. A model with
+        ``own_seconds`` and ``own_cpu_seconds`` says itself how long it took.
         """
 
     def make_predict(self, model, task: Task, n_threads: int):
@@ -65,6 +69,12 @@ class Peer(Protocol):
 
 class _LikeScikitLearn:
     """What our estimators and scikit-learn's have in common."""
+
+    limits_depth = True
+    package: str
+
+    def find_version(self):
+        return installed_version(self.package)
 
     def criterion(self, task):
         return task.criterion
@@ -94,26 +104,50 @@ class _LikeScikitLearn:
         return int(1 + np.count_nonzero((n_present > 1) & (model.tree_.feature >= 0)))
 
 
+#: What makes C45Classifier split by gain ratio and do nothing else.
+GAIN_RATIO_ALONE = {
+    "gain_ratio_rule": "plain",
+    "mdl_correction": False,
+    "min_samples_leaf": 1,
+    "collapse": False,
+    "pruning": None,
+}
+
+
 class OwnTree(_LikeScikitLearn):
     """The trees of this project."""
 
     name = "sklearn_textbook"
     package = "sklearn-textbook"
+    algorithms = (CART, ID3, C45, GAIN_RATIO)
     is_threaded = True
 
     def refusal(self, task):
         return None
 
     def make_estimator(self, task, n_threads, max_depth):
-        from sklearn_textbook.tree import CARTClassifier, CARTRegressor
+        from sklearn_textbook import tree
 
-        estimator = CARTClassifier if task.kind == CLASSIFICATION else CARTRegressor
-        return estimator(
-            criterion=task.criterion,
-            max_depth=max_depth,
-            random_state=0,
-            n_jobs=n_threads,
-        )
+        options = {"max_depth": max_depth, "n_jobs": n_threads}
+        if task.algorithm == ID3:
+            return tree.ID3Classifier(**options)
+        if task.algorithm == C45:
+            return tree.C45Classifier(**options)
+        if task.algorithm == GAIN_RATIO:
+            return tree.C45Classifier(**options, **GAIN_RATIO_ALONE)
+        options |= {"criterion": task.criterion, "random_state": 0}
+        if task.kind == CLASSIFICATION:
+            return tree.CARTClassifier(**options)
+        return tree.CARTRegressor(**options)
+
+    def count_leaves(self, model):
+        """Empty ones too, of levels without rows in a node."""
+        if model.tree_.is_binary:
+            return super().count_leaves(model)
+        return int(model.get_n_leaves())
+
+    def count_nodes(self, model):
+        return int(model.tree_.node_count)
 
 
 class ScikitLearnTree(_LikeScikitLearn):
@@ -121,6 +155,7 @@ class ScikitLearnTree(_LikeScikitLearn):
 
     name = "scikit-learn"
     package = "scikit-learn"
+    algorithms = (CART,)
     is_threaded = False
 
     def refusal(self, task):
@@ -146,10 +181,15 @@ class YdfTree:
 
     name = "ydf"
     package = "ydf"
+    algorithms = (CART,)
     is_threaded = True
+    limits_depth = True
 
     label = "target"
     weight = "weight"
+
+    def find_version(self):
+        return installed_version(self.package)
 
     def refusal(self, task):
         return None
@@ -209,23 +249,28 @@ class YdfTree:
 OWN = OwnTree()
 
 #: Every tool we can be compared with, by its name on the command line.
-PEERS: dict[str, Peer] = {peer.name: peer for peer in (ScikitLearnTree(), YdfTree())}
+PEERS: dict[str, Peer] = {
+    peer.name: peer
+    for peer in (
+        ScikitLearnTree(),
+        YdfTree(),
+        J48Tree(),
+        C50Tree(),
+        WekaId3Tree(),
+        PDecisionTree(),
+        OrangeTree(),
+        OrangeSimpleTree(),
+    )
+}
 
 
 def sort_out_missing(names):
-    """Installed peers and, by name, those that are not installed."""
+    """Peers that are at hand and, by name, those that are not."""
     unknown = sorted(set(names) - set(PEERS))
     if unknown:
         raise ValueError(
             f"unknown peer {', '.join(unknown)}; known are {', '.join(PEERS)}"
         )
-    installed = [
-        PEERS[name] for name in names if installed_version(PEERS[name].package)
-    ]
-    missing = [name for name in names if not installed_version(PEERS[name].package)]
-    return installed, missing
-
-
-def with_criterion(task, criterion):
-    """The same task, grown by another impurity."""
-    return task if criterion == task.criterion else replace(task, criterion=criterion)
+    at_hand = [PEERS[name] for name in names if PEERS[name].find_version()]
+    missing = [name for name in names if not PEERS[name].find_version()]
+    return at_hand, missing

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, fields
 
-from benchmarks.measure import median
+from benchmarks.measure import Timing, median
+from benchmarks.run import Comparison
 
 
 def format_table(rows):
@@ -97,8 +98,8 @@ def format_figures(figures):
 
 
 def format_missing(missing):
-    """One line per peer that is not installed."""
-    return "\n".join(f"not installed, left out: {name}" for name in missing)
+    """One line per peer that is not at hand."""
+    return "\n".join(f"not at hand, left out: {name}" for name in missing)
 
 
 def write_json(path, machine, missing, comparisons, figures, notes):
@@ -115,3 +116,61 @@ def write_json(path, machine, missing, comparisons, figures, notes):
     with open(path, "w", encoding="utf-8") as file:
         json.dump(content, file, indent=1)
         file.write("\n")
+
+
+def read_comparisons(path):
+    """The comparisons that :func:`write_json` has written."""
+    with open(path, encoding="utf-8") as file:
+        written = json.load(file)["comparisons"]
+    names = [field.name for field in fields(Comparison)]
+    return [
+        Comparison(
+            **{name: entry[name] for name in names}
+            | {side: Timing(**entry[side]) for side in ("ours", "theirs")}
+        )
+        for entry in written
+    ]
+
+
+def _format_pair(values):
+    """Texts such as "90 ms" and "48 ms" side by side, a common unit only once."""
+    texts = list(dict.fromkeys(values))
+    units = {text.partition(" ")[2] for text in texts}
+    if len(units) == 1:
+        numbers = " / ".join(text.partition(" ")[0] for text in texts)
+        return f"{numbers} {units.pop()}".rstrip()
+    return " / ".join(texts)
+
+
+def format_document_table(comparisons):
+    """A table of the medians in reStructuredText, all numbers of threads in a row.
+
+    Comparisons of different work are not shown.
+    """
+    threads = " / ".join(str(n) for n in sorted({c.n_threads for c in comparisons}))
+    rows = [("work", f"ours, {threads} threads", "against", f"ratio, {threads}")]
+    groups = {}
+    for c in sorted(comparisons, key=lambda c: c.n_threads):
+        if not c.differences:
+            groups.setdefault(c.work, {}).setdefault(c.peer, []).append(c)
+    for work, peers in groups.items():
+        for number, (peer, group) in enumerate(peers.items()):
+            ours = [format_seconds(median(c.ours.seconds)) for c in group]
+            theirs = [format_seconds(median(c.theirs.seconds)) for c in group]
+            rows.append(
+                (
+                    f"``{work}``",
+                    "the same" if number else _format_pair(ours),
+                    f"{peer}, {_format_pair(theirs)}",
+                    " / ".join(format_ratio(c.ratio) for c in group),
+                )
+            )
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    rule = " ".join("=" * width for width in widths)
+    lines = [
+        " ".join(
+            cell.ljust(width) for cell, width in zip(row, widths, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
+    return "\n".join([rule, lines[0], rule, *lines[1:], rule])

@@ -111,13 +111,29 @@ def find_path_differences(ours, theirs, n_last=20, tolerance=0.05):
     return reasons
 
 
+def _find_reason(work, peer, task, options):
+    """Why a peer is left out of a work, None if it is not."""
+    reason = peer.refusal(task)
+    if reason is not None:
+        return reason
+    if work.measure == "path" and not hasattr(peer, "make_path"):
+        return "no cost-complexity path"
+    most_rows = getattr(peer, "patient_rows", task.n_rows)
+    if task.n_rows > most_rows and not options.is_large:
+        return f"slow from {most_rows} rows on, runs with --large only"
+    return None
+
+
 def _select_peers(work, task, options):
-    """Peers that can do the work, and a note on each that cannot."""
+    """Peers that can do the work, and a note on each that cannot.
+
+    There is no note on those that grow other trees.
+    """
     peers, notes = [], []
     for peer in options.peers:
-        reason = peer.refusal(task)
-        if reason is None and work.measure == "path" and not hasattr(peer, "make_path"):
-            reason = "no cost-complexity path"
+        if task.algorithm not in peer.algorithms:
+            continue
+        reason = _find_reason(work, peer, task, options)
         if reason is None:
             peers.append(peer)
         else:
@@ -146,7 +162,7 @@ def compare_with_peers(work, options):
     """Check, then time ours at every number of threads and all peers, in turns."""
     task = work.make_task(options.scale)
     peers, notes = _select_peers(work, task, options)
-    comparer = Comparer(OWN, task, max(options.threads), work.tolerance)
+    comparer = Comparer(OWN, task, max(options.threads), work.find_tolerance)
     checked = {peer.name: comparer.compare(peer) for peer in peers}
     calls = {(OWN, n): _make_call(work, OWN, task, n) for n in options.threads}
     for peer in peers:
@@ -218,7 +234,8 @@ def measure_scaling(work, options):
 def measure_memory(work, options):
     """Peak memory of ours, and of the peers too for a large run."""
     task = work.make_task(options.scale * MEMORY_ROWS / 100_000)
-    peers = [OWN, *(options.peers if options.is_large else [])]
+    others = [p for p in options.peers if task.algorithm in p.algorithms]
+    peers = [OWN, *(others if options.is_large else [])]
     n_threads = max(options.threads)
     measured = measure_in_fresh_process(task, peers, n_threads)
     return [

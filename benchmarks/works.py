@@ -7,13 +7,13 @@ one thread and with several; None where no figure is set.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from sklearn.datasets import load_iris, make_classification, make_regression
 
-from benchmarks.peers import REGRESSION, Task
-from benchmarks.same_work import Tolerance
+from benchmarks.same_work import EXACT, Tolerance
+from benchmarks.tasks import C45, GAIN_RATIO, ID3, REGRESSION, Task
 
 N_FEATURES = 20
 
@@ -33,6 +33,8 @@ class Work:
     #: what is timed or measured: "fit", "predict", "path", "memory" or "scaling"
     measure: str = "fit"
     tolerance: Tolerance = field(default_factory=Tolerance)
+    #: peer -> its own tolerance
+    tolerances: Mapping[str, Tolerance] = field(default_factory=dict)
     #: most that a figure may be (memory: times X; scaling: exponent)
     limit: float | None = None
 
@@ -40,6 +42,10 @@ class Work:
         """Ratio needed against a peer at a number of threads, or None."""
         one, several = self.needed.get(peer, (None, None))
         return one if n_threads == 1 else several
+
+    def find_tolerance(self, peer):
+        """How far the trees of a peer, given by name, may differ from ours."""
+        return self.tolerances.get(peer, self.tolerance)
 
 
 def scaled(n_rows, scale, least=100):
@@ -123,6 +129,56 @@ def make_nominal(scale):
         columns[f"nominal_{n_levels}"] = pd.Categorical(names[codes], categories=names)
     y = (score + random.standard_normal(n_rows) > 0).astype(np.int64)
     return Task(pd.DataFrame(columns), y, criterion="entropy", has_nominal=True)
+
+
+def make_c45_numeric(scale):
+    return make_binary(scale, algorithm=C45)
+
+
+def make_c45_missing(scale):
+    """A tenth of the cells missing completely at random."""
+    task = make_binary(scale, algorithm=C45)
+    is_missing = np.random.default_rng(0).random(task.X.shape) < 0.1
+    return replace(task, X=np.where(is_missing, np.nan, task.X))
+
+
+def make_many_way(scale, algorithm):
+    """Thirty nominal columns with 2 to 50 levels and five classes, as a data frame."""
+    from sklearn_textbook.datasets import make_mixed_table
+
+    X, y = make_mixed_table(
+        scaled(100_000, scale),
+        n_numeric=0,
+        n_ordinal=0,
+        n_nominal=30,
+        n_levels=np.linspace(2, 50, 30).round().astype(int).tolist(),
+        n_classes=5,
+        n_rules=20,
+        label_noise=0.05,
+        as_frame=True,
+        random_state=0,
+    )
+    return Task(
+        X, y.to_numpy(), criterion="entropy", has_nominal=True, algorithm=algorithm
+    )
+
+
+def make_c45_nominal(scale):
+    return make_many_way(scale, C45)
+
+
+def make_id3_nominal(scale):
+    return make_many_way(scale, ID3)
+
+
+def make_gain_ratio(scale):
+    return make_many_way(scale, GAIN_RATIO)
+
+
+#: Two tests make so many branches that their nodes are small.
+MANY_WAY_TOLERANCE = Tolerance(top_depth=2)
+#: C5.0 has rules of its own: it prunes more.
+C50_TOLERANCE = {"c5.0": Tolerance(leaves=1.0, score=0.05)}
 
 
 def _against_scikit_learn(one, several):
@@ -218,6 +274,44 @@ WORKS = {
             make_binary,
             measure="memory",
             limit=3.0,
+        ),
+        Work(
+            "c45-numeric",
+            "C4.5 with its pruning, two classes, 100,000 x 20",
+            make_c45_numeric,
+            {"j48": (50, 50), "c5.0": (15, 15)},
+            tolerance=EXACT,
+            tolerances=C50_TOLERANCE,
+        ),
+        Work(
+            "c45-missing",
+            "the same with a tenth of the cells missing",
+            make_c45_missing,
+            {"j48": (20, 20)},
+            tolerance=EXACT,
+            tolerances=C50_TOLERANCE,
+        ),
+        Work(
+            "c45-nominal",
+            "C4.5, five classes, 100,000 x 30 nominal columns with 2 to 50 levels",
+            make_c45_nominal,
+            {"j48": (20, 20)},
+            tolerance=EXACT,
+            tolerances=C50_TOLERANCE,
+        ),
+        Work(
+            "id3-nominal",
+            "ID3 on the same nominal table",
+            make_id3_nominal,
+            {"p-decision-tree": (50, 50), "orange": (50, 50)},
+            tolerance=MANY_WAY_TOLERANCE,
+        ),
+        Work(
+            "c45-gain-ratio",
+            "many-way trees by gain ratio alone on the same nominal table",
+            make_gain_ratio,
+            # Equal ratios are many, and of columns with few levels and with many.
+            tolerance=replace(MANY_WAY_TOLERANCE, leaves=0.05),
         ),
     )
 }

@@ -1,16 +1,30 @@
 """Tiny runs of every workload: it runs, and its check of the work can fail."""
 
 import json
+import os
 from dataclasses import replace
+from types import SimpleNamespace
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from benchmarks.__main__ import DIFFERENT_WORK, main
 from benchmarks.measure import Timing, fit_exponent, time_alternately
-from benchmarks.peers import OWN, PEERS, ScikitLearnTree, sort_out_missing
-from benchmarks.report import format_ratio, format_seconds
+from benchmarks.multiway import PDecisionTree
+from benchmarks.peers import OWN, PEERS, OwnTree, ScikitLearnTree, sort_out_missing
+from benchmarks.programs import ProgramRun, read_number, run_program
+from benchmarks.report import (
+    format_document_table,
+    format_ratio,
+    format_seconds,
+    read_comparisons,
+    write_json,
+)
 from benchmarks.run import Comparison, Figure, find_path_differences, find_waiting
-from benchmarks.same_work import Comparer, Tolerance
+from benchmarks.same_work import Comparer, Outcome, Tolerance, find_differences
+from benchmarks.tasks import C45, CART, ID3, Task, make_frame
+from benchmarks.weka import WekaId3Tree
 from benchmarks.works import WORKS
 
 SCALE = "0.003"
@@ -47,16 +61,53 @@ class CoinTree(ScikitLearnTree):
         return estimator.set_params(splitter="random")
 
 
+class OwnStump(OwnTree):
+    """Our tree with one test, as a peer that cannot be asked for a depth."""
+
+    name = "own stump"
+    limits_depth = False
+
+    def make_estimator(self, task, n_threads, max_depth):
+        return super().make_estimator(task, n_threads, 1)
+
+
 @pytest.mark.parametrize(
     ("name", "peer"),
-    [(name, StumpTree()) for name in WORKS if name != "cart-nominal"]
+    [
+        (name, StumpTree() if name.startswith("cart-") else OwnStump())
+        for name in WORKS
+        if name != "cart-nominal"
+    ]
     + [("cart-binary", CoinTree()), ("cart-regression", CoinTree())],
 )
 def test_check_of_the_work_can_fail(name, peer):
     work = WORKS[name]
-    comparer = Comparer(OWN, work.make_task(float(SCALE)), 1, work.tolerance)
+    comparer = Comparer(OWN, work.make_task(float(SCALE)), 1, work.find_tolerance)
     _, _, differences = comparer.compare(peer)
     assert differences
+
+
+def test_what_a_peer_does_not_tell_is_not_compared():
+    ours = Outcome(5, 9, 0.9, np.array([0, 1]))
+    theirs = Outcome(5, None, 0.9, None)
+    assert find_differences(ours, theirs, Tolerance(slack=0)) == []
+    fewer = replace(theirs, n_nodes=7, answers=np.array([0, 0]))
+    assert find_differences(ours, fewer, Tolerance(slack=0)) == [
+        "9 nodes against 7",
+        "the trees agree on 50.0% of the rows only",
+    ]
+
+
+def test_peers_are_asked_for_their_trees_only():
+    for work in WORKS.values():
+        task = work.make_task(float(SCALE))
+        assert task.algorithm in OWN.algorithms
+        assert any(task.algorithm in peer.algorithms for peer in PEERS.values())
+        assert set(work.needed) <= {
+            name for name, peer in PEERS.items() if task.algorithm in peer.algorithms
+        }
+    assert PEERS["scikit-learn"].algorithms == (CART,)
+    assert PEERS["j48"].algorithms == (C45,)
 
 
 def test_different_work_is_reported(monkeypatch, capsys, tmp_path):
@@ -81,7 +132,7 @@ def test_missing_peer_is_named(monkeypatch, capsys):
 
     monkeypatch.setitem(PEERS, "absent", AbsentTree())
     assert run_tiny("cart-iris", "--against", "absent", "scikit-learn") == 0
-    assert "not installed, left out: absent" in capsys.readouterr().out
+    assert "not at hand, left out: absent" in capsys.readouterr().out
     assert run_tiny("cart-iris", "--against", "absent") == 0
     assert "seconds" in capsys.readouterr().out
 
@@ -89,6 +140,18 @@ def test_missing_peer_is_named(monkeypatch, capsys):
 def test_peer_that_cannot_do_the_work_is_named(capsys):
     run_tiny("cart-nominal", "--against", "scikit-learn")
     assert "scikit-learn left out: no nominal columns" in capsys.readouterr().out
+
+
+def test_peer_that_takes_long_has_to_be_asked_for(monkeypatch, capsys):
+    class PatientTree(ScikitLearnTree):
+        name = "patient"
+        patient_rows = 100
+
+    monkeypatch.setitem(PEERS, "patient", PatientTree())
+    run_tiny("cart-binary", "--against", "patient")
+    assert "patient left out: slow from 100 rows on" in capsys.readouterr().out
+    run_tiny("cart-binary", "--against", "patient", "--large")
+    assert "left out" not in capsys.readouterr().out
 
 
 def test_list(capsys):
@@ -133,6 +196,88 @@ def test_busy_machine_is_noted():
     quiet, busy = Timing([1.0], [1.0]), Timing([2.0], [1.0])
     assert find_waiting(work, {(OWN, 1): quiet, (OWN, 2): busy}) == []
     assert "2.00 times" in find_waiting(work, {(OWN, 1): busy})[0]
+
+
+def test_call_that_states_its_time_is_believed():
+    calls = {"a": lambda: ProgramRun("", own_seconds=8.0, waiting=2.0)}
+    times = time_alternately(calls, 2)["a"]
+    assert times.seconds == [8.0, 8.0]
+    assert times.cpu_seconds == [4.0, 4.0]
+
+
+def test_programs_that_fail_or_keep_silent(tmp_path):
+    with pytest.raises(RuntimeError, match="nothing like"):
+        read_number(r"Time: (\d+)", "no time")
+    with pytest.raises(RuntimeError, match="failed"):
+        run_program(["python3", str(tmp_path / "none.py")], "x")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in is a shell script")
+def test_summary_of_c50_is_read(monkeypatch, tmp_path):
+    program = tmp_path / "c5.0"
+    program.write_text(
+        """#!/bin/sh
+echo 'C5.0 [Release 2.07 GPL Edition]'
+[ "$1" = -h ] && exit 1
+[ -s "$2.names" ] && [ -s "$2.data" ] || exit 2
+printf 'Decision tree:\\n\\nEvaluation on training data (200 cases):\\n\\n'
+printf '\\t    Decision Tree   \\n\\t  ----------------  \\n'
+printf '\\t  Size      Errors  \\n\\n\\t    14   24(12.0%%)   <<\\n\\n'
+printf '\\nTime: 3.9 secs\\n'
+"""
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    peer = PEERS["c5.0"]
+    assert peer.find_version() == "2.07"
+    task = WORKS["c45-missing"].make_task(0.002)
+    model = peer.make_fit(task, 1)()
+    assert model.own_seconds == 3.9
+    assert peer.count_leaves(model) == 14
+    assert peer.training_score(model, task) == pytest.approx(0.88)
+
+
+def test_leaves_of_weka_id3_are_counted():
+    output = """Id3
+
+outlook = sunny
+|  humidity = high: no
+|  humidity = normal: null
+outlook = overcast: yes
+
+Time taken to build model: 0 seconds
+Correctly Classified Instances = 3: yes
+"""
+    assert WekaId3Tree().count_leaves(SimpleNamespace(output=output)) == 3
+    alone = SimpleNamespace(output="Id3\n\n: yes\n\nTime taken")
+    assert WekaId3Tree().count_leaves(alone) == 1
+
+
+def make_node(value, **children):
+    return SimpleNamespace(
+        value=value,
+        childs=[SimpleNamespace(value=v, next=n) for v, n in children.items()] or None,
+    )
+
+
+def test_tree_of_p_decision_tree_is_read():
+    X = pd.DataFrame({"x": list("aabb"), "one": list("cccc")}, dtype="category")
+    X["x"] = X["x"].cat.add_categories("never")
+    task = Task(X, np.array([0, 1, 1, 1]), has_nominal=True, algorithm=ID3)
+    root = make_node("x", a=make_node("one", c=make_node(0)), b=make_node(1))
+    levels = {name: X[name].cat.categories for name in X}
+    peer = PDecisionTree()
+    assert peer.count_leaves((root, levels, None)) == 3
+    shares = peer.make_predict((root, levels, None), task, 1)()
+    assert shares.tolist() == [[1, 0], [1, 0], [0, 1], [0, 1]]
+    shares = peer.make_predict((root, levels, 1), task, 1)()
+    assert shares.tolist() == [[0.5, 0.5], [0.5, 0.5], [0, 1], [0, 1]]
+
+
+def test_frame_for_programs():
+    frame = make_frame(Task(np.array([[1.0], [np.nan]]), np.array([1, 0])))
+    assert frame.columns.tolist() == ["x0", "target"]
+    assert frame["target"].tolist() == ["class_1", "class_0"]
 
 
 def test_fit_exponent():
@@ -194,3 +339,19 @@ def test_unknown_peer():
     with pytest.raises(ValueError, match=r"unknown peer nobody; known are .*ydf"):
         sort_out_missing(["nobody"])
     assert Tolerance().leaves < 0.05
+
+
+def test_table_for_the_documentation(tmp_path):
+    slower = make_comparison(n_threads=2, theirs=Timing([0.1, 0.12, 0.2]))
+    other = make_comparison(peer="q", theirs=Timing([4.0]))
+    wrong = make_comparison(peer="r", differences=["x"])
+    file = tmp_path / "times.json"
+    write_json(file, {}, [], [make_comparison(), slower, other, wrong], [], [])
+    assert format_document_table(read_comparisons(file)).splitlines() == [
+        "===== =================== ================ ============",
+        "work  ours, 1 / 2 threads against          ratio, 1 / 2",
+        "===== =================== ================ ============",
+        "``w`` 2 s                 p, 80 s / 120 ms 40 / 0.06",
+        "``w`` the same            q, 4 s           2",
+        "===== =================== ================ ============",
+    ]

@@ -1,0 +1,62 @@
+"""What is to be learned, in the form that every tool is handed it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+CLASSIFICATION = "classification"
+REGRESSION = "regression"
+
+#: Binary trees; ID3; C4.5 with pruning; C4.5's many-way trees by gain ratio alone,
+#: with nothing that keeps them small.
+CART, ID3, C45, GAIN_RATIO = "cart", "id3", "c4.5", "gain-ratio"
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is to be learned: a table, a target and how to grow on it."""
+
+    X: Any
+    y: np.ndarray
+    kind: str = CLASSIFICATION
+    criterion: str = "gini"
+    sample_weight: np.ndarray | None = None
+    has_nominal: bool = False
+    algorithm: str = CART
+
+    @property
+    def n_rows(self):
+        return self.y.shape[0]
+
+    @property
+    def n_classes(self):
+        """Classes are the numbers 0, 1, ...; all of them are present."""
+        return int(self.y.max()) + 1
+
+
+def with_criterion(task, criterion):
+    """The same task, grown by another impurity."""
+    return task if criterion == task.criterion else replace(task, criterion=criterion)
+
+
+def make_frame(task, target="target"):
+    """The table and, last, the classes: a data frame, for programs that read files."""
+    import pandas as pd
+
+    if isinstance(task.X, pd.DataFrame):
+        frame = task.X.copy()
+    else:
+        frame = pd.DataFrame(task.X).add_prefix("x")
+    names = [f"class_{label}" for label in range(task.n_classes)]
+    frame[target] = pd.Categorical.from_codes(task.y, names)
+    return frame
+
+
+def as_shares(labels, n_classes):
+    """Class shares of answers that name a class number each."""
+    shares = np.zeros((len(labels), n_classes))
+    shares[np.arange(len(labels)), labels] = 1.0
+    return shares
