@@ -87,6 +87,50 @@ cdef void share_weights(
                 children.next_slot[child] += 1
 
 
+cdef void mark_keepers(
+    Worker* worker, const Entry* cells, int64_t n
+) noexcept nogil:
+    """Two children: 1 for rows of the first, 2 of the second, 3 of both."""
+    cdef:
+        const double* share = worker.children.share
+        uint8_t both = (1 if share[0] > 0.0 else 0) | (2 if share[1] > 0.0 else 0)
+        int32_t side
+        int64_t i
+    for i in range(n):
+        side = worker.child_of_row[row_of(cells[i])]
+        worker.goes_left[row_of(cells[i])] = <uint8_t>(1 << side) if side >= 0 else both
+
+
+cdef void share_between_two(
+    const Worker* worker, Worker* own, const Entry* cells, int64_t n, int64_t column
+) noexcept nogil:
+    """``share_column`` for two children. Every entry is written to both; only then is
+    it known which of them keep it, so that nothing has to be guessed. Blocks have a
+    place to spare for this."""
+    cdef:
+        const Children* children = &worker.children
+        const uint8_t* keepers = worker.goes_left
+        Entry* spare = <Entry*>own.spare
+        Entry* first = spare
+        Entry* second = spare
+        int64_t n_first = 0, n_second = 0, step_first = 0, step_second = 0, i
+        uint8_t keeper
+    if children.blocks[0] != NULL:
+        first = <Entry*>children.blocks[0].entries
+        first += column * (children.n_rows[0] + 1)
+        step_first = 1
+    if children.blocks[1] != NULL:
+        second = <Entry*>children.blocks[1].entries
+        second += column * (children.n_rows[1] + 1)
+        step_second = 1
+    for i in range(n):
+        keeper = keepers[row_of(cells[i])]
+        first[n_first] = cells[i]
+        second[n_second] = cells[i]
+        n_first += step_first & keeper
+        n_second += step_second & (keeper >> 1)
+
+
 cdef void share_column(
     const Worker* worker, Worker* own, const Entry* cells, int64_t n, int64_t column
 ) noexcept nogil:
@@ -97,8 +141,11 @@ cdef void share_column(
         int64_t i, child
         int32_t side
         Entry* target
+    if children.n_children == 2:
+        share_between_two(worker, own, cells, n, column)
+        return
     for child in range(children.n_children):
-        next_slot[child] = column * children.n_rows[child]
+        next_slot[child] = column * (children.n_rows[child] + 1)
     for i in range(n):
         side = worker.child_of_row[row_of(cells[i])]
         if side >= 0:
@@ -133,11 +180,13 @@ cdef int move_fractions(
         if is_leaf[child]:
             continue
         children.blocks[child] = make_block(
-            &worker.blocks, count_slots(problem) * children.n_rows[child],
+            &worker.blocks, count_slots(problem) * (children.n_rows[child] + 1),
             sizeof(Entry), children.n_rows[child]
         )
         if children.blocks[child] == NULL:
             return -1
+    if children.n_children == 2:
+        mark_keepers(worker, entries + anchor * frame.stride + frame.start, n)
     share_weights(
         arena, worker, entries + anchor * frame.stride + frame.start, n
     )

@@ -173,7 +173,7 @@ cdef int push_children(
         if below.has_own_weights:
             below.block = children.blocks[child]
             below.entries = below.block.entries
-            below.stride = below.n_rows
+            below.stride = below.n_rows + 1
             below.start = 0
         if below.block != NULL and not is_leaf[child]:
             below.block.n_frames += 1

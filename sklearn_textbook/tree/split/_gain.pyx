@@ -10,9 +10,10 @@ column, and its split information (L(W) - sum_b L(n_b) - L(W - K)) / W.
 """
 
 from libc.math cimport ceil, fabs, log2
-from libc.string cimport memset
+from libc.stdint cimport uint64_t
+from libc.string cimport memcpy, memset
 
-from sklearn_textbook.tree.split._best cimport BLOCKED_ROWS, block_length
+from sklearn_textbook.tree.split._best cimport block_length
 from sklearn_textbook.tree.split._column cimport count_missing
 from sklearn_textbook.tree.split._entropy cimport scan_binary_entropy, scan_entropy
 from sklearn_textbook.tree.split._types cimport (
@@ -24,6 +25,9 @@ from sklearn_textbook.tree.split._types cimport (
     row_of,
 )
 
+
+cdef enum:
+    FEW_ROWS = 64  # up to here every cut is tried
 
 # The best cut of a column so far.
 cdef struct Cut:
@@ -41,8 +45,51 @@ cdef double xlogx(const Problem* problem, double count) noexcept nogil:
     return weighted_log(problem.gain.least_count, count)
 
 
+# log2 with 16 digits behind the point, inlined: the one of the C library is called, which
+# took a fifth of the time. Numbers between 1 and 2 are divided by the nearest of 128.
+cdef:
+    double inverse_of[128]
+    double log_of[128]
+
+
+cdef void fill_log_tables() noexcept:
+    cdef int i
+    for i in range(128):
+        inverse_of[i] = <double>(<float>(1.0 / (1.0 + (i + 0.5) / 128.0)))
+        log_of[i] = -log2(inverse_of[i])
+
+
+fill_log_tables()
+
+
+cdef inline double quick_log2(double number) noexcept nogil:
+    """log2 of a positive number; the absolute error is below 1e-15."""
+    cdef:
+        uint64_t bits
+        int place
+        double rest, part
+    memcpy(&bits, &number, sizeof(double))
+    place = (bits >> 45) & 127
+    part = <double>(<int64_t>(bits >> 52) - 1023) + log_of[place]
+    bits = (bits & <uint64_t>0xFFFFFFFFFFFFF) | <uint64_t>0x3FF0000000000000
+    memcpy(&rest, &bits, sizeof(double))
+    rest = rest * inverse_of[place] - 1.0
+    # The series of log(1 + rest) / log(2), |rest| <= 1/256.
+    return part + rest * (
+        1.4426950408889634 + rest * (
+            -0.7213475204444817 + rest * (
+                0.48089834696298783 + rest * (
+                    -0.36067376022224085 + rest * (
+                        0.2885390081777927 - rest * 0.24044917348149393
+                    )
+                )
+            )
+        )
+    )
+
+
 cdef inline double weighted_log(double least, double count) noexcept nogil:
-    return count * log2(count) if count >= least and count > 0.0 else 0.0
+    return count * quick_log2(count) if count >= least and count > 0.0 else 0.0
 
 
 cdef int64_t view_known(
@@ -226,7 +273,7 @@ cdef inline bint is_apart(
     const uint32_t* next_apart, uint32_t below, uint32_t above
 ) noexcept nogil:
     """Whether a threshold may lie between two neighbours."""
-    return below != above and (next_apart == NULL or above >= next_apart[below])
+    return below != above if next_apart == NULL else above >= next_apart[below]
 
 
 cdef void cut_two_classes(
@@ -239,9 +286,11 @@ cdef void cut_two_classes(
         double least = problem.gain.least_count
         double first = max(smallest - problem.gain.weight_tolerance, 0.0)
         double base, weight, below_0 = 0.0, below_1 = 0.0
-        int64_t n = known.rows, i = 0, j, last, length = block_length(n), n_apart
-        bint blocked = n >= BLOCKED_ROWS
+        int64_t n = known.rows, i = 0, j, last, length, n_apart
+        bint blocked = n >= FEW_ROWS
+        double of_second  # 1 for a row of the second class
         Place start, end
+    length = block_length(n) if n >= 1024 else FEW_ROWS // 8
     view_place(least, known, 0.0, 0.0, &start)
     base = start.value
     while i < n - 1:
@@ -252,10 +301,9 @@ cdef void cut_two_classes(
             n_apart = 0
             for j in range(i, last):
                 weight = rows.weight[row_of(entries[j])]
-                if entries[j] & 1:
-                    below_1 += weight
-                else:
-                    below_0 += weight
+                of_second = <double>(entries[j] & 1)
+                below_1 += weight * of_second
+                below_0 += weight * (1.0 - of_second)
                 n_apart += is_apart(
                     next_apart, rank_of(entries[j]), rank_of(entries[j + 1])
                 )
@@ -271,10 +319,9 @@ cdef void cut_two_classes(
         below_1 = start.below_1
         while i < last:
             weight = rows.weight[row_of(entries[i])]
-            if entries[i] & 1:
-                below_1 += weight
-            else:
-                below_0 += weight
+            of_second = <double>(entries[i] & 1)
+            below_1 += weight * of_second
+            below_0 += weight * (1.0 - of_second)
             i += 1
             if below_0 + below_1 < first or not is_apart(
                 next_apart, rank_of(entries[i - 1]), rank_of(entries[i])
