@@ -126,16 +126,15 @@ def sort_levels(codes, levels):
 
 
 def code_column(column):
-    """Return codes of a nominal or ordinal column as float64, and its schema."""
+    """Return codes of a nominal or ordinal column, NaN where missing, and its schema."""
     kind = ORDINAL if column.is_ordered else NOMINAL
     if column.codes is None:  # no value at all
         return column.numbers, ColumnSchema(column.name, kind, (), column.source)
     if column.source == CATEGORY:
         levels = tuple(column.levels)
-        codes = column.codes.astype(np.float64)
-        is_missing = column.codes < 0
-        if is_missing.any():
-            codes[is_missing] = np.nan
+        codes = column.codes
+        if codes.min(initial=0) < 0:
+            codes = np.where(codes < 0, np.nan, codes)
     else:
         codes, levels = sort_levels(column.codes, column.levels)
     return codes, ColumnSchema(column.name, kind, levels, column.source)
@@ -170,7 +169,8 @@ def read_sparse_table(table, names, has_names, is_categorical):
     schemas = list(numeric_schema(names, has_names, table.source).columns)
     for position in np.flatnonzero(is_categorical).tolist():
         column = table.read_column(position, names[position], as_levels=True)
-        coded[position], schemas[position] = code_column(column)
+        codes, schemas[position] = code_column(column)
+        coded[position] = codes.astype(np.float64)
     matrix = replace_columns(table.read_matrix(), coded)
     return matrix, TableSchema(tuple(schemas), has_names)
 

@@ -24,6 +24,7 @@ from sklearn_textbook.tree.grow._buffers cimport (
     free_stack,
     push_frame,
     release_block,
+    reserve_nodes,
     start_buffer,
     start_stack,
 )
@@ -98,6 +99,9 @@ cdef int grow_task(
         Frame root = frame[0]
         Stack* stack = &worker.stack
     if start_buffer(&worker.buffer, size, problem.monotonic != NULL) < 0:
+        return -1
+    # Many-way trees often have about as many nodes as rows.
+    if problem.any_coded and reserve_nodes(&worker.buffer, root.n_rows) < 0:
         return -1
     worker.buffer.n_nodes = 1
     worker.buffer.nodes[0] = above.nodes[frame.node]

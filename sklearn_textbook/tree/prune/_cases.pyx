@@ -11,7 +11,9 @@ from libc.stdint cimport uint16_t, uint32_t
 from libc.stdlib cimport realloc
 from libc.string cimport memcpy
 
-from sklearn_textbook.tree.grow._layout cimport NOMINAL, NUMERIC, find_level_child
+from sklearn_textbook.tree.grow._layout cimport (
+    DENSE_MAP, NOMINAL, NUMERIC, find_level_child,
+)
 from sklearn_textbook.tree.split._types cimport Code, missing_code
 
 
@@ -99,11 +101,20 @@ cdef void find_coded_branches(
     const int32_t* level_map, const Code* codes, const Case* cases, int64_t n,
     int32_t* branch_of
 ) noexcept nogil:
-    cdef int64_t i, level
+    cdef:
+        const int32_t* children = level_map + 1
+        int64_t i, level
+        bint is_dense = level_map[0] == DENSE_MAP
+        Code code
     for i in range(n):
-        level = codes[cases[i].row]
-        branch_of[i] = -1
-        if level != missing_code(codes[cases[i].row]):
+        FETCH_EARLY(codes + cases[min(i + FETCH_AHEAD, n - 1)].row)
+        code = codes[cases[i].row]
+        level = code
+        if level == missing_code(code):
+            branch_of[i] = -1
+        elif is_dense:
+            branch_of[i] = children[level]
+        else:
             branch_of[i] = find_level_child(level_map, level)
 
 

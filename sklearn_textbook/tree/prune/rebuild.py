@@ -114,15 +114,17 @@ def _clear_tests(nodes, where):
 
 def compact_maps(tree, nodes, surrogates):
     """Keep the level maps in use; nodes and surrogates get their new places."""
-    users = [records[records["kind"] == NOMINAL] for records in (nodes, surrogates)]
-    starts = np.concatenate([user["map_start"] for user in users])
-    features = np.concatenate([user["feature"] for user in users])
+    tables = (nodes, surrogates)
+    users = [np.flatnonzero(records["kind"] == NOMINAL) for records in tables]
+    starts, features = (
+        np.concatenate([r[name][user] for r, user in zip(tables, users, strict=True)])
+        for name in ("map_start", "feature")
+    )
     starts, first_use = np.unique(starts, return_index=True)
     n_levels = np.asarray(tree.n_levels)[features[first_use]]
     lengths = measure_level_maps(tree.level_branch, starts, n_levels)
     new_starts = np.cumsum(lengths) - lengths
-    for records in (nodes, surrogates):
-        nominal = records["kind"] == NOMINAL
-        place = np.searchsorted(starts, records["map_start"][nominal])
-        records["map_start"][nominal] = new_starts[place]
+    for records, user in zip(tables, users, strict=True):
+        place = np.searchsorted(starts, records["map_start"][user])
+        records["map_start"][user] = new_starts[place]
     return tree.level_branch[list_places(starts, lengths)]
