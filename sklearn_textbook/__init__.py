@@ -5,7 +5,7 @@ The books are 李航《统计学习方法》 and 周志华《机器学习》. Wh
     io          a table in a file (csv, parquet, ARFF) becomes a data frame
     datasets    the books' tables, and a generator of mixed tables
     criteria    entropy, information gain, gain ratio, Gini index as plain functions
-    tree        CARTClassifier, CARTRegressor; text, rules, plot of a tree
+    tree        ID3, C4.5 and its rulesets, CART; pruning; text, rules, plot of a tree
     cli         the command ``sklearn-textbook``: fit, predict, show
 
 The way of the data through ``tree``, one folder per station::
