@@ -2,7 +2,7 @@
 
 The books are 李航《统计学习方法》 and 周志华《机器学习》. What there is::
 
-    io          a table in a file (csv, parquet, ARFF) becomes a data frame
+    io          a table in a file (csv, parquet, ARFF, C4.5) becomes a data frame
     datasets    the books' tables, and a generator of mixed tables
     criteria    entropy, information gain, gain ratio, Gini index as plain functions
     tree        ID3, C4.5 and its rulesets, CART; pruning; text, rules, plot of a tree

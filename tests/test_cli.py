@@ -28,11 +28,12 @@ from sklearn_textbook.cli.algorithms import ALGORITHMS, list_algorithms
 from sklearn_textbook.cli.columns import find_hints, print_columns
 from sklearn_textbook.cli.commands import fit, predict, show
 from sklearn_textbook.cli.options import NameList, read_literal
-from sklearn_textbook.cli.output import Output
+from sklearn_textbook.cli.output import Output, paint_rules
 from sklearn_textbook.cli.report import print_confusions
 from sklearn_textbook.cli.scoring import choose_folds
 from sklearn_textbook.io import load_model, read_table
 from sklearn_textbook.tree import (
+    C45RulesClassifier,
     CARTClassifier,
     CARTRegressor,
     export_graphviz,
@@ -159,6 +160,134 @@ def test_algorithms_by_gain(command, algorithm, threshold):
         "Don't Play,1.0,0.0",
     ]
     assert '"fractional"' in command("show", "m.json", "--as", "json")
+
+
+GOLF_RULES = """\
+rules  C45RulesClassifier, 3 rules and a default, from a tree of 5 leaves, depth 2
+0  IF outlook = overcast THEN Play [support 28.6% (4 rows), confidence 83.3%]
+1  ELSE IF outlook = sunny AND humidity > 75 THEN Don't Play [support 21.4% (3 rows), \
+confidence 80%]
+2  ELSE IF outlook = rain AND windy = true THEN Don't Play [support 14.3% (2 rows), \
+confidence 75%]
+   ELSE Play [support 35.7% (5 rows), confidence 85.7%]
+
+use of the rules  training; advantage: errors more without the rule
+rule  size  error  used     wrong  advantage  class
+   0     1  29.3%     4  0 (0.0%)    0 (0|0)  Play
+   1     2  37.0%     3  0 (0.0%)    3 (3|0)  Don't Play
+   2     2  50.0%     2  0 (0.0%)    2 (2|0)  Don't Play
+default class Play: used 5, wrong 0
+
+confusion matrix  training
+true \\ predicted  Don't Play  Play
+Don't Play                 5     0
+Play                       0     9
+
+scores
+"""
+
+
+def test_rules_from_a_tree(command):
+    arguments = ["fit", DATA / "golf", "--algorithm", "c45-rules", "--cv", 3]
+    text = command(*arguments, "--save", "m.json")
+    assert f"\n\n{GOLF_RULES}" in text
+    assert "\ncross-validated  " in text
+    assert "\ntree  " not in text
+    model = load_model("m.json")
+    features = read_table(DATA / "golf").frame.drop_columns(["class"])
+    rows = command("predict", "m.json", DATA / "golf.data", "--proba").splitlines()
+    assert rows[:2] == [
+        "prediction,probability_Don't Play,probability_Play",
+        "Don't Play,0.8,0.2",
+    ]
+    assert [row.split(",")[0] for row in rows[1:]] == model.predict(features).tolist()
+
+    assert command("show", "m.json", "--as", "rules") == export_rules(model)
+    title, _, rules = command("show", "m.json").partition("\n")
+    assert title.endswith("from a tree of 5 leaves, depth 2, predicts class")
+    assert f"\n{rules}\nuse of" in text
+    assert json.loads(command("show", "m.json", "--as", "json"))["rules"]
+    assert command("show", "m.json", "--as", "dot", code=2) == (
+        "sklearn-textbook: --as dot draws trees, but m.json holds a list of rules; see "
+        "sklearn-textbook show --help\n"
+    )
+
+
+def test_use_of_the_rules_is_that_of_evaluate(command):
+    """On a table with missing values in the columns and in the target."""
+    table = DATA / "loan.parquet"
+    text = command(
+        *("fit", table, "--target", "decision", "--id", "applied", "--save", "m.json"),
+        *("--algorithm", "c45-rules", "--set", "confidence=0.5", "--cv", 0),
+    )
+    frame = read_table(table).frame.to_pandas().dropna(subset="decision")
+    features, y = frame.drop(columns=["decision", "applied"]), frame["decision"]
+    assert features.isna().any(axis=None)
+    model = C45RulesClassifier(confidence=0.5).fit(features, y)
+    evaluation = model.evaluate(features, y)
+    lines = text[text.index("rule  size") : text.index("\nscores")].splitlines()
+    assert model.n_rules_ > 4
+    used = [line.split()[3] for line in lines[1 : model.n_rules_ + 1]]
+    assert used == [f"{rule['used']:g}" for rule in evaluation.rules]
+    default = evaluation.default
+    assert lines[model.n_rules_ + 1] == (
+        f"default class {default['class']}: used {default['used']:g}, "
+        f"wrong {default['wrong']:g}"
+    )
+    counts = [line.split()[1:] for line in lines[-2:]]
+    assert counts == evaluation.confusion.astype(int).astype(str).tolist()
+    assert load_model("m.json").predict(features).tolist() == (
+        model.predict(features).tolist()
+    )
+
+
+def test_only_the_first_rules_of_a_list_are_shown(command):
+    rows = "".join(f"level {i % 60},{i % 2 == 0}\n" for i in range(600))
+    write("table.csv", f"x,y\n{rows}")
+    arguments = ["--target", "y", "--algorithm", "c45-rules", "--cv", 0]
+    text = command("fit", "table.csv", *arguments, "--save", "m.json")
+    model = load_model("m.json")
+    rules = export_rules(model).splitlines()
+    more = f"... and {model.n_rules_ - 20} more"
+    assert model.n_rules_ > 20
+    shown = text[text.index("\n 0  IF") + 1 : text.index("\nuse of")].splitlines()
+    assert shown == [
+        *(f"{number:2}  {rule}" for number, rule in enumerate(rules[:20])),
+        more,
+        f"    {rules[-1]}",
+    ]
+    used = text[text.index("\nrule  size") + 1 : text.index("\nconf")].splitlines()
+    assert [line.split()[0] for line in used[1:21]] == [*map(str, range(20))]
+    assert {line.split()[-1] for line in used[1:21]} <= {"true", "false"}
+    assert used[21] == more
+    assert used[22].startswith(f"default class {str(model.default_class_).lower()}: ")
+    assert len(command("show", "m.json").splitlines()) == model.n_rules_ + 2
+
+
+def test_rules_that_are_only_a_default(command):
+    write("table.csv", "x,y\n1,a\n1,a\n1,b\n")
+    arguments = ["--target", "y", "--algorithm", "c45-rules", "--cv", 0]
+    text = command("fit", "table.csv", *arguments)
+    assert (
+        "rules  C45RulesClassifier, 0 rules and a default, from a tree of 1 leaf, "
+        "depth 0\nALWAYS a [support 100% (3 rows), confidence 60%]\n\n"
+        "use of the rules  training; advantage: errors more without the rule\n"
+        "default class a: used 3, wrong 1\n\n"
+    ) in text
+
+
+def test_colours_of_rules():
+    def painted(line, style):
+        text = paint_rules(line)
+        spans = [span for span in text.spans if span.style == style]
+        return [line[span.start : span.end] for span in spans]
+
+    default = "ELSE play it [support 36% (5 rows), confidence 86%]"
+    assert painted(default, "bold green") == ["play it"]
+    assert painted(default, "cyan") == ["ELSE"]
+    rule = "ELSE IF a > 1 THEN b [support 36% (5 rows), confidence 86%]"
+    assert painted(rule, "bold green") == ["b"]
+    assert painted(rule, "cyan") == ["ELSE", "IF", "THEN"]
 
 
 def test_parameters_of_a_part(command):
@@ -824,6 +953,13 @@ BAD = {
         (
             "halves.csv, column 'y': c45 predicts classes, and the target has numbers "
             "that are not whole; use --algorithm cart, or --categorical"
+        ),
+    ),
+    "fit halves.csv --target y --algorithm c45-rules": (
+        5,
+        (
+            "halves.csv, column 'y': c45-rules predicts classes, and the target has "
+            "numbers that are not whole; use --algorithm cart, or --categorical"
         ),
     ),
     "fit good.csv --target size --algorithm cart-classifier --missing-marks 1.5": (

@@ -24,12 +24,16 @@ from sklearn_textbook.io import (
 from sklearn_textbook.io.model_document import SCHEMA_VERSION
 from sklearn_textbook.tree import (
     C45Classifier,
+    C45RulesClassifier,
     CARTClassifier,
     CARTRegressor,
     ErrorBasedPruning,
     ID3Classifier,
+    export_rules,
     export_text,
 )
+from sklearn_textbook.tree.rules.serialise import SCHEMA_VERSION as RULES_VERSION
+from tests.rule_tables import draw_parameters, make_table
 
 DATA = Path(__file__).parent / "data"
 
@@ -177,6 +181,226 @@ def test_parts_are_checked(tmp_path, part, message):
     document = json.loads(path.read_text("utf-8"))
     document["parameters"]["pruning"] = part
     assert message in refusal(document, tmp_path)
+
+
+# --------------------------------------------------------------- lists of rules
+def fit_rules(seed):
+    """A list of rules of a mixed table, and more rows with more missing values."""
+    frame, y, weights = make_table(seed)
+    model = C45RulesClassifier(**draw_parameters(seed)).fit(frame, y, weights)
+    return model, frame, y, make_table(seed, missing=0.3)[0]
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_rules_predict_the_same(tmp_path, seed):
+    model, frame, y, new = fit_rules(seed)
+    path = tmp_path / "rules.json"
+    save_model(model, path, target="y")
+    loaded = load_model(path)
+    for table in (frame, new):
+        np.testing.assert_array_equal(loaded.apply(table), model.apply(table))
+        np.testing.assert_array_equal(loaded.predict(table), model.predict(table))
+        np.testing.assert_array_equal(
+            loaded.predict_proba(table), model.predict_proba(table)
+        )
+        np.testing.assert_array_equal(
+            loaded.tree_estimator_.predict_proba(table),
+            model.tree_estimator_.predict_proba(table),
+        )
+    assert loaded.rules_ == list(model.rules_)
+    assert str(loaded.evaluate(frame, y)) == str(model.evaluate(frame, y))
+    assert repr(loaded) == repr(model)
+    assert repr(loaded.tree_estimator_) == repr(model.tree_estimator_)
+    for ours, theirs in (
+        (loaded, model),
+        (loaded.tree_estimator_, model.tree_estimator_),
+    ):
+        assert vars(ours).keys() == vars(theirs).keys()
+    assert type(loaded.default_class_) is type(model.default_class_)
+    assert (loaded.n_rules_, loaded.default_class_, loaded.schema_) == (
+        model.n_rules_,
+        model.default_class_,
+        model.schema_,
+    )
+    save_model(loaded, tmp_path / "again.json", target="y")
+    assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
+    again = pickle.loads(pickle.dumps(loaded))
+    np.testing.assert_array_equal(again.predict(new), model.predict(new))
+
+
+def test_rules_that_are_only_a_default(tmp_path):
+    model = C45RulesClassifier(n_jobs=1).fit(np.zeros((5, 2)), [1, 0, 0, 0, 1])
+    save_model(model, tmp_path / "rules.json")
+    loaded = load_model(tmp_path / "rules.json")
+    assert (loaded.n_rules_, loaded.n_jobs) == (0, None)
+    assert export_rules(loaded) == export_rules(model)
+    assert not hasattr(loaded, "feature_names_in_")
+    assert loaded.predict([[1.0, 2.0]]).tolist() == [0]
+
+
+def test_rules_keep_the_parameters_that_grew_the_tree(tmp_path):
+    model = fit_rules(0)[0].set_params(max_depth=1)
+    save_model(model, tmp_path / "rules.json")
+    loaded = load_model(tmp_path / "rules.json")
+    assert loaded.max_depth == 1
+    assert loaded.tree_estimator_.max_depth == model.tree_estimator_.max_depth != 1
+    assert loaded.tree_estimator_.pruning is None
+
+
+@pytest.fixture(scope="module")
+def rules_text(tmp_path_factory):
+    """The text of a model file with a list of rules with numbers and levels."""
+    path = tmp_path_factory.mktemp("rules") / "rules.json"
+    save_model(C45RulesClassifier().fit(*make_small_table()), path, target="y")
+    return path.read_text("utf-8")
+
+
+def make_small_table():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "size": rng.integers(0, 40, 200).astype(float),
+            "colour": rng.choice(["red", "green", "蓝"], 200),
+        }
+    )
+    is_large = frame["size"] > 20
+    y = np.where(frame["colour"] == "red", "a", np.where(is_large, "b", "c"))
+    return frame, y
+
+
+def change_rules(**changes):
+    """A change of entries of the rules; a function changes what is there."""
+
+    def change(rules):
+        for name, value in changes.items():
+            rules[name] = value(rules[name]) if callable(value) else value
+
+    return change
+
+
+def replace_entry(place, value):
+    """A change of one entry of a list."""
+    return lambda entries: [*entries[:place], value, *entries[place:][1:]]
+
+
+# Between these, differences that overflow are positive.
+EXTREMES = [0, 2**63 - 1, -(2**63), -1]
+
+DAMAGED_RULES = [
+    (change_rules(format="x"), "This is not a rule list: its format is 'x'"),
+    (change_rules(schema_version=RULES_VERSION + 1), "Update sklearn_textbook"),
+    (change_rules(extra=1), "The dictionary of the rule list has unknown 'extra'"),
+    (lambda rules: rules.pop("shares"), "the rule list lacks 'shares'"),
+    (change_rules(start=[]), "start must have an entry more than"),
+    (change_rules(start=[0.0]), "start has '0.0' in place 0, where an integer"),
+    (change_rules(start=replace_entry(0, 1)), "start must rise from 0 to"),
+    (change_rules(start=replace_entry(1, 10**6)), "start must rise from 0 to"),
+    (change_rules(start=replace_entry(1, -(2**63))), "start must rise from 0 to"),
+    (change_rules(start=lambda s: [*EXTREMES, *s[4:]]), "start must rise from 0 to"),
+    (change_rules(start=lambda start: start[:-1]), "has 6 entries, but must have 5"),
+    (change_rules(nodes=lambda nodes: nodes[:-1]), "start must rise from 0 to"),
+    (change_rules(nodes=replace_entry(0, 0)), "nodes, record 0: a condition must be"),
+    (change_rules(nodes=replace_entry(1, 99)), "nodes, record 1: a condition must be"),
+    (change_rules(nodes=replace_entry(1, -1)), "nodes, record 1: a condition must be"),
+    (change_rules(rule_class=replace_entry(0, 3)), "rule_class, record 0: must be fr"),
+    (change_rules(rule_class=replace_entry(0, -1)), "rule_class, record 0: must be f"),
+    (change_rules(rule_class=[0]), "rule_class has 1 entries, but must have 6"),
+    (change_rules(shares=[[1.0]] * 6), "shares has 1 classes, but the tree has 3"),
+    (change_rules(shares=[0.5] * 6), "shares must be lists of 2 levels"),
+    (change_rules(shares=replace_entry(0, [0.0, 1.0, 0.0])), "must be positive and"),
+    (change_rules(shares=replace_entry(0, [0.1, 0.1, 0.1])), "must be positive and"),
+    (change_rules(shares=replace_entry(0, ["NaN", 0.1, 0.1])), "must be positive and"),
+    (change_rules(shares=lambda s: [line[::-1] for line in s]), "must have the larg"),
+    (change_rules(rate=replace_entry(0, 1.5)), "rate, record 0: must be from 0 to 1"),
+    (change_rules(rate=replace_entry(0, "NaN")), "rate, record 0: must be from 0 to"),
+    (change_rules(rate=replace_entry(-1, 0.5)), "rate, record 5: must be from 0 to 1"),
+    (change_rules(n_samples=replace_entry(0, -1)), "n_samples, record 0: must not be"),
+    (change_rules(weight=replace_entry(0, -1.0)), "weight, record 0: must be finite"),
+    (change_rules(weight=replace_entry(0, "Infinity")), "weight, record 0: must be f"),
+    (change_rules(weight=[0.0] * 6), "weight must have a sum that is finite and not"),
+    (change_rules(weight=[1e308] * 6), "weight must have a sum that is finite and n"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), DAMAGED_RULES)
+def test_damaged_rules(tmp_path, rules_text, change, message):
+    document = json.loads(rules_text)
+    change(document["rules"])
+    assert message in refusal(document, tmp_path)
+
+
+def test_conditions_of_a_rule_are_one_path(tmp_path, rules_text):
+    document = json.loads(rules_text)
+    tree, rules = document["tree"], document["rules"]
+    parent = tree["nodes"]["parent"]
+    number = np.flatnonzero(np.diff(rules["start"]) == 2)[0]
+    first = rules["start"][number]
+    above, below = rules["nodes"][first : first + 2]
+    assert parent[above] == 0
+    assert parent[below] == above
+    message = "stand below the one before it in the tree"
+    others = {node for node in range(1, len(parent)) if parent[node] != above}
+    for other in others:  # siblings, branches of them, and the condition twice
+        rules["nodes"][first + 1] = other
+        assert f"nodes, record {first + 1}: " in refusal(document, tmp_path)
+        assert message in refusal(document, tmp_path)
+    rules["nodes"][first : first + 2] = below, above
+    assert message in refusal(document, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rules": None}, "A rule list is read from a dictionary, not from NoneType"),
+        ({"tree_parameters": {"confidence": 1}}, "C45Classifier has no parameter"),
+        ({"parameters": {"pruning": None}}, "C45RulesClassifier has no parameter"),
+        ({"estimator": "C45Classifier"}, "C45Classifier has no parameter 'confidence'"),
+        ({"tree": None}, "A grown tree is read from a dictionary"),
+        ({"classes": None}, "do not belong to a C45Classifier"),
+    ],
+)
+def test_damaged_file_of_rules(tmp_path, rules_text, change, message):
+    assert message in refusal({**json.loads(rules_text), **change}, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["rules", "tree", "tree_parameters"])
+def test_missing_entries_of_rules(tmp_path, rules_text, name):
+    document = json.loads(rules_text)
+    del document[name]
+    assert refusal(document, tmp_path) == f"model.json: is damaged: '{name}' is missing"
+
+
+def test_rules_of_another_tree(tmp_path, rules_text):
+    """The rules of a tree of several outputs, or of more classes, are refused."""
+    document = json.loads(rules_text)
+    X, y = make_small_table()
+    other = CARTClassifier().fit(X, np.column_stack([y, y]))
+    document["tree"] = other.tree_.to_dict()
+    document["classes"] *= 2
+    assert "must be a classifier of one output" in refusal(document, tmp_path)
+    document = json.loads(rules_text)
+    path = tmp_path / "binary.json"
+    save_model(C45RulesClassifier().fit(X, y == "a"), path)
+    binary = json.loads(path.read_text("utf-8"))
+    document["rules"] = binary["rules"]
+    assert "shares has 2 classes, but the tree has 3" in refusal(document, tmp_path)
+
+
+def test_branch_of_missing_values_is_no_condition(tmp_path, rules_text):
+    document = json.loads(rules_text)
+    X, y = make_small_table()
+    X.loc[::5, "size"] = np.nan
+    tree = CARTClassifier(missing="branch", categorical_split="multiway").fit(X, y)
+    nodes = tree.tree_.nodes
+    (wide,) = np.flatnonzero((nodes["kind"] == 1) & (nodes["n_children"] == 3))[:1]
+    document["tree"] = tree.tree_.to_dict()
+    document["rules"] |= {"start": [0, 1, 1, 1, 1, 1]}
+    for branch, is_allowed in ((0, True), (1, True), (2, False)):
+        document["rules"]["nodes"] = [int(nodes["first_child"][wide]) + branch]
+        if is_allowed:
+            read_document(document, tmp_path)
+        else:
+            assert "the branch of missing values" in refusal(document, tmp_path)
 
 
 def test_nominal_surrogates_survive(tmp_path):
@@ -432,12 +656,15 @@ def _places(value, path=()):
 HOSTILE = [None, -7, 2**40, 10**30, 1.5, "x", [], {}, [[1]], True]
 
 
+@pytest.mark.parametrize("kind", ["tree", "rules"])
 @settings(max_examples=300)
 @given(data=st.data())
-def test_no_change_of_a_file_does_harm(tmp_path_factory, good_text, data):
-    """A changed file is refused, or still gives a tree that can be used."""
+def test_no_change_of_a_file_does_harm(
+    tmp_path_factory, good_text, rules_text, kind, data
+):
+    """A changed file is refused, or still gives a model that can be used."""
     tmp_path = tmp_path_factory.mktemp("model")
-    damaged = json.loads(good_text)
+    damaged = json.loads(good_text if kind == "tree" else rules_text)
     places = [place for place in _places(damaged) if place]
     place = data.draw(st.sampled_from(places))
     inner = damaged
@@ -457,3 +684,4 @@ def test_no_change_of_a_file_does_harm(tmp_path_factory, good_text, data):
     except (ValueError, TypeError):
         return  # a parameter such as n_jobs that the estimator itself refuses
     assert shares.shape == (2, len(model.estimator.classes_))
+    assert export_rules(model.estimator)

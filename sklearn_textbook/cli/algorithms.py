@@ -35,6 +35,7 @@ ALGORITHMS = {
     "cart": Algorithm("sklearn_textbook.tree", "CARTClassifier", "CARTRegressor"),
     "id3": Algorithm("sklearn_textbook.tree", "ID3Classifier"),
     "c45": Algorithm("sklearn_textbook.tree", "C45Classifier"),
+    "c45-rules": Algorithm("sklearn_textbook.tree", "C45RulesClassifier"),
 }
 
 

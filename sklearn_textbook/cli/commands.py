@@ -18,7 +18,7 @@ from sklearn_textbook.cli.options import (
 )
 
 
-@click.command(short_help="Grow a tree of a table; print tree, rules and scores.")
+@click.command(short_help="Grow a tree or rules of a table; print them and scores.")
 @click.argument("table")
 @click.option(
     "--target",
@@ -48,7 +48,7 @@ from sklearn_textbook.cli.options import (
     metavar="FOLDS",
     help="Folds of the cross-validation, stratified by class; 0 for none.",
 )
-@click.option("--test", metavar="FILE", help="Table to score the tree on.")
+@click.option("--test", metavar="FILE", help="Table to score the model on.")
 @click.option(
     "--seed",
     type=click.IntRange(min=0, max=2**32 - 1),
@@ -63,7 +63,7 @@ from sklearn_textbook.cli.options import (
     "--id", help="Columns to leave out that predict copies to its output."
 )
 @reading_options
-@click.option("--save", metavar="FILE", help="Write the tree to a model file (JSON).")
+@click.option("--save", metavar="FILE", help="Write the model to a file (JSON).")
 @click.option(
     "--max-depth-shown",
     type=click.IntRange(min=0),
@@ -74,21 +74,22 @@ from sklearn_textbook.cli.options import (
 )
 @debug_option
 def fit(table, cv, **options):
-    """Grow a tree of TABLE, a csv, tsv, Parquet, ARFF or C4.5 file.
+    """Grow a tree or rules of TABLE, a csv, tsv, Parquet, ARFF or C4.5 file.
 
     TABLE is - for csv from a pipe; of the files of C4.5 it is any one, and the others
     are found beside it.
 
     Prints the columns and their kinds, the tree, its rules with support and confidence,
-    and its scores on the training rows, in cross-validation and on a test table. Rows
-    without a value of the target are left out, and counted.
+    and its scores on the training rows, in cross-validation and on a test table. With
+    c45-rules it prints the rules in their order, and what each of them does on the
+    training rows. Rows without a value of the target are left out, and counted.
 
     \b
     Examples:
       sklearn-textbook fit iris.csv --target species
       sklearn-textbook fit loan.arff --target class --set max_depth=3 --cv 5
       sklearn-textbook fit house.parquet --target price --id address --save house.json
-      sklearn-textbook fit golf.names --algorithm c45 --test golf.test
+      sklearn-textbook fit golf.names --algorithm c45-rules --test golf.test
       sklearn-textbook fit data.txt --no-header --target column_5 --missing-marks -,NA
     """  # noqa: D301 - click wants the control character itself
     if cv == 1:
@@ -140,8 +141,8 @@ def predict(model, table, path, proba, **options):
     type=click.Choice(["text", "rules", "dot", "json"]),
     default="text",
     show_default=True,
-    help="text: the tree, indented; rules: one line per leaf; dot: for Graphviz; json: "
-    "all that the model file holds.",
+    help="text: the tree, indented, or the numbered rules of a list; rules: one line "
+    "per leaf or rule; dot: a tree for Graphviz; json: all that the model file holds.",
 )
 @click.option(
     "--max-depth-shown",

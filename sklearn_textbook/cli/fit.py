@@ -1,4 +1,4 @@
-"""The command ``fit``: grow a tree of a table and tell how good it is."""
+"""The command ``fit``: grow a tree or rules of a table and tell how good they are."""
 
 from __future__ import annotations
 
@@ -91,10 +91,10 @@ def fit_table(
     tested = _score_test(model, test, options) if test is not None else None
     if save is not None:
         save_model(estimator, save, target=target, table=model.table)
-    output.heading("tree", report.describe_tree(estimator))
-    report.print_tree(output, estimator, max_depth_shown)
-    output.heading("rules", "IF conditions THEN prediction [support, confidence]")
-    report.print_rules(output, estimator, report.MOST_RULES)
+    if report.is_rule_list(estimator):
+        _print_rule_list(output, estimator, features, goal)
+    else:
+        _print_tree(output, estimator, max_depth_shown)
     predicted = _print_scores(output, estimator, features, goal, n_folds, seed, tested)
     if goal.is_classes:
         _print_confusions(output, estimator.classes_, goal.values, predicted, tested)
@@ -218,6 +218,28 @@ def _note_table(file, options):
         "has_header": file.has_header,
         "n_rows": file.n_rows,
     }
+
+
+def _print_tree(output, estimator, max_depth_shown):
+    output.heading("tree", report.describe_model(estimator))
+    report.print_tree(output, estimator, max_depth_shown)
+    output.heading("rules", "IF conditions THEN prediction [support, confidence]")
+    report.print_rules(output, estimator, report.MOST_RULES)
+
+
+def _print_rule_list(output, estimator, features, goal):
+    """Print the rules, and what each of them does on the training rows."""
+    most = report.MOST_RULES
+    output.heading("rules", report.describe_model(estimator))
+    report.print_numbered_rules(output, estimator, most)
+    evaluation = estimator.evaluate(features, goal.values)
+    output.heading(
+        "use of the rules", "training; advantage: errors more without the rule"
+    )
+    report.print_evaluation(output, evaluation, most)
+    output.heading("confusion matrix", "training")
+    confusions = evaluation.confusion.astype(np.int64)
+    report.print_confusions(output, confusions, evaluation.classes)
 
 
 def _print_scores(output, estimator, features, goal, n_folds, seed, tested):

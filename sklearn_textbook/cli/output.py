@@ -12,7 +12,7 @@ from rich.text import Text
 # In a pipe nobody sees an edge: lines are as long as they are.
 _NO_EDGE = 100_000
 _INDENT = "    "
-_RULE_WORDS = r"\b(IF|AND|THEN|ALWAYS)\b"
+_RULE_WORDS = r"\b(IF|AND|THEN|ELSE|ALWAYS)\b"
 
 
 class Output:
@@ -114,6 +114,7 @@ def paint_rules(text):
     painted = Text(text.rstrip("\n"))
     painted.highlight_regex(_RULE_WORDS, "cyan")
     painted.highlight_regex(r"(?m)(?<= THEN ).*(?= \[support)", "bold green")
+    painted.highlight_regex(r"(?m)(?<=^ELSE )(?!IF ).*(?= \[support)", "bold green")
     painted.highlight_regex(r"(?m)\[support.*\]$", "dim")
     return painted
 

@@ -1,14 +1,16 @@
-"""What the commands print of a target, a tree, its rules and scores."""
+"""What the commands print of a target, a tree, rules and scores."""
 
 from __future__ import annotations
 
 import numpy as np
+from rich.text import Text
 
 from sklearn_textbook.cli.columns import MOST_LEVELS
 from sklearn_textbook.cli.output import make_table, paint_rules, paint_tree
 from sklearn_textbook.io.naming import count_things
 from sklearn_textbook.tree import export_rules, export_text
 from sklearn_textbook.tree.explain.rules import collect_rules
+from sklearn_textbook.tree.rules import tabulate_rules, write_weight
 
 MOST_CLASSES = 15
 MOST_CONFUSIONS = 10
@@ -33,10 +35,24 @@ def show_label(label):
 
 
 # ------------------------------------------------------------ tree and rules
-def describe_tree(estimator):
-    """Describe a tree by its algorithm and size."""
-    leaves = count_things(estimator.tree_.n_leaves, "leaf").replace("leafs", "leaves")
-    return f"{type(estimator).__name__}, {leaves}, depth {estimator.tree_.max_depth}"
+def is_rule_list(estimator):
+    """Tell a list of rules from a tree."""
+    return hasattr(estimator, "rule_list_")
+
+
+def describe_model(estimator):
+    """Describe a tree, or a list of rules and its tree, by algorithm and size."""
+    name = type(estimator).__name__
+    if not is_rule_list(estimator):
+        return f"{name}, {_describe_size(estimator.tree_)}"
+    rules = count_things(estimator.n_rules_, "rule")
+    size = _describe_size(estimator.rule_list_.tree)
+    return f"{name}, {rules} and a default, from a tree of {size}"
+
+
+def _describe_size(tree):
+    leaves = count_things(tree.n_leaves, "leaf").replace("leafs", "leaves")
+    return f"{leaves}, depth {tree.max_depth}"
 
 
 def print_tree(output, estimator, max_depth=None):
@@ -45,7 +61,7 @@ def print_tree(output, estimator, max_depth=None):
 
 
 def print_rules(output, estimator, most=None):
-    """Print the rules of the most training weight, None for all of them."""
+    """Print the rules of a tree of the most training weight, None for all."""
     lines = export_rules(estimator).splitlines()
     if most is not None and len(lines) > most:
         rules = collect_rules(estimator.tree_, inner_nodes=False)
@@ -56,6 +72,40 @@ def print_rules(output, estimator, most=None):
         lines = [lines[i] for i in kept]
         lines.append(f"... and {left_out:,} with less support")
     output.write(*(output.hang(paint_rules(line)) for line in lines))
+
+
+def print_numbered_rules(output, estimator, most=None):
+    """Print the first rules of a list, None for all, and the default, numbered."""
+    *lines, default = export_rules(estimator).splitlines()
+    shown = lines[:most]
+    width = len(str(max(len(shown) - 1, 0)))
+    marks = [f"{number:>{width}}  " for number in range(len(shown))]
+    numbered = list(zip(marks, shown, strict=True))
+    numbered.append((" " * (width + 2) if lines else "", default))
+    texts = [
+        output.hang(Text.assemble((mark, "dim"), paint_rules(line)))
+        for mark, line in numbered
+    ]
+    if len(shown) < len(lines):
+        texts.insert(-1, f"... and {len(lines) - len(shown):,} more")
+    output.write(*texts)
+
+
+def print_evaluation(output, evaluation, most=None):
+    """Print what the first rules of a list do on some rows, None for all of them."""
+    header, *lines = tabulate_rules(evaluation.rules)
+    names = [name.lower() for name in header]
+    if lines:
+        table = make_table(*names, right=names[:-1])
+        for words, rule in zip(lines[:most], evaluation.rules, strict=False):
+            table.add_row(*words[:-1], show_label(rule["class"]))
+        output.write(table)
+    if most is not None and len(lines) > most:
+        output.write(f"... and {len(lines) - most:,} more")
+    default = evaluation.default
+    used, wrong = write_weight(default["used"]), write_weight(default["wrong"])
+    label = show_label(default["class"])
+    output.write(f"default class {label}: used {used}, wrong {wrong}")
 
 
 # -------------------------------------------------------------------- scores

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from sklearn_textbook.cli import report
+from sklearn_textbook.cli.errors import refuse_use
 from sklearn_textbook.cli.output import Output
 from sklearn_textbook.io import read_model
 from sklearn_textbook.tree import export_graphviz
@@ -27,11 +28,16 @@ def show_model(model, form, max_depth=None):
     output = Output()
     if form == "text":
         target = f", predicts {saved.target}" if saved.target else ""
-        output.write(report.describe_tree(saved.estimator) + target)
-        report.print_tree(output, saved.estimator, max_depth)
+        output.write(report.describe_model(saved.estimator) + target)
+        if report.is_rule_list(saved.estimator):
+            report.print_numbered_rules(output, saved.estimator)
+        else:
+            report.print_tree(output, saved.estimator, max_depth)
     elif form == "rules":
         report.print_rules(output, saved.estimator)
     elif form == "dot":
+        if report.is_rule_list(saved.estimator):
+            refuse_use(f"--as dot draws trees, but {model} holds a list of rules")
         drawing = export_graphviz(
             saved.estimator, max_depth=max_depth, filled=True, rounded=True
         )

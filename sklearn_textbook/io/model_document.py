@@ -1,8 +1,9 @@
 """A fitted estimator as a dictionary that JSON can hold, and back.
 
 Reading takes nothing for granted: the class is one of a fixed list, every index of
-the tree is checked, and nothing in the dictionary is looked up, imported or evaluated.
-All that is wrong is a ValueError, TypeError or KeyError; `model_file` words it.
+tree and rules is checked, and nothing in the dictionary is looked up, imported or
+evaluated. All that is wrong is a ValueError, TypeError or KeyError; `model_file` words
+it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from sklearn_textbook.io.naming import explain_unknown_name
 from sklearn_textbook.tree.encode import TableSchema
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.route import RoutedTree
+from sklearn_textbook.tree.rules import RuleList
 
 #: What the "format" entry of a model file says.
 FORMAT_NAME = "sklearn-textbook model"
@@ -32,7 +34,10 @@ ESTIMATORS = {
     "CARTRegressor": _TREES,
     "ID3Classifier": _TREES,
     "C45Classifier": _TREES,
+    "C45RulesClassifier": _TREES,
 }
+# Those that are made of a tree, and the class of the tree, which is kept with them.
+_MADE_OF = {"C45RulesClassifier": "C45Classifier"}
 # The classes of objects that a parameter may be.
 PARTS = {"ErrorBasedPruning": _TREES}
 
@@ -80,19 +85,28 @@ def find_class(name):
 
 def write_document(estimator, target, table):
     """Write a fitted estimator as a dictionary."""
+    name = type(estimator).__name__
+    tree, rules = estimator, {}
+    if name in _MADE_OF:
+        tree = estimator.tree_estimator_
+        rules = {
+            "tree_parameters": _pack_parameters(tree),
+            "rules": estimator.rule_list_.to_dict(),
+        }
     return {
         "format": FORMAT_NAME,
         "schema_version": SCHEMA_VERSION,
         "written_by": f"sklearn-textbook {__version__}",
-        "estimator": type(estimator).__name__,
+        "estimator": name,
         "parameters": _pack_parameters(estimator),
         "target": target,
         "table": table or {},
-        "columns": estimator.schema_.to_dict(),
-        "classes": _pack_all_classes(estimator),
-        "max_features": int(estimator.max_features_),
-        "n_missing": np.asarray(estimator.n_missing_).tolist(),
-        "tree": estimator.tree_.to_dict(),
+        "columns": tree.schema_.to_dict(),
+        "classes": _pack_all_classes(tree),
+        "max_features": int(tree.max_features_),
+        "n_missing": np.asarray(tree.n_missing_).tolist(),
+        "tree": tree.tree_.to_dict(),
+        **rules,
     }
 
 
@@ -168,18 +182,33 @@ def read_document(document):
     if not isinstance(name, str) or name not in ESTIMATORS:
         known = ", ".join(ESTIMATORS)
         raise ValueError(f"unknown estimator {name!r}; known are {known}")
+    estimator = _make_estimator(name, document["parameters"])
+    if name in _MADE_OF:
+        tree = _make_estimator(_MADE_OF[name], document["tree_parameters"])
+        _fit_tree(tree, document)
+        _fit_rules(estimator, tree, document["rules"])
+    else:
+        _fit_tree(estimator, document)
+    target, table = document["target"], document["table"]
+    if not (target is None or isinstance(target, str)) or not isinstance(table, dict):
+        raise ValueError("target must be text or null, table an object")
+    return SavedModel(estimator, target, table)
+
+
+def _make_estimator(name, parameters):
     estimator = find_class(name)()
-    estimator.set_params(**_unpack_parameters(document["parameters"], estimator))
+    return estimator.set_params(**_unpack_parameters(parameters, estimator))
+
+
+def _fit_tree(estimator, document):
+    """Give a tree estimator what `fit` sets."""
     schema = TableSchema.from_dict(document["columns"])
     tree = GrownTree.from_dict(document["tree"])
     classes = _unpack_all_classes(document["classes"])
     _require_match(estimator, schema, tree, classes)
     estimator.tree_ = RoutedTree.from_grown(tree)
-    estimator.schema_ = schema
+    _set_columns(estimator, schema)
     estimator.n_outputs_ = tree.n_outputs
-    estimator.n_features_in_ = tree.n_features
-    if schema.has_names:
-        estimator.feature_names_in_ = np.asarray(schema.names, dtype=object)
     estimator.max_features_ = _require_max_features(document, tree)
     estimator.n_missing_ = _require_n_missing(document, tree)
     if classes is not None:
@@ -187,10 +216,24 @@ def read_document(document):
         single = tree.n_outputs == 1
         estimator.classes_ = classes[0] if single else classes
         estimator.n_classes_ = n_classes[0] if single else n_classes
-    target, table = document["target"], document["table"]
-    if not (target is None or isinstance(target, str)) or not isinstance(table, dict):
-        raise ValueError("target must be text or null, table an object")
-    return SavedModel(estimator, target, table)
+
+
+def _fit_rules(estimator, tree_estimator, rules):
+    """Give a list of rules what `fit` sets."""
+    rule_list = RuleList.from_dict(rules, tree_estimator.tree_)
+    estimator.tree_estimator_ = tree_estimator
+    estimator.rule_list_ = rule_list
+    _set_columns(estimator, tree_estimator.schema_)
+    estimator.classes_ = tree_estimator.classes_
+    estimator.n_rules_ = len(rule_list)
+    estimator.default_class_ = estimator.classes_[rule_list.rule_class[-1]]
+
+
+def _set_columns(estimator, schema):
+    estimator.schema_ = schema
+    estimator.n_features_in_ = len(schema.columns)
+    if schema.has_names:
+        estimator.feature_names_in_ = np.asarray(schema.names, dtype=object)
 
 
 def _require_max_features(document, tree):

@@ -1,8 +1,8 @@
 """Fitted estimators as JSON: readable, versioned, and never executed.
 
 A model file holds names, numbers and lists. Reading it builds an estimator of a
-fixed list of classes and gives it a tree whose every index has been checked; nothing
-in the file is looked up, imported or evaluated.
+fixed list of classes and gives it a tree, and rules, whose every index has been
+checked; nothing in the file is looked up, imported or evaluated.
 """
 
 from __future__ import annotations
@@ -57,13 +57,15 @@ def save_model(estimator, path, *, target=None, table=None):
     """Write a fitted estimator to a JSON file.
 
     The file has the estimator's class and parameters, the columns and levels of the
-    training table, the class labels and the tree. `load_model` reads it back to equal
-    predictions. It holds no training rows.
+    training table, the class labels and the tree; for a list of rules, these and the
+    tree that they come from. `load_model` reads it back to equal predictions. It holds
+    no training rows.
 
     Parameters
     ----------
-    estimator : CARTClassifier, CARTRegressor, ID3Classifier or C45Classifier
-        The fitted estimator.
+    estimator : estimator
+        A fitted CARTClassifier, CARTRegressor, ID3Classifier, C45Classifier or
+        C45RulesClassifier.
     path : str or path-like
         The file to write; it appears complete or not at all.
     target : str, default=None
@@ -99,7 +101,7 @@ def save_model(estimator, path, *, target=None, table=None):
             f"{', '.join(ESTIMATORS)}",
             path,
         )
-    check_is_fitted(estimator, "tree_")
+    check_is_fitted(estimator, ["tree_", "rule_list_"], all_or_any=any)
     try:
         document = write_document(estimator, target, table)
         text = json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n"
@@ -126,8 +128,8 @@ def load_model(path):
 
     Returns
     -------
-    estimator : CARTClassifier, CARTRegressor, ID3Classifier or C45Classifier
-        The fitted estimator, predicting as the saved one did.
+    estimator : estimator
+        The fitted estimator, of the same class and predicting as the saved one did.
 
     Raises
     ------

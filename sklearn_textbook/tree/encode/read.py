@@ -126,7 +126,7 @@ def sort_levels(codes, levels):
 
 
 def code_column(column):
-    """Return codes of a nominal or ordinal column, NaN where missing, and its schema."""
+    """Return codes of a column of levels, NaN where missing, and its schema."""
     kind = ORDINAL if column.is_ordered else NOMINAL
     if column.codes is None:  # no value at all
         return column.numbers, ColumnSchema(column.name, kind, (), column.source)

@@ -56,8 +56,23 @@ def check_tree(tree):
     _check_maps(surrogates, n_children, tree, "surrogates")
 
 
-def _refuse(wrong, name, rule):
-    """Raise an error for the first record for which ``wrong`` is true."""
+def refuse(wrong, name, rule):
+    """Raise an error for the first record for which ``wrong`` is true.
+
+    Parameters
+    ----------
+    wrong : ndarray of bool
+        One entry per record.
+    name : str
+        Name of the records.
+    rule : str
+        What must be true of each.
+
+    Raises
+    ------
+    ValueError
+        If it is not true of a record; the message has its number.
+    """
     if np.any(wrong):
         position = int(np.argmax(wrong))
         raise ValueError(f"{name}, record {position}: {rule}.")
@@ -87,9 +102,9 @@ def _check_statistics(tree):
 def _check_shape(nodes):
     """Children side by side, in breadth-first order, and every node but one a child."""
     kind, count = nodes["kind"], nodes["n_children"]
-    _refuse(~np.isin(kind, _KINDS), "nodes", f"kind must be one of {_KINDS}")
+    refuse(~np.isin(kind, _KINDS), "nodes", f"kind must be one of {_KINDS}")
     inner = kind != LEAF
-    _refuse(
+    refuse(
         np.where(inner, count < 2, count != 0),
         "nodes",
         "n_children must be 0 in a leaf and at least 2 elsewhere",
@@ -101,24 +116,24 @@ def _check_shape(nodes):
             f"{len(nodes)}."
         )
     expected = np.where(inner, stop - count, TREE_LEAF)
-    _refuse(
+    refuse(
         nodes["first_child"] != expected,
         "nodes",
         "first_child must be -1 in a leaf, and number the nodes breadth first",
     )
-    _refuse(
+    refuse(
         inner & (expected <= np.arange(len(nodes))),
         "nodes",
         "children must stand behind their parent",
     )
     parents = np.repeat(np.arange(len(nodes)), count)
-    _refuse(
+    refuse(
         nodes["parent"] != np.concatenate([[-1], parents]),
         "nodes",
         "parent contradicts first_child and n_children",
     )
     weight = nodes["weight"]
-    _refuse(
+    refuse(
         ~np.isfinite(weight) | (weight < 0) | (nodes["n_samples"] < 0),
         "nodes",
         "weight and n_samples must be finite and not negative",
@@ -128,19 +143,19 @@ def _check_shape(nodes):
 def _check_tests(records, tests, tree, name):
     """Columns and thresholds of the records that test something."""
     feature, kind = records["feature"], records["kind"]
-    _refuse(
+    refuse(
         tests & ((feature < 0) | (feature >= tree.n_features)),
         name,
         f"feature must be 0 to {tree.n_features - 1}",
     )
     levels = tree.n_levels[np.where(tests, feature, 0)]
-    _refuse(
+    refuse(
         tests & (kind != NUMERIC) & (levels == 0),
         name,
         "an ordinal or nominal test needs a feature with levels",
     )
     ordered = (kind == NUMERIC) | (kind == ORDINAL)
-    _refuse(
+    refuse(
         tests & ordered & np.isnan(records["threshold"]),
         name,
         "threshold must be a number",
@@ -149,17 +164,17 @@ def _check_tests(records, tests, tree, name):
 
 def _check_branches(nodes, inner):
     count, missing = nodes["n_children"], nodes["missing_branch"]
-    _refuse(
+    refuse(
         ~inner & (nodes["feature"] != TREE_UNDEFINED),
         "nodes",
         f"feature must be {TREE_UNDEFINED} in a leaf",
     )
-    _refuse(
+    refuse(
         inner & ((missing < FRACTIONAL) | (missing >= count)),
         "nodes",
         "missing_branch must be a child's number, -1 or -2",
     )
-    _refuse(
+    refuse(
         inner & (nodes["kind"] != NOMINAL) & (count > 3),
         "nodes",
         "a numeric or ordinal test has two children, and a third for missing values",
@@ -172,16 +187,16 @@ def _check_maps(records, n_children, tree, name):
     nominal = records["kind"] == NOMINAL
     start = records["map_start"]
     rule = "the level map must lie within level_branch"
-    _refuse(nominal & ((start < 0) | (start >= len(level_branch))), name, rule)
+    refuse(nominal & ((start < 0) | (start >= len(level_branch))), name, rule)
     owner = np.flatnonzero(nominal)
     start, n_levels = start[owner], tree.n_levels[records["feature"][owner]]
     n_pairs = level_branch[start].astype(np.int64)
     wrong = np.zeros(len(records), dtype=bool)
     wrong[owner] = n_pairs < DENSE_MAP
-    _refuse(wrong, name, f"the level map must start with {DENSE_MAP} or a number >= 0")
+    refuse(wrong, name, f"the level map must start with {DENSE_MAP} or a number >= 0")
     length = measure_level_maps(level_branch, start, n_levels)
     wrong[owner] = start > len(level_branch) - length
-    _refuse(wrong, name, rule)
+    refuse(wrong, name, rule)
     if length.sum() > len(level_branch):
         raise ValueError(f"{name}: level maps overlap in level_branch.")
     is_dense = n_pairs == DENSE_MAP
@@ -209,22 +224,22 @@ def _refuse_map(wrong, owner, n_entries, name, what):
 def _check_surrogates(tree):
     nodes, surrogates = tree.nodes, tree.surrogates
     node, kind = surrogates["node"], surrogates["kind"]
-    _refuse(
+    refuse(
         (node < 0) | (node >= len(nodes)), "surrogates", "node must be a node's number"
     )
-    _refuse(
+    refuse(
         nodes["kind"][node] == LEAF, "surrogates", "node must not be a leaf's number"
     )
     if np.any(np.diff(node) < 0):
         raise ValueError("surrogates must be sorted by node.")
-    _refuse(
+    refuse(
         ~np.isin(kind, (NUMERIC, ORDINAL, NOMINAL)),
         "surrogates",
         "kind must be numeric, ordinal or nominal",
     )
     _check_tests(surrogates, np.full(len(surrogates), True), tree, "surrogates")
     low = surrogates["low_branch"]
-    _refuse(
+    refuse(
         (low > 1) | (low < np.where(kind == NOMINAL, -1, 0)),
         "surrogates",
         "low_branch must be 0 or 1, or -1 in a nominal test",

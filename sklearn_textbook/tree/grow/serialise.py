@@ -1,4 +1,4 @@
-"""Grown tree <-> a dictionary that JSON can hold.
+"""Grown tree <-> a dictionary that JSON can hold, and what other stations write so.
 
 Everything is written as lists, column by column; numbers that JSON lacks are written
 as the strings "NaN", "Infinity" and "-Infinity". Reading takes nothing for granted:
@@ -58,7 +58,7 @@ def write_fields(tree):
         "n_levels": np.asarray(tree.n_levels).tolist(),
         "n_classes": np.asarray(tree.n_classes).tolist(),
         "nodes": _write_records(tree.nodes),
-        "statistics": _write_array(tree.statistics),
+        "statistics": write_array(tree.statistics),
         "level_branch": tree.level_branch.tolist(),
         "surrogates": _write_records(tree.surrogates),
     }
@@ -84,19 +84,19 @@ def read_fields(fields):
         If the dictionary is not one of a grown tree, if it was written by a newer
         version, or if anything in it is missing or of a wrong type.
     """
-    _check_header(fields)
+    check_header(fields, "grown tree", FORMAT, SCHEMA_VERSION, _FIELDS)
     if not isinstance(fields["is_classifier"], bool):
         raise ValueError(
             f"is_classifier is {fields['is_classifier']!r}, but must be true or false."
         )
     return {
         "nodes": _read_records(fields, "nodes", NODE_DTYPE),
-        "statistics": _read_array(fields["statistics"], np.float64, "statistics", 3),
+        "statistics": read_array(fields["statistics"], np.float64, "statistics", 3),
         "n_features": _read_integer(fields, "n_features"),
-        "n_levels": _read_array(fields["n_levels"], np.int64, "n_levels"),
-        "n_classes": _read_array(fields["n_classes"], np.int64, "n_classes"),
+        "n_levels": read_array(fields["n_levels"], np.int64, "n_levels"),
+        "n_classes": read_array(fields["n_classes"], np.int64, "n_classes"),
         "is_classifier": fields["is_classifier"],
-        "level_branch": _read_array(fields["level_branch"], np.int32, "level_branch"),
+        "level_branch": read_array(fields["level_branch"], np.int32, "level_branch"),
         "surrogates": _read_records(fields, "surrogates", SURROGATE_DTYPE),
         "unseen": fields["unseen"],
     }
@@ -104,11 +104,22 @@ def read_fields(fields):
 
 # ----------------------------------------------------------------------- writing
 def _write_records(records):
-    return {name: _write_array(records[name]) for name in records.dtype.names}
+    return {name: write_array(records[name]) for name in records.dtype.names}
 
 
-def _write_array(array):
-    """Make nested lists of the entries, those that are not finite as strings."""
+def write_array(array):
+    """Make nested lists of the entries, those that are not finite as strings.
+
+    Parameters
+    ----------
+    array : ndarray
+        Numbers.
+
+    Returns
+    -------
+    entries : list
+        What :func:`read_array` reads.
+    """
     if array.dtype.kind != "f" or np.isfinite(array).all():
         return array.tolist()
     entries = array.astype(object)
@@ -118,32 +129,51 @@ def _write_array(array):
 
 
 # ----------------------------------------------------------------------- reading
-def _check_header(fields):
-    """Refuse what is no tree, or a tree of a later version."""
+def check_header(fields, name, form, newest, names):
+    """Refuse what is another thing, or of a later version, or not complete.
+
+    Parameters
+    ----------
+    fields : object
+        What should be the dictionary.
+    name : str
+        What it should hold, in words.
+    form : str
+        What its ``format`` must say.
+    newest : int
+        Largest ``schema_version`` that can be read.
+    names : set of str
+        The entries that it must have, and no others.
+
+    Raises
+    ------
+    ValueError
+        If any of that is not so.
+    """
     if not isinstance(fields, dict):
         raise ValueError(
-            f"A grown tree is read from a dictionary, not from {type(fields).__name__}."
+            f"A {name} is read from a dictionary, not from {type(fields).__name__}."
         )
-    if fields.get("format") != FORMAT:
+    if fields.get("format") != form:
         raise ValueError(
-            f"This is not a grown tree: its format is {fields.get('format')!r}, but "
-            f"must be {FORMAT!r}."
+            f"This is not a {name}: its format is {fields.get('format')!r}, but "
+            f"must be {form!r}."
         )
     version = _read_integer(fields, "schema_version")
-    if version > SCHEMA_VERSION:
+    if version > newest:
         raise ValueError(
-            f"The tree has schema_version {version}; this version of sklearn_textbook "
-            f"reads up to {SCHEMA_VERSION}. Update sklearn_textbook."
+            f"The {name} has schema_version {version}; this version of "
+            f"sklearn_textbook reads up to {newest}. Update sklearn_textbook."
         )
     if version < 1:
         raise ValueError(f"schema_version is {version}, but must be at least 1.")
-    for what, names in (
-        ("lacks", _FIELDS - fields.keys()),
-        ("has unknown", fields.keys() - _FIELDS),
+    for what, differing in (
+        ("lacks", names - fields.keys()),
+        ("has unknown", fields.keys() - names),
     ):
-        if names:
-            listed = ", ".join(sorted(map(repr, names)))
-            raise ValueError(f"The dictionary of the tree {what} {listed}.")
+        if differing:
+            listed = ", ".join(sorted(map(repr, differing)))
+            raise ValueError(f"The dictionary of the {name} {what} {listed}.")
 
 
 def _read_integer(fields, name):
@@ -163,7 +193,7 @@ def _read_records(fields, name, dtype):
             f"it has {str(found)[:200]}."
         )
     arrays = {
-        column: _read_array(columns[column], dtype[column], f"{name}.{column}")
+        column: read_array(columns[column], dtype[column], f"{name}.{column}")
         for column in dtype.names
     }
     lengths = {len(array) for array in arrays.values()}
@@ -176,8 +206,30 @@ def _read_records(fields, name, dtype):
     return records
 
 
-def _read_array(entries, dtype, name, n_dimensions=1):
-    """Make an array of nested lists of numbers."""
+def read_array(entries, dtype, name, n_dimensions=1):
+    """Make an array of nested lists of numbers.
+
+    Parameters
+    ----------
+    entries : object
+        What should be the lists.
+    dtype : dtype
+        Type of the numbers.
+    name : str
+        Name of the array, for messages.
+    n_dimensions : int, default=1
+        How deep the lists are nested.
+
+    Returns
+    -------
+    array : ndarray
+        The numbers.
+
+    Raises
+    ------
+    ValueError
+        If they are no such lists, or an entry is no number of this type.
+    """
     dtype = np.dtype(dtype)
     if not isinstance(entries, list):
         raise ValueError(f"{name} must be a list, not {type(entries).__name__}.")

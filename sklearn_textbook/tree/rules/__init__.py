@@ -1,7 +1,12 @@
 """Rules: a grown tree as a shorter, ordered list of general rules."""
 
 from sklearn_textbook.tree.rules.build_list import build_rule_list
-from sklearn_textbook.tree.rules.evaluate import RuleEvaluation, evaluate_rules
+from sklearn_textbook.tree.rules.evaluate import (
+    RuleEvaluation,
+    evaluate_rules,
+    tabulate_rules,
+    write_weight,
+)
 from sklearn_textbook.tree.rules.predict import find_deciding_rules
 from sklearn_textbook.tree.rules.rule_list import RuleList
 
@@ -11,4 +16,6 @@ __all__ = [
     "build_rule_list",
     "evaluate_rules",
     "find_deciding_rules",
+    "tabulate_rules",
+    "write_weight",
 ]

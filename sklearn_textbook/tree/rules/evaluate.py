@@ -8,6 +8,9 @@ import numpy as np
 
 from sklearn_textbook.tree.rules.order import measure_contributions
 
+# What of a rule is a weight of rows.
+_WEIGHTS = ("used", "wrong", "advantage", "saved", "spoilt")
+
 
 @dataclass(frozen=True, eq=False)
 class RuleEvaluation:
@@ -47,12 +50,15 @@ class RuleEvaluation:
         return self.errors / self.weight
 
     def __str__(self):
-        used, wrong = self.default["used"], self.default["wrong"]
+        default = self.default["class"]
+        used = write_weight(self.default["used"])
+        wrong = write_weight(self.default["wrong"])
+        weight, errors = write_weight(self.weight), write_weight(self.errors)
         lines = [
-            *_write_rules(self.rules),
+            *_align_lines(tabulate_rules(self.rules)),
             "",
-            f"Default class {self.default['class']}: used {used:g}, wrong {wrong:g}",
-            f"Tested {self.weight:g}, errors {self.errors:g} ({self.error_rate:.1%})",
+            f"Default class {default}: used {used}, wrong {wrong}",
+            f"Tested {weight}, errors {errors} ({self.error_rate:.1%})",
             "",
             *_write_confusion(self.confusion, self.classes),
         ]
@@ -80,9 +86,6 @@ def evaluate_rules(rule_list, first, second, y, classes, weight=None):
     evaluation : RuleEvaluation
         The counts.
     """
-    # Imported late: it takes longer than all of this package.
-    from sklearn.metrics import confusion_matrix
-
     weight = np.ones(len(y)) if weight is None else weight
     codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     codes[classes[codes] != y] = -1
@@ -120,30 +123,59 @@ def evaluate_rules(rule_list, first, second, y, classes, weight=None):
         weight=float(weight.sum()),
         errors=float(weight[is_wrong].sum()),
         classes=all_classes,
-        confusion=confusion_matrix(
-            y, classes[predicted], labels=all_classes, sample_weight=weight
-        ).astype(np.float64),
+        confusion=_count_confusions(y, classes[predicted], all_classes, weight),
     )
 
 
-def _write_rules(rules):
+def _count_confusions(y, predicted, classes, weight):
+    n_classes = len(classes)
+    cell = np.searchsorted(classes, y) * n_classes + np.searchsorted(classes, predicted)
+    counts = np.bincount(cell, weight, n_classes * n_classes)
+    return counts.reshape(n_classes, n_classes)
+
+
+def tabulate_rules(rules):
+    """Write what each rule does as the words of a table.
+
+    Parameters
+    ----------
+    rules : list of dict
+        As :class:`RuleEvaluation` has them.
+
+    Returns
+    -------
+    lines : list of tuple of str
+        The headers, and one line per rule. All but the last word, the class, belong
+        to the right of their column.
+    """
     lines = [("Rule", "Size", "Error", "Used", "Wrong", "Advantage", "Class")]
     for rule in rules:
         share = rule["wrong"] / rule["used"] if rule["used"] else 0.0
-        parts = f"({rule['saved']:g}|{rule['spoilt']:g})"
+        words = {key: write_weight(rule[key]) for key in _WEIGHTS}
         lines.append(
             (
                 str(rule["rule"]),
                 str(rule["size"]),
                 f"{rule['error']:.1%}",
-                f"{rule['used']:g}",
-                f"{rule['wrong']:g} ({share:.1%})",
-                f"{rule['advantage']:g} {parts}",
+                words["used"],
+                f"{words['wrong']} ({share:.1%})",
+                f"{words['advantage']} ({words['saved']}|{words['spoilt']})",
                 str(rule["class"]),
             )
         )
+    return lines
+
+
+def write_weight(weight):
+    """Write a weight: whole numbers in full, without the noise of sums of others."""
+    return f"{weight:.12g}"
+
+
+def _align_lines(lines):
+    """Make columns of lines of words, the first of which are headers."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    lines.insert(1, tuple("-" * width for width in widths))
+    header, *lines = lines
+    lines = [header, tuple("-" * width for width in widths), *lines]
     return ["  ".join(_align(line, widths)).rstrip() for line in lines]
 
 
@@ -158,7 +190,9 @@ def _align(words, widths):
 def _write_confusion(confusion, classes):
     """One column per predicted class, one line per true class."""
     marks = [f"({_write_mark(number)})" for number in range(len(classes))]
-    cells = [[f"{value:g}" if value else "" for value in line] for line in confusion]
+    cells = [
+        [write_weight(value) if value else "" for value in line] for line in confusion
+    ]
     width = max(len(word) for word in [*marks, *(w for line in cells for w in line)])
     lines = ["  ".join(mark.rjust(width) for mark in marks) + "  <- classified as"]
     for line, mark, label in zip(cells, marks, classes.tolist(), strict=True):

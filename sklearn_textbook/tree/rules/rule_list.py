@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
+from sklearn_textbook.tree.rules.check import check_rule_list
+from sklearn_textbook.tree.rules.serialise import read_fields, write_fields
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,3 +64,40 @@ class RuleList:
     def n_conditions(self):
         """Number of conditions of each rule."""
         return np.diff(self.start)
+
+    def to_dict(self):
+        """Write the rules as plain Python values, fit for JSON, without the tree.
+
+        Returns
+        -------
+        dict
+            ``format``, ``schema_version`` and the arrays as lists; "NaN" for the error
+            rate of the default.
+        """
+        return write_fields(self)
+
+    @classmethod
+    def from_dict(cls, fields, tree):
+        """Read the rules from what :meth:`to_dict` wrote.
+
+        Parameters
+        ----------
+        fields : dict
+            The dictionary. It may come from anywhere: everything is checked.
+        tree : GrownTree
+            The tree that the rules come from.
+
+        Returns
+        -------
+        RuleList
+            A list with equal arrays.
+
+        Raises
+        ------
+        ValueError
+            If the dictionary is not one of a list of rules, was written by a newer
+            version, is damaged, or belongs to another tree; the message says where.
+        """
+        rule_list = cls(tree=tree, **read_fields(fields))
+        check_rule_list(rule_list)
+        return rule_list

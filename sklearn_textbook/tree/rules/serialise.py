@@ -1,0 +1,70 @@
+"""List of rules <-> a dictionary that JSON can hold, in the manner of grown trees.
+
+The tree that the rules come from is no part of it: it is written beside it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sklearn_textbook.tree.grow.serialise import check_header, read_array, write_array
+
+FORMAT = "sklearn_textbook.RuleList"
+#: Raised whenever a field changes its meaning, its type or its place.
+SCHEMA_VERSION = 1
+
+#: Type and number of dimensions of every array.
+_ARRAYS = {
+    "start": (np.int64, 1),
+    "nodes": (np.int32, 1),
+    "rule_class": (np.int32, 1),
+    "shares": (np.float64, 2),
+    "rate": (np.float64, 1),
+    "n_samples": (np.int64, 1),
+    "weight": (np.float64, 1),
+}
+
+
+def write_fields(rule_list):
+    """Write a list of rules as a dictionary of plain Python values.
+
+    Parameters
+    ----------
+    rule_list : RuleList
+        The rules.
+
+    Returns
+    -------
+    dict
+        See :meth:`RuleList.to_dict`.
+    """
+    arrays = {name: write_array(getattr(rule_list, name)) for name in _ARRAYS}
+    return {"format": FORMAT, "schema_version": SCHEMA_VERSION, **arrays}
+
+
+def read_fields(fields):
+    """Read the arrays of a RuleList from what :func:`write_fields` wrote.
+
+    Parameters
+    ----------
+    fields : dict
+        The dictionary.
+
+    Returns
+    -------
+    dict
+        Arguments of :class:`RuleList` but the tree, of the right types; what they
+        say has yet to be checked.
+
+    Raises
+    ------
+    ValueError
+        If the dictionary is not one of a list of rules, if it was written by a newer
+        version, or if anything in it is missing or of a wrong type.
+    """
+    names = {"format", "schema_version", *_ARRAYS}
+    check_header(fields, "rule list", FORMAT, SCHEMA_VERSION, names)
+    return {
+        name: read_array(fields[name], dtype, name, n_dimensions)
+        for name, (dtype, n_dimensions) in _ARRAYS.items()
+    }
