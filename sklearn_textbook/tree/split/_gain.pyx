@@ -45,8 +45,8 @@ cdef double xlogx(const Problem* problem, double count) noexcept nogil:
     return weighted_log(problem.gain.least_count, count)
 
 
-# log2 inlined: calling the one of the C library took a fifth of the time. Numbers between
-# 1 and 2 are divided by the nearest of 128.
+# log2 inlined: calling the C library's took a fifth of the time. Numbers between 1 and
+# 2 are divided by the nearest of 128.
 cdef:
     double inverse_of[128]
     double log_of[128]
