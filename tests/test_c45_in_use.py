@@ -14,7 +14,12 @@ from sklearn.feature_selection import VarianceThreshold
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from sklearn_textbook.tree import C45Classifier, ErrorBasedPruning, ID3Classifier
+from sklearn_textbook.tree import (
+    C45Classifier,
+    CARTClassifier,
+    ErrorBasedPruning,
+    ID3Classifier,
+)
 
 
 @pytest.fixture(scope="module")
@@ -161,3 +166,59 @@ def test_smaller_minimum_gives_larger_trees(loans):
     ]
     assert all(large >= small for large, small in pairwise(sizes))
     assert sizes[0] > sizes[-1]
+
+
+# ------------------------------------------------------------------------ bad weights
+def test_weights_too_light_for_any_test():
+    """Boosting passes weights that sum to 1; that the tree is a leaf must be said."""
+    X, y = np.arange(20.0).reshape(-1, 1), np.arange(20) > 9
+    with pytest.warns(UserWarning, match="sum to 1, but a test needs"):
+        light = C45Classifier().fit(X, y, sample_weight=np.full(20, 0.05))
+    assert light.get_depth() == 0
+    assert C45Classifier().fit(X, y, sample_weight=np.full(20, 1.0)).get_depth() == 1
+    # Below so many rows no test would do anyway.
+    C45Classifier().fit(X[9:12], y[9:12], sample_weight=[0.1, 0.1, 0.1])
+
+
+@pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf])
+@pytest.mark.parametrize("estimator", [C45Classifier, ID3Classifier, CARTClassifier])
+def test_class_weights_that_are_none(estimator, weight):
+    with pytest.raises(ValueError, match="'class_weight' parameter .* for class 0"):
+        estimator(class_weight={0: weight, 1: 1}).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_no_weight_left():
+    estimator = C45Classifier(class_weight={0: 0, 1: 1})
+    with pytest.raises(ValueError, match="nothing to learn from"):
+        estimator.fit([[0.0], [1.0]], [0, 1], sample_weight=[1, 0])
+    with pytest.raises(ValueError, match="too large"):
+        C45Classifier().fit([[0.0], [1.0]], [0, 1], sample_weight=[1e308, 1e308])
+
+
+def test_no_pruner_no_parameters_of_it():
+    with pytest.raises(ValueError, match="'pruning__confidence'.*'pruning' is None"):
+        C45Classifier(pruning=None).set_params(pruning__confidence=0.1)
+
+
+def test_fractions_are_not_split_for_ever():
+    """Half of the cells missing: parts of rows reach most nodes."""
+    rng = np.random.default_rng(0)
+    X = rng.random((1000, 5))
+    y = (X[:, 0] > 0.5) ^ (X[:, 1] > 0.3) ^ (rng.random(1000) < 0.1)
+    X[rng.random(X.shape) < 0.5] = np.nan
+    tree = ID3Classifier().fit(X, y).tree_
+    assert tree.node_count < 10_000
+    inner = tree.nodes[~tree.is_leaf]
+    assert inner["weight"].min() >= 1 - 1e-6
+
+
+def test_groups_of_many_levels():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 120, (2000, 1)).astype(str)
+    y = (X[:, 0].astype(int) % 3 == 0) ^ (rng.random(2000) < 0.05)
+    tree = C45Classifier(categorical_split="subset").fit(X, y).tree_
+    assert tree.nodes["n_children"][0] == 2
+    # More levels than are grouped in a node: no test.
+    X = np.arange(3000).astype(str).reshape(-1, 1)
+    estimator = C45Classifier(categorical_split="subset", min_samples_leaf=1)
+    assert estimator.fit(X, np.arange(3000) % 2).get_depth() == 0

@@ -23,6 +23,13 @@ def decode_dictionary(values):
     return values
 
 
+def require_classes(y):
+    """Raise a ValueError that names the row if a series lacks a class label."""
+    series = nw.from_native(y, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series) and series.null_count():
+        raise _missing_error(int(series.is_null().to_numpy().argmax()))
+
+
 def check_target(y, *, is_numeric):
     """Read a target as a two-dimensional array.
 
@@ -43,6 +50,8 @@ def check_target(y, *, is_numeric):
     ValueError, TypeError
         As scikit-learn's ``check_array`` raises them.
     """
+    if not is_numeric:
+        require_classes(y)
     y = check_array(
         decode_dictionary(y),
         ensure_2d=False,
@@ -52,9 +61,12 @@ def check_target(y, *, is_numeric):
     if y.dtype == object:
         is_missing = np.equal(y, None).astype(bool)
         if is_missing.any():
-            row = int(np.argwhere(is_missing)[0][0])
-            raise ValueError(f"Input y contains a missing value (None) in row {row}.")
+            raise _missing_error(int(np.argwhere(is_missing)[0][0]))
     return y.reshape(-1, 1) if y.ndim <= 1 else y
+
+
+def _missing_error(row):
+    return ValueError(f"Input y contains a missing value in row {row}.")
 
 
 def encode_labels(y):

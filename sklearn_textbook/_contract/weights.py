@@ -52,7 +52,17 @@ def check_weights(sample_weight, n_rows):
             "All sample weights are zero: there is no row of non-zero sample weight "
             "to learn from."
         )
+    if not np.isfinite(_add_up(weight)):
+        raise ValueError(
+            "sample_weight has a sum that is too large for a float64; divide the "
+            "weights by a common factor."
+        )
     return weight
+
+
+def _add_up(weight):
+    with np.errstate(over="ignore"):
+        return weight.sum()
 
 
 def apply_class_weight(class_weight, y, weight):
@@ -71,8 +81,27 @@ def apply_class_weight(class_weight, y, weight):
     -------
     weight : ndarray of shape (n_rows,) or None
         The product.
+
+    Raises
+    ------
+    ValueError
+        If a weight is negative or not finite, or if no row keeps a weight above 0.
     """
     if class_weight is None:
         return weight
     expanded = compute_sample_weight(class_weight, y)
-    return expanded if weight is None else weight * expanded
+    is_wrong = ~(np.isfinite(expanded) & (expanded >= 0))
+    if is_wrong.any():
+        label = y[int(np.argmax(is_wrong))]
+        raise ValueError(
+            "The 'class_weight' parameter must hold finite weights of at least 0; got "
+            f"{expanded[is_wrong][0]} for class {label}."
+        )
+    product = expanded if weight is None else weight * expanded
+    total = _add_up(product)
+    if not (product > 0).any() or not np.isfinite(total):
+        raise ValueError(
+            f"With class_weight={class_weight!r} the weights of all rows sum to "
+            f"{total}: there is nothing to learn from."
+        )
+    return product

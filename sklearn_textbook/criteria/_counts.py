@@ -81,6 +81,10 @@ def check_weights(sample_weight, n_samples):
         )
     if not np.isfinite(weights).all():
         raise ValueError("sample_weight holds a value that is not finite")
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not np.isfinite(total):
+        raise ValueError("sample_weight has a sum that is not finite")
     if (weights < 0).any():
         raise ValueError(f"sample_weight holds a negative value: {weights.min()}")
     if not weights.any():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from sklearn_textbook._contract.parameters import check_choice, check_truth
@@ -234,9 +236,12 @@ class C45Classifier(BaseGainTree):
 
     def _resolve_rules(self, table, target, weight):
         total = float(table.n_rows if weight is None else weight.sum())
+        # The default is no limit beside that of min_samples_leaf.
         split = resolve_weight(self.min_samples_split, total)
+        split = 0.0 if self.min_samples_split == 2 else split
         branch = resolve_weight(self.min_samples_leaf, total)
         branch = self._resolve_least_branch(total, branch)
+        self._warn_of_light_rows(target, weight, total, branch)
         gain = GainRules(
             choice=self.gain_ratio_rule,
             min_weight_split=max(split, 2.0 * branch),
@@ -247,6 +252,20 @@ class C45Classifier(BaseGainTree):
             exact=False,
         )
         return self._resolve_growth(table, gain)
+
+    def _warn_of_light_rows(self, target, weight, total, branch):
+        """Weights that sum to 1, as boosting gives them, forbid every test."""
+        is_many = target.n_rows >= 2 * branch and target.n_classes[0] > 1
+        if weight is not None and is_many and total < 2 * branch - J48_TOLERANCE:
+            warnings.warn(
+                f"The weights of the {target.n_rows} rows sum to {total:.6g}, but a "
+                f"test needs two branches of weight {branch:.6g} each "
+                f"(min_samples_leaf={self.min_samples_leaf!r}), so that the tree is a "
+                "single leaf. Weights count as copies of rows: scale them to sum to "
+                "the number of rows.",
+                UserWarning,
+                stacklevel=7,
+            )
 
     def _prune(self, tree, data, n_threads):
         pruner = resolve_pruner(self.pruning)

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import column_or_1d
 
-from sklearn_textbook._contract.labels import decode_dictionary
+from sklearn_textbook._contract.labels import decode_dictionary, require_classes
 from sklearn_textbook._contract.parameters import (
     check_choice,
     check_count_or_share,
@@ -56,6 +56,7 @@ class BaseGainTree(ClassifierMixin, TreeClassifierMethods, BaseTree):
             pruner.check_parameters()
 
     def _check_target(self, y, *, is_classifier):
+        require_classes(y)
         return super()._check_target(
             column_or_1d(decode_dictionary(y), warn=True), is_classifier=is_classifier
         )
@@ -131,9 +132,20 @@ class BaseGainTree(ClassifierMixin, TreeClassifierMethods, BaseTree):
         -------
         self : estimator
             This estimator.
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter.
         """
         if any(name.startswith("pruning__") for name in params):
             pruning = params.get("pruning", self.pruning)
+            if pruning is None:
+                names = [name for name in params if name.startswith("pruning__")]
+                raise ValueError(
+                    f"Invalid parameter {names[0]!r} for {type(self).__name__}: its "
+                    "'pruning' is None. Set 'pruning' to a pruner or its name first."
+                )
             if isinstance(pruning, str):
                 params["pruning"] = resolve_pruner(pruning)
         return super().set_params(**params)

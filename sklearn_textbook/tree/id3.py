@@ -185,13 +185,14 @@ class ID3Classifier(BaseGainTree):
         total = float(table.n_rows if weight is None else weight.sum())
         split = resolve_weight(self.min_samples_split, total)
         branch = resolve_weight(self.min_samples_leaf, total)
-        # The defaults allow fractions of cases to be split as far as cases.
+        # The defaults are no limits; below a divided case, a whole case is one.
         split = 0.0 if self.min_samples_split == 2 else split
         branch = 0.0 if self.min_samples_leaf == 1 else branch
         gain = GainRules(
             choice="gain",
             min_gain=float(self.min_gain),
             min_weight_split=split,
+            min_divided_weight=1.0,
             min_branch=self._resolve_least_branch(total, branch),
             needs_all_branches=True,
         )

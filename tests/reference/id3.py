@@ -40,7 +40,7 @@ def grow_id3(columns, y, weights, n_classes, **settings):
     """The nodes (dicts) in breadth-first order; ``y[row]`` is a class number."""
     grower = Grower(columns, y, n_classes, Settings(**settings))
     pieces = [(row, exact(weight)) for row, weight in enumerate(weights) if weight > 0]
-    return number_breadth_first(grower.make_node(pieces, depth=0, parent=None))
+    return number_breadth_first(grower.make_node(pieces, 0, None, False))
 
 
 class Grower:
@@ -63,8 +63,8 @@ class Grower:
         counts, total = self.class_weights(pieces), weigh(pieces)
         return math.fsum(-float(n) * math.log2(n / total) for n in counts if n)
 
-    def make_node(self, pieces, depth, parent):
-        """A node and all that is below it."""
+    def make_node(self, pieces, depth, parent, is_divided):
+        """A node and all that is below it; is_divided: some rows may be parts."""
         weight = weigh(pieces)
         node = {
             "n_samples": len(pieces),
@@ -82,7 +82,7 @@ class Grower:
             return node | {key: parent[key] for key in ("statistics", "impurity")}
         node["statistics"] = [[float(n) for n in self.class_weights(pieces)]]
         node["impurity"] = self.weighted_entropy(pieces) / float(weight)
-        split = self.find_split(pieces, depth)
+        split = self.find_split(pieces, depth, is_divided)
         if split is None:
             return node
         branches = spread_missing(split["known"], split["missing"])
@@ -91,16 +91,20 @@ class Grower:
         node["kind"] = self.columns[split["feature"]].kind
         node["improvement"] = max(0.0, node["impurity"] - left)
         node["missing_branch"] = FRACTIONAL
-        node["children"] = [self.make_node(b, depth + 1, node) for b in branches]
+        is_divided = is_divided or bool(split["missing"])
+        node["children"] = [
+            self.make_node(branch, depth + 1, node, is_divided) for branch in branches
+        ]
         return node
 
-    def find_split(self, pieces, depth):
+    def find_split(self, pieces, depth, is_divided):
         """The candidate of largest gain, the first of equals; None: a leaf."""
         settings, weight = self.settings, weigh(pieces)
         if (
             sum(n > 0 for n in self.class_weights(pieces)) == 1
             or (settings.max_depth is not None and depth >= settings.max_depth)
             or (settings.min_samples_split > 2 and self.is_less(weight, "split"))
+            or (is_divided and weight < 1 - TOLERANCE)
         ):
             return None
         margin = 1e-12 * self.weighted_entropy(pieces)

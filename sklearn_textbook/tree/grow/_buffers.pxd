@@ -32,6 +32,7 @@ cdef struct Frame:
     void* entries  # the sorted columns it stands in
     int64_t stride  # entries of each of them
     Block* block  # owner of the columns; NULL: the arena
+    bint is_divided  # whether a test above divided cases
     bint has_own_weights  # those of the block are to be put into the arena first
     const double* row_weight  # a task's weights, as in a block; or NULL
     int64_t start  # first entry in every column

@@ -10,5 +10,6 @@ cdef void choose_by_gain(
     Entry* entries, Split* best
 ) noexcept nogil
 cdef bint must_be_gain_leaf(
-    const Problem* problem, const double* sums, double weight, int64_t depth
+    const Problem* problem, const double* sums, double weight, int64_t depth,
+    bint is_divided
 ) noexcept nogil

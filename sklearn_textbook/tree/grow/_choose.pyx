@@ -16,7 +16,8 @@ from sklearn_textbook.tree.split._types cimport (
 
 
 cdef bint must_be_gain_leaf(
-    const Problem* problem, const double* sums, double weight, int64_t depth
+    const Problem* problem, const double* sums, double weight, int64_t depth,
+    bint is_divided
 ) noexcept nogil:
     """Whether a node with these class weights stays a leaf."""
     cdef:
@@ -31,6 +32,10 @@ cdef bint must_be_gain_leaf(
         or weight - largest < gain.tolerance
         or depth >= problem.max_depth
         or gain.min_weight_split - weight > gain.weight_tolerance
+        or (
+            is_divided
+            and gain.min_divided_weight - weight > gain.weight_tolerance
+        )
     )
 
 

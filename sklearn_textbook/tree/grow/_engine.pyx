@@ -292,6 +292,7 @@ cdef class TreeGrower:
         gain.is_many_valued = &is_many_valued[0]
         gain.min_gain = settings["min_gain"]
         gain.min_weight_split = settings["min_weight_split"]
+        gain.min_divided_weight = settings["min_divided_weight"]
         gain.min_branch = settings["min_branch"]
         gain.needs_all_branches = settings["needs_all_branches"]
         gain.adapts_minimum = settings["adapts_minimum"]

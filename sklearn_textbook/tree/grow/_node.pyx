@@ -166,6 +166,7 @@ cdef int push_children(
         below.n_rows = children.n_rows[child]
         below.depth = frame.depth + 1
         below.fixed = children.fixed[child]
+        below.is_divided = frame.is_divided or children.n_missing > 0
         below.random_state = child_state(frame.random_state, child)
         below.node = <int32_t>(first + child)
         start += below.n_rows
@@ -263,7 +264,7 @@ cdef int expand_node(
         int64_t n_visit, child, map_start = worker.buffer.n_levels
         uint8_t* is_leaf = worker.is_active
         int first
-        bint any_inner = False
+        bint any_inner = False, divides
     n_visit = list_columns(problem, arena, worker, frame, entries)
     if n_visit == 0:
         return 0
@@ -298,11 +299,12 @@ cdef int expand_node(
     if first < 0:
         return -1
     write_test(problem, arena, worker, frame, &best, map_start, first, entries)
+    divides = frame.is_divided or children.n_missing > 0
     for child in range(children.n_children):
         if problem.gain.choice != CHOOSE_SCORE:
             is_leaf[child] = children.n_rows[child] == 0 or must_be_gain_leaf(
                 problem, children.values + child * problem.n_statistics,
-                children.weight[child], frame.depth + 1
+                children.weight[child], frame.depth + 1, divides
             )
         else:
             is_leaf[child] = children.n_rows[child] == 0 or must_be_leaf(

@@ -14,7 +14,9 @@ from sklearn_textbook.tree.grow._measure cimport Piece
 from sklearn_textbook.tree.split._types cimport (
     ABSOLUTE_ERROR,
     CHOOSE_SCORE,
+    MOST_GROUPED,
     MISSING_SURROGATE,
+    SPLIT_SUBSET,
     Keyed,
 )
 
@@ -30,7 +32,7 @@ cdef int start_scratch(
     cdef:
         int64_t size = problem.n_statistics
         int64_t slots = problem.max_levels + 2
-        int64_t n_outputs = problem.n_outputs
+        int64_t n_outputs = problem.n_outputs, n_pairs
         bint complete
     # One block of zeroed doubles serves all the short vectors.
     scratch.left = <double*>calloc(5 * size, sizeof(double))
@@ -55,6 +57,14 @@ cdef int start_scratch(
         # Zero between uses.
         scratch.level_counts = <int32_t*>calloc(slots * size, sizeof(int32_t))
         scratch.level_rows = <int32_t*>calloc(slots, sizeof(int32_t))
+        if problem.gain.choice != CHOOSE_SCORE and (
+            problem.categorical_split == SPLIT_SUBSET
+        ):
+            n_pairs = min(slots, MOST_GROUPED) * min(slots, MOST_GROUPED)
+            scratch.pair_value = <double*>malloc(2 * n_pairs * sizeof(double))
+            complete = complete and scratch.pair_value != NULL
+            if complete:
+                scratch.pair_branches = scratch.pair_value + n_pairs
         complete = complete and (
             scratch.run_start != NULL and scratch.run_rows != NULL
             and scratch.run_weight != NULL and scratch.run_sums != NULL
@@ -101,6 +111,7 @@ cdef void free_scratch(Scratch* scratch, const Scratch* lender) noexcept nogil:
     free(scratch.run_level)
     free(scratch.level_counts)
     free(scratch.level_rows)
+    free(scratch.pair_value)
     free(scratch.loss)
     free(scratch.tree_weight)
     if lender == NULL or lender == scratch:

@@ -49,6 +49,9 @@ class GainRules:
         A node whose best test gains less stays a leaf.
     min_weight_split : float, default=0.0
         Lighter nodes stay leaves.
+    min_divided_weight : float, default=0.0
+        So do lighter nodes below a test that divided cases: fractions of cases could
+        otherwise be split for ever.
     min_branch : float, default=0.0
         Weight of the known cases that branches must have.
     needs_all_branches : bool, default=False
@@ -68,6 +71,7 @@ class GainRules:
     choice: str
     min_gain: float = 0.0
     min_weight_split: float = 0.0
+    min_divided_weight: float = 0.0
     min_branch: float = 0.0
     needs_all_branches: bool = False
     adapts_minimum: bool = False
@@ -329,6 +333,7 @@ def _describe_gain(table, gain, target, weight):
         "choice": CHOICES[gain.choice],
         "min_gain": gain.min_gain,
         "min_weight_split": gain.min_weight_split,
+        "min_divided_weight": gain.min_divided_weight,
         "min_branch": gain.min_branch,
         "needs_all_branches": gain.needs_all_branches,
         "adapts_minimum": gain.adapts_minimum,

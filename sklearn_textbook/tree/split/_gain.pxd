@@ -12,6 +12,10 @@ from sklearn_textbook.tree.split._types cimport (
 )
 
 cdef double xlogx(const Problem* problem, double count) noexcept nogil
+cdef double whole_spread(
+    const Problem* problem, const NodeView* node, const Totals* known
+) noexcept nogil
+cdef double least_spread(const Problem* problem, const NodeView* node) noexcept nogil
 cdef void finish_candidate(
     const Problem* problem, const NodeView* node, const Totals* known, double value,
     double branches, double cost, Candidate* candidate

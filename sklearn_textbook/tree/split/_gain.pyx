@@ -128,6 +128,20 @@ cdef int64_t view_known(
     return n_missing
 
 
+cdef double whole_spread(
+    const Problem* problem, const NodeView* node, const Totals* known
+) noexcept nogil:
+    """Weight times split information, less what the branches take off."""
+    return xlogx(problem, node.totals.weight) - xlogx(
+        problem, node.totals.weight - known.weight
+    )
+
+
+cdef double least_spread(const Problem* problem, const NodeView* node) noexcept nogil:
+    """What counts as no split information."""
+    return max(problem.gain.tolerance, 1e-12 * node.totals.weight)
+
+
 cdef void finish_candidate(
     const Problem* problem, const NodeView* node, const Totals* known, double value,
     double branches, double cost, Candidate* candidate
@@ -140,10 +154,9 @@ cdef void finish_candidate(
     if tolerance > 0.0 and fabs(known.weight / weight * value) < tolerance:
         value = 0.0
     candidate.gain = (value - cost) / weight
-    spread = xlogx(problem, weight) - branches
-    spread -= xlogx(problem, weight - known.weight)
+    spread = whole_spread(problem, node, known) - branches
     candidate.ratio = 0.0
-    if known.weight > tolerance and fabs(spread) > max(tolerance, 1e-12 * weight):
+    if known.weight > tolerance and fabs(spread) > least_spread(problem, node):
         candidate.ratio = candidate.gain * weight / spread
 
 

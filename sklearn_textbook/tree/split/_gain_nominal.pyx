@@ -6,10 +6,16 @@ The rows of a level that is present are called a *run*. See _gain.pyx for the fo
 from libc.math cimport ceil
 from libc.stdint cimport int32_t
 
-from sklearn_textbook.tree.split._gain cimport finish_candidate, xlogx
+from sklearn_textbook.tree.split._gain cimport (
+    finish_candidate,
+    least_spread,
+    whole_spread,
+    xlogx,
+)
 from sklearn_textbook.tree.split._levels cimport ALL_LEVELS, count_levels, sum_levels
 from sklearn_textbook.tree.split._types cimport (
     CHOOSE_GAIN,
+    MOST_GROUPED,
     SPLIT_MULTIWAY,
     SPLIT_ONE_VS_REST,
     GainRules,
@@ -213,23 +219,68 @@ cdef inline double merge_value(
     return value - part - scratch.run_gain[first] - scratch.run_gain[second]
 
 
+cdef inline void keep_pair(
+    const Problem* problem, Scratch* scratch, int64_t n_runs, int64_t first,
+    int64_t second
+) noexcept nogil:
+    """Keep what merging two groups would add; the first stands before the second."""
+    cdef int64_t place = first * n_runs + second
+    scratch.pair_value[place] = merge_value(
+        problem, scratch, first, second, &scratch.pair_branches[place]
+    )
+
+
+cdef void merge_groups(
+    const Problem* problem, Scratch* scratch, int64_t n_runs, int64_t n_groups,
+    int64_t first, int64_t second
+) noexcept nogil:
+    """Let the group at one place of the list join the one at an earlier place."""
+    cdef:
+        int64_t size = problem.n_statistics, run, c, i
+        int64_t* groups = scratch.run_start
+        int64_t kept = groups[first], gone = groups[second]
+    for c in range(size):
+        scratch.run_sums[kept * size + c] += scratch.run_sums[gone * size + c]
+    measure_group(problem, scratch, kept)
+    for run in range(n_runs):
+        if scratch.run_side[run] == gone:
+            scratch.run_side[run] = <int32_t>kept
+    for i in range(second, n_groups - 1):
+        groups[i] = groups[i + 1]
+    for i in range(n_groups - 1):
+        if i < first:
+            keep_pair(problem, scratch, n_runs, groups[i], kept)
+        elif i > first:
+            keep_pair(problem, scratch, n_runs, kept, groups[i])
+
+
 cdef int64_t group_levels(
     const Problem* problem, Scratch* scratch, const NodeView* node,
     const Totals* known, int64_t n_runs, Candidate* candidate
 ) noexcept nogil:
     """Merge the pair of groups that gives the best gain ratio, until two are left or
-    every merger is worse. run_side tells each run's group; returns their number."""
+    every merger is worse. run_side tells each run's group; returns their number.
+
+    What a merger changes depends on the pair alone, so it is kept; only the ratio has
+    to be found again at every step.
+    """
     cdef:
-        int64_t size = problem.n_statistics, run, i, j, c, n_groups = n_runs
-        int64_t best_i, best_j
+        int64_t* groups = scratch.run_start  # in order; named by their first run
+        int64_t run, i, j, n_groups = n_runs, best_i, best_j, place
         double value = value_of_known(problem, known), branches = 0.0
-        double best, more_branches, more_value
-        Candidate merged
+        double best, best_value = 0.0, best_branches = 0.0
+        double whole = whole_spread(problem, node, known)
+        double least = least_spread(problem, node), gain, spread, ratio
+        double share = known.weight / node.totals.weight
     for run in range(n_runs):
+        groups[run] = run
         scratch.run_side[run] = <int32_t>run
         measure_group(problem, scratch, run)
         value += scratch.run_gain[run]
         branches += scratch.run_weight[run]
+    for i in range(n_runs):
+        for j in range(i + 1, n_runs):
+            keep_pair(problem, scratch, n_runs, i, j)
     finish_candidate(problem, node, known, value, branches, 0.0, candidate)
     while n_groups > 2:
         best = -1e300
@@ -237,35 +288,32 @@ cdef int64_t group_levels(
         best_j = -1
         for i in range(n_groups):
             for j in range(i + 1, n_groups):
-                more_value = merge_value(problem, scratch, i, j, &more_branches)
-                finish_candidate(
-                    problem, node, known, value + more_value,
-                    branches + more_branches, 0.0, &merged
-                )
-                if merged.ratio > best + problem.gain.tolerance:
-                    best = merged.ratio
+                place = groups[i] * n_runs + groups[j]
+                # As finish_candidate has it.
+                gain = value + scratch.pair_value[place]
+                spread = whole - branches - scratch.pair_branches[place]
+                ratio = 0.0
+                if spread > least and gain * share >= problem.gain.tolerance:
+                    ratio = gain / spread
+                if ratio > best + problem.gain.tolerance:
+                    best = ratio
                     best_i = i
                     best_j = j
+                    best_value = scratch.pair_value[place]
+                    best_branches = scratch.pair_branches[place]
         if best <= candidate.ratio - problem.gain.tolerance:
             break
-        more_value = merge_value(problem, scratch, best_i, best_j, &more_branches)
-        value += more_value
-        branches += more_branches
-        for c in range(size):
-            scratch.run_sums[best_i * size + c] += scratch.run_sums[best_j * size + c]
-        measure_group(problem, scratch, best_i)
-        for i in range(best_j * size, (n_groups - 1) * size):
-            scratch.run_sums[i] = scratch.run_sums[i + size]
-        for i in range(best_j, n_groups - 1):
-            scratch.run_weight[i] = scratch.run_weight[i + 1]
-            scratch.run_gain[i] = scratch.run_gain[i + 1]
-        for run in range(n_runs):
-            if scratch.run_side[run] == best_j:
-                scratch.run_side[run] = <int32_t>best_i
-            elif scratch.run_side[run] > best_j:
-                scratch.run_side[run] -= 1
+        value += best_value
+        branches += best_branches
+        merge_groups(problem, scratch, n_runs, n_groups, best_i, best_j)
         n_groups -= 1
         finish_candidate(problem, node, known, value, branches, 0.0, candidate)
+    for i in range(n_groups):
+        for run in range(n_runs):
+            if scratch.run_side[run] == groups[i]:
+                scratch.run_side[run] = <int32_t>(-1 - i)
+    for run in range(n_runs):
+        scratch.run_side[run] = -1 - scratch.run_side[run]
     return n_groups
 
 
@@ -278,7 +326,10 @@ cdef void evaluate_groups(
         double weight
     n_groups = group_levels(problem, scratch, node, known, n_runs, candidate)
     for group in range(n_groups):
-        inner_sum(problem, scratch.run_sums + group * problem.n_statistics, &weight)
+        inner_sum(
+            problem,
+            scratch.run_sums + scratch.run_start[group] * problem.n_statistics, &weight
+        )
         n_large += is_large(problem, weight)
     candidate.n_children = <int32_t>n_groups
     candidate.is_valid = has_branches(problem, n_large, n_groups)
@@ -312,7 +363,7 @@ cdef void evaluate_nominal_gain(
         evaluate_many_ways(problem, scratch, node, column, &known, n_runs, candidate)
     elif problem.categorical_split == SPLIT_ONE_VS_REST:
         evaluate_one_against_rest(problem, scratch, node, &known, n_runs, candidate)
-    else:
+    elif n_runs <= MOST_GROUPED:
         evaluate_groups(problem, scratch, node, &known, n_runs, candidate)
 
 

@@ -14,6 +14,7 @@ cdef enum:
     SHARED_CELLS = 50000  # cells from which on threads share the columns of a node
     LOCAL_ROWS = 32768  # rows that 15 bits can number
     LOCAL_MISSING = 0xFFFF
+    MOST_GROUPED = 1024  # levels of a node that are grouped pair by pair
     GLOBAL_MISSING = 0xFFFFFFFF
 
 cdef inline uint32_t rank_of(Entry entry) noexcept nogil:
@@ -84,6 +85,7 @@ cdef struct GainRules:
     int32_t choice  # CHOOSE_SCORE: none of this counts
     double min_gain
     double min_weight_split
+    double min_divided_weight  # the same below a test that divided cases
     double min_branch  # weight that two branches (ID3: all branches) must have
     bint needs_all_branches  # every branch with cases must have min_branch
     bint adapts_minimum  # numeric tests: a tenth of a class's share, at most 25
@@ -238,6 +240,9 @@ cdef struct Scratch:
     int32_t* run_level  # level of every run
     int32_t* level_counts  # classes of every level, unit weights
     int32_t* level_rows  # rows of every level
+    # groups of levels: what merging each pair adds to V and to sum_b L(n_b)
+    double* pair_value
+    double* pair_branches
     # absolute error: one slot per row, all outputs side by side in the last two
     double* loss
     double* left_median
