@@ -37,17 +37,13 @@ cdef Outcome allocate(Pruner* p, Py_ssize_t n_rows) noexcept nogil:
     p.stack.scratch = <Case*>malloc(n_rows * sizeof(Case))
     p.stack.branch_of = <int32_t*>malloc(n_rows * sizeof(int32_t))
     p.is_dropped = <uint8_t*>calloc(n_rows, sizeof(uint8_t))
-    p.slots = <Slot*>calloc(p.n_nodes, sizeof(Slot))
-    p.class_weights = <double*>calloc(p.n_nodes * p.n_classes, sizeof(double))
-    p.branches = <Branch*>calloc(p.n_nodes, sizeof(Branch))
     # No way is longer than the number of inner nodes.
     p.frames = <Frame*>malloc(n_inner * sizeof(Frame))
     p.steps = <Step*>malloc(n_inner * sizeof(Step))
     p.leaf_weights = <double*>malloc(p.n_classes * sizeof(double))
     if (
         p.stack.cases == NULL or p.stack.scratch == NULL or p.stack.branch_of == NULL
-        or p.is_dropped == NULL or p.slots == NULL or p.class_weights == NULL
-        or p.branches == NULL or p.frames == NULL or p.steps == NULL
+        or p.is_dropped == NULL or p.frames == NULL or p.steps == NULL
         or p.leaf_weights == NULL
     ):
         return NO_MEMORY
@@ -59,9 +55,6 @@ cdef void release(Pruner* p) noexcept nogil:
     free(p.stack.scratch)
     free(p.stack.branch_of)
     free(p.is_dropped)
-    free(p.slots)
-    free(p.class_weights)
-    free(p.branches)
     free(p.frames)
     free(p.steps)
     free(p.leaf_weights)
@@ -225,6 +218,7 @@ def prune_nodes(
     cdef Pruner p
     cdef Py_ssize_t n_kept
     cdef Outcome outcome
+    cdef uint8_t[::1] room
     memset(&p, 0, sizeof(Pruner))
     p.nodes, p.n_nodes, p.n_classes = &nodes[0], nodes.shape[0], statistics.shape[1]
     p.confidence.level, p.confidence.log_level, p.confidence.z = confidence
@@ -241,6 +235,14 @@ def prune_nodes(
         p.table.codes.stride = level_codes.shape[1]
         p.table.codes.is_wide = Code is uint32_t
     order = np.empty(p.n_nodes, dtype=np.int32)
+    # numpy asks for huge pages, which cost less to touch for the first time.
+    room = np.zeros(
+        p.n_nodes * (sizeof(Slot) + sizeof(Branch) + p.n_classes * sizeof(double)),
+        dtype=np.uint8,
+    )
+    p.slots = <Slot*>&room[0]
+    p.branches = <Branch*>(p.slots + p.n_nodes)
+    p.class_weights = <double*>(p.branches + p.n_nodes)
     try:
         with nogil:
             outcome = allocate(&p, codes.shape[0])
