@@ -352,7 +352,8 @@ def test_evaluation_counts(seed):
     frame, y, weights = make_table(seed, 70)
     model = C45RulesClassifier(**draw_parameters(seed)).fit(frame, y, weights)
     new, labels, weights = make_table(seed, 70, missing=0.3)
-    labels = np.where(weights > 2, "another class", labels)
+    is_new = (weights > 2) & (np.arange(70) > 20)
+    labels = np.where(is_new, "another class", labels)
     evaluation = model.evaluate(new, labels, sample_weight=weights)
     predicted = model.predict(new)
     assert evaluation.errors == pytest.approx(weights[predicted != labels].sum())
@@ -414,6 +415,67 @@ def test_evaluation_of_golf_as_text():
     assert str(model.evaluate(X, y)) == GOLF_EVALUATION
 
 
+def off_diagonal(evaluation):
+    return evaluation.confusion.sum() - np.trace(evaluation.confusion)
+
+
+@pytest.mark.parametrize(
+    ("trained", "tested"),
+    [
+        ([0, 1, 0, 1], [0.0, 1.0, 0.0, 1.0]),
+        ([0, 1, 0, 1], [False, True, False, True]),
+        ([False, True] * 2, [0, 1, 0, 1]),
+        ([0.0, 1.0] * 2, np.array([0, 1, 0, 1], dtype=np.int8)),
+        (["p", "q"] * 2, np.array(["p", "q"] * 2, dtype=object)),
+    ],
+)
+def test_evaluation_takes_equal_labels_of_another_type(trained, tested):
+    X = [[0.0], [9.0], [1.0], [8.0]]
+    model = C45RulesClassifier().fit(X * 5, trained * 5)
+    assert model.n_rules_ > 0
+    evaluation = model.evaluate(X, tested)
+    assert evaluation.errors == off_diagonal(evaluation) == 0.0
+    assert evaluation.classes.tolist() == model.classes_.tolist()
+    assert str(evaluation) == str(model.evaluate(X, trained))
+
+
+@pytest.mark.parametrize(
+    ("tested", "listed"),
+    [
+        (["0", "1", "0", "1"], "it has '0', '1', the model 0, 1"),
+        (["0.0", "1.0", "0.0", "1.0"], "it has '0.0', '1.0', the model 0, 1"),
+        ([3, 4, 5, 6], "it has 3, 4, 5, 6, the model 0, 1"),
+        ([0, "1", 0, "1"], "it has '0', '1', the model 0, 1"),
+    ],
+)
+def test_evaluation_refuses_labels_the_model_has_not(tested, listed):
+    model = C45RulesClassifier().fit([[0.0], [9.0], [1.0], [8.0]], [0, 1, 0, 1])
+    with pytest.raises(ValueError, match=f"y has no class of the model: {listed}"):
+        model.evaluate([[0.0], [9.0], [1.0], [8.0]], tested)
+
+
+@pytest.mark.parametrize(
+    ("trained", "tested", "classes"),
+    [
+        ([0, 1, 0, 1], [-3, 1, 0.5, 1], [0, 1, -3, 0.5]),
+        ([0, 1, 0, 1], np.array(["0", 1, 0, 7], dtype=object), [0, 1, 7, "0"]),
+        (["p", "q"] * 2, ["p", "a", "p", "long"], ["p", "q", "a", "long"]),
+    ],
+)
+def test_unknown_classes_are_errors_of_their_own_line(trained, tested, classes):
+    X = [[0.0], [9.0], [1.0], [8.0]]
+    model = C45RulesClassifier().fit(X * 5, trained * 5)
+    assert model.n_rules_ > 0
+    evaluation = model.evaluate(X, tested, sample_weight=[1.0, 2.0, 4.0, 8.0])
+    assert evaluation.classes.tolist() == classes
+    known = [label in model.classes_.tolist() for label in list(tested)]
+    right = [1, 2, 4, 8] @ np.array(known)
+    assert evaluation.errors == off_diagonal(evaluation) == 15 - right
+    assert (evaluation.confusion[:, 2:] == 0).all()
+    lines = str(evaluation).splitlines()[-4:]
+    assert len({line.partition("class ")[2] for line in lines}) == 4
+
+
 # ------------------------------------------------------------------ as estimator
 @pytest.mark.parametrize(
     ("parameters", "message"),
@@ -448,6 +510,24 @@ def test_evaluation_needs_a_class_per_row():
     model, X, y = fit_golf()
     with pytest.raises(ValueError, match="it has 13, X has 14 rows"):
         model.evaluate(X, y[:13])
+
+
+def test_missing_classes_are_named_by_row():
+    X, y = [[0.0], [1.0], [2.0]], pl.Series([0, None, 1])
+    with pytest.raises(ValueError, match="y contains a missing value in row 1"):
+        C45RulesClassifier().fit(X, y)
+    model = C45RulesClassifier().fit(X, [0, 0, 1])
+    with pytest.raises(ValueError, match="y contains a missing value in row 1"):
+        model.evaluate(X, y)
+
+
+def test_rows_of_weight_zero_only_declare():
+    X = pd.DataFrame({"c": ["a", "b", "a", "z"], "x": [1.0, 2.0, 3.0, 4.0]})
+    model = C45RulesClassifier(min_samples_leaf=1)
+    model.fit(X, ["p", "q", "p", "r"], sample_weight=[1, 1, 1, 0])
+    assert model.classes_.tolist() == ["p", "q", "r"]
+    assert model.schema_.columns[0].levels == ("a", "b", "z")
+    assert "r" not in {rule["class"] for rule in model.rules_}
 
 
 def test_pipeline_and_grid_search():

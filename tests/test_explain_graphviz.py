@@ -4,8 +4,10 @@ import io
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from sklearn_textbook.tree import ID3Classifier
 from sklearn_textbook.tree.explain import export_graphviz
 from sklearn_textbook.tree.explain.colors import class_colors, node_colors
 from tests.explain_builders import (
@@ -192,6 +194,19 @@ def test_weights_values_and_missing_values():
     graph = read_dot(export_graphviz(estimator, impurity=False))
     assert graph["nodes"]["0"]["label"] == "x\nrows: 3, weight: 2.5\nvalue: 2.5"
     assert graph["edges"][("0", "2")]["label"] == "> 1.5 or missing"
+
+
+@pytest.mark.parametrize("proportion", [False, True])
+def test_a_branch_without_rows_shows_shares_of_its_parent(proportion):
+    X = pd.DataFrame({"c": pd.Categorical(["a", "b", "b"], categories=["a", "b", "z"])})
+    tree = ID3Classifier().fit(X, ["p", "q", "q"])
+    options = {"impurity": False, "proportion": proportion}
+    nodes = read_dot(export_graphviz(tree, **options))["nodes"]
+    rows = "0%" if proportion else "0"
+    shares = "shares of the parent: 33.3%, 66.7%"
+    assert nodes["3"]["label"] == f"rows: {rows}\n{shares}\nclass: q"
+    nodes = read_dot(export_graphviz(tree, label="none", **options))["nodes"]
+    assert nodes["3"]["label"] == f"{rows}\n33.3%, 66.7%\nq"
 
 
 def test_text_goes_where_it_is_sent(tmp_path):

@@ -7,12 +7,14 @@ import sqlite3
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from sklearn_textbook.tree import (
     C45RulesClassifier,
     export_graphviz,
     export_rules,
     export_text,
+    plot_tree,
 )
 from tests.rule_tables import draw_parameters, make_table
 
@@ -131,6 +133,9 @@ def test_rules_are_written_out_late():
 
 def test_a_list_is_no_tree():
     model, _ = fit(5)
-    for export in (export_text, export_graphviz):
-        with pytest.raises(TypeError, match="must be a fitted tree"):
+    for export in (export_text, export_graphviz, plot_tree):
+        with pytest.raises(TypeError, match=r"list of rules: export_rules writes it"):
             export(model)
+        with pytest.raises(NotFittedError):
+            export(C45RulesClassifier())
+    assert export_text(model.tree_estimator_)

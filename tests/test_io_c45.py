@@ -5,6 +5,7 @@ import gzip
 import re
 import shutil
 import time
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -749,8 +750,17 @@ def test_test_file(tmp_path):
         (
             {"x": [1.5, 2]},
             {"target": "x"},
+            "'x' has type double, which is not discrete: convert it to integers or cat",
+        ),
+        (
+            {"x": ["a", "a"]},
+            {"target": "x"},
             "'x' is not discrete with at least two levels; named",
         ),
+        ({"x": [2**53 + 1, 1]}, {}, "'x' has the number 9007199254740993, which reads"),
+        ({"x": [-(2**53) - 1, 1]}, {"target": "x", "named_target": True}, "rounded"),
+        ({"x": pd.Series([2**64 - 1, 1], dtype="uint64")}, {}, "has the number 18446"),
+        ({"x": [Decimal("1234567890123456789.5"), 1]}, {}, "has the number 12345"),
     ],
 )
 def test_what_is_not_written(tmp_path, columns, options, message):
@@ -758,6 +768,65 @@ def test_what_is_not_written(tmp_path, columns, options, message):
     with pytest.raises(ValueError, match=message):
         write_c45(frame, tmp_path / "table", **{"target": "y", **options})
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.Series([1, "a"], dtype=object),
+        pd.Series(["a", 1], dtype=object),
+        pd.Series([datetime.date(2020, 1, 1), "a"], dtype=object),
+        pd.Series([2**70, 1], dtype=object),
+        pd.Series([object(), None], dtype=object),
+        pd.Categorical([1, "a"]),
+        [1 + 2j, 1.0],
+    ],
+    ids=lambda values: str(list(values))[:12],
+)
+def test_columns_of_mixed_types_are_not_written(tmp_path, values):
+    frame = pd.DataFrame({"n": [1, 2], "x": values, "y": ["p", "q"]})
+    with pytest.raises(TypeError, match="column 'x' has type .* cannot hold"):
+        write_c45(frame, tmp_path / "table", target="y")
+    good = pd.DataFrame({"n": [1, 2], "x": [1, 2], "y": ["p", "q"]})
+    with pytest.raises(TypeError, match="column 'x' has type .* cannot hold"):
+        write_c45(good, tmp_path / "table", target="y", test=frame)
+    assert not list(tmp_path.iterdir())
+
+
+def test_long_integers_keep_their_digits(tmp_path):
+    big = 2**53 + 1
+    frame = pd.DataFrame(
+        {"x": [2**60, -(2**53)], "key": [big, big + 2], "y": [big, big + 2]}
+    )
+    frame["c"] = frame["y"].astype("category")
+    frame["d"] = [Decimal("0.10"), Decimal("2.50")]
+    write_c45(frame, tmp_path / "table", target="y", label="key")
+    table = read_table(tmp_path / "table").frame
+    assert table["x"].to_pylist() == frame["x"].tolist()
+    assert table["d"].to_pylist() == [0.1, 2.5]
+    for name in ("key", "c", "class"):
+        assert table[name].to_pylist() == [str(big), str(big + 2)]
+
+
+@pytest.mark.parametrize("letter", list("\u00a0\u0085\u2028\u3000\x0b\x1c"))
+def test_only_blanks_and_tabs_are_white_space(tmp_path, letter):
+    levels = [letter, f"{letter}a", "b", f"b{letter}"]
+    name = f"attributes{letter}included"
+    frame = pa.table(
+        {
+            "x": make_categories(levels, levels, ordered=True),
+            name: make_categories(levels, levels[::-1]),
+            "y": make_categories(levels, levels),
+        }
+    )
+    write_c45(frame, tmp_path / "table", target="y")
+    table = read_table(tmp_path / "table")
+    assert table.names == ["x", name, "class"]
+    assert levels_of(table, "x") == levels
+    assert levels_of(table, name) == levels[::-1]
+    assert [column.to_pylist() for column in table.frame.columns] == [levels] * 3
+    (tmp_path / "table.costs").write_text(f"{letter}, b: 7\n", "utf-8")
+    assert read_c45_costs(tmp_path / "table")[2, 0] == 7.0
 
 
 def test_lists_are_not_written(tmp_path):

@@ -66,7 +66,7 @@ def read_c45_costs(path, classes=None, *, encoding=None):
     classes = list(_find_classes(path, stem, encoding) if classes is None else classes)
     costs = 1.0 - np.eye(len(classes))
     for number, line in enumerate(lines, start=1):
-        line = strip_comments(line).strip()
+        line = strip_comments(line).strip(" \t")
         if line:
             predicted, true, cost = _read_cost(line, classes, path, number)
             costs[true, predicted] = cost

@@ -6,7 +6,12 @@ import re
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from sklearn_textbook.io.c45_syntax import read_word, scan_entries, strip_comments
+from sklearn_textbook.io.c45_syntax import (
+    read_word,
+    scan_entries,
+    squeeze_blanks,
+    strip_comments,
+)
 from sklearn_textbook.io.naming import explain_unknown_name, shorten
 from sklearn_textbook.io.table_file import TableFileError
 
@@ -207,7 +212,7 @@ class NamesParser:
                 "compute it, and write its values into the data",
                 name,
             )
-        selection = SELECTION.fullmatch(" ".join(entry.head.split()))
+        selection = SELECTION.fullmatch(squeeze_blanks(entry.head))
         if selection is not None:
             self._selections.append((self.line, words, selection[1] == "included"))
             return
@@ -215,7 +220,8 @@ class NamesParser:
             raise self.error(
                 "is declared twice", "give every attribute its own name", name
             )
-        self.attributes.append(self._read_type(name, entry.words[0].strip(), words))
+        first = squeeze_blanks(entry.words[0])
+        self.attributes.append(self._read_type(name, first, words))
 
     def _read_type(self, name, first, words):
         """Read what follows the name; `first` is the first word with its escapes."""

@@ -71,10 +71,30 @@ def read_word(raw):
     >>> print(read_word(r"  St\.   Louis\, east "))
     St. Louis, east
     """
+    word = squeeze_blanks(raw)
+    return _ESCAPE.sub(r"\1", word) if "\\" in word else word
+
+
+def squeeze_blanks(raw):
+    """Take white space that means nothing off a word; its escapes stay.
+
+    Only blanks, tabs and line ends are white space in these files; a no-break space,
+    say, is a letter.
+
+    Parameters
+    ----------
+    raw : str
+        As it stands in the file.
+
+    Returns
+    -------
+    word : str
+        Without white space at its ends, and with one blank for every other run of it.
+    """
     word = raw.strip(" \t\n")
     if "  " in word or "\t" in word or "\n" in word:
         word = _GAP.sub(" ", word)
-    return _ESCAPE.sub(r"\1", word) if "\\" in word else word
+    return word
 
 
 def write_word(word):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import narwhals as nw
@@ -55,10 +57,12 @@ def write_c45(frame, path, *, target, named_target=False, label=None, test=None)
     ValueError
         If there is no such column, or the files cannot hold a name or a value: an empty
         text, line ends, blanks other than single ones between words, a level "?", an
-        infinite number, parts of a second, or without `named_target` a class without at
-        least two levels.
+        infinite number, a number that double precision would round, such as 2**53 + 1,
+        parts of a second, or without `named_target` a class without at least two
+        levels.
     TypeError
-        If a column has a type the files cannot hold, such as lists.
+        If a column has a type the files cannot hold, such as lists, or objects of
+        several types.
 
     See Also
     --------
@@ -96,19 +100,20 @@ def write_c45(frame, path, *, target, named_target=False, label=None, test=None)
     if test is not None:
         tables.append(_select_alike(_to_arrow(test), tables[0]))
     _require_columns(names, target, label)
-    columns = {
-        name: _write_column(name, [table[name] for table in tables], name == label)
-        for name in names
-    }
-    numbered = [t[target] for t in tables if pa.types.is_integer(t[target].type)]
-    if not named_target and len(numbered) == len(tables):
-        columns[target] = _write_levels(target, list(map(_read_levels, numbered)))
+    columns = {}
+    for name in names:
+        parts = [table[name] for table in tables]
+        is_class = name == target and not named_target
+        if is_class and all(pa.types.is_integer(part.type) for part in parts):
+            columns[name] = _write_levels(name, list(map(_read_levels, parts)))
+        else:
+            columns[name] = _write_column(name, parts, name == label)
     if named_target:
         lines, attributes = [f"{_write_name(target)}.", ""], names
     else:
         attributes = [name for name in names if name != target]
         names = [*attributes, target]
-        lines = [f"{_list_classes(target, columns[target].levels)}.", ""]
+        lines = [f"{_list_classes(target, tables[0], columns[target].levels)}.", ""]
     lines += [f"{_write_name(n)}: {columns[n].declaration}." for n in attributes]
     stem = _strip_ending(str(path))
     for number, ending in enumerate(CASE_ENDINGS[: len(tables)]):
@@ -128,6 +133,10 @@ def _strip_ending(path):
     return path.removesuffix(ending) if ending in known else path
 
 
+# What pyarrow raises for values that have no type of its own.
+_NO_ARROW = (pa.ArrowException, OverflowError)
+
+
 # --------------------------------------------------------------------- tables
 def _to_arrow(frame):
     frame = nw.from_native(frame, eager_only=True)
@@ -135,7 +144,19 @@ def _to_arrow(frame):
         # Its categoricals declare no levels: those in use, sorted, as for text.
         undeclared = [n for n, d in frame.schema.items() if d == nw.Categorical]
         frame = frame.with_columns(nw.col(name).cast(nw.String) for name in undeclared)
-    return frame.to_arrow()
+    try:
+        return frame.to_arrow()
+    except _NO_ARROW as error:
+        problem = error
+    for name in frame.columns:
+        try:
+            frame.select(name).to_arrow()
+        except _NO_ARROW as error:
+            raise TypeError(
+                f"column {name!r} has type {frame[name].dtype}, and files of C4.5 "
+                f"cannot hold its values: {error.args[0]}"
+            ) from None
+    raise problem
 
 
 def _select_alike(test, table):
@@ -235,12 +256,26 @@ def _write_each(column, write):
 
 
 def _write_numbers(name, kind, column):
-    if pa.types.is_integer(column.type) or pa.types.is_null(column.type):
+    if pa.types.is_null(column.type):
         return _write_each(column, str)
+    if not pa.types.is_floating(column.type):
+        return _write_each(column, partial(_write_exact, name))
     column = column.cast(pa.float64())
     if compute.any(compute.is_inf(column)).as_py():
         raise ValueError(f"column {name!r} has an infinite value")
     return _write_each(column, number_text)
+
+
+def _write_exact(name, number):
+    """Write an integer or decimal that reads back equal in double precision."""
+    text = str(number) if isinstance(number, int) else number_text(float(number))
+    if number != (float(text) if isinstance(number, int) else Decimal(text)):
+        raise ValueError(
+            f"column {name!r} has the number {number}, which reads back rounded: "
+            "continuous columns are in double precision; convert the column to text, "
+            "categories or float"
+        )
+    return text
 
 
 def _write_moments(name, kind, column):
@@ -305,7 +340,14 @@ def _write_levels(name, columns):
     return _Written(declaration, written, tuple(levels))
 
 
-def _list_classes(target, levels):
+def _list_classes(target, table, levels):
+    data_type = table[target].type
+    is_discrete = _find_kind(target, data_type) == "discrete"
+    if not (levels or is_discrete or pa.types.is_integer(data_type)):
+        raise ValueError(
+            f"target {target!r} has type {data_type}, which is not discrete: convert "
+            "it to integers or categories; named_target=True writes it all the same"
+        )
     if len(levels) < 2:
         raise ValueError(
             f"target {target!r} is not discrete with at least two levels; "

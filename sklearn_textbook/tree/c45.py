@@ -54,7 +54,8 @@ class C45Classifier(BaseGainTree):
     categorical_split : {"multiway", "one-vs-rest", "subset"}, default="multiway"
         One branch per declared level; one level against the others (J48 ``-B``); or
         groups of levels, merged pair by pair as long as the gain ratio does not fall
-        (C4.5 ``-s``).
+        (C4.5 ``-s``). The time for groups grows with the cube of the number of levels
+        present in a node, in small steps, and the memory with its square.
     max_depth : int, default=None
         Largest depth; None: until the other limits stop.
     min_samples_split : int or float, default=2
@@ -63,8 +64,10 @@ class C45Classifier(BaseGainTree):
     min_samples_leaf : int or float, default=2
         Weight of known cases that at least two branches of a test must have (J48
         ``-M``); a float is a share of the total weight. Both sides of a numeric test
-        need a tenth of the node's weight per class if that is more, but never more
-        than 25.
+        need a tenth of the known weight divided by the number of classes if that is
+        more, but no more than 25: so if ``min_samples_leaf`` is above 25, numeric
+        tests of large nodes, where that tenth exceeds it, still ask for 25 only, as
+        in J48.
     min_weight_fraction_leaf : float, default=0.0
         The same as ``min_samples_leaf``, as a share of the total weight; the larger
         of both counts.
@@ -72,7 +75,8 @@ class C45Classifier(BaseGainTree):
         Columns drawn at each node; None: all.
     max_leaf_nodes : int, default=None
         Largest number of leaves; the nodes that lower the entropy most are split
-        first.
+        first. A many-way test with more branches than there is room for is not taken,
+        and ends the growth.
     min_impurity_decrease : float, default=0.0
         A node is split if this lowers the entropy of the whole tree by at least as
         much, :math:`\frac{W_t}{W} \Delta H(t)`.
@@ -90,8 +94,10 @@ class C45Classifier(BaseGainTree):
     class_weight : dict or "balanced", default=None
         Weights of the classes, as in scikit-learn.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Nominal columns: by dtype (strings, objects, categories), none, or a mask,
-        indices or names, as in HistGradientBoostingClassifier.
+        Nominal columns: by dtype, none, or a mask, indices or names, as in
+        HistGradientBoostingClassifier. By dtype, strings and unordered categories are
+        nominal, ordered categories and the Enum of polars ordinal; objects are nominal
+        unless all are numbers, booleans or dates, which are numeric.
     missing : {"fractional", "error"}, default="fractional"
         Cases that miss the tested value go into every branch with a fraction of their
         weight, in training, pruning and prediction; or they are an error.
@@ -131,7 +137,8 @@ class C45Classifier(BaseGainTree):
     feature_importances_ : ndarray of shape (n_features,)
         Share of each column in the decrease of entropy.
     rules_ : sequence of dict
-        One if-then rule per leaf.
+        One if-then rule per leaf, and, with ``unseen="parent"``, one per inner node
+        in which a row with an unseen level may stop.
 
     See Also
     --------
@@ -148,6 +155,11 @@ class C45Classifier(BaseGainTree):
     Values of a numeric column that differ by less than 1e-5 are not told apart, as in
     J48: a column measured in millionths needs other units. Thresholds are compared
     exactly in prediction, where J48 allows 1e-6.
+
+    Nominal columns with 0.3 N levels or more, N being the weight of the table, do not
+    count in the average gain; a node in which only such columns have a valid test is a
+    leaf. If all columns are nominal and of so many levels, all count. With
+    ``gain_ratio_rule="plain"`` the number of levels does not matter.
 
     An empty branch is a leaf with the distribution of its parent. Growing takes
     O(columns * rows * depth); missing values multiply the rows by the number of
@@ -294,7 +306,9 @@ class C45Classifier(BaseGainTree):
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; rows of weight 0 take no part.
+            Weights of the rows. Rows of weight 0 take no part in growing and pruning,
+            but their classes stay in ``classes_``, and the levels of their strings
+            stay declared, each with a branch of many-way tests.
 
         Returns
         -------

@@ -11,6 +11,7 @@ from sklearn_textbook._contract.labels import (
     check_target,
     decode_dictionary,
     encode_labels,
+    require_classes,
 )
 from sklearn_textbook._contract.parameters import check_real, is_checked
 from sklearn_textbook._contract.threads import count_threads
@@ -99,12 +100,15 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
         How a nominal column divides its levels.
     max_depth : int, default=None
         Largest depth of the tree, so the longest path; None: no limit.
-    min_samples_leaf : int, default=2
-        Weight that at least two branches of a test must have.
+    min_samples_leaf : int or float, default=2
+        Weight that at least two branches of a test must have; a float is a share of
+        the total weight.
     class_weight : dict or "balanced", default=None
         Weight of each class, multiplied with the sample weights.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Nominal columns: by dtype, none, or a mask, indices or names.
+        Nominal columns: by dtype, none, or a mask, indices or names. By dtype, strings
+        and unordered categories are nominal, ordered categories and the Enum of polars
+        ordinal; objects are nominal unless all are numbers, booleans or dates.
     n_jobs : int, default=None
         Threads; None: as many as OpenMP allows, at most one per core. The rules are
         the same for any number.
@@ -216,7 +220,9 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; rows of weight 0 take no part.
+            Weights of the rows. Rows of weight 0 take no part in growing the tree and
+            making the rules, but their classes stay in ``classes_``, and their levels
+            in the schema.
 
         Returns
         -------
@@ -227,6 +233,7 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
         if y is None:
             # Lets scikit-learn say what it always says.
             validate_data(self, X, y, skip_check_array=True)
+        require_classes(y)
         y = column_or_1d(decode_dictionary(y), warn=True)
         self.tree_estimator_ = self._make_tree_estimator()
         self.tree_estimator_.fit(X, y, sample_weight=sample_weight)
@@ -358,9 +365,17 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
         -------
         evaluation : RuleEvaluation
             Size, error, use, errors and advantage of every rule, and the confusion
-            matrix; ``print`` writes both as tables.
+            matrix; ``print`` writes both as tables. A class that the model does not
+            know is an error and has a line of its own in the matrix.
+
+        Raises
+        ------
+        ValueError
+            If ``y`` has no class of the model at all, as "0" is none if 0 is; if X and
+            y have different numbers of rows.
         """
         first, second = self._find_rules(X, 2)
+        require_classes(y)
         y = column_or_1d(decode_dictionary(y), warn=True)
         y = check_target(y, is_numeric=False)[:, 0]
         if len(y) != len(first):

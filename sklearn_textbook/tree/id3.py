@@ -36,7 +36,9 @@ class ID3Classifier(BaseGainTree):
     min_samples_split : int or float, default=2
         Weight that a node must have to be split; a float is a share of the total
         weight. 2, the default, is no limit: two cases of different classes can
-        always be split, and so can fractions of them.
+        always be split. Only below a test that divided cases among its branches, a
+        node lighter than one case (weight below 1) is a leaf, so that fractions are
+        not split for ever. 3 keeps trees of tables with many missing values small.
     min_samples_leaf : int or float, default=1
         Weight of known cases that every branch with cases must have; 1, the default,
         asks for a case only, or for a fraction of one.
@@ -47,15 +49,18 @@ class ID3Classifier(BaseGainTree):
         Columns drawn at each node; None: all.
     max_leaf_nodes : int, default=None
         Largest number of leaves; the nodes that lower the entropy most are split
-        first.
+        first. A many-way test with more branches than there is room for is not taken,
+        and ends the growth.
     min_impurity_decrease : float, default=0.0
         A node is split if this lowers the entropy of the whole tree by at least as
         much, :math:`\frac{W_t}{W} \Delta H(t)`.
     class_weight : dict or "balanced", default=None
         Weights of the classes, as in scikit-learn.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Nominal columns: by dtype (strings, objects, categories), none, or a mask,
-        indices or names, as in HistGradientBoostingClassifier.
+        Nominal columns: by dtype, none, or a mask, indices or names, as in
+        HistGradientBoostingClassifier. By dtype, strings and unordered categories are
+        nominal, ordered categories and the Enum of polars ordinal; objects are nominal
+        unless all are numbers, booleans or dates, which are numeric.
     categorical_split : {"multiway", "one-vs-rest"}, default="multiway"
         One branch per declared level; or the level whose parting from the others
         gains most.
@@ -101,7 +106,8 @@ class ID3Classifier(BaseGainTree):
     feature_importances_ : ndarray of shape (n_features,)
         Share of each column in the decrease of entropy.
     rules_ : sequence of dict
-        One if-then rule per leaf.
+        One if-then rule per leaf, and, with ``unseen="parent"``, one per inner node
+        in which a row with an unseen level may stop.
 
     See Also
     --------
@@ -208,7 +214,9 @@ class ID3Classifier(BaseGainTree):
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; rows of weight 0 take no part.
+            Weights of the rows. Rows of weight 0 take no part in growing and pruning,
+            but their classes stay in ``classes_``, and the levels of their strings
+            stay declared, each with a branch of many-way tests.
 
         Returns
         -------

@@ -242,6 +242,8 @@ class BaseTree(BaseEstimator, ABC):
     def rules_(self):
         """One if-then rule per leaf, as a sequence of dictionaries.
 
+        After the leaves, one for every inner node in which a row may stop: one with an
+        unseen level (``unseen="parent"``) or with a missing value that goes nowhere.
         Written out on first use; see
         :func:`~sklearn_textbook.tree.export_rules` for other forms.
         """
@@ -251,7 +253,9 @@ class BaseTree(BaseEstimator, ABC):
     def simplify(self):
         """Copy the estimator without splits whose leaves all decide alike.
 
-        ``predict`` stays the same; ``predict_proba`` becomes that of the merged leaf.
+        ``predict`` stays the same for rows whose tested values are all known;
+        ``predict_proba`` becomes that of the merged leaf. The class of a row that is
+        divided among branches may change, because merged shares mix differently.
 
         Returns
         -------

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook.tree.encode.schema import TableSchema
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
+from sklearn_textbook.tree.rules import RuleList
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,12 @@ def read_fitted(estimator, feature_names=None, class_names=None):
     tree = getattr(estimator, "tree_", None)
     if tree is None and hasattr(estimator, "fit"):
         check_is_fitted(estimator)
+    if isinstance(getattr(estimator, "rule_list_", None), RuleList):
+        raise TypeError(
+            f"estimator must be a fitted tree, got {type(estimator).__name__}, which "
+            "is a list of rules: export_rules writes it. The tree that the rules come "
+            "from is its tree_estimator_."
+        )
     if not isinstance(tree, GrownTree):
         raise TypeError(
             f"estimator must be a fitted tree of sklearn_textbook.tree, got "

@@ -163,7 +163,9 @@ class NodeLabels:
             lines.append(self._say(node, "impurity", number))
         lines.append(self._rows(node, record))
         if tree.is_classifier:
-            lines += self._outputs(node, "weights", self._weights(node))
+            # A branch that no row took has its parent's weights.
+            what = "weights" if record["weight"] > 0 else "shares of the parent"
+            lines += self._outputs(node, what, self._weights(node))
             lines += self._outputs(node, "class", self.words.outputs(node))
         else:
             lines += self._outputs(node, "value", self.words.outputs(node))
@@ -190,13 +192,14 @@ class NodeLabels:
         """Weights or shares of the classes, per output."""
         fitted = self.words.fitted
         table = fitted.tree.statistics[node]
-        if self.proportion:
+        as_shares = self.proportion or fitted.tree.nodes["weight"][node] <= 0
+        if as_shares:
             table = fitted.class_shares(node)
         texts = []
         for names, numbers in zip(fitted.class_names, table.tolist(), strict=True):
             numbers = numbers[: len(names)]
             spelled = [
-                format_share(n) if self.proportion else format_number(n, self.decimals)
+                format_share(n) if as_shares else format_number(n, self.decimals)
                 for n in numbers
             ]
             texts.append(", ".join(spelled))

@@ -87,7 +87,11 @@ def export_rules(
         If it is neither a tree nor a list of rules of this package.
     ValueError
         If a parameter is none of its options, there are too few or too many names,
-        or ``format="sql"`` and the tree divides rows among branches.
+        or ``format="sql"`` and the tree divides rows among branches: that of a
+        missing value (``missing="fractional"``; so do all trees of ID3Classifier and
+        C45Classifier that have a test, under ``missing="error"``, too), or that of a
+        new level (``unseen="fractional"``). ``"python"`` can write them, and ``"sql"``
+        the rules of a C45RulesClassifier.
 
     See Also
     --------

@@ -10,6 +10,8 @@ from sklearn_textbook.tree.rules.order import measure_contributions
 
 # What of a rule is a weight of rows.
 _WEIGHTS = ("used", "wrong", "advantage", "saved", "spoilt")
+# So many labels are named in a message.
+MOST_LISTED = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +34,8 @@ class RuleEvaluation:
     errors : float
         Weight of the rows that the list gets wrong.
     classes : ndarray
-        Labels of the rows and columns of the confusion matrix.
+        Labels of the rows and columns of the confusion matrix: those of the model, and
+        last those that only the rows have. They are always wrong.
     confusion : ndarray of float64, shape (n_classes, n_classes)
         Weight by true class (rows) and predicted class (columns).
     """
@@ -85,14 +88,21 @@ def evaluate_rules(rule_list, first, second, y, classes, weight=None):
     -------
     evaluation : RuleEvaluation
         The counts.
+
+    Raises
+    ------
+    ValueError
+        If no row has a class of the rules.
     """
     weight = np.ones(len(y)) if weight is None else weight
-    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-    codes[classes[codes] != y] = -1
+    codes, all_classes = _find_codes(y, classes)
     rule_class, default_class = rule_list.rule_class[:-1], rule_list.rule_class[-1]
     parts = measure_contributions(
         first, second, rule_class, default_class, codes, weight
     )
+    predicted = rule_list.rule_class[first]
+    is_wrong = predicted != codes
+    is_default = first < 0
     labels = classes.tolist()
     rules = [
         {
@@ -108,29 +118,65 @@ def evaluate_rules(rule_list, first, second, y, classes, weight=None):
         }
         for number in range(len(rule_list))
     ]
-    predicted = rule_list.rule_class[first]
-    is_wrong = predicted != codes
-    is_default = first < 0
     default = {
         "class": labels[default_class],
         "used": float(weight[is_default].sum()),
         "wrong": float(weight[is_default & is_wrong].sum()),
     }
-    all_classes = np.union1d(classes, y)
     return RuleEvaluation(
         rules=rules,
         default=default,
         weight=float(weight.sum()),
         errors=float(weight[is_wrong].sum()),
         classes=all_classes,
-        confusion=_count_confusions(y, classes[predicted], all_classes, weight),
+        confusion=_count_confusions(codes, predicted, len(all_classes), weight),
     )
 
 
-def _count_confusions(y, predicted, classes, weight):
-    n_classes = len(classes)
-    cell = np.searchsorted(classes, y) * n_classes + np.searchsorted(classes, predicted)
-    counts = np.bincount(cell, weight, n_classes * n_classes)
+def _find_codes(y, classes):
+    """Give the number of every row's class, and all classes: new ones come last.
+
+    Labels are the same if Python finds them equal: 1, 1.0 and True are, "1" is not.
+    """
+    labels = y.tolist()
+    numbers = {label: number for number, label in enumerate(classes.tolist())}
+    n_classes = len(numbers)
+    for label in _sort_labels(set(labels).difference(numbers)):
+        numbers[label] = len(numbers)
+    codes = np.fromiter(map(numbers.__getitem__, labels), np.int64, len(labels))
+    if (codes >= n_classes).all():
+        raise ValueError(
+            f"y has no class of the model: it has {_list_labels(labels)}, the model "
+            f"{_list_labels(classes.tolist())}. Labels must be of the same type as in "
+            "training."
+        )
+    if len(numbers) == n_classes:
+        return codes, classes
+    new = [*numbers][n_classes:]
+    if y.dtype.kind == classes.dtype.kind:
+        return codes, np.concatenate([classes, np.array(new, dtype=y.dtype)])
+    all_classes = np.empty(len(numbers), dtype=object)
+    all_classes[:] = [*classes.tolist(), *new]
+    return codes, all_classes
+
+
+def _sort_labels(labels):
+    """Sort labels of any types."""
+    try:
+        return sorted(labels)
+    except TypeError:
+        return sorted(labels, key=lambda label: (type(label).__name__, str(label)))
+
+
+def _list_labels(labels):
+    """List the first distinct labels of many."""
+    found = list(map(repr, dict.fromkeys(labels)))
+    more = ["..."] if len(found) > MOST_LISTED else []
+    return ", ".join([*found[:MOST_LISTED], *more])
+
+
+def _count_confusions(codes, predicted, n_classes, weight):
+    counts = np.bincount(codes * n_classes + predicted, weight, n_classes * n_classes)
     return counts.reshape(n_classes, n_classes)
 
 
@@ -195,7 +241,10 @@ def _write_confusion(confusion, classes):
     ]
     width = max(len(word) for word in [*marks, *(w for line in cells for w in line)])
     lines = ["  ".join(mark.rjust(width) for mark in marks) + "  <- classified as"]
-    for line, mark, label in zip(cells, marks, classes.tolist(), strict=True):
+    labels = list(map(str, classes.tolist()))
+    if len(set(labels)) < len(labels):  # such as 0 and "0"
+        labels = list(map(repr, classes.tolist()))
+    for line, mark, label in zip(cells, marks, labels, strict=True):
         words = "  ".join(word.rjust(width) for word in line)
         lines.append(f"{words}  {mark}: class {label}")
     return lines
