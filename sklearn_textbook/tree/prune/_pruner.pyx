@@ -225,7 +225,9 @@ cdef Outcome send_down(
     adds: the cases come in addition to those of the branch, and what is added up is
         how much the estimates grow; MET_MISSING if a value is missing.
     includes_old: all cases of the branch are among the cases, with equal weights.
-    limit: a sum beyond it may be left incomplete.
+    limit: a sum beyond it may be left incomplete. It would only grow: the estimate of
+        a leaf rises with its weight and with its errors, and more cases mean no fewer
+        of either.
     The cases are used up.
     """
     cdef:
@@ -237,7 +239,7 @@ cdef Outcome send_down(
         if is_leaf(p, slot) or start == p.stack.top:
             total[0] += estimate_leaf(p, slot, start, adds)
             p.stack.top = start
-            if total[0] > limit and not adds:
+            if total[0] > limit:
                 return DONE
         else:
             step = push_step(p, n_steps, slot, start, includes_old)
