@@ -76,7 +76,7 @@ cdef int64_t write_coded_map(
         int32_t* level_map
     for level in range(n_levels):
         n_known += child_of_level[level] >= 0
-    is_sparse = n_known < n_levels and 2 * n_known < n_levels
+    is_sparse = 2 * n_known < n_levels
     if reserve_levels(buffer, 1 + (2 * n_known if is_sparse else n_levels)) < 0:
         return -1
     buffer.n_levels += 1 + (2 * n_known if is_sparse else n_levels)

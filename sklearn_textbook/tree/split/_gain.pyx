@@ -63,7 +63,7 @@ fill_log_tables()
 
 
 cdef inline double quick_log2(double number) noexcept nogil:
-    """log2 of a positive number; the absolute error is below 1e-15."""
+    """log2 of a positive number, to the last digits of its sum of exponent and rest."""
     cdef:
         uint64_t bits
         int place
