@@ -54,6 +54,7 @@ EXTENSIONS = {
     "sklearn_textbook.tree.prune._cases": {},
     "sklearn_textbook.tree.prune._cost_complexity": {},
     "sklearn_textbook.tree.prune._error_based": {},
+    "sklearn_textbook.tree.prune._node_losses": {},
     "sklearn_textbook.tree.prune._pruner": {},
     "sklearn_textbook.tree.prune._subtree": {},
     "sklearn_textbook.tree.rules._choose_subset": {},

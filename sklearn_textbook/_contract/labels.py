@@ -99,6 +99,41 @@ def encode_labels(y):
     return classes, codes
 
 
+def encode_known_labels(y, classes, name="y"):
+    """Look up the numbers of labels among known classes.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_rows, n_outputs)
+        Class labels.
+    classes : list of ndarray
+        The sorted classes of each output.
+    name : str, default="y"
+        What the message calls the labels.
+
+    Returns
+    -------
+    codes : ndarray of int32, shape (n_rows, n_outputs)
+        Their numbers.
+
+    Raises
+    ------
+    ValueError
+        If a label is none of the classes.
+    """
+    codes = np.empty(y.shape, dtype=np.int32)
+    for output, known in enumerate(classes):
+        labels = y[:, output]
+        unknown = np.setdiff1d(labels, known)
+        if len(unknown):
+            raise ValueError(
+                f"{name} contains the class {unknown[0]!r}, which the training rows "
+                f"have not; they have {', '.join(map(repr, known.tolist()))}."
+            )
+        codes[:, output] = np.searchsorted(known, labels)
+    return codes
+
+
 def _encode_column(labels):
     """Sorted classes, and the number of each label's class."""
     if labels.dtype.kind in "iu":

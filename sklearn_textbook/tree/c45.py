@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from sklearn_textbook.tree.grow.grow import J48_TOLERANCE, GainRules
 from sklearn_textbook.tree.prune import (
     ErrorBasedPruning,
     collapse_tree,
-    resolve_pruner,
 )
 
 
@@ -246,14 +246,13 @@ class C45Classifier(BaseGainTree):
             check_truth(name, getattr(self, name))
         super()._check_parameters()
 
-    def _resolve_rules(self, table, target, weight):
+    def _resolve_rules(self, table, target, weight, n_rows):
         total = float(table.n_rows if weight is None else weight.sum())
         # The default is no limit beside that of min_samples_leaf.
         split = resolve_weight(self.min_samples_split, total)
         split = 0.0 if self.min_samples_split == 2 else split
         branch = resolve_weight(self.min_samples_leaf, total)
         branch = self._resolve_least_branch(total, branch)
-        self._warn_of_light_rows(target, weight, total, branch)
         gain = GainRules(
             choice=self.gain_ratio_rule,
             min_weight_split=max(split, 2.0 * branch),
@@ -265,8 +264,11 @@ class C45Classifier(BaseGainTree):
         )
         return self._resolve_growth(table, gain)
 
-    def _warn_of_light_rows(self, target, weight, total, branch):
+    def _warn_before_growth(self, target, weight):
         """Weights that sum to 1, as boosting gives them, forbid every test."""
+        total = float(target.n_rows if weight is None else weight.sum())
+        branch = resolve_weight(self.min_samples_leaf, total)
+        branch = self._resolve_least_branch(total, branch)
         is_many = target.n_rows >= 2 * branch and target.n_classes[0] > 1
         if weight is not None and is_many and total < 2 * branch - J48_TOLERANCE:
             warnings.warn(
@@ -276,16 +278,20 @@ class C45Classifier(BaseGainTree):
                 "single leaf. Weights count as copies of rows: scale them to sum to "
                 "the number of rows.",
                 UserWarning,
-                stacklevel=7,
+                stacklevel=4,
             )
 
-    def _prune(self, tree, data, n_threads):
-        pruner = resolve_pruner(self.pruning)
-        if isinstance(pruner, ErrorBasedPruning):
-            return pruner.prune_tree(tree, data, n_threads, collapse=self.collapse)
-        if self.collapse:
-            tree = collapse_tree(tree)
-        return super()._prune(tree, data, n_threads)
+    def _finish_growth(self, tree, pruner):
+        tree = super()._finish_growth(tree, pruner)
+        # Error-based pruning collapses by itself, which is faster.
+        is_needless = isinstance(pruner, ErrorBasedPruning)
+        is_needless |= pruner is not None and not pruner.follows_collapse
+        return collapse_tree(tree) if self.collapse and not is_needless else tree
+
+    def _run_pruner(self, pruner, tree, data, n_threads):
+        if self.collapse and isinstance(pruner, ErrorBasedPruning):
+            data = replace(data, collapses=True)
+        return super()._run_pruner(pruner, tree, data, n_threads)
 
     def _choose_classes(self, shares):
         return pick_classes(shares[:, 0], J48_TOLERANCE)[:, np.newaxis]
@@ -296,7 +302,16 @@ class C45Classifier(BaseGainTree):
             return tree
         return tree.replace(statistics=tree.statistics + 1.0)
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self,
+        X,
+        y,
+        sample_weight=None,
+        *,
+        X_val=None,
+        y_val=None,
+        sample_weight_val=None,
+    ):
         """Grow the tree and prune it.
 
         Parameters
@@ -309,10 +324,15 @@ class C45Classifier(BaseGainTree):
             Weights of the rows. Rows of weight 0 take no part in growing and pruning,
             but their classes stay in ``classes_``, and the levels of their strings
             stay declared, each with a branch of many-way tests.
+        X_val, y_val : array-like, default=None
+            Rows that do not grow the tree, for a pruner that judges by such rows.
+        sample_weight_val : array-like of shape (n_val,), default=None
+            Their weights.
 
         Returns
         -------
         self : C45Classifier
             The fitted estimator.
         """
-        return self._fit_tree(X, y, sample_weight, is_classifier=True)
+        validation = (X_val, y_val, sample_weight_val)
+        return self._fit_tree(X, y, sample_weight, validation, is_classifier=True)

@@ -99,9 +99,8 @@ class BaseCART(BaseTree):
                 )
         return tuple(int(sign) for sign in constraints)
 
-    def _resolve_rules(self, table, target, weight):
+    def _resolve_rules(self, table, target, weight, n_rows):
         """Return the growth rules of this estimator on this table."""
-        n_rows = table.n_rows
         total_weight = n_rows if weight is None else weight.sum()
         self.max_features_ = resolve_max_features(self.max_features, table.n_columns)
         if self.max_features_ > table.n_columns:
@@ -126,12 +125,10 @@ class BaseCART(BaseTree):
     def _criterion_name(self):
         return self.criterion
 
-    def _prune(self, tree, data, n_threads):
+    def _finish_growth(self, tree, pruner):
         if self.max_leaf_nodes is not None:
             tree = keep_best_first(tree, min(self.max_leaf_nodes, tree.node_count + 1))
-        if self.ccp_alpha > 0.0:
-            tree = prune_to_alpha(tree, self.ccp_alpha)
-        return tree
+        return prune_to_alpha(tree, self.ccp_alpha)
 
     def cost_complexity_pruning_path(self, X, y, sample_weight=None):
         """Effective alphas of minimal cost-complexity pruning, and the leaf risks.
@@ -151,7 +148,7 @@ class BaseCART(BaseTree):
             ``ccp_alphas`` and ``impurities``, as in scikit-learn: from the full tree
             to the root, ascending.
         """
-        full = clone(self).set_params(ccp_alpha=0.0)
+        full = clone(self).set_params(ccp_alpha=0.0, pruning=None)
         full.fit(X, y, sample_weight=sample_weight)
         sequence = compute_weakest_link_sequence(full.tree_)
         return Bunch(
@@ -207,6 +204,11 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
     ccp_alpha : non-negative float, default=0.0
         Complexity parameter of minimal cost-complexity pruning (代价复杂度剪枝); 0: no
         pruning.
+    pruning : None, str or pruner, default=None
+        How the tree is cut back once it is grown: "cost-complexity" chooses
+        ``ccp_alpha`` by cross-validation; "reduced-error", "pre-pruning", "loss" and
+        "error-based" (classes only) are the others. A pruner such as
+        :class:`CostComplexityPruning` has parameters, also as ``pruning__...``.
     monotonic_cst : array-like of int of shape (n_features,), default=None
         1: the prediction may only rise with the column, -1: only fall, 0: free.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
@@ -314,6 +316,7 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         min_impurity_decrease=0.0,
         class_weight=None,
         ccp_alpha=0.0,
+        pruning=None,
         monotonic_cst=None,
         categorical_features="from_dtype",
         categorical_split="subset",
@@ -334,6 +337,7 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         self.min_impurity_decrease = min_impurity_decrease
         self.class_weight = class_weight
         self.ccp_alpha = ccp_alpha
+        self.pruning = pruning
         self.monotonic_cst = monotonic_cst
         self.categorical_features = categorical_features
         self.categorical_split = categorical_split
@@ -342,8 +346,17 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         self.tie_breaking = tie_breaking
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
-        """Grow the tree.
+    def fit(
+        self,
+        X,
+        y,
+        sample_weight=None,
+        *,
+        X_val=None,
+        y_val=None,
+        sample_weight_val=None,
+    ):
+        """Grow the tree, and prune it if asked to.
 
         Parameters
         ----------
@@ -353,13 +366,18 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows; rows of weight 0 take no part.
+        X_val, y_val : array-like, default=None
+            Rows that do not grow the tree, for a pruner that judges by such rows.
+        sample_weight_val : array-like of shape (n_val,), default=None
+            Their weights.
 
         Returns
         -------
         self : CARTClassifier
             The fitted estimator.
         """
-        return self._fit_tree(X, y, sample_weight, is_classifier=True)
+        validation = (X_val, y_val, sample_weight_val)
+        return self._fit_tree(X, y, sample_weight, validation, is_classifier=True)
 
 
 class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
@@ -407,6 +425,11 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
     ccp_alpha : non-negative float, default=0.0
         Complexity parameter of minimal cost-complexity pruning (代价复杂度剪枝); 0: no
         pruning.
+    pruning : None, str or pruner, default=None
+        How the tree is cut back once it is grown: "cost-complexity" chooses
+        ``ccp_alpha`` by cross-validation; "reduced-error", "pre-pruning", "loss" and
+        "error-based" (classes only) are the others. A pruner such as
+        :class:`CostComplexityPruning` has parameters, also as ``pruning__...``.
     monotonic_cst : array-like of int of shape (n_features,), default=None
         1: the prediction may only rise with the column, -1: only fall, 0: free.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
@@ -498,6 +521,7 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         max_leaf_nodes=None,
         min_impurity_decrease=0.0,
         ccp_alpha=0.0,
+        pruning=None,
         monotonic_cst=None,
         categorical_features="from_dtype",
         categorical_split="subset",
@@ -525,6 +549,7 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
         self.ccp_alpha = ccp_alpha
+        self.pruning = pruning
         self.monotonic_cst = monotonic_cst
         self.categorical_features = categorical_features
         self.categorical_split = categorical_split
@@ -551,8 +576,17 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
             )
         return y
 
-    def fit(self, X, y, sample_weight=None):
-        """Grow the tree.
+    def fit(
+        self,
+        X,
+        y,
+        sample_weight=None,
+        *,
+        X_val=None,
+        y_val=None,
+        sample_weight_val=None,
+    ):
+        """Grow the tree, and prune it if asked to.
 
         Parameters
         ----------
@@ -562,10 +596,15 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
             Target values.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows; rows of weight 0 take no part.
+        X_val, y_val : array-like, default=None
+            Rows that do not grow the tree, for a pruner that judges by such rows.
+        sample_weight_val : array-like of shape (n_val,), default=None
+            Their weights.
 
         Returns
         -------
         self : CARTRegressor
             The fitted estimator.
         """
-        return self._fit_tree(X, y, sample_weight, is_classifier=False)
+        validation = (X_val, y_val, sample_weight_val)
+        return self._fit_tree(X, y, sample_weight, validation, is_classifier=False)

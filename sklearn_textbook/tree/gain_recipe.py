@@ -17,7 +17,7 @@ from sklearn_textbook._contract.parameters import (
     resolve_max_features,
 )
 from sklearn_textbook.tree.grow.grow import UNLIMITED, GrowthRules
-from sklearn_textbook.tree.prune import keep_best_first, resolve_pruner
+from sklearn_textbook.tree.prune import keep_best_first
 from sklearn_textbook.tree.recipe import BaseTree, TreeClassifierMethods
 
 
@@ -31,6 +31,7 @@ class BaseGainTree(ClassifierMixin, TreeClassifierMethods, BaseTree):
 
     _categorical_splits = ()
     _sorts_nominal = False
+    _grows_over_weightless_rows = False
 
     def _check_parameters(self):
         check_integer("max_depth", self.max_depth, 1, accepts_none=True)
@@ -51,9 +52,6 @@ class BaseGainTree(ClassifierMixin, TreeClassifierMethods, BaseTree):
         check_choice("missing", self.missing, ("fractional", "error"))
         check_choice("unseen", self.unseen, ("parent", "fractional", "error"))
         check_choice("tie_breaking", self.tie_breaking, ("first", "random"))
-        pruner = resolve_pruner(self.pruning)
-        if pruner is not None:
-            pruner.check_parameters()
 
     def _check_target(self, y, *, is_classifier):
         require_classes(y)
@@ -88,67 +86,13 @@ class BaseGainTree(ClassifierMixin, TreeClassifierMethods, BaseTree):
             gain=gain,
         )
 
-    def _grow(self, table, target, weight, n_threads):
-        tree = super()._grow(table, target, weight, n_threads)
+    def _finish_growth(self, tree, pruner):
         if self.max_leaf_nodes is None:
             return tree
         return keep_best_first(tree, min(self.max_leaf_nodes, tree.node_count + 1))
 
-    def _prune(self, tree, data, n_threads):
-        pruner = resolve_pruner(self.pruning)
-        return tree if pruner is None else pruner.prune_tree(tree, data, n_threads)
-
-    # ----------------------------------------------- parameters of a named pruner
-    def get_params(self, deep=True):
-        """Get the parameters; with ``deep`` those of the pruner, too.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            Whether to add the pruner's, as ``pruning__...``.
-
-        Returns
-        -------
-        params : dict
-            Names and values.
-        """
-        params = super().get_params(deep=deep)
-        if deep and isinstance(self.pruning, str):
-            pruner = resolve_pruner(self.pruning, strict=False)
-            if pruner is not None:
-                for name, value in pruner.get_params().items():
-                    params[f"pruning__{name}"] = value
-        return params
-
-    def set_params(self, **params):
-        """Set parameters; ``pruning__...`` turns a named pruner into an object.
-
-        Parameters
-        ----------
-        **params : dict
-            Names and values.
-
-        Returns
-        -------
-        self : estimator
-            This estimator.
-
-        Raises
-        ------
-        ValueError
-            If there is no such parameter.
-        """
-        if any(name.startswith("pruning__") for name in params):
-            pruning = params.get("pruning", self.pruning)
-            if pruning is None:
-                names = [name for name in params if name.startswith("pruning__")]
-                raise ValueError(
-                    f"Invalid parameter {names[0]!r} for {type(self).__name__}: its "
-                    "'pruning' is None. Set 'pruning' to a pruner or its name first."
-                )
-            if isinstance(pruning, str):
-                params["pruning"] = resolve_pruner(pruning)
-        return super().set_params(**params)
+    def _criterion_name(self):
+        return "entropy"
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

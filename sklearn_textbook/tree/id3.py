@@ -187,7 +187,7 @@ class ID3Classifier(BaseGainTree):
         check_real("min_gain", self.min_gain, 0.0)
         super()._check_parameters()
 
-    def _resolve_rules(self, table, target, weight):
+    def _resolve_rules(self, table, target, weight, n_rows):
         total = float(table.n_rows if weight is None else weight.sum())
         split = resolve_weight(self.min_samples_split, total)
         branch = resolve_weight(self.min_samples_leaf, total)
@@ -204,7 +204,16 @@ class ID3Classifier(BaseGainTree):
         )
         return self._resolve_growth(table, gain)
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self,
+        X,
+        y,
+        sample_weight=None,
+        *,
+        X_val=None,
+        y_val=None,
+        sample_weight_val=None,
+    ):
         """Grow the tree.
 
         Parameters
@@ -217,10 +226,15 @@ class ID3Classifier(BaseGainTree):
             Weights of the rows. Rows of weight 0 take no part in growing and pruning,
             but their classes stay in ``classes_``, and the levels of their strings
             stay declared, each with a branch of many-way tests.
+        X_val, y_val : array-like, default=None
+            Rows that do not grow the tree, for a pruner that judges by such rows.
+        sample_weight_val : array-like of shape (n_val,), default=None
+            Their weights.
 
         Returns
         -------
         self : ID3Classifier
             The fitted estimator.
         """
-        return self._fit_tree(X, y, sample_weight, is_classifier=True)
+        validation = (X_val, y_val, sample_weight_val)
+        return self._fit_tree(X, y, sample_weight, validation, is_classifier=True)

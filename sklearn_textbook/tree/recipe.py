@@ -19,7 +19,8 @@ from sklearn_textbook.tree.encode.arrays import require_two_dimensions
 from sklearn_textbook.tree.explain.lazy_rules import LazyRules
 from sklearn_textbook.tree.grow.grow import grow_tree
 from sklearn_textbook.tree.grow.target import Target
-from sklearn_textbook.tree.prune import TrainingData, merge_equal_leaves
+from sklearn_textbook.tree.prune import Rows, merge_equal_leaves, resolve_pruner
+from sklearn_textbook.tree.pruning_parameter import PruningParameter
 from sklearn_textbook.tree.route import (
     RoutedTree,
     find_decision_path,
@@ -28,9 +29,11 @@ from sklearn_textbook.tree.route import (
 )
 
 LARGEST_SEED = np.iinfo(np.int32).max
+#: No validation rows: neither a table nor a target nor weights.
+NO_ROWS = (None, None, None)
 
 
-class BaseTree(BaseEstimator, ABC):
+class BaseTree(PruningParameter, BaseEstimator, ABC):
     """Base of the tree estimators.
 
     A recipe says in ``_grow`` how the tree is grown; everything else is here.
@@ -38,22 +41,60 @@ class BaseTree(BaseEstimator, ABC):
 
     # Whether growing reads nominal columns in sorted order.
     _sorts_nominal = True
+    # Whether a tree of some rows can be grown over the sorted columns of all: rows of
+    # weight 0 must then leave no trace.
+    _grows_over_weightless_rows = True
 
     @abstractmethod
     def _check_parameters(self):
         """Raise ValueError for parameters that are not allowed."""
 
     @abstractmethod
-    def _resolve_rules(self, table, target, weight):
-        """Return the GrowthRules of this estimator on this table."""
+    def _resolve_rules(self, table, target, weight, n_rows):
+        """Return the GrowthRules of this estimator for ``n_rows`` rows of a table."""
 
-    def _prune(self, tree, data, n_threads):
-        """Prune the grown tree; ``data`` is the TrainingData that grew it."""
+    @abstractmethod
+    def _criterion_name(self):
+        """Name the impurity that the nodes hold."""
+
+    def _finish_growth(self, tree, pruner):
+        """Do what belongs to growing, although it is done to a grown tree."""
         return tree
 
-    def _fit_tree(self, X, y, sample_weight, *, is_classifier):
-        """Read the table and the target, then grow."""
+    def _fit_tree(self, X, y, sample_weight, validation=NO_ROWS, *, is_classifier):
+        """Read the table and the target, grow the tree and prune it."""
         self._check_parameters()
+        pruner = resolve_pruner(self.pruning)
+        if pruner is not None:
+            pruner.check_parameters()
+        self._check_validation(pruner, validation)
+        rows, schema, n_threads = self._read_training(
+            X, y, sample_weight, is_classifier
+        )
+        self.schema_ = schema
+        if validation[0] is not None:
+            validation = self._read_rows(*validation, suffix="_val")
+        else:
+            rows, validation = self._hold_out(pruner, rows, issparse(X))
+        table = self._encode(rows, n_threads)
+        self._check_missing(table, issparse(X))
+        self.n_missing_ = np.array(table.n_missing)
+        self._warn_before_growth(rows.target, rows.weight)
+        rules = self._resolve_rules(table, rows.target, rows.weight, rows.n_rows)
+        seed = self._draw_seed(rules, table.n_columns)
+        tree = self._grow(table, rows.target, rows.weight, rules, seed, n_threads)
+        tree = self._finish_growth(tree, pruner)
+        for name in ("pruning_path_", "pruning_report_"):
+            vars(self).pop(name, None)
+        if pruner is not None:
+            grow = self._plan_folds(rows, table, seed)
+            data = self._make_training_data(rows, table, validation, grow, n_threads)
+            tree = self._run_pruner(pruner, tree, data, n_threads)
+        self.tree_ = RoutedTree.from_grown(tree)
+        return self
+
+    def _read_training(self, X, y, sample_weight, is_classifier):
+        """Read the rows, the columns, and count the threads they are worth."""
         if y is None:
             # Lets scikit-learn say what it always says.
             validate_data(self, X, y, skip_check_array=True)
@@ -71,29 +112,39 @@ class BaseTree(BaseEstimator, ABC):
         if is_classifier:
             labels = y[:, 0] if self.n_outputs_ == 1 else y
             weight = apply_class_weight(self.class_weight, labels, weight)
-        matrix, target, weight = self._select_rows(matrix, target, weight)
-        table = encode_table(
-            matrix, schema, n_threads, sorts_nominal=self._sorts_nominal
-        )
-        self._check_missing(table, issparse(X))
-        self.schema_ = schema
-        self.n_missing_ = np.array(table.n_missing)
-        grown = self._grow(table, target, weight, n_threads)
-        data = TrainingData(matrix, table, target, weight)
-        grown = self._prune(grown, data, n_threads)
-        self.tree_ = RoutedTree.from_grown(grown)
-        return self
+        rows = Rows(*self._select_rows(matrix, target, weight))
+        return rows, schema, n_threads
 
-    def _grow(self, table, target, weight, n_threads):
-        """Grow the tree, with a seed where chance has a say."""
-        rules = self._resolve_rules(table, target, weight)
-        seed = 0
+    def _hold_out(self, pruner, rows, is_sparse):
+        """Divide the rows into those that grow the tree and those that judge it."""
+        is_held_out = None
+        if pruner is not None:
+            is_held_out = pruner.choose_held_out(rows.target, rows.weight)
+        if is_held_out is None:
+            return rows, None
+        validation = rows.take(is_held_out)
+        if is_sparse or self.missing == "error":
+            self._require_present(validation.matrix, self.schema_.names, is_sparse)
+        return rows.take(~is_held_out), validation
+
+    def _encode(self, rows, n_threads):
+        """Sort the columns of some rows."""
+        return encode_table(
+            rows.matrix, self.schema_, n_threads, sorts_nominal=self._sorts_nominal
+        )
+
+    def _draw_seed(self, rules, n_columns):
+        """Draw a seed where chance has a say."""
         if (
             rules.random_splitter
             or rules.shuffles_columns
-            or rules.max_features < table.n_columns
+            or rules.max_features < n_columns
         ):
-            seed = check_random_state(self.random_state).randint(LARGEST_SEED)
+            return check_random_state(self.random_state).randint(LARGEST_SEED)
+        return 0
+
+    def _grow(self, table, target, weight, rules, seed, n_threads):
+        """Grow one tree."""
         return grow_tree(
             table,
             target,
@@ -102,6 +153,33 @@ class BaseTree(BaseEstimator, ABC):
             random_state=seed,
             n_threads=n_threads,
         )
+
+    def _plan_folds(self, rows, table, seed):
+        """Make the function that grows a tree from some of the rows.
+
+        It is called from several threads at a time.
+        """
+
+        def grow(is_kept, n_threads=1):
+            kept, kept_table = rows, table
+            n_rows = int(np.count_nonzero(is_kept))
+            if self._grows_over_weightless_rows:
+                weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
+                kept = Rows(rows.matrix, rows.target, np.where(is_kept, weight, 0.0))
+            else:
+                kept = rows.take(is_kept)
+                kept_table = self._encode(kept, n_threads)
+            rules = self._resolve_rules(kept_table, kept.target, kept.weight, n_rows)
+            drawn = self._draw_seed(rules, table.n_columns) if seed is None else seed
+            tree = self._grow(
+                kept_table, kept.target, kept.weight, rules, drawn, n_threads
+            )
+            return self._finish_growth(tree, resolve_pruner(self.pruning))
+
+        return grow
+
+    def _warn_before_growth(self, target, weight):
+        """Warn of rows from which no tree can grow."""
 
     def _check_target(self, y, *, is_classifier):
         """Read the target; raise ValueError for one that cannot be taken."""
@@ -142,6 +220,17 @@ class BaseTree(BaseEstimator, ABC):
             f"{why}."
         )
 
+    def _require_present(self, matrix, names, is_sparse):
+        """Raise ValueError for a table with missing values."""
+        if issparse(matrix):
+            matrix = matrix.tocoo()
+            is_missing = np.zeros(matrix.shape[1], dtype=bool)
+            is_missing[matrix.coords[1][np.isnan(matrix.data)]] = True
+        else:
+            is_missing = np.isnan(matrix).any(axis=0)
+        if is_missing.any():
+            raise self._missing_error(names[int(np.argmax(is_missing))], is_sparse)
+
     def _read_blocks(self, X):
         """Read a new table as numbers and codes, a sparse one by blocks of rows."""
         if isinstance(X, np.ndarray):
@@ -149,10 +238,7 @@ class BaseTree(BaseEstimator, ABC):
         validate_data(self, X, reset=False, skip_check_array=True)
         for _, matrix in self.schema_.read_blocks(X):
             if self.missing == "error" or issparse(X):
-                is_missing = np.isnan(matrix).any(axis=0)
-                if is_missing.any():
-                    name = self.schema_.names[int(np.argmax(is_missing))]
-                    raise self._missing_error(name, issparse(X))
+                self._require_present(matrix, self.schema_.names, issparse(X))
             yield matrix
 
     def _route(self, function, X, join=np.concatenate, tree=None):

@@ -1,5 +1,6 @@
 """Station 4, prune: one method per file."""
 
+from sklearn_textbook.tree.prune.base import BasePruner
 from sklearn_textbook.tree.prune.best_first import keep_best_first
 from sklearn_textbook.tree.prune.choose import resolve_pruner
 from sklearn_textbook.tree.prune.cost_complexity import (
@@ -13,12 +14,16 @@ from sklearn_textbook.tree.prune.error_based import (
     compute_added_errors,
     prune_by_error,
 )
+from sklearn_textbook.tree.prune.outcome import PruningTable
 from sklearn_textbook.tree.prune.rebuild import cut_below
 from sklearn_textbook.tree.prune.simplify import merge_equal_leaves
-from sklearn_textbook.tree.prune.training_data import TrainingData
+from sklearn_textbook.tree.prune.training_data import Rows, TrainingData
 
 __all__ = [
+    "BasePruner",
     "ErrorBasedPruning",
+    "PruningTable",
+    "Rows",
     "TrainingData",
     "WeakestLinkSequence",
     "collapse_tree",

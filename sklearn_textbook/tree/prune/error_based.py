@@ -10,7 +10,6 @@ import math
 import numpy as np
 from scipy import sparse
 from scipy.special import ndtri
-from sklearn.base import BaseEstimator
 
 from sklearn_textbook._contract.parameters import is_checked, is_real
 from sklearn_textbook.tree.grow.layout import FRACTIONAL, LEAF
@@ -19,13 +18,15 @@ from sklearn_textbook.tree.prune._error_based import (
     mark_collapsed,
     prune_nodes,
 )
+from sklearn_textbook.tree.prune.base import BasePruner
+from sklearn_textbook.tree.prune.outcome import PruningOutcome, PruningTable
 from sklearn_textbook.tree.prune.rebuild import compact_maps, cut_below
 
 # A subtree that saves no more errors than this on its own cases is collapsed.
 _COLLAPSE_SLACK = 0.001
 
 
-class ErrorBasedPruning(BaseEstimator):
+class ErrorBasedPruning(BasePruner):
     r"""Prune by an estimate of the errors on new rows, 基于错误的剪枝.
 
     It needs no rows beside those that grew the tree. A leaf that holds N cases, E of
@@ -116,7 +117,7 @@ class ErrorBasedPruning(BaseEstimator):
                 f"{type(self.subtree_raising).__name__}."
             )
 
-    def prune_tree(self, tree, data, n_threads=1, collapse=False):
+    def prune_grown(self, tree, data, n_threads=1):
         """Prune a grown tree with the rows that grew it.
 
         Parameters
@@ -127,13 +128,11 @@ class ErrorBasedPruning(BaseEstimator):
             The training table, the classes and the weights.
         n_threads : int, default=1
             Not used: pruning takes a small part of the time of growing.
-        collapse : bool, default=False
-            Whether the tree is collapsed first, see ``collapse`` of C45Classifier.
 
         Returns
         -------
-        GrownTree
-            The pruned tree; the same object if nothing falls.
+        PruningOutcome
+            The pruned tree and a report.
 
         Raises
         ------
@@ -144,16 +143,17 @@ class ErrorBasedPruning(BaseEstimator):
         self.check_parameters()
         if not data.target.is_classifier:
             raise ValueError("Error-based pruning needs a classification tree.")
-        return prune_by_error(
+        pruned = prune_by_error(
             tree,
             data.matrix,
             data.target.codes[:, 0],
             data.weight,
             confidence=self.confidence,
             subtree_raising=self.subtree_raising,
-            collapse=collapse,
+            collapse=data.collapses,
             level_codes=data.table.level_codes,
         )
+        return PruningOutcome(pruned, PruningTable())
 
 
 def collapse_tree(tree):

@@ -1,5 +1,6 @@
 """Station 5, route: rows of a table -> leaves, distributions and paths."""
 
+from sklearn_textbook.tree.route.ends import find_ends
 from sklearn_textbook.tree.route.route import (
     find_decision_path,
     find_leaves,
@@ -7,4 +8,10 @@ from sklearn_textbook.tree.route.route import (
 )
 from sklearn_textbook.tree.route.routed_tree import RoutedTree
 
-__all__ = ["RoutedTree", "find_decision_path", "find_leaves", "predict_statistics"]
+__all__ = [
+    "RoutedTree",
+    "find_decision_path",
+    "find_ends",
+    "find_leaves",
+    "predict_statistics",
+]

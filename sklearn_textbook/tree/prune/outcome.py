@@ -1,0 +1,206 @@
+"""What pruning gives back: a tree, what was done, and the subtrees it chose from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sklearn_textbook.tree.grow.grown_tree import GrownTree
+from sklearn_textbook.tree.prune._node_losses import count_branch_leaves
+from sklearn_textbook.tree.prune._subtree import mark_kept
+from sklearn_textbook.tree.prune.rebuild import cut_below
+
+
+class PruningTable(dict):
+    """A table of equal-length arrays by name.
+
+    Parameters
+    ----------
+    **columns : dict of array
+        The columns.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.tree.prune import PruningTable
+    >>> table = PruningTable(alpha=[0.0, 0.5], n_leaves=[3, 1])
+    >>> table["n_leaves"]
+    array([3, 1])
+    >>> print(table)
+     alpha  n_leaves
+       0.0         3
+       0.5         1
+    """
+
+    def __init__(self, **columns):
+        super().__init__({name: np.asarray(data) for name, data in columns.items()})
+
+    def __reduce__(self):
+        return _make_table, (dict(self),)
+
+    @property
+    def n_rows(self):
+        """Number of rows."""
+        return len(next(iter(self.values()))) if self else 0
+
+    def as_frame(self):
+        """Return the table as a pandas DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One column per array.
+        """
+        import pandas as pd
+
+        return pd.DataFrame(dict(self))
+
+    def __str__(self):
+        names = list(self)
+        shown = [[_word(value) for value in self[name]] for name in names]
+        widths = [
+            max(map(len, [name, *column]))
+            for name, column in zip(names, shown, strict=True)
+        ]
+        lines = [names, *zip(*shown, strict=True)]
+        return "\n".join(
+            " " + "  ".join(w.rjust(n) for w, n in zip(line, widths, strict=True))
+            for line in lines
+        )
+
+
+def _make_table(columns):
+    return PruningTable(**columns)
+
+
+def _word(value):
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+@dataclass(frozen=True, eq=False)
+class PruningRecord:
+    """What a pruner did to the nodes it looked at, in the order it did so.
+
+    Parameters
+    ----------
+    measure : str
+        What ``before`` and ``after`` are, such as "validation error".
+    node : ndarray of int, shape (n_steps,)
+        Number of the node in the tree as it was grown.
+    decision : ndarray of str, shape (n_steps,)
+        "pruned", "kept" or "raised".
+    before, after : ndarray of float64, shape (n_steps,)
+        The measure of the tree before the step, and what it is, or would be, after
+        the node has become a leaf (or, for pre-pruning, after it has been divided).
+    extra : dict of ndarray
+        Further columns.
+    """
+
+    measure: str
+    node: np.ndarray
+    decision: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+    extra: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class PruningOutcome:
+    """A pruned tree and how it came about.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The pruned tree; the same object as the grown one if nothing fell.
+    report : PruningTable
+        One row for each node that was looked at.
+    path : PruningTable or None
+        The subtrees among which one was chosen, if there were some.
+    """
+
+    tree: GrownTree
+    report: PruningTable
+    path: PruningTable | None = None
+
+
+def number_kept(tree, is_cut):
+    """Give numbers to the nodes that stay after :func:`cut_below`.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The grown tree.
+    is_cut : ndarray of bool, shape (node_count,)
+        The nodes that become leaves.
+
+    Returns
+    -------
+    ndarray of int64, shape (node_count,)
+        The number of each node in the pruned tree; -1 for one that is gone.
+    """
+    is_kept = np.empty(tree.node_count, dtype=bool)
+    mark_kept(tree.nodes, is_cut.view(np.uint8), is_kept.view(np.uint8))
+    return np.where(is_kept, np.cumsum(is_kept) - 1, -1)
+
+
+def build_report(tree, record, new_number):
+    """Set beside each step which node it was.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree as it was grown.
+    record : PruningRecord
+        The steps.
+    new_number : ndarray of int64, shape (node_count,)
+        Number of each node in the pruned tree, -1 for one that is gone.
+
+    Returns
+    -------
+    PruningTable
+        ``node``, ``tree_node`` (number in the pruned tree, or -1), ``depth``,
+        ``feature`` (number of the tested column), ``decision``, ``before``, ``after``,
+        ``n_samples``, ``weight`` and ``n_leaves`` (of the branch as it was grown).
+    """
+    node = np.asarray(record.node, dtype=np.int64)
+    nodes = tree.nodes[node]
+    n_leaves = np.empty(tree.node_count, dtype=np.int64)
+    count_branch_leaves(tree.nodes, n_leaves)
+    table = PruningTable(
+        node=node,
+        tree_node=new_number[node],
+        depth=tree.depth[node],
+        feature=nodes["feature"].astype(np.int64),
+        decision=record.decision,
+        before=record.before,
+        after=record.after,
+        **record.extra,
+        n_samples=nodes["n_samples"].astype(np.int64),
+        weight=nodes["weight"].copy(),
+        n_leaves=n_leaves[node],
+    )
+    table.measure = record.measure
+    return table
+
+
+def cut_and_report(tree, is_cut, record, path=None):
+    """Cut branches off and report on it: what most pruners end with.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree as it was grown.
+    is_cut : ndarray of bool, shape (node_count,)
+        The nodes to make leaves.
+    record : PruningRecord
+        The steps.
+    path : PruningTable, default=None
+        The subtrees among which one was chosen.
+
+    Returns
+    -------
+    PruningOutcome
+    """
+    is_cut = is_cut & (tree.nodes["n_children"] > 0)
+    report = build_report(tree, record, number_kept(tree, is_cut))
+    return PruningOutcome(cut_below(tree, is_cut), report, path)

@@ -1,0 +1,183 @@
+"""What a tree estimator does with its ``pruning`` parameter."""
+
+from __future__ import annotations
+
+from copy import copy
+
+import numpy as np
+from scipy.sparse import issparse, vstack
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_textbook._contract.labels import check_target, encode_known_labels
+from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.weights import apply_class_weight, check_weights
+from sklearn_textbook.tree.encode import encode_table
+from sklearn_textbook.tree.grow.target import Target
+from sklearn_textbook.tree.prune import Rows, TrainingData, resolve_pruner
+from sklearn_textbook.tree.route import RoutedTree, find_ends
+
+
+class PruningParameter:
+    """Validation rows, pruning after the fact, ``pruning__...`` of a named pruner."""
+
+    # ------------------------------------------------------------------------ rows
+    def _check_validation(self, pruner, validation):
+        """Raise ValueError for validation rows that nobody would look at."""
+        X_val, y_val, weight_val = validation
+        if X_val is None:
+            if y_val is not None or weight_val is not None:
+                given = "y_val" if y_val is not None else "sample_weight_val"
+                raise ValueError(f"{given} was given without X_val.")
+            return
+        if y_val is None:
+            raise ValueError("X_val was given without y_val.")
+        if pruner is None or pruner.uses_validation == "never":
+            who = "pruning=None" if pruner is None else type(pruner).__name__
+            raise ValueError(
+                f"X_val was given, but {who} does not look at validation rows; "
+                'pruning="reduced-error", "pre-pruning" and "cost-complexity" do.'
+            )
+
+    def _read_rows(self, X, y, sample_weight, suffix=""):
+        """Read rows with the columns and classes that the estimator knows."""
+        blocks = list(self._read_blocks(X))
+        if len(blocks) == 1:
+            matrix = blocks[0]
+        else:
+            join = vstack if any(map(issparse, blocks)) else np.concatenate
+            matrix = join(blocks)
+        name, is_classifier = f"y{suffix}", hasattr(self, "classes_")
+        y = check_target(y, is_numeric=not is_classifier)
+        if y.shape != (matrix.shape[0], self.n_outputs_):
+            raise ValueError(
+                f"{name} has shape {y.shape}, but {matrix.shape[0]} rows and "
+                f"{self.n_outputs_} outputs need "
+                f"{(matrix.shape[0], self.n_outputs_)}."
+            )
+        weight = check_weights(sample_weight, matrix.shape[0])
+        if is_classifier:
+            classes = [self.classes_] if self.n_outputs_ == 1 else self.classes_
+            codes = encode_known_labels(y, classes, name)
+            n_classes = np.array([len(found) for found in classes], dtype=np.int64)
+            labels = y[:, 0] if self.n_outputs_ == 1 else y
+            weight = apply_class_weight(self.class_weight, labels, weight)
+            return Rows(matrix, Target(codes, None, n_classes), weight)
+        values = np.ascontiguousarray(y, dtype=np.float64)
+        target = Target(None, values, np.ones(self.n_outputs_, dtype=np.int64))
+        return Rows(matrix, target, weight)
+
+    # -------------------------------------------------------------------- the stage
+    def _run_pruner(self, pruner, tree, data, n_threads):
+        """Prune, and set the attributes that tell about it."""
+        outcome = pruner.prune_grown(tree, data, n_threads)
+        self.pruning_report_ = outcome.report
+        if outcome.path is not None:
+            self.pruning_path_ = outcome.path
+        return outcome.tree
+
+    def _make_training_data(self, rows, table, validation, grow, n_threads):
+        """Set beside the rows what pruners may ask of this estimator."""
+
+        def ends(tree, matrix):
+            return find_ends(tree, matrix, n_threads, self.schema_.names)
+
+        return TrainingData(
+            *((None,) * 4 if rows is None else (rows.matrix, table)),
+            *(() if rows is None else (rows.target, rows.weight)),
+            criterion=self._criterion_name(),
+            validation=validation,
+            find_ends=ends,
+            choose_classes=getattr(self, "_choose_classes", None),
+            grow=grow,
+            stand_in=self._make_stand_in,
+        )
+
+    def _make_stand_in(self, statistics):
+        """Copy this estimator so that it predicts from given statistics."""
+        stand_in = copy(self)
+        stand_in.tree_ = None
+        stand_in._predict_statistics = lambda X: statistics
+        stand_in._route = lambda function, X, **others: statistics
+        return stand_in
+
+    def _prune_fitted(self, pruner, training, validation):
+        """Return a fitted copy whose tree a pruner has pruned."""
+        check_is_fitted(self)
+        pruner.check_parameters()
+        self._check_validation(pruner, validation)
+        if validation[0] is not None:
+            validation = self._read_rows(*validation, suffix="_val")
+        else:
+            validation = None
+        rows = table = grow = None
+        n_threads = 1
+        if training[0] is not None:
+            rows = self._read_rows(*training)
+            rows = Rows(*self._select_rows(rows.matrix, rows.target, rows.weight))
+            n_threads = count_threads(self.n_jobs, rows.matrix.size)
+            table = encode_table(
+                rows.matrix, self.schema_, n_threads, sorts_nominal=self._sorts_nominal
+            )
+            grow = self._plan_folds(rows, table, None)
+        data = self._make_training_data(rows, table, validation, grow, n_threads)
+        pruned = clone(self)
+        vars(pruned).update(vars(self))
+        pruned.pruning = clone(pruner)
+        for name in ("pruning_path_", "pruning_report_"):
+            vars(pruned).pop(name, None)
+        tree = pruned._run_pruner(pruner, self.tree_, data, n_threads)
+        pruned.tree_ = RoutedTree.from_grown(tree)
+        return pruned
+
+    # ----------------------------------------------- parameters of a named pruner
+    def get_params(self, deep=True):
+        """Get the parameters; with ``deep`` those of the pruner, too.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to add the pruner's, as ``pruning__...``.
+
+        Returns
+        -------
+        params : dict
+            Names and values.
+        """
+        params = super().get_params(deep=deep)
+        if deep and isinstance(self.pruning, str):
+            pruner = resolve_pruner(self.pruning, strict=False)
+            if pruner is not None:
+                for name, value in pruner.get_params().items():
+                    params[f"pruning__{name}"] = value
+        return params
+
+    def set_params(self, **params):
+        """Set parameters; ``pruning__...`` turns a named pruner into an object.
+
+        Parameters
+        ----------
+        **params : dict
+            Names and values.
+
+        Returns
+        -------
+        self : estimator
+            This estimator.
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter.
+        """
+        if any(name.startswith("pruning__") for name in params):
+            pruning = params.get("pruning", self.pruning)
+            if pruning is None:
+                names = [name for name in params if name.startswith("pruning__")]
+                raise ValueError(
+                    f"Invalid parameter {names[0]!r} for {type(self).__name__}: its "
+                    "'pruning' is None. Set 'pruning' to a pruner or its name first."
+                )
+            if isinstance(pruning, str):
+                params["pruning"] = resolve_pruner(pruning)
+        return super().set_params(**params)
