@@ -84,7 +84,7 @@ class WeakestLinkSequence:
         return self.cut_node[1 : step + 1]
 
 
-def compute_weakest_link_sequence(tree):
+def compute_weakest_link_sequence(tree, risk="impurity"):
     r"""Compute the exact nested sequence of minimal cost-complexity subtrees.
 
     With R(t) = impurity * weight / total weight of a node t, R(T_t) the sum of R over
