@@ -16,7 +16,7 @@ from sklearn_textbook.tree.explain import (
     plot_tree,
 )
 from sklearn_textbook.tree.id3 import ID3Classifier
-from sklearn_textbook.tree.prune import ErrorBasedPruning
+from sklearn_textbook.tree.prune import ErrorBasedPruning, LossPruning
 
 __all__ = [
     "C45Classifier",
@@ -25,6 +25,7 @@ __all__ = [
     "CARTRegressor",
     "ErrorBasedPruning",
     "ID3Classifier",
+    "LossPruning",
     "export_graphviz",
     "export_rules",
     "export_text",

@@ -14,6 +14,7 @@ from sklearn_textbook.tree.prune.error_based import (
     compute_added_errors,
     prune_by_error,
 )
+from sklearn_textbook.tree.prune.loss import LossPruning
 from sklearn_textbook.tree.prune.outcome import PruningTable
 from sklearn_textbook.tree.prune.rebuild import cut_below
 from sklearn_textbook.tree.prune.simplify import merge_equal_leaves
@@ -22,6 +23,7 @@ from sklearn_textbook.tree.prune.training_data import Rows, TrainingData
 __all__ = [
     "BasePruner",
     "ErrorBasedPruning",
+    "LossPruning",
     "PruningTable",
     "Rows",
     "TrainingData",

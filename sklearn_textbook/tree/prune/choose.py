@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from sklearn_textbook.tree.prune.error_based import ErrorBasedPruning
+from sklearn_textbook.tree.prune.loss import LossPruning
 
-PRUNERS = {"error-based": ErrorBasedPruning}
+PRUNERS = {"loss": LossPruning, "error-based": ErrorBasedPruning}
 
 
 def resolve_pruner(pruning, *, strict=True):
