@@ -11,6 +11,7 @@ from sklearn_textbook.tree import (
     CARTRegressor,
     ErrorBasedPruning,
     ID3Classifier,
+    LossPruning,
 )
 
 INSTANCES = {
@@ -40,6 +41,7 @@ INSTANCES = {
         CARTClassifier(splitter="random", random_state=0),
         CARTClassifier(ccp_alpha=0.01, tie_breaking="random", random_state=0),
         CARTClassifier(max_depth=3, min_impurity_decrease=0.01, n_jobs=1),
+        CARTClassifier(pruning=LossPruning(2.0, "entropy")),
     ],
     "CARTRegressor": [
         CARTRegressor(),
@@ -51,6 +53,7 @@ INSTANCES = {
         CARTRegressor(splitter="random", random_state=0),
         CARTRegressor(ccp_alpha=0.01, tie_breaking="random", random_state=0),
         CARTRegressor(max_depth=3, min_weight_fraction_leaf=0.05, n_jobs=1),
+        CARTRegressor(pruning="loss"),
     ],
     "ID3Classifier": [
         ID3Classifier(),
@@ -59,6 +62,7 @@ INSTANCES = {
         ID3Classifier(min_samples_split=5, max_depth=4, unseen="fractional"),
         ID3Classifier(max_leaf_nodes=6, min_impurity_decrease=0.01),
         ID3Classifier(max_features=0.5, random_state=0, tie_breaking="random"),
+        ID3Classifier(pruning="loss"),
     ],
 }
 
