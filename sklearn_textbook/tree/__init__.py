@@ -16,7 +16,11 @@ from sklearn_textbook.tree.explain import (
     plot_tree,
 )
 from sklearn_textbook.tree.id3 import ID3Classifier
-from sklearn_textbook.tree.prune import CostComplexityPruning, ErrorBasedPruning
+from sklearn_textbook.tree.prune import (
+    CostComplexityPruning,
+    ErrorBasedPruning,
+    LossPruning,
+)
 
 __all__ = [
     "C45Classifier",
@@ -26,6 +30,7 @@ __all__ = [
     "CostComplexityPruning",
     "ErrorBasedPruning",
     "ID3Classifier",
+    "LossPruning",
     "export_graphviz",
     "export_rules",
     "export_text",

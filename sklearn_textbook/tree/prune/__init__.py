@@ -15,6 +15,7 @@ from sklearn_textbook.tree.prune.error_based import (
     compute_added_errors,
     prune_by_error,
 )
+from sklearn_textbook.tree.prune.loss import LossPruning
 from sklearn_textbook.tree.prune.outcome import PruningTable
 from sklearn_textbook.tree.prune.rebuild import cut_below
 from sklearn_textbook.tree.prune.simplify import merge_equal_leaves
@@ -24,6 +25,7 @@ __all__ = [
     "BasePruner",
     "CostComplexityPruning",
     "ErrorBasedPruning",
+    "LossPruning",
     "PruningTable",
     "Rows",
     "TrainingData",

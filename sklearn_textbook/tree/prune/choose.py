@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from sklearn_textbook.tree.prune.cost_complexity_pruning import CostComplexityPruning
 from sklearn_textbook.tree.prune.error_based import ErrorBasedPruning
+from sklearn_textbook.tree.prune.loss import LossPruning
 
 PRUNERS = {
     "cost-complexity": CostComplexityPruning,
     "error-based": ErrorBasedPruning,
+    "loss": LossPruning,
 }
 
 
