@@ -16,7 +16,12 @@ from sklearn_textbook.tree.explain import (
     plot_tree,
 )
 from sklearn_textbook.tree.id3 import ID3Classifier
-from sklearn_textbook.tree.prune import ErrorBasedPruning
+from sklearn_textbook.tree.prune import (
+    ErrorBasedPruning,
+    OutOfBagPruning,
+    PrePruning,
+    ReducedErrorPruning,
+)
 
 __all__ = [
     "C45Classifier",
@@ -25,6 +30,9 @@ __all__ = [
     "CARTRegressor",
     "ErrorBasedPruning",
     "ID3Classifier",
+    "OutOfBagPruning",
+    "PrePruning",
+    "ReducedErrorPruning",
     "export_graphviz",
     "export_rules",
     "export_text",

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.labels import check_target, encode_known_labels
 from sklearn_textbook._contract.threads import count_threads
-from sklearn_textbook._contract.weights import apply_class_weight, check_weights
+from sklearn_textbook._contract.weights import apply_known_class_weight, check_weights
 from sklearn_textbook.tree.encode import encode_table
 from sklearn_textbook.tree.grow.target import Target
 from sklearn_textbook.tree.prune import Rows, TrainingData, resolve_pruner
@@ -55,13 +55,15 @@ class PruningParameter:
                 f"{self.n_outputs_} outputs need "
                 f"{(matrix.shape[0], self.n_outputs_)}."
             )
-        weight = check_weights(sample_weight, matrix.shape[0])
+        weight = check_weights(sample_weight, matrix.shape[0], f"sample_weight{suffix}")
         if is_classifier:
             classes = [self.classes_] if self.n_outputs_ == 1 else self.classes_
             codes = encode_known_labels(y, classes, name)
             n_classes = np.array([len(found) for found in classes], dtype=np.int64)
             labels = y[:, 0] if self.n_outputs_ == 1 else y
-            weight = apply_class_weight(self.class_weight, labels, weight)
+            weight = apply_known_class_weight(
+                self.class_weight, classes, codes, labels, weight
+            )
             return Rows(matrix, Target(codes, None, n_classes), weight)
         values = np.ascontiguousarray(y, dtype=np.float64)
         target = Target(None, values, np.ones(self.n_outputs_, dtype=np.int64))
@@ -111,7 +113,8 @@ class PruningParameter:
         else:
             validation = None
         rows = table = grow = None
-        n_threads = 1
+        n_values = 1 if validation is None else validation.matrix.size
+        n_threads = count_threads(self.n_jobs, n_values)
         if training[0] is not None:
             rows = self._read_rows(*training)
             rows = Rows(*self._select_rows(rows.matrix, rows.target, rows.weight))

@@ -14,15 +14,21 @@ from sklearn_textbook.tree.prune.error_based import (
     compute_added_errors,
     prune_by_error,
 )
+from sklearn_textbook.tree.prune.out_of_bag import OutOfBagPruning
 from sklearn_textbook.tree.prune.outcome import PruningTable
+from sklearn_textbook.tree.prune.pre_pruning import PrePruning
 from sklearn_textbook.tree.prune.rebuild import cut_below
+from sklearn_textbook.tree.prune.reduced_error import ReducedErrorPruning
 from sklearn_textbook.tree.prune.simplify import merge_equal_leaves
 from sklearn_textbook.tree.prune.training_data import Rows, TrainingData
 
 __all__ = [
     "BasePruner",
     "ErrorBasedPruning",
+    "OutOfBagPruning",
+    "PrePruning",
     "PruningTable",
+    "ReducedErrorPruning",
     "Rows",
     "TrainingData",
     "WeakestLinkSequence",

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from sklearn_textbook.tree.prune.error_based import ErrorBasedPruning
+from sklearn_textbook.tree.prune.out_of_bag import OutOfBagPruning
+from sklearn_textbook.tree.prune.pre_pruning import PrePruning
+from sklearn_textbook.tree.prune.reduced_error import ReducedErrorPruning
 
-PRUNERS = {"error-based": ErrorBasedPruning}
+PRUNERS = {
+    "pre-pruning": PrePruning,
+    "reduced-error": ReducedErrorPruning,
+    "error-based": ErrorBasedPruning,
+    "out-of-bag": OutOfBagPruning,
+}
 
 
 def resolve_pruner(pruning, *, strict=True):
