@@ -126,9 +126,10 @@ def encode_known_labels(y, classes, name="y"):
         labels = y[:, output]
         unknown = np.setdiff1d(labels, known)
         if len(unknown):
+            words = ", ".join(map(repr, known.tolist()))
             raise ValueError(
-                f"{name} contains the class {unknown[0]!r}, which the training rows "
-                f"have not; they have {', '.join(map(repr, known.tolist()))}."
+                f"{name} contains the class {unknown.tolist()[0]!r}, which the "
+                f"training rows have not; they have {words}."
             )
         codes[:, output] = np.searchsorted(known, labels)
     return codes
