@@ -260,6 +260,45 @@ def test_bad_validation_rows(estimator, validation, message):
         clone(estimator).fit(X, Y, **dict(zip(names, validation, strict=False)))
 
 
+@pytest.mark.parametrize(
+    ("y", "y_val", "label"),
+    [
+        ([2, 10], ["2", "10"], "'2'"),
+        (["2", "10"], [2, 10], "2"),
+        ([2, 10], np.array(["x", "y"], dtype=object), "'x'"),
+        (np.array(["p", "q"], dtype=object), ["p", "r"], "'r'"),
+        ([0, 1], [0.5, 1.0], "0.5"),
+        ([False, True], [0, 2], "2"),
+    ],
+)
+def test_labels_of_another_type(y, y_val, label):
+    """Numbers and strings are never taken for each other."""
+    with pytest.raises(ValueError, match=f"y_val contains the class {label}, which"):
+        clone(PRUNED).fit([[0], [1]], y, X_val=[[0], [1]], y_val=y_val)
+
+
+def test_labels_that_are_equal_but_of_another_type():
+    for y_val in ([0, 1], [0.0, 1.0], [False, True]):
+        for y in ([0, 1], [False, True]):
+            fitted = clone(PRUNED).fit([[0], [1]], y, X_val=[[0], [1]], y_val=y_val)
+            assert fitted.pruning_report_["before"].tolist() == [0.0]
+    y, y_val = np.array(["p", "q"], dtype=object), ["p", "q"]
+    fitted = clone(PRUNED).fit([[0], [1]], y, X_val=[[0], [1]], y_val=y_val)
+    assert fitted.pruning_report_["before"].tolist() == [0.0]
+
+
+def test_training_rows_after_the_fact_come_whole():
+    fitted, pruner = CARTClassifier().fit(X, Y), ReducedErrorPruning()
+    with pytest.raises(ValueError, match="X was given without y"):
+        pruner.prune(fitted, X, Y, X=X)
+    with pytest.raises(ValueError, match="y was given without X"):
+        pruner.prune(fitted, X, Y, y=Y)
+    with pytest.raises(ValueError, match="sample_weight was given without X"):
+        pruner.prune(fitted, X, Y, sample_weight=np.ones(12))
+    with pytest.raises(ValueError, match=r"y has shape \(3, 1\), but 12 rows"):
+        pruner.prune(fitted, X, Y, X=X, y=Y[:3])
+
+
 def test_unknown_number_class():
     with pytest.raises(ValueError, match="y_val contains the class 7, which"):
         clone(PRUNED).fit(X, np.arange(12) % 3, X_val=X, y_val=np.full(12, 7))

@@ -24,14 +24,9 @@ class PruningParameter:
     # ------------------------------------------------------------------------ rows
     def _check_validation(self, pruner, validation):
         """Raise ValueError for validation rows that nobody would look at."""
-        X_val, y_val, weight_val = validation
-        if X_val is None:
-            if y_val is not None or weight_val is not None:
-                given = "y_val" if y_val is not None else "sample_weight_val"
-                raise ValueError(f"{given} was given without X_val.")
+        _require_whole(validation, suffix="_val")
+        if validation[0] is None:
             return
-        if y_val is None:
-            raise ValueError("X_val was given without y_val.")
         if pruner is None or pruner.uses_validation == "never":
             who = "pruning=None" if pruner is None else type(pruner).__name__
             raise ValueError(
@@ -108,6 +103,7 @@ class PruningParameter:
         check_is_fitted(self)
         pruner.check_parameters()
         self._check_validation(pruner, validation)
+        _require_whole(training)
         if validation[0] is not None:
             validation = self._read_rows(*validation, suffix="_val")
         else:
@@ -184,3 +180,13 @@ class PruningParameter:
             if isinstance(pruning, str):
                 params["pruning"] = resolve_pruner(pruning)
         return super().set_params(**params)
+
+
+def _require_whole(rows, suffix=""):
+    """Raise ValueError for a table without a target or the other way round."""
+    X, y, weight = rows
+    if X is not None and y is None:
+        raise ValueError(f"X{suffix} was given without y{suffix}.")
+    if X is None and (y is not None or weight is not None):
+        given = "y" if y is not None else "sample_weight"
+        raise ValueError(f"{given}{suffix} was given without X{suffix}.")
