@@ -20,6 +20,9 @@ from sklearn_textbook.tree.prune import (
     CostComplexityPruning,
     ErrorBasedPruning,
     LossPruning,
+    OutOfBagPruning,
+    PrePruning,
+    ReducedErrorPruning,
 )
 
 __all__ = [
@@ -31,6 +34,9 @@ __all__ = [
     "ErrorBasedPruning",
     "ID3Classifier",
     "LossPruning",
+    "OutOfBagPruning",
+    "PrePruning",
+    "ReducedErrorPruning",
     "export_graphviz",
     "export_rules",
     "export_text",

@@ -36,7 +36,7 @@ class PruningTable(dict):
         super().__init__({name: np.asarray(data) for name, data in columns.items()})
 
     def __reduce__(self):
-        return _make_table, (dict(self),)
+        return _make_table, (dict(self),), vars(self) or None
 
     @property
     def n_rows(self):
