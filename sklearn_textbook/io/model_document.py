@@ -39,7 +39,7 @@ ESTIMATORS = {
 # Those that are made of a tree, and the class of the tree, which is kept with them.
 _MADE_OF = {"C45RulesClassifier": "C45Classifier"}
 # The classes of objects that a parameter may be.
-PARTS = {"ErrorBasedPruning": _TREES}
+PARTS = {"CostComplexityPruning": _TREES, "ErrorBasedPruning": _TREES}
 
 # What belongs to the machine, not to the model: a file may not ask for threads.
 _NOT_SAVED = ("n_jobs",)

@@ -16,13 +16,14 @@ from sklearn_textbook.tree.explain import (
     plot_tree,
 )
 from sklearn_textbook.tree.id3 import ID3Classifier
-from sklearn_textbook.tree.prune import ErrorBasedPruning
+from sklearn_textbook.tree.prune import CostComplexityPruning, ErrorBasedPruning
 
 __all__ = [
     "C45Classifier",
     "C45RulesClassifier",
     "CARTClassifier",
     "CARTRegressor",
+    "CostComplexityPruning",
     "ErrorBasedPruning",
     "ID3Classifier",
     "export_graphviz",

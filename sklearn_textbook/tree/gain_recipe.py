@@ -59,12 +59,12 @@ class BaseGainTree(ClassifierMixin, TreeClassifierMethods, BaseTree):
             column_or_1d(decode_dictionary(y), warn=True), is_classifier=is_classifier
         )
 
-    def _select_rows(self, matrix, target, weight):
+    def _select_rows(self, rows):
         """Drop the rows of weight 0: their values make no thresholds either."""
-        if weight is None or (weight > 0).all():
-            return matrix, target, weight
-        is_kept = weight > 0
-        return matrix[is_kept], target.take(is_kept), weight[is_kept]
+        if rows.weight is None or (rows.weight > 0).all():
+            return rows, None
+        is_kept = rows.weight > 0
+        return rows.take(is_kept), (is_kept, rows.target)
 
     def _resolve_least_branch(self, total_weight, least):
         return max(least, self.min_weight_fraction_leaf * total_weight)

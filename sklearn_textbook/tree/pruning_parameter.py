@@ -55,17 +55,18 @@ class PruningParameter:
                 f"{self.n_outputs_} outputs need "
                 f"{(matrix.shape[0], self.n_outputs_)}."
             )
-        weight = check_weights(sample_weight, matrix.shape[0])
+        weight = sample_weight = check_weights(sample_weight, matrix.shape[0])
         if is_classifier:
             classes = [self.classes_] if self.n_outputs_ == 1 else self.classes_
             codes = encode_known_labels(y, classes, name)
             n_classes = np.array([len(found) for found in classes], dtype=np.int64)
             labels = y[:, 0] if self.n_outputs_ == 1 else y
             weight = apply_class_weight(self.class_weight, labels, weight)
-            return Rows(matrix, Target(codes, None, n_classes), weight)
+            target = Target(codes, None, n_classes)
+            return Rows(matrix, target, weight, sample_weight)
         values = np.ascontiguousarray(y, dtype=np.float64)
         target = Target(None, values, np.ones(self.n_outputs_, dtype=np.int64))
-        return Rows(matrix, target, weight)
+        return Rows(matrix, target, weight, sample_weight)
 
     # -------------------------------------------------------------------- the stage
     def _run_pruner(self, pruner, tree, data, n_threads):
@@ -76,29 +77,33 @@ class PruningParameter:
             self.pruning_path_ = outcome.path
         return outcome.tree
 
-    def _make_training_data(self, rows, table, validation, grow, n_threads):
+    def _make_training_data(self, rows, table, validation, grow, given, n_threads):
         """Set beside the rows what pruners may ask of this estimator."""
 
         def ends(tree, matrix):
             return find_ends(tree, matrix, n_threads, self.schema_.names)
 
         return TrainingData(
-            *((None,) * 4 if rows is None else (rows.matrix, table)),
-            *(() if rows is None else (rows.target, rows.weight)),
+            rows,
+            table,
             criterion=self._criterion_name(),
             validation=validation,
             find_ends=ends,
             choose_classes=getattr(self, "_choose_classes", None),
             grow=grow,
             stand_in=self._make_stand_in,
+            given=given,
         )
 
-    def _make_stand_in(self, statistics):
-        """Copy this estimator so that it predicts from given statistics."""
+    def _make_stand_in(self, tree, gather):
+        """Copy this estimator so that it predicts rows by looking up their nodes."""
         stand_in = copy(self)
-        stand_in.tree_ = None
-        stand_in._predict_statistics = lambda X: statistics
-        stand_in._route = lambda function, X, **others: statistics
+        stand_in.tree_ = tree
+
+        def look_up(function, X, join=None, tree=None):
+            return gather((stand_in.tree_ if tree is None else tree).value)
+
+        stand_in._route = look_up
         return stand_in
 
     def _prune_fitted(self, pruner, training, validation):
@@ -110,17 +115,17 @@ class PruningParameter:
             validation = self._read_rows(*validation, suffix="_val")
         else:
             validation = None
-        rows = table = grow = None
-        n_threads = 1
+        rows = table = grow = given = None
+        n_threads = count_threads(self.n_jobs)
         if training[0] is not None:
             rows = self._read_rows(*training)
-            rows = Rows(*self._select_rows(rows.matrix, rows.target, rows.weight))
+            rows, given = self._select_rows(rows)
             n_threads = count_threads(self.n_jobs, rows.matrix.size)
             table = encode_table(
                 rows.matrix, self.schema_, n_threads, sorts_nominal=self._sorts_nominal
             )
             grow = self._plan_folds(rows, table, None)
-        data = self._make_training_data(rows, table, validation, grow, n_threads)
+        data = self._make_training_data(rows, table, validation, grow, given, n_threads)
         pruned = clone(self)
         vars(pruned).update(vars(self))
         pruned.pruning = clone(pruner)

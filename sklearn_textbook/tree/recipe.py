@@ -72,6 +72,7 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
             X, y, sample_weight, is_classifier
         )
         self.schema_ = schema
+        rows, given = self._select_rows(rows)
         if validation[0] is not None:
             validation = self._read_rows(*validation, suffix="_val")
         else:
@@ -88,7 +89,9 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
             vars(self).pop(name, None)
         if pruner is not None:
             grow = self._plan_folds(rows, table, seed)
-            data = self._make_training_data(rows, table, validation, grow, n_threads)
+            data = self._make_training_data(
+                rows, table, validation, grow, given, n_threads
+            )
             tree = self._run_pruner(pruner, tree, data, n_threads)
         self.tree_ = RoutedTree.from_grown(tree)
         return self
@@ -108,12 +111,11 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
                 f"Number of labels={len(y)} does not match number of samples={n_rows}."
             )
         target = self._read_target(y, is_classifier=is_classifier)
-        weight = check_weights(sample_weight, n_rows)
+        weight = sample_weight = check_weights(sample_weight, n_rows)
         if is_classifier:
             labels = y[:, 0] if self.n_outputs_ == 1 else y
             weight = apply_class_weight(self.class_weight, labels, weight)
-        rows = Rows(*self._select_rows(matrix, target, weight))
-        return rows, schema, n_threads
+        return Rows(matrix, target, weight, sample_weight), schema, n_threads
 
     def _hold_out(self, pruner, rows, is_sparse):
         """Divide the rows into those that grow the tree and those that judge it."""
@@ -185,9 +187,9 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
         """Read the target; raise ValueError for one that cannot be taken."""
         return check_target(y, is_numeric=not is_classifier)
 
-    def _select_rows(self, matrix, target, weight):
-        """Choose the rows that take part."""
-        return matrix, target, weight
+    def _select_rows(self, rows):
+        """Choose the rows that take part; tell which were given, if not these."""
+        return rows, None
 
     def _read_table(self, X):
         return read_training_table(X, self.categorical_features)

@@ -8,6 +8,7 @@ from sklearn_textbook.tree.prune.cost_complexity import (
     compute_weakest_link_sequence,
     prune_to_alpha,
 )
+from sklearn_textbook.tree.prune.cost_complexity_pruning import CostComplexityPruning
 from sklearn_textbook.tree.prune.error_based import (
     ErrorBasedPruning,
     collapse_tree,
@@ -22,6 +23,7 @@ from sklearn_textbook.tree.prune.training_data import Rows, TrainingData
 
 __all__ = [
     "BasePruner",
+    "CostComplexityPruning",
     "ErrorBasedPruning",
     "PruningSequence",
     "PruningTable",

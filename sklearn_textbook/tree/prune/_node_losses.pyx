@@ -142,3 +142,17 @@ def find_representatives(
                 representative[i] = representative[parent]
             else:
                 representative[i] = <int32_t> i
+
+
+def find_gone_steps(
+    const Node[::1] nodes, const int64_t[::1] cut_step, int64_t never,
+    int64_t[::1] gone_step,
+):
+    """gone_step[node]: the first step that cuts a node above; ``never`` if none does."""
+    cdef Py_ssize_t i
+    cdef int32_t parent
+    with nogil:
+        gone_step[0] = never
+        for i in range(1, nodes.shape[0]):
+            parent = nodes[i].parent
+            gone_step[i] = min(gone_step[parent], cut_step[parent])

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from sklearn_textbook.tree.prune.cost_complexity_pruning import CostComplexityPruning
 from sklearn_textbook.tree.prune.error_based import ErrorBasedPruning
 
-PRUNERS = {"error-based": ErrorBasedPruning}
+PRUNERS = {
+    "cost-complexity": CostComplexityPruning,
+    "error-based": ErrorBasedPruning,
+}
 
 
 def resolve_pruner(pruning, *, strict=True):

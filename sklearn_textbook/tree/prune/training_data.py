@@ -24,11 +24,14 @@ class Rows:
         Classes or values of the rows.
     weight : ndarray of float64, shape (n_rows,), or None
         Weights of the rows, class weights included; None: 1.
+    sample_weight : ndarray of float64, shape (n_rows,), or None
+        The same without class weights.
     """
 
     matrix: np.ndarray
     target: Target
     weight: np.ndarray | None = None
+    sample_weight: np.ndarray | None = None
 
     @property
     def n_rows(self):
@@ -47,27 +50,26 @@ class Rows:
         -------
         Rows
         """
-        weight = None if self.weight is None else self.weight[rows]
-        return Rows(self.matrix[rows], self.target.take(rows), weight)
+        weights = (
+            None if weight is None else weight[rows]
+            for weight in (self.weight, self.sample_weight)
+        )
+        return Rows(self.matrix[rows], self.target.take(rows), *weights)
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
     """The rows that grew a tree, and what a pruner may ask of the tree's estimator.
 
-    A tree that is pruned long after it was grown may lack its rows; then ``matrix``,
-    ``table``, ``target``, ``weight`` and ``grow`` are None.
+    A tree that is pruned long after it was grown may lack its rows; then ``rows``,
+    ``table`` and ``grow`` are None, and so is what is read from the rows.
 
     Parameters
     ----------
-    matrix : array of shape (n_rows, n_features), scipy sparse array, or None
-        The table, as in :class:`Rows`.
+    rows : Rows or None
+        The rows.
     table : EncodedTable or None
-        The same, sorted or coded.
-    target : Target or None
-        Classes or values of the rows.
-    weight : ndarray of float64, shape (n_rows,), or None
-        Weights of the rows; None: 1.
+        Their table, sorted or coded.
     criterion : str, default="entropy"
         Name of the impurity that the nodes hold.
     validation : Rows, default=None
@@ -85,14 +87,16 @@ class TrainingData:
         Whether error-based pruning is to collapse the tree first; see ``collapse`` of
         C45Classifier.
     stand_in : callable, default=None
-        ``stand_in(statistics)`` makes a fitted estimator that predicts from the class
-        shares or values of given rows, for scikit-learn's scorers.
+        ``stand_in(tree, gather)`` makes a fitted estimator for scikit-learn's scorers;
+        ``gather(value)`` takes the class shares or values of all nodes and returns
+        those of the rows to predict.
+    given : (ndarray of bool, Target), default=None
+        If rows were dropped because they weigh nothing: a mask of those that were kept
+        among all rows that were given, and the target of all.
     """
 
-    matrix: np.ndarray | None
+    rows: Rows | None
     table: EncodedTable | None
-    target: Target | None
-    weight: np.ndarray | None
     criterion: str = "entropy"
     validation: Rows | None = None
     find_ends: Callable | None = None
@@ -100,10 +104,19 @@ class TrainingData:
     grow: Callable | None = None
     collapses: bool = False
     stand_in: Callable | None = None
+    given: tuple | None = None
 
     @property
-    def rows(self):
-        """The rows themselves, without what is known of the estimator."""
-        if self.matrix is None:
-            return None
-        return Rows(self.matrix, self.target, self.weight)
+    def matrix(self):
+        """Table of the rows, or None."""
+        return None if self.rows is None else self.rows.matrix
+
+    @property
+    def target(self):
+        """Classes or values of the rows, or None."""
+        return None if self.rows is None else self.rows.target
+
+    @property
+    def weight(self):
+        """Weights of the rows, or None."""
+        return None if self.rows is None else self.rows.weight

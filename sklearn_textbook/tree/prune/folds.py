@@ -1,0 +1,107 @@
+"""Turn a ``cv`` parameter into folds of training rows and test rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from sklearn.model_selection import check_cv
+
+from sklearn_textbook._contract.parameters import is_integer
+from sklearn_textbook.tree.prune.hold_out import deal_folds
+
+
+def check_folds(cv):
+    """Require a number of folds, a splitter, or the folds themselves.
+
+    Parameters
+    ----------
+    cv : object
+        The parameter.
+
+    Raises
+    ------
+    ValueError
+        If it is something else.
+    """
+    if cv is None or (is_integer(cv) and cv >= 2):
+        return
+    is_plain = isinstance(cv, (str, bool, np.bool_, float, type)) or is_integer(cv)
+    if not is_plain and (hasattr(cv, "split") or isinstance(cv, Iterable)):
+        return
+    raise ValueError(
+        "The 'cv' parameter must be an int in the range [2, inf), a splitter such as "
+        "KFold(5), an iterable of (train, test) indices, or None; got "
+        f"{cv!r} of type {type(cv).__name__}."
+    )
+
+
+def make_folds(cv, data, random_state=None):
+    """List the folds.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable
+        Number of folds, stratified; or what scikit-learn takes.
+    data : TrainingData
+        The rows that grew the tree.
+    random_state : int, RandomState instance or None, default=None
+        Seed of a number of folds; None: always the same folds.
+
+    Returns
+    -------
+    list of (ndarray of bool, ndarray of int)
+        For each fold a mask of the rows that grow a tree, and the rows that judge it.
+
+    Raises
+    ------
+    ValueError
+        If there are too few rows, or a fold has none on either side.
+    """
+    n_rows, weight = data.target.n_rows, data.weight
+    is_used = np.ones(n_rows, dtype=bool) if weight is None else weight > 0
+    if is_integer(cv):
+        fold = deal_folds(data.target, is_used, int(cv), random_state)
+        return [
+            (is_used & (fold != number), np.flatnonzero(fold == number))
+            for number in range(int(cv))
+        ]
+    folds = []
+    for train, test in _split(cv, data):
+        is_train, is_test = (_translate(rows, data) for rows in (train, test))
+        if not (is_train & is_used).any() or not (is_test & is_used).any():
+            raise ValueError(
+                f"cv={cv!r} gives a fold without training rows or without test rows "
+                "that weigh something."
+            )
+        folds.append((is_train, np.flatnonzero(is_test & is_used)))
+    if not folds:
+        raise ValueError(f"cv={cv!r} gives no folds.")
+    return folds
+
+
+def _split(cv, data):
+    """Let a splitter, or the folds themselves, speak of the rows as they were given."""
+    target = data.target if data.given is None else data.given[1]
+    y = target.codes if target.is_classifier else target.values
+    y = y[:, 0] if y.shape[1] == 1 else y
+    if not hasattr(cv, "split"):
+        cv = check_cv(list(cv))
+    return cv.split(np.zeros((target.n_rows, 1)), y)
+
+
+def _translate(rows, data):
+    """Turn row numbers, or a mask, into a mask of the rows that were kept."""
+    is_kept = None if data.given is None else data.given[0]
+    n_rows = data.target.n_rows if is_kept is None else len(is_kept)
+    rows = np.asarray(rows)
+    if rows.dtype == bool and len(rows) == n_rows:
+        mask = rows
+    else:
+        if len(rows) and (rows.min() < -n_rows or rows.max() >= n_rows):
+            raise ValueError(
+                f"The folds of cv name row {rows.max()}; there are {n_rows} rows."
+            )
+        mask = np.zeros(n_rows, dtype=bool)
+        mask[rows] = True
+    return mask if is_kept is None else mask[is_kept]

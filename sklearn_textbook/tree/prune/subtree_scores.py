@@ -1,0 +1,162 @@
+"""How well every subtree of a sequence predicts rows, found in one pass of routing."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.metrics import check_scoring
+
+from sklearn_textbook.tree.prune._node_losses import (
+    find_gone_steps,
+    find_representatives,
+)
+from sklearn_textbook.tree.prune.node_losses import measure_node_losses
+
+
+def measure_step_losses(tree, sequence, losses):
+    """Add up the losses of the leaves of every subtree.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+    sequence : PruningSequence
+        Its subtrees.
+    losses : NodeLosses
+        What its nodes lose.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_steps, 2)
+        Loss and squared loss of each subtree.
+
+    Notes
+    -----
+    A node is a leaf from the step that cuts it, or from the first if it is one from
+    the start, until a node above it is cut. So it adds to a run of steps, and all
+    nodes together take a time in proportion to their number.
+    """
+    n_steps = len(sequence.cut_node)
+    is_leaf = tree.nodes["n_children"] == 0
+    cut_step = np.where(is_leaf, 0, n_steps)
+    cut_step[sequence.cut_node[1:]] = np.arange(1, n_steps)
+    gone_step = np.empty(tree.node_count, dtype=np.int64)
+    find_gone_steps(tree.nodes, cut_step, n_steps, gone_step)
+    total = np.empty((n_steps, 2))
+    for column in range(2):
+        change = np.zeros(n_steps + 1)
+        _add_runs(change, cut_step, gone_step, losses.leaf[:, column])
+        stay = np.where(is_leaf, 0.0, losses.stay[:, column])
+        _add_runs(
+            change, np.zeros_like(cut_step), np.minimum(cut_step, gone_step), stay
+        )
+        total[:, column] = np.cumsum(change)[:-1]
+    return np.maximum(total, 0.0)
+
+
+def _add_runs(change, start, stop, amount):
+    """Add amounts to runs of steps, as changes from step to step."""
+    used = np.flatnonzero((start < stop) & (amount != 0.0))
+    n_steps = len(change)
+    change += np.bincount(start[used], amount[used], n_steps)
+    change -= np.bincount(stop[used], amount[used], n_steps)
+
+
+def score_by_loss(tree, sequence, steps, rows, data):
+    """Measure the losses of some subtrees on some rows.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+    sequence : PruningSequence
+        Its subtrees.
+    steps : ndarray of int, shape (n_subtrees,)
+        Which of them.
+    rows : Rows
+        The rows.
+    data : TrainingData
+        Tells how rows are routed and what nodes decide.
+
+    Returns
+    -------
+    losses : ndarray of float64, shape (n_subtrees, 2)
+        Loss and squared loss, added up over the rows.
+    weight : float
+        Weight of the rows.
+    """
+    losses = measure_node_losses(tree, rows, data)
+    return measure_step_losses(tree, sequence, losses)[steps], losses.total_weight
+
+
+def score_by_scorer(tree, sequence, steps, rows, data, scoring):
+    """Score some subtrees on some rows with one of scikit-learn's scorers.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+    sequence : PruningSequence
+        Its subtrees.
+    steps : ndarray of int, shape (n_subtrees,)
+        Which of them.
+    rows : Rows
+        The rows.
+    data : TrainingData
+        Tells how rows are routed, and makes the estimator that a scorer wants.
+    scoring : str or callable
+        The scorer.
+
+    Returns
+    -------
+    scores : ndarray of float64, shape (n_subtrees,)
+        Greater is better.
+
+    Notes
+    -----
+    Rows are routed once. In a smaller tree, a row ends in the lowest node above its
+    end that is still there.
+    """
+    numbers, ends, shares = data.find_ends(tree, rows.matrix)
+    is_whole = len(numbers) == rows.n_rows
+    cut = np.zeros(tree.node_count, dtype=bool)
+    place = np.empty(tree.node_count, dtype=np.int32)
+
+    def gather(value):
+        found = value[place[ends]]
+        if is_whole:
+            return found
+        mixed = np.zeros((rows.n_rows, *value.shape[1:]))
+        np.add.at(mixed, numbers, found * shares[:, np.newaxis, np.newaxis])
+        return mixed
+
+    estimator = data.stand_in(tree, gather)
+    scorer = check_scoring(estimator, scoring=scoring)
+    y = _decode_target(rows.target, estimator)
+    options = {}
+    if rows.sample_weight is not None:
+        options["sample_weight"] = rows.sample_weight
+    scores, done = {}, 0
+    for step in np.unique(steps):
+        cut[sequence.cut_node[done + 1 : step + 1]] = True
+        done = step
+        find_representatives(tree.nodes, cut.view(np.uint8), place)
+        scores[step] = float(scorer(estimator, rows.matrix, y, **options))
+    return np.array([scores[step] for step in steps])
+
+
+def _decode_target(target, estimator):
+    """Turn class numbers into labels again."""
+    if not target.is_classifier:
+        y = target.values
+    elif target.n_outputs == 1:
+        return estimator.classes_[target.codes[:, 0]]
+    else:
+        y = np.column_stack(
+            [
+                classes[codes]
+                for classes, codes in zip(
+                    estimator.classes_, target.codes.T, strict=True
+                )
+            ]
+        )
+    return y[:, 0] if y.shape[1] == 1 else y
