@@ -19,9 +19,13 @@ from sklearn_textbook.tree.prune.outcome import (
     PruningTable,
     cut_and_report,
 )
+from sklearn_textbook.tree.prune.rpart_sequence import compute_rpart_sequence
 from sklearn_textbook.tree.prune.subtree_scores import score_by_loss, score_by_scorer
 
-SEQUENCES = {"weakest-link": compute_weakest_link_sequence}
+SEQUENCES = {
+    "weakest-link": compute_weakest_link_sequence,
+    "rpart": compute_rpart_sequence,
+}
 # Risks that differ by no more than this share of the largest one are equal.
 _SAME = 1e-12
 
