@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook.tree.prune import PruningTable
+from sklearn_textbook.tree.prune import PruningTable, resolve_pruner
 
 X_AXES = ("alpha", "n_leaves")
 #: Blue and orange of Okabe and Ito, which people of every colour vision tell apart.
@@ -20,11 +20,11 @@ SMALLEST_SHARE = 1e-6
 ZERO_DECADES = 0.5
 #: How much farther than the last alpha the axis goes, since the root has no end.
 LAST_STEP = 0.08
-#: The risk of a path by the start of its column's name.
+#: What a risk, or a score, is called, by the start of its column's name.
 RISK_NAMES = {
-    "cv": "cross-validated risk",
-    "validation": "validation risk",
-    "": "training risk",
+    "cv": "cross-validated {}",
+    "validation": "validation {}",
+    "": "training {}",
 }
 #: So many subtrees are still drawn as single points.
 MOST_MARKERS = 40
@@ -44,6 +44,9 @@ class PruningPathDisplay:
         One entry per subtree, from the full tree to the root: ``alpha``,
         ``n_leaves``, ``risk``; if rows judged them ``cv_risk``, ``cv_risk_std`` or
         ``validation_risk``, ``validation_risk_std``; and ``selected``, a mask.
+    scoring : str or None, default=None
+        Name of the score that judged the subtrees. Their risk is then minus the
+        score, the score is drawn, and greater is better.
 
     Attributes
     ----------
@@ -54,16 +57,16 @@ class PruningPathDisplay:
     top_ax_ : matplotlib.axes.Axes or None
         The axes of the second scale, at the top: leaves, or alpha.
     line_ : matplotlib.lines.Line2D
-        The risk on rows that did not grow the tree; without such rows, on the
-        training rows.
+        The risk, or score, on rows that did not grow the tree; without such rows,
+        the risk on the training rows.
     training_line_ : matplotlib.lines.Line2D or None
-        The risk on the training rows.
+        The risk on the training rows; not drawn beside a score.
     band_ : matplotlib.collections.FillBetweenPolyCollection or None
         One standard error on either side.
     limit_line_ : matplotlib.lines.Line2D or None
-        The smallest risk and one standard error more.
-    smallest_ : matplotlib.lines.Line2D or None
-        The mark of the subtree of smallest risk.
+        One standard error from the best subtree, on the worse side.
+    best_ : matplotlib.lines.Line2D or None
+        The mark of the subtree of the smallest risk, or the greatest score.
     chosen_ : matplotlib.lines.Line2D or None
         The mark of the subtree that was chosen.
 
@@ -87,8 +90,9 @@ class PruningPathDisplay:
     'chosen: 4 leaves'
     """
 
-    def __init__(self, path):
+    def __init__(self, path, *, scoring=None):
         self.path = path
+        self.scoring = scoring
         self._table = _read_path(path)
 
     @classmethod
@@ -128,7 +132,11 @@ class PruningPathDisplay:
                 'of sklearn_textbook with pruning="cost-complexity", but its pruning '
                 f"is {getattr(estimator, 'pruning', None)!r}."
             )
-        return cls(path).plot(x=x, ax=ax, **kwargs)
+        pruner = resolve_pruner(estimator.pruning, strict=False)
+        scoring = getattr(pruner, "scoring", None)
+        if scoring is not None and not isinstance(scoring, str):
+            scoring = getattr(scoring, "__name__", "score")
+        return cls(path, scoring=scoring).plot(x=x, ax=ax, **kwargs)
 
     def plot(
         self,
@@ -183,7 +191,7 @@ class PruningPathDisplay:
         self._draw_lines(axis, show_training, line_kw or {}, band_kw or {})
         self._draw_marks(axis)
         ax.set_xlabel(axis.label)
-        ax.set_ylabel(self._table.measure or "risk")
+        ax.set_ylabel(self.scoring if self._is_score() else "risk")
         self.top_ax_ = axis.add_top(ax, self._find_first_labels())
         if legend:
             is_long = self._table.n_rows > MOST_FOR_LEGEND
@@ -202,50 +210,57 @@ class PruningPathDisplay:
         judged = self._find_judged()
         return self._table[f"{judged}_risk" if judged else "risk"]
 
+    def _is_score(self):
+        """Whether the rows that judged the tree were scored: risk is minus that."""
+        return self.scoring is not None and self._find_judged() != ""
+
     def _draw_lines(self, axis, show_training, line_kw, band_kw):
-        """Draw the risks, the band around them and the limit above the smallest."""
+        """Draw the risks, the band around them and the limit beside the best one."""
         table, judged = self._table, self._find_judged()
         self.training_line_ = self.band_ = self.limit_line_ = None
-        style = {"color": TRAINING_COLOR, "linestyle": "--", "linewidth": 1.2}
-        if judged and show_training:
-            style["label"] = RISK_NAMES[""]
+        if judged and show_training and not self._is_score():
+            style = {"color": TRAINING_COLOR, "linestyle": "--", "linewidth": 1.2}
+            style["label"] = RISK_NAMES[""].format("risk")
             self.training_line_ = axis.draw(self.ax_, table["risk"], style)
-        risk = self._find_risk()
-        style = {"color": JUDGED_COLOR, "linewidth": 1.8, "label": RISK_NAMES[judged]}
-        self.line_ = axis.draw(self.ax_, risk, style | line_kw)
+        sign, noun = (-1.0, "score") if self._is_score() else (1.0, "risk")
+        risk, label = self._find_risk(), RISK_NAMES[judged].format(noun)
+        style = {"color": JUDGED_COLOR, "linewidth": 1.8, "label": label}
+        self.line_ = axis.draw(self.ax_, sign * risk, style | line_kw)
         if not judged:
             self.training_line_ = self.line_
-            return
         std = table.get(f"{judged}_risk_std")
-        if std is None or not np.isfinite(std).any():
+        if std is None or not np.any(std > 0):
             return
         color = self.line_.get_color()
         style = {"color": color, "alpha": 0.18, "linewidth": 0}
         style |= {"label": "± 1 standard error"} | band_kw
-        self.band_ = axis.fill(self.ax_, risk - std, risk + std, style)
-        smallest = self._find_smallest(risk)
+        self.band_ = axis.fill(self.ax_, sign * risk - std, sign * risk + std, style)
+        best = self._find_best(risk)
+        words = "best − 1" if self._is_score() else "smallest + 1"
         self.limit_line_ = self.ax_.axhline(
-            risk[smallest] + std[smallest],
+            sign * (risk[best] + std[best]),
             color="black",
             linestyle=":",
             linewidth=1.0,
-            label="smallest + 1 standard error",
+            label=f"{words} standard error",
         )
 
     def _draw_marks(self, axis):
-        """Mark the subtree of smallest risk and the one that was chosen."""
-        column = self._find_risk()
-        self.smallest_ = self.chosen_ = None
-        if self._find_judged() and np.isfinite(column).any():
+        """Mark the best subtree and the one that was chosen."""
+        self.best_ = self.chosen_ = None
+        risk = self._find_risk()
+        sign, word = (-1.0, "best") if self._is_score() else (1.0, "smallest")
+        if self._find_judged() and np.isfinite(risk).any():
             style = {"marker": "o", "markersize": 9, "markerfacecolor": "none"}
             style |= {"markeredgecolor": "black", "markeredgewidth": 1.4, "zorder": 4}
-            row = self._find_smallest(column)
-            self.smallest_ = self._mark(axis, row, column, "smallest", style)
+            self.best_ = self._mark(
+                axis, self._find_best(risk), sign * risk, word, style
+            )
         row = self._find_chosen()
         if row is not None:
             style = {"marker": "D", "markersize": 5.5, "color": CHOSEN_COLOR}
             style |= {"markeredgecolor": "black", "markeredgewidth": 0.6, "zorder": 5}
-            self.chosen_ = self._mark(axis, row, column, "chosen", style)
+            self.chosen_ = self._mark(axis, row, sign * risk, "chosen", style)
             self.ax_.axvline(
                 axis.places[row], color=CHOSEN_COLOR, linewidth=0.8, zorder=1
             )
@@ -266,8 +281,8 @@ class PruningPathDisplay:
             return None
         return int(selected.argmax())
 
-    def _find_smallest(self, risk):
-        """Row of the smallest risk: of equals the chosen one, or the smallest tree."""
+    def _find_best(self, risk):
+        """Row of the least risk: of equals the chosen one, else the smallest tree."""
         least = np.nanmin(risk)
         is_least = risk <= least + 1e-12 * abs(least)
         chosen = self._find_chosen()
@@ -379,7 +394,10 @@ class _LeavesAxis(_PathAxis):
     def __init__(self, table):
         super().__init__(table)
         self.places = table["n_leaves"].astype(float)
-        self.top_words = [f"{alpha:.2g}" for alpha in table["alpha"].tolist()]
+        self.top_words = [
+            f"{alpha:.2g}" if alpha < 99.5 else f"{alpha:,.0f}"
+            for alpha in table["alpha"].tolist()
+        ]
         is_wide = self.places.max() > LINEAR_SPAN * self.places.min()
         self.scale, self.scale_options = ("log" if is_wide else "linear"), {}
 
@@ -396,7 +414,7 @@ class _LeavesAxis(_PathAxis):
             ax.xaxis.set_minor_formatter(ticker.NullFormatter())
             ax.set_xlim(low * 0.85, high * 1.18)
         else:
-            ax.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
+            ax.xaxis.set_major_locator(ticker.MaxNLocator(integer=True, min_n_ticks=1))
             margin = max(0.05 * (high - low), 0.5)
             ax.set_xlim(low - margin, high + margin)
 
