@@ -44,7 +44,7 @@ def deal_folds(target, is_used, n_folds, random_state=None):
     is_used : ndarray of bool, shape (n_rows,)
         The rows to deal.
     n_folds : int
-        Number of folds.
+        Number of folds; with fewer rows, every row is a fold.
     random_state : int, RandomState instance or None, default=None
         Seed; None: always the same.
 
@@ -52,18 +52,9 @@ def deal_folds(target, is_used, n_folds, random_state=None):
     -------
     fold : ndarray of int, shape (n_rows,)
         Number of each row's fold; -1 for a row that is not used.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer rows than folds.
     """
     rows = np.flatnonzero(is_used)
-    if n_folds > len(rows):
-        raise ValueError(
-            f"Cross-validation with cv={n_folds} needs at least {n_folds} samples that "
-            f"weigh something; there are {len(rows)}."
-        )
+    n_folds = min(n_folds, len(rows))
     random_state = check_random_state(0 if random_state is None else random_state)
     rows = sort_by_target(target, rows, random_state)
     dealt = np.arange(len(rows)) % n_folds
