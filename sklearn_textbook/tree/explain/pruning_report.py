@@ -13,6 +13,8 @@ from sklearn_textbook.tree.explain.rules import Rule, extend_path
 from sklearn_textbook.tree.explain.text import check_at_least, describe_leaf
 from sklearn_textbook.tree.prune import resolve_pruner
 
+#: It divides the root, and so on, where the others make leaves of divided nodes.
+FROM_THE_ROOT = "pre-pruning"
 #: The columns of a path that say how the subtrees were judged.
 JUDGED = {"cv_risk": "cross-validated risk", "validation_risk": "validation risk"}
 
@@ -30,9 +32,10 @@ def export_pruning_report(
     First how many leaves there were and are, and by which measure the method judged.
     Then one line for each node of the tree that was divided before pruning and is
     now a leaf, the largest branches first: how many leaves hung below it, the column
-    it tested, the measure of the whole tree before and after it fell, and the rule of
-    the leaf that took its place. A branch that fell with or before a larger one
-    around it is not listed.
+    it tested, the measure of the whole tree before and after it fell (with
+    pre-pruning: before and after it would have been divided), and the rule of the leaf
+    that took its place. A branch that fell with or before a larger one around it is
+    not listed.
 
     Parameters
     ----------
@@ -101,25 +104,29 @@ def export_pruning_report(
             f"pruning={getattr(estimator, 'pruning', None)!r}."
         )
     words = Words(fitted, decimals, SHOWN_LEVELS)
-    lines = [*_write_head(estimator, report), *_write_branches(words, report, max_rows)]
+    method = _name_method(estimator.pruning)
+    lines = [
+        *_write_head(estimator, report, method),
+        *_write_branches(words, report, method, max_rows),
+    ]
     return "".join(f"{line}\n" for line in lines)
 
 
 # ----------------------------------------------------------------------- the head
-def _write_head(estimator, report):
+def _write_head(estimator, report, method):
     """Tell how many leaves there were and are, and how well both trees do."""
     name, now = type(estimator).__name__, int(estimator.tree_.n_leaves)
     before = report.n_leaves_grown
-    method = _name_method(estimator.pruning)
     if before == now:
         yield f"{name}, {method}: nothing fell; {_count(now)} there."
     elif before is None:
         yield f"{name}, {method}: {_count(now)} left."
     else:
         yield f"{name}, {method}: {now:,} of {_count(before)} left."
-    yield from _write_path(getattr(estimator, "pruning_path_", None))
+    yield from _write_path(getattr(estimator, "pruning_path_", None), method)
     if report.n_rows:
-        yield f"{report.measure}: {_write_change(*_find_ends(report))}"
+        change = _write_change(*_find_ends(report, method), method)
+        yield f"{report.measure}: {change}"
 
 
 def _name_method(pruning):
@@ -132,7 +139,7 @@ def _name_method(pruning):
     return "-".join(words[:-1]) + f" {words[-1]}"
 
 
-def _write_path(path):
+def _write_path(path, method):
     """Tell how the chosen subtree was judged."""
     selected = None if path is None else path.get("selected")
     if selected is None or not selected.any():
@@ -140,26 +147,28 @@ def _write_path(path):
     row = int(selected.argmax())
     for column, words in JUDGED.items():
         if column in path:
-            change = _write_change(*path[column][[0, row]].tolist())
+            change = _write_change(*path[column][[0, row]].tolist(), method)
             alpha = format_number(path["alpha"][row])
             yield f"{words}: {change} (alpha = {alpha})"
 
 
-def _find_ends(report):
+def _find_ends(report, method):
     """Find the measure of the tree before the first step and after the last one."""
-    is_made = report["decision"][-1] != "kept"
-    last = report["after" if is_made else "before"][-1]
+    idle = "pruned" if method == FROM_THE_ROOT else "kept"
+    last = report["before" if report["decision"][-1] == idle else "after"][-1]
     return float(report["before"][0]), float(last)
 
 
-def _write_change(before, after):
+def _write_change(before, after, method):
     if before == after:
         return format_number(after)
+    if method == FROM_THE_ROOT:
+        return f"{_pair(before, after, ' undivided, ')} divided"
     return f"{_pair(before, after, ' as grown, ')} pruned"
 
 
 # ------------------------------------------------------------------- the branches
-def _write_branches(words, report, max_rows):
+def _write_branches(words, report, method, max_rows):
     """List the branches that fell, as lines of a table."""
     tree = words.fitted.tree
     is_made = (report["decision"] != "kept") & (report["tree_node"] >= 0)
@@ -172,7 +181,8 @@ def _write_branches(words, report, max_rows):
     sizes = report["n_leaves"][rows]
     rows = rows[np.lexsort((report["node"][rows], -sizes))]
     shown = rows if max_rows is None else rows[:max_rows]
-    lines = [["leaves", "first test", report.measure, "is now"]]
+    measure = f"{report.measure}{' if divided' * (method == FROM_THE_ROOT)}"
+    lines = [["leaves", "first test", measure, "is now"]]
     for row in shown.tolist():
         node = int(report["tree_node"][row])
         is_raised = report["decision"][row] == "raised"
