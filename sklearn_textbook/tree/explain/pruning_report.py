@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unicodedata import east_asian_width
+
 import numpy as np
 
 from sklearn_textbook.tree.explain.conditions import branch_condition
@@ -12,6 +14,7 @@ from sklearn_textbook.tree.explain.rule_formats import write_conditions
 from sklearn_textbook.tree.explain.rules import Rule, extend_path
 from sklearn_textbook.tree.explain.text import check_at_least, describe_leaf
 from sklearn_textbook.tree.prune import resolve_pruner
+from sklearn_textbook.tree.prune.choose import PRUNERS
 
 #: It divides the root, and so on, where the others make leaves of divided nodes.
 FROM_THE_ROOT = "pre-pruning"
@@ -130,13 +133,11 @@ def _write_head(estimator, report, method):
 
 
 def _name_method(pruning):
-    """Name a method as the books do: ``CostComplexityPruning`` in small letters."""
+    """Name a method as the parameter does, or by the class of the pruner."""
     pruner = resolve_pruner(pruning, strict=False)
-    if pruner is None:
-        return "pruning"
-    letters = type(pruner).__name__
-    words = "".join(f" {c.lower()}" if c.isupper() else c for c in letters).split()
-    return "-".join(words[:-1]) + f" {words[-1]}"
+    names = {made: name for name, made in PRUNERS.items()}
+    name = names.get(type(pruner), type(pruner).__name__)
+    return name if name.lower().endswith("pruning") else f"{name} pruning"
 
 
 def _write_path(path, method):
@@ -170,6 +171,8 @@ def _write_change(before, after, method):
 # ------------------------------------------------------------------- the branches
 def _write_branches(words, report, method, max_rows):
     """List the branches that fell, as lines of a table."""
+    if not report.n_rows:
+        return
     tree = words.fitted.tree
     is_made = (report["decision"] != "kept") & (report["tree_node"] >= 0)
     rows = np.flatnonzero(is_made)
@@ -262,8 +265,14 @@ def _pair(before, after, between=" -> "):
 
 def _align(lines):
     """Align all columns but the last one, which has no end."""
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    widths = [max(map(_measure, column)) for column in zip(*lines, strict=True)]
     for first, *others, last in lines:
-        cells = [first.rjust(widths[0])]
-        cells += [w.ljust(n) for w, n in zip(others, widths[1:-1], strict=True)]
+        cells = [" " * (widths[0] - _measure(first)) + first]
+        for text, width in zip(others, widths[1:-1], strict=True):
+            cells.append(text + " " * (width - _measure(text)))
         yield "  ".join([*cells, last])
+
+
+def _measure(text):
+    """Width of a text on a screen, where Chinese letters take two places."""
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
