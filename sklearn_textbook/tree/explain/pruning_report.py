@@ -37,8 +37,9 @@ def export_pruning_report(
     now a leaf, the largest branches first: how many leaves hung below it, the column
     it tested, the measure of the whole tree before and after it fell (with
     pre-pruning: before and after it would have been divided), and the rule of the leaf
-    that took its place. A branch that fell with or before a larger one around it is
-    not listed.
+    that took its place. Where the largest branch of a node took its place (subtree
+    raising), that branch is named. A branch that fell with or before a larger one
+    around it is not listed.
 
     Parameters
     ----------
@@ -173,42 +174,56 @@ def _write_branches(words, report, method, max_rows):
     """List the branches that fell, as lines of a table."""
     if not report.n_rows:
         return
-    tree = words.fitted.tree
-    is_made = (report["decision"] != "kept") & (report["tree_node"] >= 0)
-    rows = np.flatnonzero(is_made)
+    rows, places = _find_branches(report)
+    shown = len(rows) if max_rows is None else min(max_rows, len(rows))
     if not len(rows):
         return
-    # A node may have been raised and then pruned: its last step counts.
-    _, last = np.unique(report["tree_node"][rows][::-1], return_index=True)
-    rows = rows[::-1][last]
-    sizes = report["n_leaves"][rows]
-    rows = rows[np.lexsort((report["node"][rows], -sizes))]
-    shown = rows if max_rows is None else rows[:max_rows]
     measure = f"{report.measure}{' if divided' * (method == FROM_THE_ROOT)}"
     lines = [["leaves", "first test", measure, "is now"]]
-    for row in shown.tolist():
-        node = int(report["tree_node"][row])
+    for row, node in zip(rows[:shown].tolist(), places.tolist(), strict=False):
         is_raised = report["decision"][row] == "raised"
         lines.append(
             [
                 f"{report['n_leaves'][row]:,}",
                 words.name(int(report["feature"][row])),
                 _pair(float(report["before"][row]), float(report["after"][row])),
-                _describe_place(words, tree, node, is_raised),
+                _describe_place(words, node, is_raised),
             ]
         )
     yield ""
-    if len(shown):
+    if shown:
         yield from _align(lines)
-    n_others = len(rows) - len(shown)
+    n_others = len(rows) - shown
     if n_others:
-        n_leaves = int(report["n_leaves"][rows[len(shown) :]].sum())
+        n_leaves = int(report["n_leaves"][rows[shown:]].sum())
         more = f"{n_others:,} more branch{'es' if n_others > 1 else ''}"
         yield f"... {more}, of {n_leaves:,} leaves"
 
 
-def _describe_place(words, tree, node, is_raised):
+def _find_branches(report):
+    """Find the rows of the branches that fell, the largest first, and their places.
+
+    A place is the node of the tree that stands where the branch was.
+    """
+    places = report["tree_node"].copy()
+    is_raised = report["decision"] == "raised"
+    if is_raised.any():
+        # The node itself is gone; the root of its largest branch stands in its place.
+        largest = report["raised_node"]
+        number = np.full(max(report["node"].max(), largest.max()) + 1, -1)
+        number[report["node"]] = report["tree_node"]
+        places[is_raised] = number[largest[is_raised]]
+    rows = np.flatnonzero((report["decision"] != "kept") & (places >= 0))
+    rows = rows[np.lexsort((report["node"][rows], -report["n_leaves"][rows]))]
+    # Where several branches fell one after the other, the largest tells it all.
+    _, first = np.unique(places[rows], return_index=True)
+    rows = rows[np.sort(first)]
+    return rows, places[rows]
+
+
+def _describe_place(words, node, is_raised):
     """Write what stands in the place of a branch, as a rule."""
+    tree = words.fitted.tree
     path = find_path(tree, node)
     if path is None:
         start = "where no row gets:"
