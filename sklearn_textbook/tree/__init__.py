@@ -17,7 +17,14 @@ from sklearn_textbook.tree.explain import (
     plot_tree,
 )
 from sklearn_textbook.tree.id3 import ID3Classifier
-from sklearn_textbook.tree.prune import CostComplexityPruning, ErrorBasedPruning
+from sklearn_textbook.tree.prune import (
+    CostComplexityPruning,
+    ErrorBasedPruning,
+    LossPruning,
+    OutOfBagPruning,
+    PrePruning,
+    ReducedErrorPruning,
+)
 
 __all__ = [
     "C45Classifier",
@@ -27,6 +34,10 @@ __all__ = [
     "CostComplexityPruning",
     "ErrorBasedPruning",
     "ID3Classifier",
+    "LossPruning",
+    "OutOfBagPruning",
+    "PrePruning",
+    "ReducedErrorPruning",
     "export_graphviz",
     "export_pruning_report",
     "export_rules",

@@ -62,7 +62,7 @@ class PruningTable(dict):
             )
 
     def __reduce__(self):
-        return _make_table, (dict(self),), vars(self)
+        return _make_table, (dict(self),), vars(self) or None
 
     @property
     def n_rows(self):
