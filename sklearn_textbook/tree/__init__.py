@@ -11,6 +11,7 @@ from sklearn_textbook.tree.c45_rules import C45RulesClassifier
 from sklearn_textbook.tree.cart import CARTClassifier, CARTRegressor
 from sklearn_textbook.tree.explain import (
     export_graphviz,
+    export_pruning_report,
     export_rules,
     export_text,
     plot_tree,
@@ -38,6 +39,7 @@ __all__ = [
     "PrePruning",
     "ReducedErrorPruning",
     "export_graphviz",
+    "export_pruning_report",
     "export_rules",
     "export_text",
     "plot_tree",
