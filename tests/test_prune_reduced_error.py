@@ -54,7 +54,7 @@ def check_same(one, other):
 @pytest.mark.parametrize("method", TWINS)
 def test_leaves_and_report_are_the_twins(method, kind, tie):
     n_steps, decisions = 0, set()
-    for seed in range(10):
+    for seed in range(15):
         case = make_case(kind, 1000 + seed)
         pruned = prune(case, method(tie=tie))
         check_tree(pruned.tree_)
