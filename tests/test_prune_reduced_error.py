@@ -113,7 +113,11 @@ def make_pre_pruning_case(seed):
 
 @pytest.mark.parametrize("tie", TIES)
 def test_pre_pruning_is_deciding_while_growing(tie):
-    """The tree of a twin that asks the other rows before it divides a node."""
+    """The tree of a twin that asks the other rows before it divides a node.
+
+    The twin counts in exact fractions: where two classes weigh the same but for the
+    rounding of fractions (one table of some thousands), the class of a node differs.
+    """
     n_inner = n_stopped = n_divided = 0
     for seed in range(50):
         case, settings, grows, asked, weights = make_pre_pruning_case(seed)
