@@ -49,6 +49,8 @@ EXTENSIONS = {
     "sklearn_textbook.tree.grow._node": {},
     "sklearn_textbook.tree.grow._partition": {"openmp": True},
     "sklearn_textbook.tree.grow._search": {"openmp": True},
+    "sklearn_textbook.tree.grow._settings": {},
+    "sklearn_textbook.tree.grow._task": {},
     "sklearn_textbook.tree.grow._workers": {},
     "sklearn_textbook.tree.route._route": {"openmp": True},
     "sklearn_textbook.tree.prune._cases": {},

@@ -15,8 +15,12 @@ from sklearn_textbook.tree.prune.error_based import (
     compute_added_errors,
     prune_by_error,
 )
+from sklearn_textbook.tree.prune.loss import LossPruning
+from sklearn_textbook.tree.prune.out_of_bag import OutOfBagPruning
 from sklearn_textbook.tree.prune.outcome import PruningTable
+from sklearn_textbook.tree.prune.pre_pruning import PrePruning
 from sklearn_textbook.tree.prune.rebuild import cut_below
+from sklearn_textbook.tree.prune.reduced_error import ReducedErrorPruning
 from sklearn_textbook.tree.prune.rpart_sequence import compute_rpart_sequence
 from sklearn_textbook.tree.prune.simplify import merge_equal_leaves
 from sklearn_textbook.tree.prune.training_data import Rows, TrainingData
@@ -25,8 +29,12 @@ __all__ = [
     "BasePruner",
     "CostComplexityPruning",
     "ErrorBasedPruning",
+    "LossPruning",
+    "OutOfBagPruning",
+    "PrePruning",
     "PruningSequence",
     "PruningTable",
+    "ReducedErrorPruning",
     "Rows",
     "TrainingData",
     "collapse_tree",

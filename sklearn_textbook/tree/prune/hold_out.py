@@ -101,7 +101,9 @@ def choose_held_out(target, is_used, share, random_state=None):
     n_chosen = min(max(1, round(share * len(rows))), len(rows) - 1)
     # Steps of equal length through the sorted rows, from a random start.
     start = random_state.random_sample()
-    places = np.floor((np.arange(n_chosen) + start) * len(rows) / n_chosen)
+    places = (np.arange(n_chosen) + start) * len(rows) / n_chosen
+    # The sum of a large number and a start near 1 may be rounded up.
+    places = np.minimum(places.astype(np.intp), len(rows) - 1)
     is_held_out = np.zeros(len(is_used), dtype=bool)
-    is_held_out[rows[places.astype(np.intp)]] = True
+    is_held_out[rows[places]] = True
     return is_held_out
