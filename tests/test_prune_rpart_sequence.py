@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.model_selection import KFold
 
-from sklearn_textbook.tree import CARTClassifier, CARTRegressor
+from sklearn_textbook.tree import CARTClassifier, CARTRegressor, CostComplexityPruning
 from sklearn_textbook.tree.prune import (
     compute_rpart_sequence,
     compute_weakest_link_sequence,
@@ -164,6 +165,29 @@ def test_weights_are_repeated_rows(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    "compute", [compute_rpart_sequence, compute_weakest_link_sequence]
+)
+def test_what_saves_nothing_has_alpha_zero_whatever_the_weights(compute, seed):
+    """Sums of fractions are rounded; what is lost there is no gain."""
+    X, y, weight = make_random_table(seed)
+    y[:] = np.random.default_rng(seed).random(len(y)) < 0.2
+    estimator = CARTClassifier(min_samples_leaf=5)
+    tree = estimator.fit(X, y, sample_weight=weight).tree_
+    expected = compute(tree, "error")
+    tree = estimator.fit(X, y, sample_weight=weight * 0.1).tree_
+    sequence = compute(tree, "error")
+    free = expected.find_step(0.0), sequence.find_step(0.0)
+    assert min(free) > 0
+    assert sequence.n_leaves[free[1]] == expected.n_leaves[free[0]]
+    # Of equal alphas, one may fall with the node above or before it.
+    alphas = np.unique(expected.ccp_alphas)
+    np.testing.assert_allclose(
+        np.unique(sequence.ccp_alphas.round(12)), alphas.round(12)
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
 def test_error_is_that_of_the_training_rows(seed):
     X, y, weight = make_random_table(seed)
     estimator = CARTClassifier(max_depth=3).fit(X, y, sample_weight=weight)
@@ -194,6 +218,54 @@ def test_both_sequences_are_equal_where_the_tree_is_concave(seed):
     np.testing.assert_allclose(np.sort(saved[saved > 0]), exact.ccp_alphas[1:])
 
 
+# ------------------------------------------------------------------------ by folds
+COMPUTE = {
+    "rpart": compute_rpart_sequence,
+    "weakest-link": compute_weakest_link_sequence,
+}
+
+
+def count_errors_by_folds(X, y, weight, folds, alphas, sequence, risk):
+    """Weighted errors of the left-out rows: alpha by alpha, tree by tree."""
+    errors = np.zeros(len(alphas))
+    for train, test in folds:
+        fitted = CARTClassifier().fit(X[train], y[train], sample_weight=weight[train])
+        steps = COMPUTE[sequence](fitted.tree_, risk)
+        ends = fitted.apply(X[test])
+        for number, alpha in enumerate(alphas):
+            cut = set(steps.find_cut(steps.find_step(alpha)).tolist())
+            for row, end in zip(test, ends, strict=True):
+                node, place = int(end), int(end)
+                while node >= 0:
+                    place = node if node in cut else place
+                    node = int(fitted.tree_.nodes["parent"][node])
+                predicted = fitted.tree_.statistics[place, 0].argmax()
+                errors[number] += weight[row] * (predicted != y[row])
+    return errors
+
+
+@pytest.mark.parametrize("risk", ["impurity", "error"])
+@pytest.mark.parametrize("sequence", COMPUTE)
+def test_cross_validation_is_an_explicit_loop(sequence, risk):
+    X, y, weight = make_random_table(7, n_rows=60)
+    folds = list(KFold(4, shuffle=True, random_state=0).split(X))
+    pruner = CostComplexityPruning(cv=folds, sequence=sequence, risk=risk)
+    fitted = CARTClassifier(pruning=pruner).fit(X, y, sample_weight=weight)
+    path = fitted.pruning_path_
+    full = COMPUTE[sequence](CARTClassifier().fit(X, y, weight).tree_, risk)
+    alphas = np.unique(np.maximum(full.ccp_alphas, 0))
+    has_useless_splits = full.find_step(0.0) > 0
+    assert path["alpha"].tolist() == [0.0] * has_useless_splits + alphas.tolist()
+    assert len(alphas) > 3
+    last = 10 * alphas[-1] if sequence == "rpart" else np.inf
+    tested = np.append(np.sqrt(alphas[:-1] * alphas[1:]), last)
+    errors = count_errors_by_folds(X, y, weight, folds, tested, sequence, risk)
+    risks = path["cv_risk"][has_useless_splits:]
+    np.testing.assert_allclose(risks, errors / weight.sum())
+    assert fitted.get_n_leaves() == path["n_leaves"][path["selected"]][0]
+
+
+# ------------------------------------------------------------------- ends, bad input
 def test_deep_tree_and_tree_of_one_node():
     n_inner = 50_000
     nodes = make_nodes([2] + [2, 0] * (n_inner - 1) + [0, 0])

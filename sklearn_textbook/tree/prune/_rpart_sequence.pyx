@@ -26,7 +26,7 @@ ENTRY_DTYPE = np.dtype([("key", np.float64), ("rank", np.int64)])
 
 cdef double measure_complexity(
     const Node* nodes, const double* node_costs, const double* complexity,
-    Branch* branches, Entry* heap, Py_ssize_t number,
+    double slack, Branch* branches, Entry* heap, Py_ssize_t number,
 ) noexcept nogil:
     """What a split of a branch saves, once children that save less have fallen.
 
@@ -43,12 +43,12 @@ cdef double measure_complexity(
             # Of equals the last falls first.
             push_entry(heap, &heap_size, complexity[child], -child)
     saved = (node_costs[number] - cost) / n_splits
-    while heap_size > 0 and saved > heap[0].key:
+    while heap_size > 0 and saved > heap[0].key + slack:
         child = <int32_t> -heap[0].rank
         pop_entry(heap, &heap_size)
         n_splits -= branches[child].n_splits
         if n_children == 2:
-            # The sum anew, as rpart has it: rounding decides between ties.
+            # The sum anew, as rpart has it.
             branches[child].cost = node_costs[child]
             cost = branches[first].cost + branches[first + 1].cost
         else:
@@ -60,11 +60,13 @@ cdef double measure_complexity(
 
 
 def measure_complexities(
-    const Node[::1] nodes, const double[::1] node_costs, double[::1] complexity
+    const Node[::1] nodes, const double[::1] node_costs, double slack,
+    double[::1] complexity,
 ):
     """complexity[node]: the cost of a leaf up to which the node is split; 0 in a leaf.
 
-    At least 0, and at most that of the parent.
+    At least 0, and at most that of the parent. Costs that differ by no more than
+    ``slack`` are equal.
     """
     cdef Py_ssize_t n_nodes = nodes.shape[0], i
     cdef Branch[::1] branches = np.empty(n_nodes, dtype=BRANCH_DTYPE)
@@ -74,10 +76,11 @@ def measure_complexities(
             complexity[i] = 0.0
             if nodes[i].n_children > 0:
                 complexity[i] = measure_complexity(
-                    &nodes[0], &node_costs[0], &complexity[0], &branches[0], &heap[0], i
+                    &nodes[0], &node_costs[0], &complexity[0], slack, &branches[0],
+                    &heap[0], i,
                 )
             # A split that saves nothing is never made.
-            if not complexity[i] > 0.0:
+            if not complexity[i] > slack:
                 complexity[i] = 0.0
                 branches[i].cost = node_costs[i]
                 branches[i].n_splits = 0.0

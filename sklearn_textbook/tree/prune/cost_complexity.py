@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_textbook.tree.prune._cost_complexity import find_weakest_links
-from sklearn_textbook.tree.prune.node_risks import measure_node_risks
+from sklearn_textbook.tree.prune.node_risks import SAME, measure_node_risks
 from sklearn_textbook.tree.prune.rebuild import cut_below
 
 
@@ -126,7 +126,8 @@ def compute_weakest_link_sequence(tree, risk="impurity"):
     no leaf, so R(T_t) lacks them, as in rpart. An empty child counts as a leaf.
 
     With whole weights errors are counted exactly, so links that are equally strong are
-    exactly equal. Impurities are rounded, and rounding decides between such links.
+    exactly equal; a link of no more than 1e-12 of the root's risk counts as one of 0.
+    Impurities are rounded, and rounding decides between such links.
 
     The work is O(n log n) for n nodes, plus the sum of the depths of all leaves.
 
@@ -218,6 +219,9 @@ def _compute_sequence(tree, risk, max_alpha):
         tree.nodes, node_risks, max_alpha * total, alphas, risks, n_leaves, cut_node
     )
     alphas, risks = alphas[:stop] / total, risks[:stop] / total
+    if risk == "error":
+        # What rounding leaves of nothing, where weights are fractions.
+        alphas[np.abs(alphas) <= SAME * node_risks[0] / total] = 0.0
     return PruningSequence(
         alphas, risks, n_leaves[:stop].copy(), cut_node[:stop].copy()
     )

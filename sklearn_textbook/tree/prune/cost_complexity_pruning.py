@@ -100,7 +100,12 @@ class CostComplexityPruning(BasePruner):
     long as growing K trees.
 
     rpart deals its folds at random, without strata; its ``xerror`` and ``xstd`` are
-    ``cv_risk`` and ``cv_risk_std`` over the risk of the root.
+    ``cv_risk`` and ``cv_risk_std`` over the risk of the root, for the same folds, with
+    ``sequence="rpart"``, ``missing="surrogate"`` and, for classes, ``risk="error"``.
+    They differ where a left-out row has a value equal to a threshold (there it is
+    a high one), a level that a node has not seen (there it is missing), or no value
+    that a surrogate knows (there the row goes to the heavier child, here to the one
+    with more rows).
 
     References
     ----------

@@ -7,6 +7,8 @@ import numpy as np
 from sklearn_textbook._contract.parameters import check_choice
 
 RISKS = ("impurity", "error")
+#: Costs that differ by no more than this share of the root's cost are equal.
+SAME = 1e-12
 
 
 def measure_node_risks(tree, risk):

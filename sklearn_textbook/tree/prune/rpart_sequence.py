@@ -6,7 +6,7 @@ import numpy as np
 
 from sklearn_textbook.tree.prune._rpart_sequence import measure_complexities
 from sklearn_textbook.tree.prune.cost_complexity import PruningSequence
-from sklearn_textbook.tree.prune.node_risks import measure_node_risks
+from sklearn_textbook.tree.prune.node_risks import SAME, measure_node_risks
 
 
 def compute_rpart_sequence(tree, risk="impurity"):
@@ -53,7 +53,9 @@ def compute_rpart_sequence(tree, risk="impurity"):
     rpart's ``CP`` is alpha over the risk of the root, its ``rel error`` the risk of
     the subtree over that of the root, and its ``nsplit`` the number of leaves less one;
     rpart lists equal alphas once, and drops the splits of alpha 0 as soon as they are
-    grown. ``rpart(cp=0)`` has the same table for the same tree.
+    grown. ``rpart(cp=0)`` has the same table for the same tree. Complexities that
+    differ by no more than 1e-12 of the root's risk are equal here, where in rpart
+    rounding decides.
 
     The sequence is not always the exact one. A child that stays hands up its branch as
     it stands just before the child itself falls, so that splits further down which
@@ -84,7 +86,7 @@ def compute_rpart_sequence(tree, risk="impurity"):
     nodes = tree.nodes
     costs = measure_node_risks(tree, risk)
     complexity = np.empty(tree.node_count)
-    measure_complexities(nodes, costs, complexity)
+    measure_complexities(nodes, costs, SAME * costs[0], complexity)
     inner = np.flatnonzero(nodes["n_children"] > 0)
     # A child's number is larger than its parent's.
     falling = inner[np.lexsort((-inner, complexity[inner]))]
