@@ -13,7 +13,8 @@ from tests.reference.c45_measures import (
     is_equal,
 )
 from tests.reference.c45_prune import PRUNING_SLACK, estimate_more_errors
-from tests.reference.cart_route import find_branch
+from tests.reference.cart_route import find_branch, judge_value
+from tests.reference.cart_splits import MISSING
 
 
 class TreePruner:
@@ -23,6 +24,7 @@ class TreePruner:
         self.rows, self.labels, self.unseen = rows, labels, unseen
         self.confidence = confidence
         self.n_classes = len(nodes[0]["statistics"][0])
+        self.has_surrogates = any(node["surrogates"] for node in nodes)
         self.steps = []
         self.nodes = [dict(node, number=i) for i, node in enumerate(nodes)]
         for node in self.nodes:
@@ -72,6 +74,8 @@ class TreePruner:
     def divide(self, node, cases):
         """The cases of every child, and those that stay."""
         branches, staying, divided = [[] for _ in node["children"]], [], []
+        if self.has_surrogates:
+            node = {**node, "missing_branch": self.find_default(node, cases)}
         for row, weight in cases:
             branch = find_branch(node, self.rows[row])
             if branch == "unseen":
@@ -86,6 +90,18 @@ class TreePruner:
             if share > 1e-6:
                 branch += [(row, part * share) for row, part in divided]
         return branches, staying
+
+    def find_default(self, node, cases):
+        """The child with most weight of known values, where surrogates do not tell."""
+        weights = [0.0] * len(node["children"])
+        for row, weight in cases:
+            value = self.rows[row][node["feature"]]
+            branch = "unseen" if value is MISSING else judge_value(node, value, 0)
+            if branch != "unseen":
+                weights[branch] += weight
+        first, second = sorted(weights)[:-3:-1]
+        is_tied = first - second <= 1e-12 * math.fsum(weights)
+        return -1 if is_tied else weights.index(first)
 
     def estimate(self, node, cases):
         """Errors to be expected of a node and all below if it had these cases."""

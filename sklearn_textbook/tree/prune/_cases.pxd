@@ -66,16 +66,9 @@ cdef int64_t divide_cases(
 ) noexcept nogil
 
 
-cdef inline bint has_surrogates(const Table* table, const Node* test) noexcept nogil:
-    cdef int64_t number = test - table.nodes
-    if table.surrogate_start == NULL:
-        return False
-    return table.surrogate_start[number] < table.surrogate_start[number + 1]
-
-
 cdef inline bint divides_missing(const Table* table, const Node* test) noexcept nogil:
     """Whether all cases that the test cannot place go to all branches, as in C4.5."""
-    return test.missing_branch == FRACTIONAL and not has_surrogates(table, test)
+    return test.missing_branch == FRACTIONAL and table.surrogate_start == NULL
 
 
 cdef inline bint is_sent(const Branch* branch, int64_t n_missing) noexcept nogil:

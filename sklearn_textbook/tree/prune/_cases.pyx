@@ -31,7 +31,9 @@ cdef extern from *:
 
 cdef enum:
     FETCH_AHEAD = 24  # values that are on their way from memory at a time
-    ASK_SURROGATES = -3  # in place of a branch: the value is missing
+    # in place of a branch:
+    ASK_SURROGATES = -3  # the value is missing
+    ASK_OTHERS = -4  # and no surrogate can tell
 
 
 cdef int push_cases(
@@ -109,16 +111,11 @@ cdef inline int32_t branch_of_unknown(
     return table.unseen_branch
 
 
-cdef inline int32_t branch_of_missing(
-    const Table* table, const Node* test
-) noexcept nogil:
-    return ASK_SURROGATES if has_surrogates(table, test) else test.missing_branch
-
-
 cdef int32_t follow_surrogates(
     const Table* table, const Node* test, int64_t row
 ) noexcept nogil:
-    """The branch that the first surrogate tells whose own value is known."""
+    """The branch that the first surrogate tells whose own value is known; or
+    ASK_OTHERS."""
     cdef:
         const Surrogate* stand_in
         int64_t number = test - table.nodes, i
@@ -146,7 +143,56 @@ cdef int32_t follow_surrogates(
         )
         if branch >= 0:
             return branch
-    return test.missing_branch
+    return ASK_OTHERS
+
+
+cdef int32_t find_heaviest(
+    const Node* test, const Case* cases, int64_t n, const int32_t* branch_of,
+    Branch* branches
+) noexcept nogil:
+    """The branch with most weight of known values; STAY if two have most.
+
+    Growing sends those rows so which no surrogate can send. This need not be the
+    branch that the finished test names for new rows, which counts rows, and all.
+    """
+    cdef:
+        int64_t i
+        int32_t b, heaviest = 0
+        double total = 0.0, margin
+        bint is_tied = False
+    for b in range(test.n_children):
+        branches[b].share = 0.0
+    for i in range(n):
+        if branch_of[i] >= 0:
+            branches[branch_of[i]].share += cases[i].weight
+            total += cases[i].weight
+    margin = 1e-12 * total
+    for b in range(1, test.n_children):
+        if branches[b].share > branches[heaviest].share + margin:
+            heaviest = b
+            is_tied = False
+        elif branches[b].share >= branches[heaviest].share - margin:
+            is_tied = True
+    return STAY if is_tied else heaviest
+
+
+cdef void ask_surrogates(
+    const Table* table, const Node* test, const Case* cases, int64_t n,
+    int32_t* branch_of, Branch* branches
+) noexcept nogil:
+    """Send the cases whose value is missing as growing does."""
+    cdef int64_t i, n_asked = 0
+    cdef int32_t heaviest
+    for i in range(n):
+        n_asked += branch_of[i] == ASK_SURROGATES
+    if n_asked == 0:
+        return
+    heaviest = find_heaviest(test, cases, n, branch_of, branches)
+    for i in range(n):
+        if branch_of[i] == ASK_SURROGATES:
+            branch_of[i] = follow_surrogates(table, test, cases[i].row)
+            if branch_of[i] == ASK_OTHERS:
+                branch_of[i] = heaviest
 
 
 # --------------------------------------------------------- the branch of every case
@@ -203,14 +249,16 @@ cdef void find_read_branches(
 
 cdef void find_branches(
     const Table* table, const Node* test, const Case* cases, int64_t n,
-    int32_t* branch_of
+    int32_t* branch_of, Branch* branches
 ) noexcept nogil:
     """The branch of every case, STAY or FRACTIONAL."""
     cdef:
         const int32_t* level_map = table.level_branch + test.map_start
-        int64_t offset = test.feature * table.codes.stride, i
-        int32_t of_missing = branch_of_missing(table, test)
+        int64_t offset = test.feature * table.codes.stride
+        int32_t of_missing = test.missing_branch
         int32_t of_unknown = branch_of_unknown(table, test)
+    if table.surrogate_start != NULL:
+        of_missing = ASK_SURROGATES
     if test.kind != NOMINAL or table.codes.start == NULL:
         find_read_branches(table, test, cases, n, of_missing, of_unknown, branch_of)
     elif table.codes.is_wide:
@@ -224,9 +272,7 @@ cdef void find_branches(
             of_missing, of_unknown, branch_of
         )
     if of_missing == ASK_SURROGATES:
-        for i in range(n):
-            if branch_of[i] == ASK_SURROGATES:
-                branch_of[i] = follow_surrogates(table, test, cases[i].row)
+        ask_surrogates(table, test, cases, n, branch_of, branches)
 
 
 cdef int64_t count_missing(
@@ -371,7 +417,7 @@ cdef int64_t divide_cases(
             table, test, cases, n, stack.scratch, branches, last
         )
     else:
-        find_branches(table, test, cases, n, stack.branch_of)
+        find_branches(table, test, cases, n, stack.branch_of, branches)
         n_missing = divide_by_branch(
             test, cases, n, stack.scratch, stack.branch_of, branches, n_staying, last
         )

@@ -20,7 +20,7 @@ from sklearn_textbook.tree.prune._error_estimate cimport (
     find_majority, is_at_most,
 )
 from sklearn_textbook.tree.prune._pruner cimport (
-    DONE, KEPT, NO_MEMORY, PRUNED, RAISED, Entry, Frame, Outcome, Pruner, Slot, Step, is_leaf, prune_root, test_of,
+    DONE, KEPT, NO_MEMORY, OTHER_ROWS, PRUNED, RAISED, Entry, Frame, Outcome, Pruner, Slot, Step, is_leaf, prune_root, test_of,
     weights_of,
 )
 from sklearn_textbook.tree.split._types cimport Code
@@ -332,6 +332,13 @@ def prune_nodes(
                 outcome = prune_root(&p)
         if outcome == NO_MEMORY:
             raise MemoryError("There is not enough memory to prune the tree.")
+        if outcome == OTHER_ROWS:
+            raise ValueError(
+                "The rows do not reach the nodes of the tree as those did that grew "
+                "it, so that none of its branches can be raised. Weighted rows with "
+                "missing values may do so in a tree with missing='surrogate' that has "
+                "no surrogates; subtree_raising=False needs no rows."
+            )
         n_kept = list_slots(&p, order)
         kept = np.empty(n_kept, dtype=NODE_DTYPE)
         kept_statistics = np.empty((n_kept, p.n_classes))

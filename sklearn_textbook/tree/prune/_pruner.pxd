@@ -7,6 +7,8 @@ from sklearn_textbook.tree.prune._cases cimport Branch, Case, Stack, Table
 from sklearn_textbook.tree.prune._error_estimate cimport Confidence
 
 cdef enum Outcome:
+    # the rows do not go down the tree as those did that grew it
+    OTHER_ROWS = -2
     NO_MEMORY = -1
     DONE = 0
     # the node has been raised and is to be pruned again

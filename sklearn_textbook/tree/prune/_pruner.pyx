@@ -95,7 +95,19 @@ cdef double estimate_staying(
     return estimate_counted(&p.confidence, weight, errors)
 
 
-cdef void open_frame(Pruner* p, Frame* frame) noexcept nogil:
+cdef bint are_others(
+    const Pruner* p, const Frame* frame, int32_t child
+) noexcept nogil:
+    """Whether a child whose cases nobody has changed gets others than in growing."""
+    cdef int64_t n_cases = p.branches[child].n_known
+    if frame.is_new or divides_missing(&p.table, test_of(p, frame.slot)):
+        return False
+    if is_sent(&p.branches[child], frame.n_missing):
+        n_cases += frame.n_missing
+    return n_cases != p.slots[child].n_cases
+
+
+cdef Outcome open_frame(Pruner* p, Frame* frame) noexcept nogil:
     """Divide the cases of a node, and tell which children to go to."""
     cdef:
         const Node* test = test_of(p, frame.slot)
@@ -107,7 +119,7 @@ cdef void open_frame(Pruner* p, Frame* frame) noexcept nogil:
         p.slots[child].is_pending = False
         is_lowest = is_lowest and is_leaf(p, child)
     if is_lowest and not frame.is_new and divides_missing(&p.table, test):
-        return
+        return DONE
     frame.n_missing = divide_cases(
         &p.table, test, &p.stack, frame.start, frame.n_cases, &p.branches[first],
         &frame.n_staying, &last
@@ -116,11 +128,14 @@ cdef void open_frame(Pruner* p, Frame* frame) noexcept nogil:
         p, weights_of(p, frame.slot), p.stack.cases + frame.start, frame.n_staying
     )
     for child in range(first, stop):
+        if are_others(p, frame, child):
+            return OTHER_ROWS
         if has_same_cases(p, frame, child):
             continue
         if frame.is_new:
             count_again(p, frame, child)
         p.slots[child].is_pending = not is_leaf(p, child)
+    return DONE
 
 
 cdef int32_t next_pending(Pruner* p, Frame* frame) noexcept nogil:
@@ -313,6 +328,13 @@ cdef Outcome send_down(
         includes_old = step.includes_old
 
 
+cdef inline bint keeps_ways(const Pruner* p, const Frame* frame) noexcept nogil:
+    """Whether other cases that come to the branches of a node leave the weights and
+    the ways of those alone that are there. Where surrogates cannot tell, a case goes to
+    the heaviest branch, which may become another one."""
+    return frame.n_missing == 0 and p.table.surrogate_start == NULL
+
+
 cdef Outcome estimate_branch(
     Pruner* p, const Frame* frame, int32_t child, double limit, double* total
 ) noexcept nogil:
@@ -323,7 +345,7 @@ cdef Outcome estimate_branch(
         int64_t n_inside = p.branches[child].n_known
         int64_t n_behind = frame.n_cases - n_before - n_inside
         Outcome outcome
-    if frame.n_missing == 0 and not p.slots[child].meets_missing:
+    if keeps_ways(p, frame) and not p.slots[child].meets_missing:
         # The cases of the branch keep their weights and their ways, so only those of
         # the other branches need to be sent.
         total[0] = p.slots[child].estimate
@@ -339,7 +361,7 @@ cdef Outcome estimate_branch(
     total[0] = 0.0
     if push_cases(&p.stack, &p.stack, frame.start, frame.n_cases, 1.0) < 0:
         return NO_MEMORY
-    outcome = send_down(p, child, base, False, frame.n_missing == 0, limit, total)
+    outcome = send_down(p, child, base, False, keeps_ways(p, frame), limit, total)
     p.stack.top = base
     return outcome
 
@@ -430,7 +452,7 @@ cdef Outcome settle_node(Pruner* p, Frame* frame) noexcept nogil:
         slot.test = p.slots[largest].test
         frame.is_open = False
         frame.is_new = True
-        frame.includes_old = frame.n_missing == 0
+        frame.includes_old = keeps_ways(p, frame)
         return AGAIN
     if write_down(p, frame.slot, largest, KEPT, tree, leaf) < 0:
         return NO_MEMORY
@@ -446,8 +468,8 @@ cdef Outcome prune_root(Pruner* p) noexcept nogil:
     push_frame(p, 0, 0, p.stack.top, INSIDE)
     while p.n_frames > 0:
         frame = top_frame(p)
-        if not frame.is_open:
-            open_frame(p, frame)
+        if not frame.is_open and open_frame(p, frame) == OTHER_ROWS:
+            return OTHER_ROWS
         child = next_pending(p, frame)
         if child != NOBODY:
             outcome = enter_child(p, frame, child)

@@ -83,9 +83,10 @@ class ErrorBasedPruning(BasePruner):
     among the branches, in proportion to the weight of the rows that have it, and is so
     divided anew wherever a branch is raised.
 
-    In other trees rows go down a raised branch as they would in prediction: a missing
-    value goes to the child that the test or its surrogates name, and a level that the
-    test does not know is divided (``unseen="fractional"``) or stays where it is. Rows
+    In other trees a missing value goes down a raised branch to the child that the test
+    or its surrogates name (if none can tell, to that with most weight, as in growing),
+    and a level that the test does not know is divided (``unseen="fractional"``) or
+    stays where it is. Rows
     that stay in an inner node are in no leaf; they are counted as one more leaf of it,
     whose class is the majority class of the node. Surrogates go with their test and
     keep the measures with which they were grown. C4.5 and J48 have no such rows.
