@@ -20,8 +20,8 @@ from sklearn_textbook.tree.prune._error_estimate cimport (
     find_majority, is_at_most,
 )
 from sklearn_textbook.tree.prune._pruner cimport (
-    DONE, KEPT, NO_MEMORY, OTHER_ROWS, PRUNED, RAISED, Entry, Frame, Outcome, Pruner, Slot, Step, is_leaf, prune_root, test_of,
-    weights_of,
+    DONE, KEPT, NO_MEMORY, OTHER_ROWS, PRUNED, RAISED, Entry, Frame, Outcome, Pruner,
+    Slot, Step, is_leaf, prune_root, test_of, weights_of,
 )
 from sklearn_textbook.tree.split._types cimport Code
 
@@ -398,21 +398,21 @@ def estimate_nodes(
 
 def add_up_estimates(
     const Node[::1] nodes, const double[::1] leaf, const double[::1] rest,
-    const uint8_t[::1] is_leaf, bint prunes, double[::1] branch, uint8_t[::1] cut,
+    const uint8_t[::1] fallen, bint prunes, double[::1] branch, uint8_t[::1] cut,
 ):
-    """branch = estimated errors of what is below each node; a node of ``is_leaf``
+    """branch = estimated errors of what is below each node; a node of ``fallen``
     counts as a leaf for those above it.
 
     prunes: whether inner nodes become leaves where that costs no more than 0.1 errors;
     then branch holds what is left below a node when it is looked at. cut = 1 for
-    those, and for ``is_leaf``.
+    those, and for ``fallen``.
     """
     cdef Py_ssize_t i
     cdef int32_t child, first
     with nogil:
         # Backwards, since children stand behind their parents.
         for i in range(nodes.shape[0] - 1, -1, -1):
-            cut[i] = is_leaf[i]
+            cut[i] = fallen[i]
             first = nodes[i].first_child
             if nodes[i].kind == LEAF:
                 branch[i] = leaf[i]
