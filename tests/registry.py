@@ -50,6 +50,7 @@ INSTANCES = {
         CARTClassifier(pruning="cost-complexity"),
         CARTClassifier(pruning=ReducedErrorPruning(0.4, random_state=0)),
         CARTClassifier(pruning=LossPruning(2.0, "entropy")),
+        CARTClassifier(pruning="error-based", missing="branch"),
     ],
     "CARTRegressor": [
         CARTRegressor(),
