@@ -16,6 +16,7 @@ from sklearn_textbook.tree.grow.layout import FRACTIONAL, LEAF
 from sklearn_textbook.tree.grow.target import Target
 from sklearn_textbook.tree.prune import (
     ErrorBasedPruning,
+    Rows,
     TrainingData,
     collapse_tree,
     compute_added_errors,
@@ -152,7 +153,7 @@ def make_data(matrix, codes, weight=None):
     codes = np.asarray(codes, dtype=np.int32).reshape(-1, 1)
     target = Target(codes, None, np.array([codes.max() + 1]))
     table = SimpleNamespace(level_codes=None)
-    return TrainingData(matrix, table, target, weight)
+    return TrainingData(Rows(matrix, target, weight), table)
 
 
 def assert_same_tree(one, other):

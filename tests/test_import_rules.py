@@ -21,7 +21,8 @@ STATIONS = ["encode", "split", "grow", "prune", "route", "rules", "explain", "ex
 TREE_ROOMS = [f"{PACKAGE}.tree.{station}" for station in STATIONS]
 # What recipes share; none is a recipe itself. Each imports only from those before it.
 RECIPE_BASES = [
-    f"{PACKAGE}.tree.{base}" for base in ("pruning_parameter", "recipe", "gain_recipe")
+    f"{PACKAGE}.tree.{base}"
+    for base in ("pruning_parameter", "recipe", "cart_recipe", "gain_recipe")
 ]
 # The only recipe that begins where another ends: its rules are made of that tree.
 MADE_OF = {f"{PACKAGE}.tree.c45_rules": f"{PACKAGE}.tree.c45"}

@@ -53,16 +53,17 @@ def random_tree(rng, n_inner, max_children, denominator=16):
 
 # -------------------------------------------------------------- against scikit-learn
 @pytest.mark.parametrize(("model", "criterion"), MODELS)
-@pytest.mark.parametrize("seed", range(40))
-def test_sequence_is_scikit_learns_bit_for_bit(model, criterion, seed):
-    estimator, (table, y, weight) = fit_random(model, criterion, seed)
-    path = estimator.cost_complexity_pruning_path(table, y, sample_weight=weight)
-    tree, _ = convert_sklearn_tree(estimator)
-    sequence = compute_weakest_link_sequence(tree)
-    np.testing.assert_array_equal(sequence.ccp_alphas, path.ccp_alphas)
-    np.testing.assert_array_equal(sequence.impurities, path.impurities)
-    assert sequence.n_leaves[0] == estimator.get_n_leaves()
-    assert sequence.n_leaves[-1] == 1
+@pytest.mark.parametrize("chunk", range(4))
+def test_sequence_is_scikit_learns_bit_for_bit(model, criterion, chunk):
+    for seed in range(50 * chunk, 50 * chunk + 50):  # 1,000 tables in all
+        estimator, (table, y, weight) = fit_random(model, criterion, seed)
+        path = estimator.cost_complexity_pruning_path(table, y, sample_weight=weight)
+        tree, _ = convert_sklearn_tree(estimator)
+        sequence = compute_weakest_link_sequence(tree)
+        np.testing.assert_array_equal(sequence.ccp_alphas, path.ccp_alphas)
+        np.testing.assert_array_equal(sequence.impurities, path.impurities)
+        assert sequence.n_leaves[0] == estimator.get_n_leaves()
+        assert sequence.n_leaves[-1] == 1
 
 
 def test_sequence_of_a_large_tree_is_scikit_learns():

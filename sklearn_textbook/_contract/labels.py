@@ -123,15 +123,27 @@ def encode_known_labels(y, classes, name="y"):
     """
     codes = np.empty(y.shape, dtype=np.int32)
     for output, known in enumerate(classes):
-        labels = y[:, output]
-        unknown = np.setdiff1d(labels, known)
-        if len(unknown):
+        places, is_known = _find_places(y[:, output], known)
+        if not is_known.all():
+            label = y[:, output].tolist()[int(np.argmin(is_known))]
+            words = ", ".join(map(repr, known.tolist()))
             raise ValueError(
-                f"{name} contains the class {unknown[0]!r}, which the training rows "
-                f"have not; they have {', '.join(map(repr, known.tolist()))}."
+                f"{name} contains the class {label!r}, which the training rows have "
+                f"not; they have {words}."
             )
-        codes[:, output] = np.searchsorted(known, labels)
+        codes[:, output] = places
     return codes
+
+
+def _find_places(labels, known):
+    """Places of labels among known classes, and whether they are there."""
+    if labels.dtype.kind in "biuf" and known.dtype.kind in "biuf":
+        places = np.minimum(np.searchsorted(known, labels), len(known) - 1)
+        return places, known[places] == labels
+    # Numbers and strings have no common order, and "1" is not 1.
+    number_of = {label: number for number, label in enumerate(known.tolist())}
+    places = np.array([number_of.get(label, -1) for label in labels.tolist()])
+    return places, places >= 0
 
 
 def _encode_column(labels):

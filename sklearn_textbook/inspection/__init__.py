@@ -1,5 +1,6 @@
 """Displays: what is better looked at, after scikit-learn's Display convention."""
 
+from sklearn_textbook.inspection.pruning_path_display import PruningPathDisplay
 from sklearn_textbook.inspection.tree_display import TreeDisplay
 
-__all__ = ["TreeDisplay"]
+__all__ = ["PruningPathDisplay", "TreeDisplay"]

@@ -11,12 +11,20 @@ from sklearn_textbook.tree.c45_rules import C45RulesClassifier
 from sklearn_textbook.tree.cart import CARTClassifier, CARTRegressor
 from sklearn_textbook.tree.explain import (
     export_graphviz,
+    export_pruning_report,
     export_rules,
     export_text,
     plot_tree,
 )
 from sklearn_textbook.tree.id3 import ID3Classifier
-from sklearn_textbook.tree.prune import CostComplexityPruning, ErrorBasedPruning
+from sklearn_textbook.tree.prune import (
+    CostComplexityPruning,
+    ErrorBasedPruning,
+    LossPruning,
+    OutOfBagPruning,
+    PrePruning,
+    ReducedErrorPruning,
+)
 
 __all__ = [
     "C45Classifier",
@@ -26,7 +34,12 @@ __all__ = [
     "CostComplexityPruning",
     "ErrorBasedPruning",
     "ID3Classifier",
+    "LossPruning",
+    "OutOfBagPruning",
+    "PrePruning",
+    "ReducedErrorPruning",
     "export_graphviz",
+    "export_pruning_report",
     "export_rules",
     "export_text",
     "plot_tree",

@@ -108,6 +108,11 @@ class ID3Classifier(BaseGainTree):
     rules_ : sequence of dict
         One if-then rule per leaf, and, with ``unseen="parent"``, one per inner node
         in which a row with an unseen level may stop.
+    pruning_path_ : PruningTable
+        With "cost-complexity": the subtrees, their risks, and which was chosen.
+    pruning_report_ : PruningTable
+        With any ``pruning``: the nodes that were looked at, what became of them, and
+        the measure that decided.
 
     See Also
     --------

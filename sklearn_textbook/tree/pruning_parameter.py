@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.labels import check_target, encode_known_labels
 from sklearn_textbook._contract.threads import count_threads
-from sklearn_textbook._contract.weights import apply_class_weight, check_weights
+from sklearn_textbook._contract.weights import apply_known_class_weight, check_weights
 from sklearn_textbook.tree.encode import encode_table
 from sklearn_textbook.tree.grow.target import Target
 from sklearn_textbook.tree.prune import Rows, TrainingData, resolve_pruner
@@ -24,14 +24,9 @@ class PruningParameter:
     # ------------------------------------------------------------------------ rows
     def _check_validation(self, pruner, validation):
         """Raise ValueError for validation rows that nobody would look at."""
-        X_val, y_val, weight_val = validation
-        if X_val is None:
-            if y_val is not None or weight_val is not None:
-                given = "y_val" if y_val is not None else "sample_weight_val"
-                raise ValueError(f"{given} was given without X_val.")
+        _require_whole(validation, suffix="_val")
+        if validation[0] is None:
             return
-        if y_val is None:
-            raise ValueError("X_val was given without y_val.")
         if pruner is None or pruner.uses_validation == "never":
             who = "pruning=None" if pruner is None else type(pruner).__name__
             raise ValueError(
@@ -55,13 +50,17 @@ class PruningParameter:
                 f"{self.n_outputs_} outputs need "
                 f"{(matrix.shape[0], self.n_outputs_)}."
             )
-        weight = sample_weight = check_weights(sample_weight, matrix.shape[0])
+        weight = sample_weight = check_weights(
+            sample_weight, matrix.shape[0], f"sample_weight{suffix}"
+        )
         if is_classifier:
             classes = [self.classes_] if self.n_outputs_ == 1 else self.classes_
             codes = encode_known_labels(y, classes, name)
             n_classes = np.array([len(found) for found in classes], dtype=np.int64)
             labels = y[:, 0] if self.n_outputs_ == 1 else y
-            weight = apply_class_weight(self.class_weight, labels, weight)
+            weight = apply_known_class_weight(
+                self.class_weight, classes, codes, labels, weight
+            )
             target = Target(codes, None, n_classes)
             return Rows(matrix, target, weight, sample_weight)
         values = np.ascontiguousarray(y, dtype=np.float64)
@@ -111,12 +110,14 @@ class PruningParameter:
         check_is_fitted(self)
         pruner.check_parameters()
         self._check_validation(pruner, validation)
+        _require_whole(training)
         if validation[0] is not None:
             validation = self._read_rows(*validation, suffix="_val")
         else:
             validation = None
         rows = table = grow = given = None
-        n_threads = count_threads(self.n_jobs)
+        n_values = 1 if validation is None else validation.matrix.size
+        n_threads = count_threads(self.n_jobs, n_values)
         if training[0] is not None:
             rows = self._read_rows(*training)
             rows, given = self._select_rows(rows)
@@ -186,3 +187,13 @@ class PruningParameter:
             if isinstance(pruning, str):
                 params["pruning"] = resolve_pruner(pruning)
         return super().set_params(**params)
+
+
+def _require_whole(rows, suffix=""):
+    """Raise ValueError for a table without a target or the other way round."""
+    X, y, weight = rows
+    if X is not None and y is None:
+        raise ValueError(f"X{suffix} was given without y{suffix}.")
+    if X is None and (y is not None or weight is not None):
+        given = "y" if y is not None else "sample_weight"
+        raise ValueError(f"{given}{suffix} was given without X{suffix}.")

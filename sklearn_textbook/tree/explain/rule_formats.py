@@ -153,7 +153,7 @@ def _make_records(fitted, rules):
     return make(fitted, rules)
 
 
-def _write_conditions(words, rule):
+def write_conditions(words, rule):
     """Put the conditions of a rule into words."""
     texts = [words.condition(condition) for condition in rule.conditions]
     if len(texts) > 1:
@@ -163,7 +163,7 @@ def _write_conditions(words, rule):
 
 def _write_line(words, rule, number):
     """One rule as a line."""
-    conditions = _write_conditions(words, rule)
+    conditions = write_conditions(words, rule)
     is_next = words.fitted.is_list and number > 0
     if conditions:
         start = f"{'ELSE ' if is_next else ''}IF {conditions} THEN"
@@ -188,7 +188,7 @@ def _make_frame(words, rules, rename):
         ) from error
     fitted = words.fitted
     frame = pd.DataFrame(_make_records(fitted, rules))
-    frame["conditions"] = [_write_conditions(words, rule) for rule in rules]
+    frame["conditions"] = [write_conditions(words, rule) for rule in rules]
     if fitted.tree.is_classifier and rename:
         names = [words.outputs(rule.node) for rule in rules]
         frame["class"] = [each[0] for each in names] if fitted.is_single else names

@@ -114,7 +114,7 @@ def _lines(words, max_depth, spacing, show_weights):
     step, dash = "|" + " " * spacing, "|" + "-" * spacing + " "
     below = count_below(tree)
     if not has_children(tree, 0):
-        yield f"{dash}{_leaf(words, 0, show_weights)}\n"
+        yield f"{dash}{describe_leaf(words, 0, show_weights)}\n"
         return
     # Nodes, and lines that follow the branches of a node, still to be written.
     stack = [(None, -1, 0)]
@@ -122,7 +122,7 @@ def _lines(words, max_depth, spacing, show_weights):
         text, depth, node = stack.pop()
         ending = ""
         if node is not None and not has_children(tree, node):
-            ending = f": {_leaf(words, node, show_weights)}"
+            ending = f": {describe_leaf(words, node, show_weights)}"
         elif node is not None and max_depth is not None and depth >= max_depth:
             ending = f": {_cut(words, node, below)}"
         elif node is not None:
@@ -174,7 +174,7 @@ def _prediction(words, node):
     return f"{words.prediction(node)} ({share})" if share else words.prediction(node)
 
 
-def _leaf(words, node, show_weights):
+def describe_leaf(words, node, show_weights=False):
     """Say what a leaf predicts, its size and confidence."""
     tree = words.fitted.tree
     notes = [words.size(node)]
@@ -203,4 +203,4 @@ def _cut(words, node, below):
     """Say what stands under a node at which the text stops."""
     leaves, levels = int(below.n_leaves[node]), int(below.n_levels[node])
     more = f"... {leaves} leaves in {levels} more level{'s' if levels > 1 else ''}"
-    return f"{more}; here {_leaf(words, node, show_weights=False)}"
+    return f"{more}; here {describe_leaf(words, node)}"

@@ -10,7 +10,6 @@ decides a split is the same in both phases and for any number of threads.
 import numpy as np
 
 from cython.parallel cimport prange, threadid
-from libc.math cimport INFINITY
 from libc.stdlib cimport calloc, free, malloc, qsort
 from libc.string cimport memset
 
@@ -24,7 +23,6 @@ from sklearn_textbook.tree.grow._buffers cimport (
     free_stack,
     push_frame,
     release_block,
-    reserve_nodes,
     start_buffer,
     start_stack,
 )
@@ -41,6 +39,8 @@ from sklearn_textbook.tree.grow._fill cimport (
 from sklearn_textbook.tree.grow._fractions cimport load_weights, save_weights
 from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.grow._node cimport expand_node
+from sklearn_textbook.tree.grow._settings cimport fill_codes, fill_problem, write_root
+from sklearn_textbook.tree.grow._task cimport grow_task
 from sklearn_textbook.tree.grow._workers cimport (
     Arena,
     Worker,
@@ -55,10 +55,8 @@ from sklearn_textbook.tree.grow._workers cimport (
 )
 from sklearn_textbook.tree.split._column cimport count_missing
 from sklearn_textbook.tree.split._types cimport (
-    CHOOSE_SCORE,
     LOCAL_ROWS,
     SCAN_FIXED,
-    GainRules,
     Keyed,
     Problem,
     Codes,
@@ -67,7 +65,6 @@ from sklearn_textbook.tree.split._types cimport (
     int32_t,
     int64_t,
     uint8_t,
-    uint16_t,
     uint32_t,
     uint64_t,
 )
@@ -86,64 +83,6 @@ def choose_task_rows(int64_t n_rows, int64_t n_columns):
         return n_rows
     limit = min(LOCAL_ROWS, max(64, n_rows // 6))
     return max(64, min(limit, LOCAL_CELLS // max(1, n_columns)))
-
-
-cdef int grow_task(
-    const Problem* problem, Arena* arena, Worker* worker, NodeBuffer* done,
-    const NodeBuffer* above, Frame* frame, const int32_t* active
-) noexcept nogil:
-    """Grow one subtree whose rows stand in the local arena."""
-    cdef:
-        int64_t i, k, size = problem.n_statistics
-        int outcome = 0
-        Frame root = frame[0]
-        Stack* stack = &worker.stack
-    if start_buffer(&worker.buffer, size, problem.monotonic != NULL) < 0:
-        return -1
-    # Many-way trees often have about as many nodes as rows.
-    if problem.any_coded and reserve_nodes(&worker.buffer, root.n_rows) < 0:
-        return -1
-    worker.buffer.n_nodes = 1
-    worker.buffer.nodes[0] = above.nodes[frame.node]
-    worker.buffer.task[0] = -1
-    for k in range(size):
-        worker.buffer.statistics[k] = above.statistics[frame.node * size + k]
-    if problem.monotonic != NULL:
-        worker.buffer.bounds[0] = frame.lower
-        worker.buffer.bounds[1] = frame.upper
-    root.entries = arena.entries
-    root.stride = arena.stride
-    root.block = NULL
-    root.has_own_weights = False
-    root.start = 0
-    root.node = 0
-    root.fixed = 0
-    if problem.scan == SCAN_FIXED:
-        quantise(
-            arena.rows.y, root.n_rows, <int64_t*>arena.rows.fixed,
-            &arena.rows.fixed_unit
-        )
-        for i in range(root.n_rows):
-            root.fixed += arena.rows.fixed[i]
-    stack.n_frames = 0
-    outcome = push_frame(stack, &root, active)
-    while outcome >= 0 and stack.n_frames > 0:
-        stack.n_frames -= 1
-        root = stack.frames[stack.n_frames]
-        for i in range(root.n_active):
-            worker.active[i] = stack.active[stack.n_frames * problem.n_columns + i]
-        if root.has_own_weights:
-            load_weights(
-                arena, &root, anchor_column(problem, worker.active),
-                <uint32_t*>root.entries
-            )
-        outcome = expand_node(
-            problem, arena, worker, worker, 1, &root, <uint32_t*>root.entries
-        )
-        release_block(&worker.blocks, root.block)
-    done[0] = worker.buffer
-    memset(&worker.buffer, 0, sizeof(NodeBuffer))
-    return -1 if outcome < 0 else 0
 
 
 # --------------------------------------------------------------------- the engine
@@ -206,105 +145,6 @@ cdef class TreeGrower:
         free(<void*>self.table.rows.fixed)
         free_spacing(&self.table)
         free(self.local_number)
-
-    cdef int set_problem(self, dict settings) except -1:
-        """Copy the settings; arrays are kept alive by the caller's dict."""
-        cdef:
-            Problem* problem = &self.problem
-            const int64_t[::1] output_start = settings["output_start"]
-            const int32_t[::1] kind = settings["kind"]
-            const int64_t[::1] n_levels = settings["n_levels"]
-            const uint8_t[::1] has_missing = settings["has_missing"]
-            const double[:, ::1] values = settings["values"]
-            const int32_t[::1] monotonic
-            const int64_t[::1] entropy_table
-        problem.criterion = settings["criterion"]
-        problem.scan = settings["scan"]
-        problem.is_classifier = settings["is_classifier"]
-        problem.n_columns = kind.shape[0]
-        problem.n_outputs = output_start.shape[0] - 1
-        problem.n_statistics = output_start[problem.n_outputs]
-        problem.output_start = &output_start[0]
-        problem.max_depth = settings["max_depth"]
-        problem.min_samples_split = settings["min_samples_split"]
-        problem.min_samples_leaf = settings["min_samples_leaf"]
-        problem.min_weight_leaf = settings["min_weight_leaf"]
-        problem.min_impurity_decrease = settings["min_impurity_decrease"]
-        problem.total_weight = settings["total_weight"]
-        problem.kind = &kind[0]
-        problem.n_levels = &n_levels[0]
-        problem.has_missing = &has_missing[0]
-        problem.values = &values[0, 0]
-        problem.values_stride = values.shape[1]
-        problem.max_levels = settings["max_levels"]
-        problem.any_nominal = settings["any_nominal"]
-        self.set_codes(settings)
-        problem.is_plain = settings["is_plain"]
-        problem.missing_mode = settings["missing_mode"]
-        problem.divides_cases = settings["divides_cases"]
-        problem.categorical_split = settings["categorical_split"]
-        problem.unseen_branch = settings["unseen_branch"]
-        problem.max_features = settings["max_features"]
-        problem.shuffle_columns = settings["shuffle_columns"]
-        problem.random_splitter = settings["random_splitter"]
-        if settings["monotonic"] is not None:
-            monotonic = settings["monotonic"]
-            problem.monotonic = &monotonic[0]
-        if settings["entropy_table"] is not None:
-            entropy_table = settings["entropy_table"]
-            problem.entropy_table = &entropy_table[0]
-            problem.entropy_unit = settings["entropy_unit"]
-        self.set_gain(settings["gain"])
-        self.kept = settings
-        return 0
-
-    cdef int set_codes(self, dict settings) except -1:
-        cdef:
-            const uint8_t[::1] is_coded
-            const uint16_t[:, ::1] narrow
-            const uint32_t[:, ::1] wide
-            Codes* codes = &self.table.codes
-        is_coded = settings["is_coded"]
-        self.problem.is_coded = &is_coded[0]
-        self.problem.any_coded = settings["level_codes"] is not None
-        if not self.problem.any_coded:
-            return 0
-        codes.is_wide = settings["level_codes"].dtype == np.uint32
-        self.problem.has_wide_codes = codes.is_wide
-        if codes.is_wide:
-            wide = settings["level_codes"]
-            codes.start = &wide[0, 0]
-            codes.stride = wide.shape[1]
-        else:
-            narrow = settings["level_codes"]
-            codes.start = &narrow[0, 0]
-            codes.stride = narrow.shape[1]
-        return 0
-
-    cdef int set_gain(self, dict settings) except -1:
-        cdef:
-            GainRules* gain = &self.problem.gain
-            const uint8_t[::1] is_many_valued
-        gain.choice = settings["choice"]
-        if gain.choice == CHOOSE_SCORE:
-            return 0
-        is_many_valued = settings["is_many_valued"]
-        gain.is_many_valued = &is_many_valued[0]
-        gain.min_gain = settings["min_gain"]
-        gain.min_weight_split = settings["min_weight_split"]
-        gain.min_divided_weight = settings["min_divided_weight"]
-        gain.min_branch = settings["min_branch"]
-        gain.needs_all_branches = settings["needs_all_branches"]
-        gain.adapts_minimum = settings["adapts_minimum"]
-        gain.corrects_gain = settings["corrects_gain"]
-        gain.keeps_observed = settings["keeps_observed"]
-        gain.tolerance = settings["tolerance"]
-        gain.weight_tolerance = settings["weight_tolerance"]
-        gain.slack = settings["slack"]
-        gain.resolution = settings["resolution"]
-        gain.least_count = settings["least_count"]
-        gain.least_share = settings["least_share"]
-        return 0
 
     cdef int set_rows(self, dict settings) except -1:
         cdef:
@@ -373,43 +213,6 @@ cdef class TreeGrower:
         if not complete:
             raise MemoryError()
         return 0
-
-    cdef void set_root(self, dict settings, Frame* frame):
-        """The root's record, and the frame from which all others descend."""
-        cdef:
-            NodeBuffer* buffer = &self.workers[0].buffer
-            Node* node = buffer.nodes
-            const double[::1] statistics = settings["root_statistics"]
-            int64_t k
-        memset(node, 0, sizeof(Node))
-        node.first_child = -1
-        node.feature = -2
-        node.missing_branch = -1
-        node.parent = -1
-        node.map_start = -1
-        node.threshold = -2.0
-        node.impurity = settings["root_impurity"]
-        node.weight = settings["total_weight"]
-        node.n_samples = self.n_rows
-        buffer.task[0] = -1
-        for k in range(self.problem.n_statistics):
-            buffer.statistics[k] = statistics[k]
-        buffer.n_nodes = 1
-        memset(frame, 0, sizeof(Frame))
-        frame.n_rows = self.n_rows
-        frame.depth = 0
-        frame.node = 0
-        frame.random_state = settings["random_state"]
-        frame.lower = -INFINITY
-        frame.upper = INFINITY
-        frame.n_active = <int32_t>self.problem.n_columns
-        frame.fixed = 0
-        if self.table.rows.fixed != NULL:
-            for k in range(self.n_rows):
-                frame.fixed += self.table.rows.fixed[k]
-        if self.problem.monotonic != NULL:
-            buffer.bounds[0] = -INFINITY
-            buffer.bounds[1] = INFINITY
 
     cdef int grow_large(self, Frame* root, const int32_t* columns) noexcept nogil:
         """Phase 1: split nodes until all that is left are tasks."""
@@ -682,10 +485,15 @@ def grow_nodes(dict settings, int n_threads):
         Node[::1] nodes
         double[:, ::1] statistics
         int64_t n_nodes
-    grower.set_problem(settings)
+    fill_problem(&grower.problem, settings)
+    fill_codes(&grower.problem, &grower.table.codes, settings)
+    grower.kept = settings
     grower.set_rows(settings)
     grower.allocate(n_threads)
-    grower.set_root(settings, &root)
+    write_root(
+        &grower.problem, &grower.table.rows, grower.n_rows, settings,
+        &grower.workers[0].buffer, &root
+    )
     if not settings["root_is_leaf"]:
         if grower.n_rows <= grower.task_rows:
             grower.grow_at_once(settings, &root)

@@ -121,7 +121,8 @@ class GrownTree:
     def depth(self):
         """Depth of every node, the root having depth 0; shape (node_count,)."""
         depth = np.zeros(self.node_count, dtype=np.int64)
-        parent = self.nodes["parent"]
+        # One copy in the type of what is searched, or every search makes its own.
+        parent = self.nodes["parent"].astype(np.int64)
         # Parents stand before their children, so one level is done at a time.
         first, last = 0, 1
         while last < self.node_count:

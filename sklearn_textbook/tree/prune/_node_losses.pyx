@@ -98,8 +98,8 @@ def count_branch_leaves(const Node[::1] nodes, int64_t[::1] n_leaves):
 
 
 def choose_bottom_up(
-    const Node[::1] nodes, const double[::1] leaf, const double[::1] stay, double slack,
-    bint cuts_ties, uint8_t[::1] cut, double[::1] branch,
+    const Node[::1] nodes, const double[::1] leaf, const double[::1] stay,
+    double slack, bint cuts_ties, uint8_t[::1] cut, double[::1] branch,
 ):
     """From the leaves upwards, make a leaf of every node that is cheaper as one.
 
@@ -148,7 +148,7 @@ def find_gone_steps(
     const Node[::1] nodes, const int64_t[::1] cut_step, int64_t never,
     int64_t[::1] gone_step,
 ):
-    """gone_step[node]: the first step that cuts a node above; ``never`` if none does."""
+    """gone_step[node]: first step that cuts a node above; ``never`` if none does."""
     cdef Py_ssize_t i
     cdef int32_t parent
     with nogil:

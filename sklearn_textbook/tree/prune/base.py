@@ -109,7 +109,8 @@ class BasePruner(BaseEstimator, ABC):
         Parameters
         ----------
         estimator : estimator
-            A fitted tree estimator of this package; it stays as it is.
+            A fitted tree estimator of this package, grown with ``pruning=None`` if all
+            of its tree is to be judged. It stays as it is.
         X_val, y_val : array-like, default=None
             Rows that the tree has not seen, for a pruner that needs some.
         sample_weight_val : array-like of shape (n_val,), default=None

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from sklearn_textbook.tree.prune.cost_complexity_pruning import CostComplexityPruning
 from sklearn_textbook.tree.prune.error_based import ErrorBasedPruning
+from sklearn_textbook.tree.prune.loss import LossPruning
+from sklearn_textbook.tree.prune.out_of_bag import OutOfBagPruning
+from sklearn_textbook.tree.prune.pre_pruning import PrePruning
+from sklearn_textbook.tree.prune.reduced_error import ReducedErrorPruning
 
 PRUNERS = {
+    "pre-pruning": PrePruning,
+    "reduced-error": ReducedErrorPruning,
+    "loss": LossPruning,
     "cost-complexity": CostComplexityPruning,
     "error-based": ErrorBasedPruning,
+    "out-of-bag": OutOfBagPruning,
 }
 
 

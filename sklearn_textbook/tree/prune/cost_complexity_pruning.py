@@ -19,9 +19,13 @@ from sklearn_textbook.tree.prune.outcome import (
     PruningTable,
     cut_and_report,
 )
+from sklearn_textbook.tree.prune.rpart_sequence import compute_rpart_sequence
 from sklearn_textbook.tree.prune.subtree_scores import score_by_loss, score_by_scorer
 
-SEQUENCES = {"weakest-link": compute_weakest_link_sequence}
+SEQUENCES = {
+    "weakest-link": compute_weakest_link_sequence,
+    "rpart": compute_rpart_sequence,
+}
 # Risks that differ by no more than this share of the largest one are equal.
 _SAME = 1e-12
 
@@ -46,9 +50,10 @@ class CostComplexityPruning(BasePruner):
     Parameters
     ----------
     cv : int, splitter, iterable or None, default=10
-        Number of folds, which have nearly the same classes or values each; a splitter
-        of scikit-learn; or the folds as (train, test) indices. None: compute the
-        sequence alone and leave the tree as it is. Not used if ``fit`` gets ``X_val``.
+        Number of folds (at most one per row), which have nearly the same classes or
+        values each; a splitter of scikit-learn; or the folds as (train, test) indices.
+        None: compute the sequence alone and leave the tree as it is. Not used if
+        ``fit`` gets ``X_val``.
     rule : {"min", "1se"}, default="min"
         The subtree of the least risk, the smallest of equals; or the smallest whose
         risk is within one standard error of that.
@@ -187,14 +192,12 @@ class CostComplexityPruning(BasePruner):
             "risk": sequence.impurities[steps],
         }
         chosen = 0
-        if data.validation is not None or self.cv is not None:
-            if data.validation is not None:
-                name = "validation_risk"
-                risk, error = self._validate(tree, sequence, steps, data)
-            else:
-                name = "cv_risk"
-                risk, error = self._cross_validate(alphas, data, n_threads)
-            chosen = choose_subtree(risk, error, self.rule)
+        judged = self._judge(tree, sequence, alphas, steps, data, n_threads)
+        if judged is not None:
+            risk, error = judged
+            # A tree that is one leaf leaves no choice.
+            chosen = choose_subtree(risk, error, self.rule) if len(steps) > 1 else 0
+            name = "cv_risk" if data.validation is None else "validation_risk"
             columns |= {name: risk, f"{name}_std": error}
             columns["selected"] = np.arange(len(steps)) == chosen
         is_cut = np.zeros(tree.node_count, dtype=bool)
@@ -206,6 +209,17 @@ class CostComplexityPruning(BasePruner):
         return SEQUENCES[self.sequence](tree, risk=self.risk)
 
     # ------------------------------------------------------------------- judging
+    def _judge(self, tree, sequence, alphas, steps, data, n_threads):
+        """Risk and standard error of each subtree; None if none is to be chosen."""
+        if data.validation is None and self.cv is None:
+            return None
+        if len(steps) == 1:
+            # It may have a single row, or rows of one class, which make no folds.
+            return np.full((2, 1), np.nan)
+        if data.validation is not None:
+            return self._validate(tree, sequence, steps, data)
+        return self._cross_validate(alphas, data, n_threads)
+
     def _validate(self, tree, sequence, steps, data):
         """Judge the subtrees by validation rows; risk and standard error of each."""
         rows = data.validation

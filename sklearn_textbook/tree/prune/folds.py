@@ -56,7 +56,7 @@ def make_folds(cv, data, random_state=None):
     Raises
     ------
     ValueError
-        If there are too few rows, or a fold has none on either side.
+        If a fold has no rows on either side.
     """
     n_rows, weight = data.target.n_rows, data.weight
     is_used = np.ones(n_rows, dtype=bool) if weight is None else weight > 0
@@ -64,7 +64,7 @@ def make_folds(cv, data, random_state=None):
         fold = deal_folds(data.target, is_used, int(cv), random_state)
         return [
             (is_used & (fold != number), np.flatnonzero(fold == number))
-            for number in range(int(cv))
+            for number in range(fold.max() + 1)
         ]
     folds = []
     for train, test in _split(cv, data):
@@ -98,10 +98,18 @@ def _translate(rows, data):
     if rows.dtype == bool and len(rows) == n_rows:
         mask = rows
     else:
-        if len(rows) and (rows.min() < -n_rows or rows.max() >= n_rows):
-            raise ValueError(
-                f"The folds of cv name row {rows.max()}; there are {n_rows} rows."
-            )
         mask = np.zeros(n_rows, dtype=bool)
+        if rows.size == 0:
+            return mask if is_kept is None else mask[is_kept]
+        if rows.dtype.kind not in "iu":
+            raise ValueError(
+                f"The folds of cv must hold row numbers or masks of {n_rows} rows, not "
+                f"{len(rows)} entries of type {rows.dtype}."
+            )
+        if rows.min() < -n_rows or rows.max() >= n_rows:
+            row = rows.max() if rows.max() >= n_rows else rows.min()
+            raise ValueError(
+                f"The folds of cv name row {row}; there are {n_rows} rows."
+            )
         mask[rows] = True
     return mask if is_kept is None else mask[is_kept]

@@ -44,7 +44,7 @@ def deal_folds(target, is_used, n_folds, random_state=None):
     is_used : ndarray of bool, shape (n_rows,)
         The rows to deal.
     n_folds : int
-        Number of folds.
+        Number of folds; with fewer rows, every row is a fold.
     random_state : int, RandomState instance or None, default=None
         Seed; None: always the same.
 
@@ -52,18 +52,9 @@ def deal_folds(target, is_used, n_folds, random_state=None):
     -------
     fold : ndarray of int, shape (n_rows,)
         Number of each row's fold; -1 for a row that is not used.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer rows than folds.
     """
     rows = np.flatnonzero(is_used)
-    if n_folds > len(rows):
-        raise ValueError(
-            f"Cross-validation with cv={n_folds} needs at least {n_folds} samples that "
-            f"weigh something; there are {len(rows)}."
-        )
+    n_folds = min(n_folds, len(rows))
     random_state = check_random_state(0 if random_state is None else random_state)
     rows = sort_by_target(target, rows, random_state)
     dealt = np.arange(len(rows)) % n_folds
@@ -110,7 +101,9 @@ def choose_held_out(target, is_used, share, random_state=None):
     n_chosen = min(max(1, round(share * len(rows))), len(rows) - 1)
     # Steps of equal length through the sorted rows, from a random start.
     start = random_state.random_sample()
-    places = np.floor((np.arange(n_chosen) + start) * len(rows) / n_chosen)
+    places = (np.arange(n_chosen) + start) * len(rows) / n_chosen
+    # The sum of a large number and a start near 1 may be rounded up.
+    places = np.minimum(places.astype(np.intp), len(rows) - 1)
     is_held_out = np.zeros(len(is_used), dtype=bool)
-    is_held_out[rows[places.astype(np.intp)]] = True
+    is_held_out[rows[places]] = True
     return is_held_out

@@ -97,10 +97,17 @@ def measure_node_losses(tree, rows, data):
     NodeLosses
         The losses.
 
+    Raises
+    ------
+    ValueError
+        If the tree does not predict what the rows have, or a part of the rows has
+        another length.
+
     Notes
     -----
     One pass of routing, then one step for each node that a row enters.
     """
+    _check_rows(tree, rows)
     numbers, ends, shares = data.find_ends(tree, rows.matrix)
     target = rows.target
     y = target.codes if target.is_classifier else target.values
@@ -121,3 +128,20 @@ def measure_node_losses(tree, rows, data):
     add_up_branches(tree.nodes, leaf, stay, branch)
     total = rows.n_rows if rows.weight is None else rows.weight.sum()
     return NodeLosses(leaf, stay, branch, float(total))
+
+
+def _check_rows(tree, rows):
+    """Raise ValueError for rows that the kernel would read past the end of."""
+    target, weight = rows.target, rows.weight
+    if (target.is_classifier, target.n_outputs) != (tree.is_classifier, tree.n_outputs):
+        raise ValueError(
+            f"The rows have {target.n_outputs} outputs and is_classifier="
+            f"{target.is_classifier}; the tree has {tree.n_outputs} and "
+            f"{tree.is_classifier}."
+        )
+    n_weights = rows.n_rows if weight is None else len(weight)
+    if rows.matrix.shape[0] != rows.n_rows or n_weights != rows.n_rows:
+        raise ValueError(
+            f"There are {rows.matrix.shape[0]} rows, {rows.n_rows} targets and "
+            f"{n_weights} weights; they must be as many."
+        )

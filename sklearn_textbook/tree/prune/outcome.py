@@ -11,14 +11,32 @@ from sklearn_textbook.tree.prune._node_losses import count_branch_leaves
 from sklearn_textbook.tree.prune._subtree import mark_kept
 from sklearn_textbook.tree.prune.rebuild import cut_below
 
+#: Rows at either end of a table that are printed.
+_SHOWN_ROWS = 10
+
 
 class PruningTable(dict):
     """A table of equal-length arrays by name.
+
+    Printed, it shows at most its first and last ten rows.
 
     Parameters
     ----------
     **columns : dict of array
         The columns.
+
+    Attributes
+    ----------
+    measure : str or None
+        What the columns ``before`` and ``after`` of a report are, such as "validation
+        error".
+    n_leaves_grown : int or None
+        Number of leaves of the tree as it was grown, in a report.
+
+    Raises
+    ------
+    ValueError
+        If the columns do not have the same number of rows.
 
     Examples
     --------
@@ -26,17 +44,25 @@ class PruningTable(dict):
     >>> table = PruningTable(alpha=[0.0, 0.5], n_leaves=[3, 1])
     >>> table["n_leaves"]
     array([3, 1])
-    >>> print(table)
+    >>> table
      alpha  n_leaves
-       0.0         3
+         0         3
        0.5         1
     """
 
+    measure = None
+    n_leaves_grown = None
+
     def __init__(self, **columns):
         super().__init__({name: np.asarray(data) for name, data in columns.items()})
+        shapes = {name: column.shape for name, column in self.items()}
+        if any(shape != (self.n_rows,) for shape in shapes.values()):
+            raise ValueError(
+                f"The columns of a table need one length; they have shapes {shapes}."
+            )
 
     def __reduce__(self):
-        return _make_table, (dict(self),)
+        return _make_table, (dict(self),), vars(self) or None
 
     @property
     def n_rows(self):
@@ -49,24 +75,47 @@ class PruningTable(dict):
         Returns
         -------
         pandas.DataFrame
-            One column per array.
-        """
-        import pandas as pd
+            One column per array; ``attrs["measure"]`` is ``measure``.
 
-        return pd.DataFrame(dict(self))
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError(
+                "as_frame() needs pandas (pip install pandas). The table itself is a "
+                "dictionary of arrays, which any other data frame can be made of."
+            ) from error
+        frame = pd.DataFrame(dict(self))
+        if self.measure is not None:
+            frame.attrs["measure"] = self.measure
+        return frame
 
     def __str__(self):
-        names = list(self)
-        shown = [[_word(value) for value in self[name]] for name in names]
-        widths = [
-            max(map(len, [name, *column]))
-            for name, column in zip(names, shown, strict=True)
+        if not self:
+            return "PruningTable()"
+        n_left_out = self.n_rows - 2 * _SHOWN_ROWS
+        rows = np.arange(self.n_rows)
+        if n_left_out > 1:
+            rows = np.r_[rows[:_SHOWN_ROWS], rows[-_SHOWN_ROWS:]]
+        columns = [
+            [name, *map(_word, column[rows].tolist())] for name, column in self.items()
         ]
-        lines = [names, *zip(*shown, strict=True)]
-        return "\n".join(
+        widths = [max(map(len, column)) for column in columns]
+        lines = [
             " " + "  ".join(w.rjust(n) for w, n in zip(line, widths, strict=True))
-            for line in lines
-        )
+            for line in zip(*columns, strict=True)
+        ]
+        if n_left_out > 1:
+            lines.insert(1 + _SHOWN_ROWS, f" ... {n_left_out:,} more rows ...")
+        if self.measure is not None:
+            lines.append(f" before, after: {self.measure}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
 
 
 def _make_table(columns):
@@ -74,7 +123,10 @@ def _make_table(columns):
 
 
 def _word(value):
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    """Write a value in few letters, whole numbers in full."""
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.0f}" if abs(value) < 1e12 and value % 1 == 0 else f"{value:.6g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +212,9 @@ def build_report(tree, record, new_number):
     PruningTable
         ``node``, ``tree_node`` (number in the pruned tree, or -1), ``depth``,
         ``feature`` (number of the tested column), ``decision``, ``before``, ``after``,
-        ``n_samples``, ``weight`` and ``n_leaves`` (of the branch as it was grown).
+        ``n_samples``, ``weight`` and ``n_leaves`` (of the branch as it was grown). Its
+        attribute ``measure`` says what ``before`` and ``after`` are,
+        ``n_leaves_grown`` how many leaves the tree had.
     """
     node = np.asarray(record.node, dtype=np.int64)
     nodes = tree.nodes[node]
@@ -180,6 +234,7 @@ def build_report(tree, record, new_number):
         n_leaves=n_leaves[node],
     )
     table.measure = record.measure
+    table.n_leaves_grown = int(tree.n_leaves)
     return table
 
 

@@ -1,0 +1,148 @@
+"""What both CART estimators share: scikit-learn's parameters and their meaning."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import Bunch
+
+from sklearn_textbook._contract.parameters import (
+    check_choice,
+    check_count_or_share,
+    check_integer,
+    check_random_seed,
+    check_real,
+    resolve_count,
+    resolve_max_features,
+)
+from sklearn_textbook.tree.grow.grow import UNLIMITED, GrowthRules
+from sklearn_textbook.tree.prune import (
+    compute_weakest_link_sequence,
+    keep_best_first,
+    prune_to_alpha,
+)
+from sklearn_textbook.tree.recipe import BaseTree
+
+
+class BaseCART(BaseTree):
+    """Parameters and growth of both CART estimators."""
+
+    _criteria = ()
+
+    def _check_parameters(self):
+        check_choice("criterion", self.criterion, self._criteria)
+        check_choice("splitter", self.splitter, ("best", "random"))
+        check_integer("max_depth", self.max_depth, 1, accepts_none=True)
+        check_count_or_share("min_samples_split", self.min_samples_split, 2)
+        check_count_or_share(
+            "min_samples_leaf", self.min_samples_leaf, 1, includes_one=False
+        )
+        check_real("min_weight_fraction_leaf", self.min_weight_fraction_leaf, 0.0, 0.5)
+        check_count_or_share(
+            "max_features", self.max_features, 1, words=(None, "sqrt", "log2")
+        )
+        check_integer("max_leaf_nodes", self.max_leaf_nodes, 2, accepts_none=True)
+        check_real("min_impurity_decrease", self.min_impurity_decrease, 0.0)
+        check_real("ccp_alpha", self.ccp_alpha, 0.0)
+        check_random_seed("random_state", self.random_state)
+        check_choice(
+            "categorical_split",
+            self.categorical_split,
+            ("subset", "one-vs-rest", "multiway"),
+        )
+        check_choice(
+            "missing", self.missing, ("learned", "branch", "surrogate", "error")
+        )
+        check_choice("unseen", self.unseen, ("parent", "fractional", "error"))
+        check_choice("tie_breaking", self.tie_breaking, ("first", "random"))
+
+    def _read_monotonic(self, table, target):
+        """Return the constraints as integers, or None."""
+        if self.monotonic_cst is None:
+            return None
+        if target.n_outputs > 1:
+            raise ValueError(
+                "Monotonicity constraints are not supported with multiple outputs."
+            )
+        constraints = np.asarray(self.monotonic_cst)
+        if constraints.ndim != 1 or len(constraints) != table.n_columns:
+            raise ValueError(
+                f"monotonic_cst has shape {len(np.atleast_1d(constraints))} but the "
+                f"input data X has {table.n_columns} features."
+            )
+        if not np.isin(constraints, (-1, 0, 1)).all():
+            raise ValueError(
+                "monotonic_cst must be None or an array-like of -1, 0 or 1, but got "
+                f"{np.unique(constraints)}"
+            )
+        if target.is_classifier and target.n_classes[0] > 2:
+            raise ValueError(
+                "Monotonicity constraints are not supported with multiclass "
+                "classification."
+            )
+        for name, kind, sign in zip(
+            table.schema.names, table.schema.kinds, constraints, strict=True
+        ):
+            if kind == "nominal" and sign != 0:
+                raise ValueError(
+                    f"monotonic_cst asks for {sign:+d} in column {name!r}, which is "
+                    "nominal: its levels have no order. Use 0 there."
+                )
+        return tuple(int(sign) for sign in constraints)
+
+    def _resolve_rules(self, table, target, weight, n_rows):
+        """Return the growth rules of this estimator on this table."""
+        total_weight = n_rows if weight is None else weight.sum()
+        self.max_features_ = resolve_max_features(self.max_features, table.n_columns)
+        if self.max_features_ > table.n_columns:
+            self.max_features_ = table.n_columns
+        min_samples_split = resolve_count(self.min_samples_split, n_rows)
+        return GrowthRules(
+            criterion=self._criterion_name(),
+            max_depth=UNLIMITED if self.max_depth is None else int(self.max_depth),
+            min_samples_split=max(2, min_samples_split),
+            min_samples_leaf=max(1, resolve_count(self.min_samples_leaf, n_rows)),
+            min_weight_leaf=float(self.min_weight_fraction_leaf * total_weight),
+            min_impurity_decrease=float(self.min_impurity_decrease),
+            max_features=self.max_features_,
+            random_splitter=self.splitter == "random",
+            shuffles_columns=self.tie_breaking == "random",
+            missing=self.missing,
+            categorical_split=self.categorical_split,
+            unseen=self.unseen,
+            monotonic=self._read_monotonic(table, target),
+        )
+
+    def _criterion_name(self):
+        return self.criterion
+
+    def _finish_growth(self, tree, pruner):
+        if self.max_leaf_nodes is not None:
+            tree = keep_best_first(tree, min(self.max_leaf_nodes, tree.node_count + 1))
+        return prune_to_alpha(tree, self.ccp_alpha)
+
+    def cost_complexity_pruning_path(self, X, y, sample_weight=None):
+        """Effective alphas of minimal cost-complexity pruning, and the leaf risks.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The training table.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The target.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        ccp_path : sklearn.utils.Bunch
+            ``ccp_alphas`` and ``impurities``, as in scikit-learn: from the full tree
+            to the root, ascending.
+        """
+        full = clone(self).set_params(ccp_alpha=0.0, pruning=None)
+        full.fit(X, y, sample_weight=sample_weight)
+        sequence = compute_weakest_link_sequence(full.tree_)
+        return Bunch(
+            ccp_alphas=np.array(sequence.ccp_alphas),
+            impurities=np.array(sequence.impurities),
+        )

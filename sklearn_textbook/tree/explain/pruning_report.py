@@ -1,0 +1,293 @@
+"""What pruning did to a tree, in words."""
+
+from __future__ import annotations
+
+from unicodedata import east_asian_width
+
+import numpy as np
+
+from sklearn_textbook.tree.explain.conditions import branch_condition
+from sklearn_textbook.tree.explain.describe import SHOWN_LEVELS, Words, has_children
+from sklearn_textbook.tree.explain.digits import format_number
+from sklearn_textbook.tree.explain.fitted import read_fitted
+from sklearn_textbook.tree.explain.rule_formats import write_conditions
+from sklearn_textbook.tree.explain.rules import Rule, extend_path
+from sklearn_textbook.tree.explain.text import check_at_least, describe_leaf
+from sklearn_textbook.tree.prune import resolve_pruner
+from sklearn_textbook.tree.prune.choose import PRUNERS
+
+#: It divides the root, and so on, where the others make leaves of divided nodes.
+FROM_THE_ROOT = "pre-pruning"
+#: The columns of a path that say how the subtrees were judged.
+JUDGED = {"cv_risk": "cross-validated risk", "validation_risk": "validation risk"}
+
+
+def export_pruning_report(
+    estimator,
+    *,
+    feature_names=None,
+    class_names=None,
+    max_rows=10,
+    decimals=None,
+):
+    """Write what pruning did to a tree: which branches fell, where, and why.
+
+    First how many leaves there were and are, and by which measure the method judged.
+    Then one line for each node of the tree that was divided before pruning and is
+    now a leaf, the largest branches first: how many leaves hung below it, the column
+    it tested, the measure of the whole tree before and after it fell (with
+    pre-pruning: before and after it would have been divided), and the rule of the leaf
+    that took its place. Where the largest branch of a node took its place (subtree
+    raising), that branch is named. A branch that fell with or before a larger one
+    around it is not listed.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted tree of :mod:`sklearn_textbook.tree` that was pruned.
+    feature_names : array-like of str or None, default=None
+        Names of the columns; ``None`` for the names of the training table.
+    class_names : array-like of str or None, default=None
+        Names of the classes in the order of ``classes_`` (for several outputs a list
+        of such lists); ``None`` for the class labels.
+    max_rows : int or None, default=10
+        Number of branches that are listed; the others are counted. ``None`` for all.
+    decimals : int or None, default=None
+        Decimals of thresholds and values. ``None`` takes for each threshold as few
+        as tell it from the other thresholds of its column.
+
+    Returns
+    -------
+    str
+        The text; every line ends with a line feed.
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+        If the estimator is not fitted.
+    TypeError
+        If it is not a tree of this package.
+    ValueError
+        If it was not pruned, a parameter is out of its range, or there are too few
+        or too many names.
+
+    See Also
+    --------
+    sklearn_textbook.inspection.PruningPathDisplay : The subtrees of cost-complexity
+        pruning as a figure.
+
+    Notes
+    -----
+    The table behind the text is ``pruning_report_``, which has a row for every node
+    that the method looked at, those that stay included.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn_textbook.tree import CARTClassifier, export_pruning_report
+    >>> data = load_breast_cancer(as_frame=True)
+    >>> tumour = data.target_names[data.target]
+    >>> tree = CARTClassifier(pruning="cost-complexity").fit(data.data, tumour)
+    >>> print(export_pruning_report(tree, max_rows=1))
+    CARTClassifier, cost-complexity pruning: 13 of 22 leaves are left.
+    cross-validated risk: 0.07206 as grown, 0.06151 pruned (alpha = 0.002302)
+    training risk: 0 as grown, 0.01738 pruned
+    <BLANKLINE>
+    leaves  first test  training risk       is now
+         8  area error  0.01048 -> 0.01738  IF ... THEN benign (332 rows, 98.8%)
+    ... 1 more branch, of 3 leaves
+    <BLANKLINE>
+    """
+    check_at_least("max_rows", max_rows, 0, allow_none=True)
+    check_at_least("decimals", decimals, 0, allow_none=True)
+    fitted = read_fitted(estimator, feature_names, class_names)
+    report = getattr(estimator, "pruning_report_", None)
+    if report is None:
+        raise ValueError(
+            f"{type(estimator).__name__} has no pruning_report_: it was fitted with "
+            f"pruning={getattr(estimator, 'pruning', None)!r}."
+        )
+    words = Words(fitted, decimals, SHOWN_LEVELS)
+    method = _name_method(estimator.pruning)
+    lines = [
+        *_write_head(estimator, report, method),
+        *_write_branches(words, report, method, max_rows),
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+# ----------------------------------------------------------------------- the head
+def _write_head(estimator, report, method):
+    """Tell how many leaves there were and are, and how well both trees do."""
+    name, now = type(estimator).__name__, int(estimator.tree_.n_leaves)
+    before = report.n_leaves_grown
+    if before == now:
+        yield f"{name}, {method}: nothing fell; {_count(now)} there."
+    elif before is None:
+        yield f"{name}, {method}: {_count(now)} left."
+    else:
+        yield f"{name}, {method}: {now:,} of {_count(before)} left."
+    yield from _write_path(getattr(estimator, "pruning_path_", None), method)
+    if report.n_rows:
+        change = _write_change(*_find_ends(report, method), method)
+        yield f"{report.measure}: {change}"
+
+
+def _name_method(pruning):
+    """Name a method as the parameter does, or by the class of the pruner."""
+    pruner = resolve_pruner(pruning, strict=False)
+    names = {made: name for name, made in PRUNERS.items()}
+    name = names.get(type(pruner), type(pruner).__name__)
+    return name if name.lower().endswith("pruning") else f"{name} pruning"
+
+
+def _write_path(path, method):
+    """Tell how the chosen subtree was judged."""
+    selected = None if path is None else path.get("selected")
+    if selected is None or not selected.any():
+        return
+    row = int(selected.argmax())
+    for column, words in JUDGED.items():
+        if column in path:
+            change = _write_change(*path[column][[0, row]].tolist(), method)
+            alpha = format_number(path["alpha"][row])
+            yield f"{words}: {change} (alpha = {alpha})"
+
+
+def _find_ends(report, method):
+    """Find the measure of the tree before the first step and after the last one."""
+    idle = "pruned" if method == FROM_THE_ROOT else "kept"
+    last = report["before" if report["decision"][-1] == idle else "after"][-1]
+    return float(report["before"][0]), float(last)
+
+
+def _write_change(before, after, method):
+    if before == after:
+        return format_number(after)
+    if method == FROM_THE_ROOT:
+        return f"{_pair(before, after, ' undivided, ')} divided"
+    return f"{_pair(before, after, ' as grown, ')} pruned"
+
+
+# ------------------------------------------------------------------- the branches
+def _write_branches(words, report, method, max_rows):
+    """List the branches that fell, as lines of a table."""
+    if not report.n_rows:
+        return
+    rows, places = _find_branches(report)
+    shown = len(rows) if max_rows is None else min(max_rows, len(rows))
+    if not len(rows):
+        return
+    measure = f"{report.measure}{' if divided' * (method == FROM_THE_ROOT)}"
+    lines = [["leaves", "first test", measure, "is now"]]
+    for row, node in zip(rows[:shown].tolist(), places.tolist(), strict=False):
+        is_raised = report["decision"][row] == "raised"
+        lines.append(
+            [
+                f"{report['n_leaves'][row]:,}",
+                words.name(int(report["feature"][row])),
+                _pair(float(report["before"][row]), float(report["after"][row])),
+                _describe_place(words, node, is_raised),
+            ]
+        )
+    yield ""
+    if shown:
+        yield from _align(lines)
+    n_others = len(rows) - shown
+    if n_others:
+        n_leaves = int(report["n_leaves"][rows[shown:]].sum())
+        more = f"{n_others:,} more branch{'es' if n_others > 1 else ''}"
+        yield f"... {more}, of {n_leaves:,} leaves"
+
+
+def _find_branches(report):
+    """Find the rows of the branches that fell, the largest first, and their places.
+
+    A place is the node of the tree that stands where the branch was.
+    """
+    places = report["tree_node"].copy()
+    is_raised = report["decision"] == "raised"
+    if is_raised.any():
+        # The node itself is gone; the root of its largest branch stands in its place.
+        largest = report["raised_node"]
+        number = np.full(max(report["node"].max(), largest.max()) + 1, -1)
+        number[report["node"]] = report["tree_node"]
+        places[is_raised] = number[largest[is_raised]]
+    rows = np.flatnonzero((report["decision"] != "kept") & (places >= 0))
+    rows = rows[np.lexsort((report["node"][rows], -report["n_leaves"][rows]))]
+    # Where several branches fell one after the other, the largest tells it all.
+    _, first = np.unique(places[rows], return_index=True)
+    rows = rows[np.sort(first)]
+    return rows, places[rows]
+
+
+def _describe_place(words, node, is_raised):
+    """Write what stands in the place of a branch, as a rule."""
+    tree = words.fitted.tree
+    path = find_path(tree, node)
+    if path is None:
+        start = "where no row gets:"
+    else:
+        conditions = tuple(c for c in path.values() if not c.is_always_true)
+        rule = Rule(node, False, conditions, 0, 0.0)
+        start = f"IF {write_conditions(words, rule)} THEN" if conditions else "ALWAYS"
+    if is_raised and has_children(tree, node):
+        test = words.name(int(tree.nodes["feature"][node]))
+        return f"{start} its largest branch, which tests {test}"
+    return f"{start} {describe_leaf(words, node)}"
+
+
+def find_path(tree, node):
+    """Find what a row has to meet to reach a node.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+    node : int
+        Number of the node.
+
+    Returns
+    -------
+    dict of int to Condition, or None
+        One condition per column, in the order of the path; None if no row can meet
+        them all.
+    """
+    branches, nodes = [], tree.nodes
+    while node > 0:
+        parent = int(nodes["parent"][node])
+        branches.append((parent, node - int(nodes["first_child"][parent])))
+        node = parent
+    path = {}
+    for parent, branch in reversed(branches):
+        path = extend_path(path, branch_condition(tree, parent, branch))
+        if path is None:
+            return None
+    return path
+
+
+# -------------------------------------------------------------------- small parts
+def _count(number):
+    """Count leaves; the verb agrees."""
+    return f"{number:,} leaf is" if number == 1 else f"{number:,} leaves are"
+
+
+def _pair(before, after, between=" -> "):
+    """Write two numbers with so many digits that they differ if they do."""
+    tolerance = abs(before - after) / 20.0 if before != after else np.inf
+    return between.join(format_number(x, None, tolerance) for x in (before, after))
+
+
+def _align(lines):
+    """Align all columns but the last one, which has no end."""
+    widths = [max(map(_measure, column)) for column in zip(*lines, strict=True)]
+    for first, *others, last in lines:
+        cells = [" " * (widths[0] - _measure(first)) + first]
+        for text, width in zip(others, widths[1:-1], strict=True):
+            cells.append(text + " " * (width - _measure(text)))
+        yield "  ".join([*cells, last])
+
+
+def _measure(text):
+    """Width of a text on a screen, where Chinese letters take two places."""
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)

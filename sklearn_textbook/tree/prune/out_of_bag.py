@@ -1,0 +1,132 @@
+"""Pruning the members of a bagging by their out-of-bag rows, 包外样本剪枝.
+
+周志华《机器学习》, section 8.3.1.
+"""
+
+from __future__ import annotations
+
+from sklearn_textbook._contract.parameters import check_choice
+from sklearn_textbook.tree.prune.base import BasePruner
+from sklearn_textbook.tree.prune.validation_error import (
+    TIES,
+    cut_bottom_up,
+    has_weight,
+    leave_whole,
+)
+
+
+class OutOfBagPruning(BasePruner):
+    """Prune a member of a bagging or forest by its out-of-bag rows, 包外样本剪枝.
+
+    A bootstrap sample leaves out about 36.8 % of the rows. These judge the member as
+    the validation rows do in :class:`ReducedErrorPruning`: from the leaves upwards,
+    every node becomes a leaf that then errs no more on them.
+
+    Parameters
+    ----------
+    tie : {"prune", "keep"}, default="prune"
+        Whether a node falls that errs as much as its branch.
+
+    See Also
+    --------
+    ReducedErrorPruning : For a single tree.
+
+    Notes
+    -----
+    Each member has other out-of-bag rows, so the pruner gets them with the member, as
+    validation rows. A member without any stays as it is. A single tree has no
+    out-of-bag rows: as its ``pruning`` this is an error, unless ``X_val`` and
+    ``y_val`` are given.
+
+    References
+    ----------
+    周志华《机器学习》, section 8.3.1. L. Breiman (1996), Out-of-bag estimation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_textbook.tree import CARTClassifier, OutOfBagPruning
+    >>> X, y = load_iris(return_X_y=True)
+    >>> pruner, random = OutOfBagPruning(), np.random.default_rng(0)
+    >>> for _ in range(3):
+    ...     drawn = random.integers(0, 150, 150)
+    ...     left = np.setdiff1d(np.arange(150), drawn)
+    ...     member = CARTClassifier().fit(X[drawn], y[drawn])
+    ...     pruned = pruner.prune(member, X[left], y[left])
+    ...     print(member.get_n_leaves(), pruned.get_n_leaves())
+    7 5
+    7 3
+    8 6
+    """
+
+    uses_validation = "always"
+    follows_collapse = False
+
+    def __init__(self, tie="prune"):
+        self.tie = tie
+
+    def check_parameters(self):
+        """Require parameters that are allowed.
+
+        Raises
+        ------
+        ValueError
+            If ``tie`` is not; the message says what is allowed.
+        """
+        check_choice("tie", self.tie, TIES)
+
+    def choose_held_out(self, target, weight):
+        """Refuse to hold rows out, which is not how members get theirs.
+
+        Parameters
+        ----------
+        target : Target
+            Classes or values of all rows.
+        weight : ndarray of float64, shape (n_rows,), or None
+            Their weights.
+
+        Raises
+        ------
+        ValueError
+            Always.
+        """
+        raise self._lack_of_rows()
+
+    def prune_grown(self, tree, data, n_threads=1):
+        """Prune a member by its out-of-bag rows.
+
+        Parameters
+        ----------
+        tree : GrownTree
+            The member's tree.
+        data : TrainingData
+            Has the out-of-bag rows, as validation rows; those that grew the tree are
+            not needed.
+        n_threads : int, default=1
+            Not used: routing knows its own.
+
+        Returns
+        -------
+        PruningOutcome
+            The pruned tree and a report as that of :class:`ReducedErrorPruning`; the
+            same tree and an empty report if no out-of-bag row weighs anything.
+
+        Raises
+        ------
+        ValueError
+            If ``tie`` is not allowed, or ``data.validation`` is None.
+        """
+        self.check_parameters()
+        if data.validation is None:
+            raise self._lack_of_rows()
+        if not has_weight(data.validation):
+            return leave_whole(tree)
+        return cut_bottom_up(tree, data, self.tie)
+
+    def _lack_of_rows(self):
+        return ValueError(
+            "OutOfBagPruning prunes the members of a bagging or forest by their "
+            "out-of-bag rows; a single tree has none. Give X_val and y_val, or use "
+            'pruning="reduced-error", which holds rows out.'
+        )

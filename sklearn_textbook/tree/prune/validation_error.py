@@ -1,0 +1,191 @@
+"""Deciding by the error on rows that did not grow the tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_textbook.tree.prune._node_losses import choose_bottom_up
+from sklearn_textbook.tree.prune.node_losses import measure_node_losses
+from sklearn_textbook.tree.prune.outcome import (
+    PruningRecord,
+    cut_and_report,
+    number_kept,
+)
+
+MEASURE = "validation error"
+TIES = ("prune", "keep")
+
+# Costs are equal that differ by no more than this share of the root's: so much may
+# fractions of rows lose in adding up.
+_SLACK = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class ValidationCosts:
+    """Losses of the validation rows in every node, times their weights.
+
+    Parameters
+    ----------
+    leaf : ndarray of float64, shape (node_count,)
+        Of all rows that enter a node, if it were a leaf.
+    stay : ndarray of float64, shape (node_count,)
+        Of the rows that end in an inner node.
+    branch : ndarray of float64, shape (node_count,)
+        Of all rows that enter a node, with the branch below it as it was grown.
+    total_weight : float
+        Weight of all rows.
+    """
+
+    leaf: np.ndarray
+    stay: np.ndarray
+    branch: np.ndarray
+    total_weight: float
+
+    @property
+    def slack(self):
+        """Largest difference between equal costs."""
+        return _SLACK * max(self.leaf[0], self.branch[0])
+
+
+def has_weight(rows):
+    """Tell whether there is a row that counts.
+
+    Parameters
+    ----------
+    rows : Rows or None
+        The rows.
+
+    Returns
+    -------
+    bool
+    """
+    if rows is None or rows.n_rows == 0:
+        return False
+    return rows.weight is None or bool((rows.weight > 0).any())
+
+
+def measure_costs(tree, data):
+    """Send the validation rows through a tree.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+    data : TrainingData
+        Has the validation rows.
+
+    Returns
+    -------
+    ValidationCosts
+    """
+    losses = measure_node_losses(tree, data.validation, data)
+    costs = (losses.leaf, losses.stay, losses.branch)
+    return ValidationCosts(
+        *(np.ascontiguousarray(cost[:, 0]) for cost in costs), losses.total_weight
+    )
+
+
+def cut_bottom_up(tree, data, tie):
+    """Make a leaf of every node that errs less as one, from the leaves upwards.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+    data : TrainingData
+        Has the validation rows.
+    tie : {"prune", "keep"}
+        What becomes of a node that errs as much either way.
+
+    Returns
+    -------
+    PruningOutcome
+        The report has the inner nodes level by level, the deepest first, and from
+        left to right within a level.
+    """
+    costs = measure_costs(tree, data)
+    is_cut = np.empty(tree.node_count, dtype=bool)
+    branch = np.empty(tree.node_count)
+    choose_bottom_up(
+        tree.nodes,
+        costs.leaf,
+        costs.stay,
+        costs.slack,
+        tie == "prune",
+        is_cut.view(np.uint8),
+        branch,
+    )
+    node = np.flatnonzero(tree.nodes["n_children"] > 0)
+    node = node[np.argsort(-tree.depth[node], kind="stable")]
+    change = costs.leaf[node] - branch[node]
+    before, after = _follow(costs, costs.branch[0], change, is_cut[node])
+    decision = np.where(is_cut[node], "pruned", "kept")
+    record = PruningRecord(MEASURE, node, decision, before, after)
+    return cut_and_report(tree, is_cut, record)
+
+
+def cut_top_down(tree, data, tie):
+    """Divide every node that errs less divided, from the root downwards.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+    data : TrainingData
+        Has the validation rows.
+    tie : {"prune", "keep"}
+        What becomes of a node that errs as much either way.
+
+    Returns
+    -------
+    PruningOutcome
+        The report has the inner nodes that were reached, breadth first.
+    """
+    costs = measure_costs(tree, data)
+    parent = tree.nodes["parent"][1:]
+    below = np.bincount(parent, costs.leaf[1:], minlength=tree.node_count)
+    change = costs.stay + below - costs.leaf
+    is_inner = tree.nodes["n_children"] > 0
+    if tie == "prune":
+        is_divided = is_inner & (change < -costs.slack)
+    else:
+        is_divided = is_inner & (change <= costs.slack)
+    is_reached = number_kept(tree, is_inner & ~is_divided) >= 0
+    is_cut = is_inner & ~is_divided & is_reached
+    node = np.flatnonzero(is_inner & is_reached)
+    before, after = _follow(costs, costs.leaf[0], change[node], is_divided[node])
+    decision = np.where(is_divided[node], "kept", "pruned")
+    record = PruningRecord(MEASURE, node, decision, before, after)
+    return cut_and_report(tree, is_cut, record)
+
+
+def leave_whole(tree):
+    """Leave a tree as it is since there is nothing to judge it by.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+
+    Returns
+    -------
+    PruningOutcome
+        The same tree and a report without rows.
+    """
+    nothing = np.empty(0)
+    record = PruningRecord(
+        MEASURE, np.empty(0, np.int64), np.empty(0, "U6"), nothing, nothing
+    )
+    return cut_and_report(tree, np.zeros(tree.node_count, dtype=bool), record)
+
+
+def _follow(costs, start, change, is_done):
+    """Error of the whole tree before every step, and what it would make of it."""
+    done = np.where(is_done, change, 0.0)
+    before = start + np.concatenate([[0.0], np.cumsum(done)[:-1]])
+    before = before[: len(done)]
+    # Fractions may add up to a little less than nothing.
+    errors = np.maximum(np.stack([before, before + change]), 0.0)
+    return errors / costs.total_weight
