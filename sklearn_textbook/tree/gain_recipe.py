@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils import column_or_1d
 
-from sklearn_textbook._contract.labels import decode_dictionary, require_classes
+from sklearn_textbook._contract.labels import require_classes
 from sklearn_textbook._contract.parameters import (
     check_choice,
     check_count_or_share,
@@ -55,9 +54,10 @@ class BaseGainTree(ClassifierMixin, TreeClassifierMethods, BaseTree):
 
     def _check_target(self, y, *, is_classifier):
         require_classes(y)
-        return super()._check_target(
-            column_or_1d(decode_dictionary(y), warn=True), is_classifier=is_classifier
-        )
+        return super()._check_target(y, is_classifier=is_classifier)
+
+    def _takes_several_outputs(self):
+        return False
 
     def _select_rows(self, rows):
         """Drop the rows of weight 0: their values make no thresholds either."""
@@ -93,12 +93,6 @@ class BaseGainTree(ClassifierMixin, TreeClassifierMethods, BaseTree):
 
     def _criterion_name(self):
         return "entropy"
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = False
-        tags.target_tags.single_output = True
-        return tags
 
 
 def pick_classes(shares, tolerance):

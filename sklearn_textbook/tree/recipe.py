@@ -8,10 +8,14 @@ from functools import partial
 import numpy as np
 from scipy.sparse import issparse, vstack
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_textbook._contract.labels import check_target, encode_labels
+from sklearn_textbook._contract.labels import (
+    check_target,
+    decode_dictionary,
+    encode_labels,
+)
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import apply_class_weight, check_weights
 from sklearn_textbook.tree.encode import encode_table, read_training_table
@@ -185,7 +189,14 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
 
     def _check_target(self, y, *, is_classifier):
         """Read the target; raise ValueError for one that cannot be taken."""
+        if not self._takes_several_outputs():
+            y = column_or_1d(decode_dictionary(y), warn=True)
         return check_target(y, is_numeric=not is_classifier)
+
+    def _takes_several_outputs(self):
+        """Tell whether y may have several columns."""
+        pruner = resolve_pruner(self.pruning, strict=False)
+        return pruner is None or pruner.takes_several_outputs
 
     def _select_rows(self, rows):
         """Choose the rows that take part; tell which were given, if not these."""
@@ -362,8 +373,7 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         tags.input_tags.allow_nan = self.missing != "error"
-        pruner = resolve_pruner(self.pruning, strict=False)
-        tags.target_tags.multi_output = pruner is None or pruner.takes_several_outputs
+        tags.target_tags.multi_output = self._takes_several_outputs()
         return tags
 
 
