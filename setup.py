@@ -58,6 +58,7 @@ EXTENSIONS = {
     "sklearn_textbook.tree.prune._error_based": {},
     "sklearn_textbook.tree.prune._node_losses": {},
     "sklearn_textbook.tree.prune._pruner": {},
+    "sklearn_textbook.tree.prune._rpart_sequence": {},
     "sklearn_textbook.tree.prune._subtree": {},
     "sklearn_textbook.tree.rules._choose_subset": {},
     "sklearn_textbook.tree.rules._generalise": {"openmp": True},

@@ -13,6 +13,8 @@ from sklearn_textbook.tree import (
     ErrorBasedPruning,
     ID3Classifier,
     LossPruning,
+    PrePruning,
+    ReducedErrorPruning,
 )
 from sklearn_textbook.tree.prune import resolve_pruner
 
@@ -26,6 +28,7 @@ INSTANCES = {
         C45Classifier(pruning=ErrorBasedPruning(0.1, subtree_raising=False)),
         C45Classifier(max_features="sqrt", random_state=0, unseen="fractional"),
         C45Classifier(pruning=CostComplexityPruning(cv=3)),
+        C45Classifier(pruning="reduced-error"),
     ],
     "C45RulesClassifier": [
         C45RulesClassifier(),
@@ -45,6 +48,7 @@ INSTANCES = {
         CARTClassifier(ccp_alpha=0.01, tie_breaking="random", random_state=0),
         CARTClassifier(max_depth=3, min_impurity_decrease=0.01, n_jobs=1),
         CARTClassifier(pruning="cost-complexity"),
+        CARTClassifier(pruning=ReducedErrorPruning(0.4, random_state=0)),
         CARTClassifier(pruning=LossPruning(2.0, "entropy")),
     ],
     "CARTRegressor": [
@@ -67,6 +71,7 @@ INSTANCES = {
         ID3Classifier(min_samples_split=5, max_depth=4, unseen="fractional"),
         ID3Classifier(max_leaf_nodes=6, min_impurity_decrease=0.01),
         ID3Classifier(max_features=0.5, random_state=0, tie_breaking="random"),
+        ID3Classifier(pruning=PrePruning(tie="keep")),
         ID3Classifier(pruning="loss"),
     ],
 }

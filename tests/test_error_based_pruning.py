@@ -496,8 +496,8 @@ def test_table_is_checked(changes, message):
 def test_tree_is_checked():
     X, y = make_twofold_table()
     tree = CARTClassifier().fit(X, y).tree_
-    with pytest.raises(ValueError, match="divide them among all branches"):
-        prune_by_error(tree, X, y, None)
+    with pytest.raises(ValueError, match="needs the table that grew the tree"):
+        prune_by_error(tree)
     regression = CARTRegressor().fit(X, y).tree_
     with pytest.raises(ValueError, match="this is a regression tree of 1"):
         collapse_tree(regression)

@@ -179,7 +179,7 @@ def test_empty_branch_costs_alpha_alone():
     nodes["weight"] = [4, 2, 2, 0]
     statistics = np.array([[[2, 2]], [[2, 0]], [[0, 2]], [[2, 2]]], dtype=float)
     tree = make_tree(nodes, statistics, is_classifier=True)
-    data = TrainingData(None, None, None, None)
+    data = TrainingData(None, None)
     # 4 ln 2 + alpha as a leaf, 3 alpha as it is.
     pruned = LossPruning(2 * math.log(2) - 1e-9).prune_grown(tree, data)
     assert pruned.tree is tree
@@ -192,7 +192,7 @@ def test_rows_that_stay_speak_for_nothing():
     nodes["weight"] = [8, 3, 3]
     nodes["impurity"] = [1.0, 0.5, 0.25]
     tree = make_tree(nodes)
-    data = TrainingData(None, None, None, None, criterion="squared_error")
+    data = TrainingData(None, None, criterion="squared_error")
     gain = 6 * 1.0 - (1.5 + 0.75)
     outcome = LossPruning(gain - 1e-9).prune_grown(tree, data)
     assert outcome.tree is tree
@@ -387,6 +387,6 @@ def test_validation_rows_are_not_looked_at():
 
 def test_tree_of_one_node():
     tree = make_tree(make_nodes([0]))
-    outcome = LossPruning().prune_grown(tree, TrainingData(None, None, None, None))
+    outcome = LossPruning().prune_grown(tree, TrainingData(None, None))
     assert outcome.tree is tree
     assert outcome.report.n_rows == 0

@@ -113,7 +113,11 @@ def make_pre_pruning_case(seed):
 
 @pytest.mark.parametrize("tie", TIES)
 def test_pre_pruning_is_deciding_while_growing(tie):
-    """The tree of a twin that asks the other rows before it divides a node."""
+    """The tree of a twin that asks the other rows before it divides a node.
+
+    The twin counts in exact fractions: where two classes weigh the same but for the
+    rounding of fractions (one table of some thousands), the class of a node differs.
+    """
     n_inner = n_stopped = n_divided = 0
     for seed in range(50):
         case, settings, grows, asked, weights = make_pre_pruning_case(seed)
@@ -411,9 +415,7 @@ def test_members_of_a_bagging_are_pruned_by_the_rows_they_have_not_seen():
         is_out = counts == 0
         member = CARTClassifier().fit(X, y, sample_weight=counts)
         out_of_bag = member._read_rows(X[is_out], y[is_out], None)
-        data = TrainingData(
-            None, None, None, None, "gini", out_of_bag, find_ends=find_ends
-        )
+        data = TrainingData(None, None, "gini", out_of_bag, find_ends=find_ends)
         tree = pruner.prune_tree(member.tree_, data)
         pruned = pruner.prune(member, X[is_out], y[is_out])
         check_same(tree, pruned.tree_)
@@ -433,7 +435,7 @@ def test_member_without_out_of_bag_rows_stays_as_it_is(is_empty):
     n_rows = 0 if is_empty else 2
     rows = member._read_rows([[0.0], [1.0]], [1, 0], None).take(np.arange(n_rows))
     rows = Rows(rows.matrix, rows.target, np.zeros(n_rows))
-    data = TrainingData(None, None, None, None, "gini", rows, find_ends=find_ends)
+    data = TrainingData(None, None, "gini", rows, find_ends=find_ends)
     outcome = OutOfBagPruning().prune_grown(member.tree_, data)
     assert outcome.tree is member.tree_
     assert outcome.report.n_rows == 0

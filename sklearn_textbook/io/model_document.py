@@ -39,7 +39,17 @@ ESTIMATORS = {
 # Those that are made of a tree, and the class of the tree, which is kept with them.
 _MADE_OF = {"C45RulesClassifier": "C45Classifier"}
 # The classes of objects that a parameter may be.
-PARTS = {"CostComplexityPruning": _TREES, "ErrorBasedPruning": _TREES}
+PARTS = dict.fromkeys(
+    (
+        "CostComplexityPruning",
+        "ErrorBasedPruning",
+        "LossPruning",
+        "OutOfBagPruning",
+        "PrePruning",
+        "ReducedErrorPruning",
+    ),
+    _TREES,
+)
 
 # What belongs to the machine, not to the model: a file may not ask for threads.
 _NOT_SAVED = ("n_jobs",)

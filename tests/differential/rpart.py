@@ -35,6 +35,10 @@ class Table:
     minsplit: int = 20
     minbucket: int = 7
     maxdepth: int = 30
+    # Row i is left out by the tree of fold i % n_folds; 0: no cp table.
+    n_folds: int = 0
+    # Lines of CP, nsplit, rel error, xerror and xstd: filled in.
+    cp_table: list = field(default_factory=list)
 
 
 @cache
@@ -50,7 +54,8 @@ def require_rpart():
 def grow_with_rpart(tables, directory):
     """Grow all tables; return one list of nodes per table.
 
-    Tables that come from R are filled in. A node is a dict: ``n``, ``weight``, ``risk``
+    Tables that come from R are filled in, and the cp table (of cp = 0) of those with
+    folds; the trees are those of cp = -1. A node is a dict: ``n``, ``weight``, ``risk``
     and, unless it is a leaf, ``split`` and ``surrogates``; the trees are dicts from
     rpart's node numbers, with the predictions for the new rows under "predicted".
     """
@@ -62,6 +67,7 @@ def grow_with_rpart(tables, directory):
         "minsplit",
         "minbucket",
         "maxdepth",
+        "n_folds",
     ]
     lines = [[getattr(table, name) for name in settings] for table in tables]
     write_csv(directory / "tables.csv", [settings, *lines])
@@ -72,6 +78,8 @@ def grow_with_rpart(tables, directory):
     for table in tables:
         if table.source != "file":
             read_table(table, directory)
+        if table.n_folds:
+            table.cp_table = read_numbers(directory / f"{table.name}.cp_table.csv")
     return [read_tree(table, directory) for table in tables]
 
 

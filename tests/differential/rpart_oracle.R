@@ -3,7 +3,8 @@
 # Rscript --vanilla rpart_oracle.R DIRECTORY
 #
 # tables.csv has one line per table: its name, where it comes from ("file", or a
-# data set of R with the response after a colon), and rpart's settings. A table is
+# data set of R with the response after a colon), and rpart's settings. The tree of
+# cp = -1 is written down and, with folds, the cp table of cp = 0. A table is
 # read from NAME.csv (columns, then y and w; factors as level codes from 0) and
 # NAME.kinds.csv (kind and number of levels of every column and of y); those of R are
 # written there in the same form. NAME.new.csv holds rows to predict.
@@ -73,16 +74,23 @@ grow <- function(settings) {
   table <- read_table(path_of(name, ""), kinds)
   w <- table$w
   table$w <- NULL
-  fit <- rpart(
-    y ~ .,
-    data = table, weights = w, method = settings$method,
-    parms = if (settings$method == "class") list(split = settings$split),
-    control = rpart.control(
-      minsplit = settings$minsplit, minbucket = settings$minbucket,
-      maxdepth = settings$maxdepth, cp = -1, xval = 0, maxcompete = 0,
-      maxsurrogate = 5, usesurrogate = 2
+  fit_with <- function(cp, groups) {
+    rpart(
+      y ~ .,
+      data = table, weights = w, method = settings$method,
+      parms = if (settings$method == "class") list(split = settings$split),
+      control = rpart.control(
+        minsplit = settings$minsplit, minbucket = settings$minbucket,
+        maxdepth = settings$maxdepth, cp = cp, xval = groups, maxcompete = 0,
+        maxsurrogate = 5, usesurrogate = 2
+      )
     )
-  )
+  }
+  if (settings$n_folds > 0) {
+    groups <- rep_len(seq_len(settings$n_folds), nrow(table))
+    write_numbers(fit_with(0, groups)$cptable, path_of(name, ".cp_table"))
+  }
+  fit <- fit_with(-1, 0)
   column_of <- function(names) match(names, names(table)[-ncol(table)]) - 1
   frame <- fit$frame
   number <- as.integer(rownames(frame))

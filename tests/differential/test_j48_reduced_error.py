@@ -42,7 +42,7 @@ SETTINGS = [
     {"n_folds": 2, "min_samples_leaf": 1},
     {"n_folds": 5, "categorical_split": "one-vs-rest"},
 ]
-N_GENERATED = 80
+N_GENERATED = 60
 
 
 def deal_rows(y, n_folds):

@@ -145,12 +145,13 @@ def make_frame(columns, table):
     return pd.DataFrame(frame)
 
 
-def fit_ours(table):
+def fit_ours(table, **parameters):
     common = {
         "missing": "surrogate",
         "min_samples_split": table.minsplit,
         "min_samples_leaf": table.minbucket,
         "max_depth": table.maxdepth,
+        **parameters,
     }
     if table.method == "anova":
         estimator = CARTRegressor(**common)

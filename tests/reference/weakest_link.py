@@ -2,19 +2,17 @@
 
 from fractions import Fraction
 
+from tests.reference.node_risks import list_node_risks
 
-def find_weakest_links(tree, number=Fraction):
+
+def find_weakest_links(tree, number=Fraction, risk="impurity"):
     """(alpha, risk of the leaves, number of leaves, node that falls) of each step.
 
     With ``number=float`` rounding decides between ties, as in the kernel: sums are
     built leaf by leaf in preorder, and changed by each cut.
     """
     records = tree.nodes
-    total = number(float(records["weight"][0]))
-    risk = [
-        number(float(record["weight"])) * number(float(record["impurity"])) / total
-        for record in records
-    ]
+    risk = list_node_risks(tree, risk, number)
     parent = records["parent"].tolist()
     preorder = list_preorder(0, records)
     inner = {node for node in preorder if records["n_children"][node]}

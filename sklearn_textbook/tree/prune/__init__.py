@@ -4,7 +4,7 @@ from sklearn_textbook.tree.prune.base import BasePruner
 from sklearn_textbook.tree.prune.best_first import keep_best_first
 from sklearn_textbook.tree.prune.choose import resolve_pruner
 from sklearn_textbook.tree.prune.cost_complexity import (
-    WeakestLinkSequence,
+    PruningSequence,
     compute_weakest_link_sequence,
     prune_to_alpha,
 )
@@ -21,6 +21,7 @@ from sklearn_textbook.tree.prune.outcome import PruningTable
 from sklearn_textbook.tree.prune.pre_pruning import PrePruning
 from sklearn_textbook.tree.prune.rebuild import cut_below
 from sklearn_textbook.tree.prune.reduced_error import ReducedErrorPruning
+from sklearn_textbook.tree.prune.rpart_sequence import compute_rpart_sequence
 from sklearn_textbook.tree.prune.simplify import merge_equal_leaves
 from sklearn_textbook.tree.prune.training_data import Rows, TrainingData
 
@@ -31,13 +32,14 @@ __all__ = [
     "LossPruning",
     "OutOfBagPruning",
     "PrePruning",
+    "PruningSequence",
     "PruningTable",
     "ReducedErrorPruning",
     "Rows",
     "TrainingData",
-    "WeakestLinkSequence",
     "collapse_tree",
     "compute_added_errors",
+    "compute_rpart_sequence",
     "compute_weakest_link_sequence",
     "cut_below",
     "keep_best_first",

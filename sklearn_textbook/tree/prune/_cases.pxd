@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, int64_t
 
-from sklearn_textbook.tree.grow._layout cimport Node
+from sklearn_textbook.tree.grow._layout cimport FRACTIONAL, Node, Surrogate
 from sklearn_textbook.tree.split._types cimport Codes
 
 
@@ -33,6 +33,15 @@ cdef struct Table:
     const int64_t* n_levels
     # level codes of nominal columns; start is NULL where there are none
     Codes codes
+    # the nodes of the grown tree, to which tests belong
+    const Node* nodes
+    # stand-in tests; those of node i are surrogate_start[i] to surrogate_start[i + 1];
+    # NULL if the tree has none
+    const Surrogate* surrogates
+    const int64_t* surrogate_start
+    # where levels without a branch go, STAY or FRACTIONAL, unless missing values are
+    # divided: then they are, too
+    int32_t unseen_branch
 
 
 # A stack of cases, and room to sort them in.
@@ -53,8 +62,13 @@ cdef int64_t count_missing(
 ) noexcept nogil
 cdef int64_t divide_cases(
     const Table* table, const Node* test, Stack* stack, int64_t start, int64_t n,
-    Branch* branches, int32_t* last
+    Branch* branches, int64_t* n_staying, int32_t* last
 ) noexcept nogil
+
+
+cdef inline bint divides_missing(const Table* table, const Node* test) noexcept nogil:
+    """Whether all cases that the test cannot place go to all branches, as in C4.5."""
+    return test.missing_branch == FRACTIONAL and table.surrogate_start == NULL
 
 
 cdef inline bint is_sent(const Branch* branch, int64_t n_missing) noexcept nogil:

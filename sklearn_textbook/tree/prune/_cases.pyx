@@ -1,9 +1,11 @@
 # cython: language_level=3
 """Cases on a stack, and a test that divides those of a node in place.
 
-A value that the test cannot place (missing, or a level without a branch) is called
-missing here: its case goes to every branch, with a part of its weight. The parts are
-in proportion to the weight of the cases there whose value is present.
+A case that the test cannot place (its value is missing, or a level without a branch)
+either goes to one branch, like those of known value; or it stays in the node, and is in
+no branch; or it goes to every branch with a part of its weight. The parts are in
+proportion to the weight of the cases of each branch. Only those that are so divided are
+called missing below.
 """
 
 from libc.math cimport INFINITY
@@ -12,7 +14,7 @@ from libc.stdlib cimport realloc
 from libc.string cimport memcpy
 
 from sklearn_textbook.tree.grow._layout cimport (
-    DENSE_MAP, NOMINAL, NUMERIC, find_level_child,
+    DENSE_MAP, FRACTIONAL, NOMINAL, NUMERIC, STAY, find_level_child,
 )
 from sklearn_textbook.tree.split._types cimport Code, missing_code
 
@@ -29,6 +31,9 @@ cdef extern from *:
 
 cdef enum:
     FETCH_AHEAD = 24  # values that are on their way from memory at a time
+    # in place of a branch:
+    ASK_SURROGATES = -3  # the value is missing
+    ASK_OTHERS = -4  # and no surrogate can tell
 
 
 cdef int push_cases(
@@ -97,13 +102,109 @@ cdef inline int32_t find_level_branch(
     return find_level_child(table.level_branch + test.map_start, <int64_t>level)
 
 
+cdef inline int32_t branch_of_unknown(
+    const Table* table, const Node* test
+) noexcept nogil:
+    """Where a level goes that the test does not know."""
+    if test.missing_branch == FRACTIONAL:
+        return FRACTIONAL
+    return table.unseen_branch
+
+
+cdef int32_t follow_surrogates(
+    const Table* table, const Node* test, int64_t row
+) noexcept nogil:
+    """The branch that the first surrogate tells whose own value is known; or
+    ASK_OTHERS."""
+    cdef:
+        const Surrogate* stand_in
+        int64_t number = test - table.nodes, i
+        int32_t branch
+        const char* place
+        double value
+    for i in range(table.surrogate_start[number], table.surrogate_start[number + 1]):
+        stand_in = &table.surrogates[i]
+        place = table.start + stand_in.feature * table.column_stride
+        place += row * table.row_stride
+        if table.is_single:
+            value = (<const float*>place)[0]
+        else:
+            value = (<const double*>place)[0]
+        if value != value:
+            continue
+        if stand_in.kind == NUMERIC:
+            return stand_in.low_branch ^ (value > stand_in.threshold)
+        if not 0.0 <= value < <double>table.n_levels[stand_in.feature]:
+            continue
+        if stand_in.kind != NOMINAL:
+            return stand_in.low_branch ^ (value > stand_in.threshold)
+        branch = find_level_child(
+            table.level_branch + stand_in.map_start, <int64_t>value
+        )
+        if branch >= 0:
+            return branch
+    return ASK_OTHERS
+
+
+cdef int32_t find_heaviest(
+    const Node* test, const Case* cases, int64_t n, const int32_t* branch_of,
+    Branch* branches
+) noexcept nogil:
+    """The branch with most weight of known values; STAY if two have most.
+
+    Growing sends those rows so which no surrogate can send. This need not be the
+    branch that the finished test names for new rows, which counts rows, and all.
+    """
+    cdef:
+        int64_t i
+        int32_t b, heaviest = 0
+        double total = 0.0, margin
+        bint is_tied = False
+    for b in range(test.n_children):
+        branches[b].share = 0.0
+    for i in range(n):
+        if branch_of[i] >= 0:
+            branches[branch_of[i]].share += cases[i].weight
+            total += cases[i].weight
+    margin = 1e-12 * total
+    for b in range(1, test.n_children):
+        if branches[b].share > branches[heaviest].share + margin:
+            heaviest = b
+            is_tied = False
+        elif branches[b].share >= branches[heaviest].share - margin:
+            is_tied = True
+    return STAY if is_tied else heaviest
+
+
+cdef void ask_surrogates(
+    const Table* table, const Node* test, const Case* cases, int64_t n,
+    int32_t* branch_of, Branch* branches
+) noexcept nogil:
+    """Send the cases whose value is missing as growing does."""
+    cdef int64_t i, n_asked = 0
+    cdef int32_t heaviest
+    for i in range(n):
+        n_asked += branch_of[i] == ASK_SURROGATES
+    if n_asked == 0:
+        return
+    heaviest = find_heaviest(test, cases, n, branch_of, branches)
+    for i in range(n):
+        if branch_of[i] == ASK_SURROGATES:
+            branch_of[i] = follow_surrogates(table, test, cases[i].row)
+            if branch_of[i] == ASK_OTHERS:
+                branch_of[i] = heaviest
+
+
+# --------------------------------------------------------- the branch of every case
+# These write a branch, STAY, FRACTIONAL or ASK_SURROGATES.
 cdef void find_coded_branches(
     const int32_t* level_map, const Code* codes, const Case* cases, int64_t n,
-    int32_t* branch_of
+    int32_t of_missing, int32_t of_unknown, int32_t* branch_of
 ) noexcept nogil:
     cdef:
         const int32_t* children = level_map + 1
         int64_t i, level
+        int32_t branch
         bint is_dense = level_map[0] == DENSE_MAP
         Code code
     for i in range(n):
@@ -111,41 +212,73 @@ cdef void find_coded_branches(
         code = codes[cases[i].row]
         level = code
         if level == missing_code(code):
-            branch_of[i] = -1
-        elif is_dense:
-            branch_of[i] = children[level]
+            branch_of[i] = of_missing
+            continue
+        if is_dense:
+            branch = children[level]
         else:
-            branch_of[i] = find_level_child(level_map, level)
+            branch = find_level_child(level_map, level)
+        branch_of[i] = branch if branch >= 0 else of_unknown
+
+
+cdef void find_read_branches(
+    const Table* table, const Node* test, const Case* cases, int64_t n,
+    int32_t of_missing, int32_t of_unknown, int32_t* branch_of
+) noexcept nogil:
+    """By the numbers of the table, for a test of any kind."""
+    cdef:
+        Column column = view_column(table, test)
+        double n_levels = INFINITY, smallest = smallest_value(test), value
+        int64_t i
+        int32_t branch
+    if test.kind != NUMERIC:
+        n_levels = <double>table.n_levels[test.feature]
+    for i in range(n):
+        value = read_value(column, cases, i, n)
+        if value != value:
+            branch_of[i] = of_missing
+            continue
+        if test.kind == NOMINAL:
+            branch = find_level_branch(table, test, value)
+        elif test.kind != NUMERIC and not smallest <= value < n_levels:
+            branch = -1
+        else:
+            branch = value > test.threshold
+        branch_of[i] = branch if branch >= 0 else of_unknown
 
 
 cdef void find_branches(
     const Table* table, const Node* test, const Case* cases, int64_t n,
-    int32_t* branch_of
+    int32_t* branch_of, Branch* branches
 ) noexcept nogil:
-    """The branch of every case at a nominal test, -1 if it has none."""
+    """The branch of every case, STAY or FRACTIONAL."""
     cdef:
         const int32_t* level_map = table.level_branch + test.map_start
-        int64_t offset = test.feature * table.codes.stride, i
-        Column column = view_column(table, test)
-    if table.codes.start == NULL:
-        for i in range(n):
-            branch_of[i] = find_level_branch(
-                table, test, read_value(column, cases, i, n)
-            )
+        int64_t offset = test.feature * table.codes.stride
+        int32_t of_missing = test.missing_branch
+        int32_t of_unknown = branch_of_unknown(table, test)
+    if table.surrogate_start != NULL:
+        of_missing = ASK_SURROGATES
+    if test.kind != NOMINAL or table.codes.start == NULL:
+        find_read_branches(table, test, cases, n, of_missing, of_unknown, branch_of)
     elif table.codes.is_wide:
         find_coded_branches(
-            level_map, <const uint32_t*>table.codes.start + offset, cases, n, branch_of
+            level_map, <const uint32_t*>table.codes.start + offset, cases, n,
+            of_missing, of_unknown, branch_of
         )
     else:
         find_coded_branches(
-            level_map, <const uint16_t*>table.codes.start + offset, cases, n, branch_of
+            level_map, <const uint16_t*>table.codes.start + offset, cases, n,
+            of_missing, of_unknown, branch_of
         )
+    if of_missing == ASK_SURROGATES:
+        ask_surrogates(table, test, cases, n, branch_of, branches)
 
 
 cdef int64_t count_missing(
     const Table* table, const Node* test, const Case* cases, int64_t n
 ) noexcept nogil:
-    """Number of cases whose value is missing."""
+    """Number of cases that a test divides which divides all it cannot place."""
     cdef:
         Column column = view_column(table, test)
         double smallest = smallest_value(test), value
@@ -197,41 +330,46 @@ cdef int64_t divide_by_threshold(
     return n_missing
 
 
-cdef int64_t divide_by_level(
-    const Table* table, const Node* test, Case* cases, int64_t n, Case* scratch,
-    int32_t* branch_of, Branch* branches, int32_t* last
+cdef int64_t divide_by_branch(
+    const Node* test, Case* cases, int64_t n, Case* scratch, const int32_t* branch_of,
+    Branch* branches, int64_t* n_staying, int32_t* last
 ) noexcept nogil:
     cdef:
         int64_t i, start, n_missing = 0
         int32_t b
     for b in range(test.n_children):
         branches[b].n_known = 0
-    find_branches(table, test, cases, n, branch_of)
     for i in range(n):
         b = branch_of[i]
-        if b < 0:
-            n_missing += 1
-        else:
+        if b >= 0:
             branches[b].n_known += 1
+        elif b == STAY:
+            n_staying[0] += 1
+        else:
+            n_missing += 1
     last[0] = 0
     for b in range(test.n_children):
         if branches[b].n_known >= branches[last[0]].n_known:
             last[0] = b
-    start = n_missing
+    start = n_staying[0] + n_missing
     for b in range(test.n_children):
         branches[b].start = start
         start += branches[b].n_known if b != last[0] else 0
     branches[last[0]].start = start
     memcpy(scratch, cases, n * sizeof(Case))
-    start = 0
+    start = n_staying[0]
+    n_staying[0] = 0
     for i in range(n):
         b = branch_of[i]
-        if b < 0:
-            cases[start] = scratch[i]
-            start += 1
-        else:
+        if b >= 0:
             cases[branches[b].start] = scratch[i]
             branches[b].start += 1
+        elif b == STAY:
+            cases[n_staying[0]] = scratch[i]
+            n_staying[0] += 1
+        else:
+            cases[start] = scratch[i]
+            start += 1
     for b in range(test.n_children):
         branches[b].start -= branches[b].n_known
     return n_missing
@@ -258,26 +396,30 @@ cdef void find_shares(
 
 cdef int64_t divide_cases(
     const Table* table, const Node* test, Stack* stack, int64_t start, int64_t n,
-    Branch* branches, int32_t* last
+    Branch* branches, int64_t* n_staying, int32_t* last
 ) noexcept nogil:
-    """Sort the n cases from ``start`` on: those whose value is missing, then branch
-    by branch, the one with most cases last. Otherwise they keep their order.
+    """Sort the n cases from ``start`` on: those that stay in the node, those that go
+    to all branches, then branch by branch, the one with most cases last. Otherwise
+    they keep their order.
 
     branches: written, one for each child of the test.
+    n_staying: written, the number of cases that stay.
     last: written, the branch that stands last.
-    Returns the number of cases whose value is missing.
+    Returns the number of cases that go to all branches.
     """
     cdef:
         Case* cases = stack.cases + start
         int64_t n_missing
         int32_t b
-    if test.kind == NOMINAL:
-        n_missing = divide_by_level(
-            table, test, cases, n, stack.scratch, stack.branch_of, branches, last
-        )
-    else:
+    n_staying[0] = 0
+    if test.kind != NOMINAL and divides_missing(table, test):
         n_missing = divide_by_threshold(
             table, test, cases, n, stack.scratch, branches, last
+        )
+    else:
+        find_branches(table, test, cases, n, stack.branch_of, branches)
+        n_missing = divide_by_branch(
+            test, cases, n, stack.scratch, stack.branch_of, branches, n_staying, last
         )
     if n_missing > 0:
         find_shares(cases, test.n_children, branches)

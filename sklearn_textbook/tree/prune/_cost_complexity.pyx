@@ -62,10 +62,6 @@ PLACE_DTYPE = np.dtype([("node", np.int32), ("size", np.int32)])
 ENTRY_DTYPE = np.dtype([("key", np.float64), ("rank", np.int64)])
 
 
-cdef inline double risk_of(const Node[::1] nodes, Py_ssize_t node) noexcept nogil:
-    return nodes[node].weight * nodes[node].impurity / nodes[0].weight
-
-
 cdef void add_leaf(Link* links, int32_t parent, double risk) noexcept nogil:
     """Add a leaf to all branches it belongs to."""
     while parent >= 0:
@@ -75,7 +71,8 @@ cdef void add_leaf(Link* links, int32_t parent, double risk) noexcept nogil:
 
 
 cdef void fill_links(
-    const Node[::1] nodes, int32_t[::1] stack, int32_t[::1] link_of, State* state
+    const Node[::1] nodes, const double[::1] node_risks, int32_t[::1] stack,
+    int32_t[::1] link_of, State* state,
 ) noexcept nogil:
     """Number the inner nodes, walking in preorder, and add up the leaves' risks."""
     cdef Py_ssize_t n_pending = 1
@@ -88,13 +85,13 @@ cdef void fill_links(
         number = stack[n_pending]
         parent = link_of[nodes[number].parent] if number > 0 else -1
         if nodes[number].n_children == 0:
-            add_leaf(state.links, parent, risk_of(nodes, number))
+            add_leaf(state.links, parent, node_risks[number])
             continue
         link_of[number] = <int32_t> state.n_links
         link = &state.links[state.n_links]
         link.parent = parent
         link.n_leaves = 0
-        link.risk = risk_of(nodes, number)
+        link.risk = node_risks[number]
         link.branch_risk = 0.0
         state.places[state.n_links].node = number
         state.places[state.n_links].size = 1
@@ -178,12 +175,13 @@ cdef Py_ssize_t take_weakest(State* state) noexcept nogil:
 
 
 def find_weakest_links(
-    const Node[::1] nodes, double max_alpha, double[::1] alphas, double[::1] risks,
-    int64_t[::1] n_leaves, int64_t[::1] cut_node,
+    const Node[::1] nodes, const double[::1] node_risks, double max_alpha,
+    double[::1] alphas, double[::1] risks, int64_t[::1] n_leaves, int64_t[::1] cut_node,
 ):
     """Fill one entry per step, the full tree first; the number of entries.
 
-    Stops before the first link stronger than ``max_alpha``.
+    node_risks: read; what every node would cost as a leaf. Stops before the first link
+    stronger than ``max_alpha``.
     """
     cdef Py_ssize_t n_inner = alphas.shape[0] - 1, step = 1, rank
     cdef int32_t[::1] stack = np.empty(nodes.shape[0], dtype=np.int32)
@@ -194,9 +192,9 @@ def find_weakest_links(
     cdef State state
     state.links, state.places, state.heap = &links[0], &places[0], &heap[0]
     state.heap_room = heap.shape[0]
-    alphas[0], risks[0], n_leaves[0], cut_node[0] = 0.0, risk_of(nodes, 0), 1, -1
+    alphas[0], risks[0], n_leaves[0], cut_node[0] = 0.0, node_risks[0], 1, -1
     with nogil:
-        fill_links(nodes, stack, link_of, &state)
+        fill_links(nodes, node_risks, stack, link_of, &state)
         add_up_sizes(&state)
         fill_heap(&state)
         if state.n_links > 0:

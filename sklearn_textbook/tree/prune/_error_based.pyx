@@ -11,20 +11,52 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
-from sklearn_textbook.tree.grow._layout cimport LEAF, STAY, Node
-from sklearn_textbook.tree.prune._cases cimport Branch, Case
+from sklearn_textbook.tree.grow._layout cimport (
+    FRACTIONAL, LEAF, STAY, Node, Surrogate,
+)
+from sklearn_textbook.tree.prune._cases cimport Branch, Case, Table
 from sklearn_textbook.tree.prune._error_estimate cimport (
-    Confidence, add_errors, count_errors, estimate_errors,
+    Confidence, add_errors, count_errors, estimate_counted, estimate_errors,
+    find_majority, is_at_most,
 )
 from sklearn_textbook.tree.prune._pruner cimport (
-    DONE, NO_MEMORY, Frame, Outcome, Pruner, Slot, Step, is_leaf, prune_root, test_of,
-    weights_of,
+    DONE, KEPT, NO_MEMORY, OTHER_ROWS, PRUNED, RAISED, Entry, Frame, Outcome, Pruner,
+    Slot, Step, is_leaf, prune_root, test_of, weights_of,
 )
 from sklearn_textbook.tree.split._types cimport Code
 
 import numpy as np
 
 from sklearn_textbook.tree.grow.layout import NODE_DTYPE
+
+# What the numbers in a list of steps mean.
+DECISIONS = {"kept": KEPT, "pruned": PRUNED, "raised": RAISED}
+
+cdef enum Criterion:
+    ENTROPY = 0
+    GINI = 1
+    ERROR = 2
+
+CRITERIA = {"entropy": ENTROPY, "log_loss": ENTROPY, "gini": GINI, "error": ERROR}
+
+# One decision about one node; the twin of Entry in _pruner.pxd.
+ENTRY_DTYPE = np.dtype(
+    [
+        # the place, numbered as the node that the grown tree has there
+        ("slot", np.int32),
+        # the node that stood there
+        ("node", np.int32),
+        # the node that took its place; -1: none did
+        ("raised", np.int32),
+        # one of DECISIONS
+        ("decision", np.int32),
+        # estimated errors of what was below the node, and of what took its place or,
+        # if the node was kept, of the leaf that did not
+        ("before", np.float64),
+        ("after", np.float64),
+    ],
+    align=True,
+)
 
 
 # ------------------------------------------------------------------------- beginning
@@ -58,6 +90,7 @@ cdef void release(Pruner* p) noexcept nogil:
     free(p.frames)
     free(p.steps)
     free(p.leaf_weights)
+    free(p.log.entries)
 
 
 cdef void fill_slots(
@@ -114,16 +147,24 @@ cdef int32_t list_slots(const Pruner* p, int32_t[::1] order) noexcept nogil:
     return n_listed
 
 
-cdef double compute_entropy(
-    const double* weights, double total, Py_ssize_t n_classes
+cdef double compute_impurity(
+    const double* weights, double total, Py_ssize_t n_classes, int criterion
 ) noexcept nogil:
-    """In bits."""
-    cdef double entropy = 0.0
+    """Entropy in bits, Gini impurity or share of errors."""
+    cdef double impurity = 0.0 if criterion == ENTROPY else 1.0, largest = 0.0, share
     cdef Py_ssize_t c
     for c in range(n_classes):
-        if weights[c] > 0.0:
-            entropy -= weights[c] / total * log2(weights[c] / total)
-    return max(entropy, 0.0)
+        if weights[c] <= 0.0:
+            continue
+        share = weights[c] / total
+        largest = max(largest, share)
+        if criterion == ENTROPY:
+            impurity -= share * log2(share)
+        elif criterion == GINI:
+            impurity -= share * share
+    if criterion == ERROR:
+        impurity -= largest
+    return max(impurity, 0.0)
 
 
 cdef void write_test(const Pruner* p, int32_t slot, Node* node) noexcept nogil:
@@ -141,7 +182,7 @@ cdef void write_test(const Pruner* p, int32_t slot, Node* node) noexcept nogil:
 
 cdef void write_weights(
     const Pruner* p, int32_t slot, Node* node, double* weights, const Node* parent,
-    const double* parent_weights
+    const double* parent_weights, int criterion
 ) noexcept nogil:
     cdef size_t size = p.n_classes * sizeof(double)
     node.n_samples = p.slots[slot].n_cases
@@ -154,12 +195,14 @@ cdef void write_weights(
     memcpy(weights, weights_of(p, slot), size)
     if p.slots[slot].is_changed:
         count_errors(weights, p.n_classes, &node.weight)
-        node.impurity = compute_entropy(weights, node.weight, p.n_classes)
+        node.impurity = compute_impurity(
+            weights, node.weight, p.n_classes, criterion
+        )
 
 
 cdef void write_nodes(
     const Pruner* p, const int32_t[::1] order, Node[::1] nodes,
-    double[:, ::1] statistics
+    double[:, ::1] statistics, int criterion
 ) noexcept nogil:
     cdef int32_t i, slot, parent, child, n_numbered = 1
     cdef Node* node
@@ -173,7 +216,8 @@ cdef void write_nodes(
         parent = max(parent, 0)
         write_test(p, slot, node)
         write_weights(
-            p, slot, node, &statistics[i, 0], &nodes[parent], &statistics[parent, 0]
+            p, slot, node, &statistics[i, 0], &nodes[parent], &statistics[parent, 0],
+            criterion
         )
         if node.kind != LEAF:
             node.first_child = n_numbered
@@ -185,35 +229,70 @@ cdef void write_nodes(
 cdef void write_improvements(
     const Pruner* p, const int32_t[::1] order, Node[::1] nodes
 ) noexcept nogil:
-    """Of the nodes that have other children, or children with other cases."""
+    """Of the nodes that have other children, or children with other cases. Cases that
+    stay gain nothing."""
     cdef int32_t i, child
     cdef const Slot* slot
     cdef Node* node
-    cdef double gain
+    cdef double gain, weight
     for i in range(nodes.shape[0]):
         node = &nodes[i]
         slot = &p.slots[order[i]]
         if node.kind == LEAF or (slot.test == order[i] and not slot.is_changed):
             continue
-        gain = node.impurity
+        gain, weight = node.impurity, 0.0
+        for child in range(node.first_child, node.first_child + node.n_children):
+            weight += nodes[child].weight
+        if node.missing_branch != FRACTIONAL:
+            gain *= weight / node.weight
         for child in range(node.first_child, node.first_child + node.n_children):
             gain -= nodes[child].weight / node.weight * nodes[child].impurity
         node.improvement = max(gain, 0.0)
+
+
+cdef void fill_table(
+    Table* table, const Node[::1] nodes, const int32_t[::1] level_branch,
+    const int64_t[::1] n_levels, const Surrogate[::1] surrogates,
+    const int64_t[::1] surrogate_start, int32_t unseen_branch,
+) noexcept nogil:
+    """What tests need beside the columns."""
+    table.nodes = &nodes[0]
+    table.n_levels = &n_levels[0]
+    table.unseen_branch = unseen_branch
+    if level_branch.shape[0] > 0:
+        table.level_branch = &level_branch[0]
+    if surrogates.shape[0] > 0:
+        table.surrogates = &surrogates[0]
+        table.surrogate_start = &surrogate_start[0]
+
+
+cdef copy_log(const Pruner* p):
+    """The decisions as an array of ENTRY_DTYPE."""
+    steps = np.empty(p.log.n_entries, dtype=ENTRY_DTYPE)
+    cdef Entry[::1] target = steps
+    if p.log.n_entries > 0:
+        memcpy(&target[0], p.log.entries, p.log.n_entries * sizeof(Entry))
+    return steps
 
 
 # ----------------------------------------------------------------------- from Python
 def prune_nodes(
     const Node[::1] nodes, const double[:, ::1] statistics,
     const int32_t[::1] level_branch, const int64_t[::1] n_levels,
-    const floating[:, :] matrix, const int32_t[::1] codes,
+    const Surrogate[::1] surrogates, const int64_t[::1] surrogate_start,
+    int32_t unseen_branch, const floating[:, :] matrix, const int32_t[::1] codes,
     const double[::1] sample_weight, confidence, bint raises_branches,
-    const uint8_t[::1] collapsed, const Code[:, ::1] level_codes,
+    const uint8_t[::1] collapsed, const Code[:, ::1] level_codes, int criterion,
 ):
-    """The nodes and the class weights of the pruned tree; level maps stay in place.
+    """Prune the tree, which has an inner node, with the rows that grew it.
 
-    The tree has an inner node. sample_weight: may be None. confidence: level, its
-    logarithm, and the normal quantile of 1 - level. collapsed: 1 for inner nodes that
-    are leaves from the beginning. level_codes: empty, or the nominal columns.
+    surrogate_start: where those of each node start and stop. unseen_branch: STAY or
+    FRACTIONAL. sample_weight: may be None. confidence: level, its logarithm, and the
+    normal quantile of 1 - level. collapsed: 1 for inner nodes that are leaves from the
+    beginning. level_codes: empty, or the nominal columns. criterion: one of CRITERIA.
+
+    Returns the nodes and the class weights of the pruned tree, whose level maps stay in
+    place; the numbers that its nodes' places had; and the steps, an ENTRY_DTYPE each.
     """
     cdef Pruner p
     cdef Py_ssize_t n_kept
@@ -223,13 +302,14 @@ def prune_nodes(
     p.nodes, p.n_nodes, p.n_classes = &nodes[0], nodes.shape[0], statistics.shape[1]
     p.confidence.level, p.confidence.log_level, p.confidence.z = confidence
     p.raises_branches = raises_branches
+    fill_table(
+        &p.table, nodes, level_branch, n_levels, surrogates, surrogate_start,
+        unseen_branch
+    )
     p.table.start = <const char*>&matrix[0, 0]
     p.table.row_stride = matrix.strides[0]
     p.table.column_stride = matrix.strides[1]
     p.table.is_single = floating is float
-    p.table.n_levels = &n_levels[0]
-    if level_branch.shape[0] > 0:
-        p.table.level_branch = &level_branch[0]
     if level_codes.shape[1] > 0:
         p.table.codes.start = &level_codes[0, 0]
         p.table.codes.stride = level_codes.shape[1]
@@ -252,14 +332,97 @@ def prune_nodes(
                 outcome = prune_root(&p)
         if outcome == NO_MEMORY:
             raise MemoryError("There is not enough memory to prune the tree.")
+        if outcome == OTHER_ROWS:
+            raise ValueError(
+                "The rows do not reach the nodes of the tree as those did that grew "
+                "it, so that none of its branches can be raised. Weighted rows with "
+                "missing values may do so in a tree with missing='surrogate' that has "
+                "no surrogates; subtree_raising=False needs no rows."
+            )
         n_kept = list_slots(&p, order)
         kept = np.empty(n_kept, dtype=NODE_DTYPE)
         kept_statistics = np.empty((n_kept, p.n_classes))
-        write_nodes(&p, order, kept, kept_statistics)
+        write_nodes(&p, order, kept, kept_statistics, criterion)
         write_improvements(&p, order, kept)
+        steps = copy_log(&p)
     finally:
         release(&p)
-    return kept, kept_statistics
+    return kept, kept_statistics, order[:n_kept], steps
+
+
+cdef double estimate_rest(
+    const Node[::1] nodes, const double[:, ::1] statistics, Py_ssize_t i,
+    const Confidence* limit,
+) noexcept nogil:
+    """Estimate of the cases of an inner node that are in no branch: they are like a
+    leaf which decides as the node would."""
+    cdef Py_ssize_t c, majority
+    cdef int32_t child, first = nodes[i].first_child
+    cdef double weight = 0.0, errors = 0.0, rest
+    if nodes[i].missing_branch == FRACTIONAL:
+        return 0.0
+    majority = find_majority(&statistics[i, 0], statistics.shape[1])
+    for c in range(statistics.shape[1]):
+        rest = statistics[i, c]
+        for child in range(first, first + nodes[i].n_children):
+            # An empty leaf shows the class weights of its parent.
+            if nodes[child].n_samples > 0:
+                rest -= statistics[child, c]
+        rest = max(rest, 0.0)
+        weight += rest
+        if c != majority:
+            errors += rest
+    return estimate_counted(limit, weight, errors)
+
+
+def estimate_nodes(
+    const Node[::1] nodes, const double[:, ::1] statistics, confidence,
+    double[::1] leaf, double[::1] rest,
+):
+    """leaf = estimated errors of each node if it were one; rest = those of the cases
+    of an inner node that are in no branch."""
+    cdef Confidence limit
+    cdef Py_ssize_t i
+    limit.level, limit.log_level, limit.z = confidence
+    with nogil:
+        for i in range(nodes.shape[0]):
+            leaf[i] = rest[i] = 0.0
+            if nodes[i].n_samples == 0:
+                continue
+            leaf[i] = estimate_errors(
+                &limit, &statistics[i, 0], statistics.shape[1]
+            )
+            if nodes[i].kind != LEAF:
+                rest[i] = estimate_rest(nodes, statistics, i, &limit)
+
+
+def add_up_estimates(
+    const Node[::1] nodes, const double[::1] leaf, const double[::1] rest,
+    const uint8_t[::1] fallen, bint prunes, double[::1] branch, uint8_t[::1] cut,
+):
+    """branch = estimated errors of what is below each node; a node of ``fallen``
+    counts as a leaf for those above it.
+
+    prunes: whether inner nodes become leaves where that costs no more than 0.1 errors;
+    then branch holds what is left below a node when it is looked at. cut = 1 for
+    those, and for ``fallen``.
+    """
+    cdef Py_ssize_t i
+    cdef int32_t child, first
+    with nogil:
+        # Backwards, since children stand behind their parents.
+        for i in range(nodes.shape[0] - 1, -1, -1):
+            cut[i] = fallen[i]
+            first = nodes[i].first_child
+            if nodes[i].kind == LEAF:
+                branch[i] = leaf[i]
+                continue
+            branch[i] = 0.0
+            for child in range(first, first + nodes[i].n_children):
+                branch[i] += leaf[child] if cut[child] else branch[child]
+            branch[i] += rest[i]
+            if prunes and is_at_most(leaf[i], branch[i] + 0.1):
+                cut[i] = 1
 
 
 def mark_collapsed(

@@ -35,6 +35,19 @@ cdef inline double count_errors(
     return total - majority
 
 
+cdef inline Py_ssize_t find_majority(
+    const double* class_weights, Py_ssize_t n_classes
+) noexcept nogil:
+    """The class of largest weight, the first of equals."""
+    cdef Py_ssize_t c, majority = 0
+    cdef double best = 0.0
+    for c in range(n_classes):
+        if is_greater(class_weights[c], best):
+            best = class_weights[c]
+            majority = c
+    return majority
+
+
 cdef inline double add_to_many(
     const Confidence* confidence, double weight, double errors
 ) noexcept nogil:
@@ -67,12 +80,19 @@ cdef inline double add_errors(
     return none + errors * (add_to_many(confidence, weight, 1.0) - none)
 
 
+cdef inline double estimate_counted(
+    const Confidence* confidence, double weight, double errors
+) noexcept nogil:
+    """Errors to be expected of a leaf that makes so many errors now."""
+    if weight < 1e-6:
+        return 0.0
+    return errors + add_errors(confidence, weight, errors)
+
+
 cdef inline double estimate_errors(
     const Confidence* confidence, const double* class_weights, Py_ssize_t n_classes
 ) noexcept nogil:
     """Errors to be expected of a leaf."""
     cdef double weight, errors
     errors = count_errors(class_weights, n_classes, &weight)
-    if weight < 1e-6:
-        return 0.0
-    return errors + add_errors(confidence, weight, errors)
+    return estimate_counted(confidence, weight, errors)

@@ -7,6 +7,8 @@ from sklearn_textbook.tree.prune._cases cimport Branch, Case, Stack, Table
 from sklearn_textbook.tree.prune._error_estimate cimport Confidence
 
 cdef enum Outcome:
+    # the rows do not go down the tree as those did that grew it
+    OTHER_ROWS = -2
     NO_MEMORY = -1
     DONE = 0
     # the node has been raised and is to be pruned again
@@ -24,9 +26,10 @@ cdef struct Slot:
     bint is_pending
     # whether its cases are not those that the grown tree has there
     bint is_changed
-    # whether a value of its cases is missing at its test, or below
+    # whether a case is divided or stays at its test, or below
     bint meets_missing
-    # estimated errors of the leaves below, or of itself if it is a leaf
+    # estimated errors of the leaves below and of the cases that stay on the way to
+    # them, or of itself if it is a leaf
     double estimate
     int64_t n_cases
 
@@ -45,8 +48,12 @@ cdef enum Standing:
 cdef struct Frame:
     int64_t start
     int64_t n_cases
-    # cases whose value is missing; -1: not counted
+    # cases that stay, which stand first
+    int64_t n_staying
+    # then those that go to all branches; -1: not counted
     int64_t n_missing
+    # estimated errors of the cases that stay
+    double staying_errors
     int32_t slot
     int32_t next_child
     Standing standing
@@ -60,11 +67,38 @@ cdef struct Frame:
 # A node on the way of cases down a branch.
 cdef struct Step:
     int64_t start
+    int64_t n_staying
     int64_t n_missing
     int32_t slot
     int32_t next_branch
     int32_t last_branch
     bint includes_old
+
+
+cdef enum Decision:
+    KEPT = 0
+    PRUNED = 1
+    RAISED = 2
+
+
+# What was decided about a node, and when.
+cdef struct Entry:
+    int32_t slot
+    # the node that stood there, and the one that took its place; -1: none did
+    int32_t node
+    int32_t raised
+    # one of Decision
+    int32_t decision
+    # estimated errors of what was below the node, and of what took or would have
+    # taken its place
+    double before
+    double after
+
+
+cdef struct Log:
+    Entry* entries
+    int64_t n_entries
+    int64_t capacity
 
 
 # The tree, and all working memory.
@@ -88,6 +122,7 @@ cdef struct Pruner:
     double* leaf_weights
     # 1 for the rows to be dropped
     uint8_t* is_dropped
+    Log log
 
 
 cdef Outcome prune_root(Pruner* p) noexcept nogil

@@ -8,13 +8,14 @@ memory is that of the rows, and of the missing cases of the nodes on the way.
 """
 
 from libc.math cimport INFINITY
+from libc.stdlib cimport realloc
 from libc.string cimport memcpy, memset
 
 from sklearn_textbook.tree.prune._cases cimport (
-    count_missing, divide_cases, is_sent, push_cases,
+    count_missing, divide_cases, divides_missing, is_sent, push_cases,
 )
 from sklearn_textbook.tree.prune._error_estimate cimport (
-    count_errors, estimate_errors, is_at_most,
+    count_errors, estimate_counted, estimate_errors, find_majority, is_at_most,
 )
 
 cdef enum:
@@ -47,13 +48,13 @@ cdef void count_again(Pruner* p, const Frame* frame, int32_t child) noexcept nog
         const Branch* branch = &p.branches[child]
         Slot* slot = &p.slots[child]
         const Case* cases = p.stack.cases
-        int64_t i
+        int64_t first_missing = frame.start + frame.n_staying, i
     memset(weights, 0, p.n_classes * sizeof(double))
     for i in range(branch.start, branch.start + branch.n_known):
         weights[cases[i].label] += cases[i].weight
     slot.n_cases = branch.n_known
     if is_sent(branch, frame.n_missing):
-        for i in range(frame.start, frame.start + frame.n_missing):
+        for i in range(first_missing, first_missing + frame.n_missing):
             weights[cases[i].label] += cases[i].weight * branch.share
         slot.n_cases += frame.n_missing
     slot.is_changed = True
@@ -75,7 +76,38 @@ cdef bint has_same_cases(
     )
 
 
-cdef void open_frame(Pruner* p, Frame* frame) noexcept nogil:
+cdef double estimate_staying(
+    const Pruner* p, const double* class_weights, const Case* cases, int64_t n
+) noexcept nogil:
+    """Estimate of n cases that stay in a node: they are like a leaf which decides as
+    the node would, by the weights of its classes."""
+    cdef:
+        double weight = 0.0, errors = 0.0
+        Py_ssize_t majority
+        int64_t i
+    if n == 0:
+        return 0.0
+    majority = find_majority(class_weights, p.n_classes)
+    for i in range(n):
+        weight += cases[i].weight
+        if cases[i].label != majority:
+            errors += cases[i].weight
+    return estimate_counted(&p.confidence, weight, errors)
+
+
+cdef bint are_others(
+    const Pruner* p, const Frame* frame, int32_t child
+) noexcept nogil:
+    """Whether a child whose cases nobody has changed gets others than in growing."""
+    cdef int64_t n_cases = p.branches[child].n_known
+    if frame.is_new or divides_missing(&p.table, test_of(p, frame.slot)):
+        return False
+    if is_sent(&p.branches[child], frame.n_missing):
+        n_cases += frame.n_missing
+    return n_cases != p.slots[child].n_cases
+
+
+cdef Outcome open_frame(Pruner* p, Frame* frame) noexcept nogil:
     """Divide the cases of a node, and tell which children to go to."""
     cdef:
         const Node* test = test_of(p, frame.slot)
@@ -86,17 +118,24 @@ cdef void open_frame(Pruner* p, Frame* frame) noexcept nogil:
     for child in range(first, stop):
         p.slots[child].is_pending = False
         is_lowest = is_lowest and is_leaf(p, child)
-    if is_lowest and not frame.is_new:
-        return
+    if is_lowest and not frame.is_new and divides_missing(&p.table, test):
+        return DONE
     frame.n_missing = divide_cases(
-        &p.table, test, &p.stack, frame.start, frame.n_cases, &p.branches[first], &last
+        &p.table, test, &p.stack, frame.start, frame.n_cases, &p.branches[first],
+        &frame.n_staying, &last
+    )
+    frame.staying_errors = estimate_staying(
+        p, weights_of(p, frame.slot), p.stack.cases + frame.start, frame.n_staying
     )
     for child in range(first, stop):
+        if are_others(p, frame, child):
+            return OTHER_ROWS
         if has_same_cases(p, frame, child):
             continue
         if frame.is_new:
             count_again(p, frame, child)
         p.slots[child].is_pending = not is_leaf(p, child)
+    return DONE
 
 
 cdef int32_t next_pending(Pruner* p, Frame* frame) noexcept nogil:
@@ -126,7 +165,8 @@ cdef Outcome enter_child(Pruner* p, const Frame* frame, int32_t child) noexcept 
             if push_cases(&p.stack, &p.stack, branch.start, n_cases, 1.0) < 0:
                 return NO_MEMORY
         if push_cases(
-            &p.stack, &p.stack, frame.start, frame.n_missing, branch.share
+            &p.stack, &p.stack, frame.start + frame.n_staying, frame.n_missing,
+            branch.share
         ) < 0:
             return NO_MEMORY
         n_cases += frame.n_missing
@@ -141,14 +181,15 @@ cdef void drop_extension(
 ) noexcept nogil:
     """Take the parts of the parent's missing cases out again."""
     cdef Case* cases = p.stack.cases
-    cdef int64_t i, kept = frame.start
-    for i in range(parent.start, parent.start + parent.n_missing):
+    cdef int64_t first = parent.start + parent.n_staying
+    cdef int64_t stop = first + parent.n_missing, i, kept = frame.start
+    for i in range(first, stop):
         p.is_dropped[cases[i].row] = 1
     for i in range(frame.start, frame.start + frame.n_cases):
         if not p.is_dropped[cases[i].row]:
             cases[kept] = cases[i]
             kept += 1
-    for i in range(parent.start, parent.start + parent.n_missing):
+    for i in range(first, stop):
         p.is_dropped[cases[i].row] = 0
     p.stack.top = kept
 
@@ -210,10 +251,21 @@ cdef Step* push_step(
     step.next_branch = test.n_children
     step.n_missing = divide_cases(
         &p.table, test, &p.stack, start, p.stack.top - start,
-        &p.branches[test.first_child], &step.last_branch
+        &p.branches[test.first_child], &step.n_staying, &step.last_branch
     )
     step.includes_old = includes_old and step.n_missing == 0
     return step
+
+
+cdef double estimate_step(Pruner* p, const Step* step) noexcept nogil:
+    """Estimate of the cases that stay in the node at the top, which have just been
+    divided from the others."""
+    cdef const Case* cases = p.stack.cases
+    cdef int64_t i
+    memset(p.leaf_weights, 0, p.n_classes * sizeof(double))
+    for i in range(step.start, p.stack.top):
+        p.leaf_weights[cases[i].label] += cases[i].weight
+    return estimate_staying(p, p.leaf_weights, cases + step.start, step.n_staying)
 
 
 cdef Outcome send_down(
@@ -223,7 +275,7 @@ cdef Outcome send_down(
     """Add up the estimates of a branch for the cases from ``start`` to the top.
 
     adds: the cases come in addition to those of the branch, and what is added up is
-        how much the estimates grow; MET_MISSING if a value is missing.
+        how much the estimates grow; MET_MISSING if a case would be divided or stay.
     includes_old: all cases of the branch are among the cases, with equal weights.
     limit: a sum beyond it may be left incomplete. It would only grow: the estimate of
         a leaf rises with its weight and with its errors, and more cases mean no fewer
@@ -244,8 +296,12 @@ cdef Outcome send_down(
         else:
             step = push_step(p, n_steps, slot, start, includes_old)
             n_steps += 1
-            if adds and step.n_missing > 0:
+            if adds and step.n_missing + step.n_staying > 0:
                 return MET_MISSING
+            if step.n_staying > 0:
+                total[0] += estimate_step(p, step)
+                if total[0] > limit:
+                    return DONE
         while True:
             if n_steps == 0:
                 return DONE
@@ -263,12 +319,20 @@ cdef Outcome send_down(
             total[0] += p.slots[child].estimate
             p.stack.top = branch.start
         if is_sent(branch, step.n_missing) and push_cases(
-            &p.stack, &p.stack, step.start, step.n_missing, branch.share
+            &p.stack, &p.stack, step.start + step.n_staying, step.n_missing,
+            branch.share
         ) < 0:
             return NO_MEMORY
         slot = child
         start = branch.start
         includes_old = step.includes_old
+
+
+cdef inline bint keeps_ways(const Pruner* p, const Frame* frame) noexcept nogil:
+    """Whether other cases that come to the branches of a node leave the weights and
+    the ways of those alone that are there. Where surrogates cannot tell, a case goes to
+    the heaviest branch, which may become another one."""
+    return frame.n_missing == 0 and p.table.surrogate_start == NULL
 
 
 cdef Outcome estimate_branch(
@@ -281,7 +345,7 @@ cdef Outcome estimate_branch(
         int64_t n_inside = p.branches[child].n_known
         int64_t n_behind = frame.n_cases - n_before - n_inside
         Outcome outcome
-    if frame.n_missing == 0 and not p.slots[child].meets_missing:
+    if keeps_ways(p, frame) and not p.slots[child].meets_missing:
         # The cases of the branch keep their weights and their ways, so only those of
         # the other branches need to be sent.
         total[0] = p.slots[child].estimate
@@ -297,7 +361,7 @@ cdef Outcome estimate_branch(
     total[0] = 0.0
     if push_cases(&p.stack, &p.stack, frame.start, frame.n_cases, 1.0) < 0:
         return NO_MEMORY
-    outcome = send_down(p, child, base, False, frame.n_missing == 0, limit, total)
+    outcome = send_down(p, child, base, False, keeps_ways(p, frame), limit, total)
     p.stack.top = base
     return outcome
 
@@ -324,9 +388,32 @@ cdef void keep_node(Pruner* p, Frame* frame, double estimate) noexcept nogil:
             &p.table, test, p.stack.cases + frame.start, frame.n_cases
         )
     slot.estimate = estimate
-    slot.meets_missing = frame.n_missing > 0
+    slot.meets_missing = frame.n_missing > 0 or frame.n_staying > 0
     for child in range(test.first_child, test.first_child + test.n_children):
         slot.meets_missing = slot.meets_missing or p.slots[child].meets_missing
+
+
+cdef Outcome write_down(
+    Pruner* p, int32_t slot, int32_t largest, Decision decision, double before,
+    double after
+) noexcept nogil:
+    """Note what is decided, before the node changes."""
+    cdef Log* log = &p.log
+    cdef Entry* entry
+    cdef void* moved
+    if log.n_entries == log.capacity:
+        log.capacity += log.capacity // 2 + 64
+        moved = realloc(log.entries, log.capacity * sizeof(Entry))
+        if moved == NULL:
+            return NO_MEMORY
+        log.entries = <Entry*>moved
+    entry = &log.entries[log.n_entries]
+    log.n_entries += 1
+    entry.slot, entry.node = slot, p.slots[slot].test
+    entry.raised = p.slots[largest].test if decision == RAISED else NOBODY
+    entry.decision = decision
+    entry.before, entry.after = before, after
+    return DONE
 
 
 cdef Outcome settle_node(Pruner* p, Frame* frame) noexcept nogil:
@@ -342,6 +429,7 @@ cdef Outcome settle_node(Pruner* p, Frame* frame) noexcept nogil:
         bint is_worth_a_leaf
     for child in range(test.first_child, test.first_child + test.n_children):
         tree += p.slots[child].estimate
+    tree += frame.staying_errors
     is_worth_a_leaf = is_at_most(leaf, tree + 0.1)
     if p.raises_branches:
         branch = leaf
@@ -352,16 +440,22 @@ cdef Outcome settle_node(Pruner* p, Frame* frame) noexcept nogil:
             if estimate_branch(p, frame, largest, limit, &branch) < 0:
                 return NO_MEMORY
     if is_worth_a_leaf and is_at_most(leaf, branch + 0.1):
+        if write_down(p, frame.slot, largest, PRUNED, tree, leaf) < 0:
+            return NO_MEMORY
         slot.test = NOBODY
         slot.estimate = leaf
         slot.meets_missing = False
         return DONE
     if is_at_most(branch, tree + 0.1):
+        if write_down(p, frame.slot, largest, RAISED, tree, branch) < 0:
+            return NO_MEMORY
         slot.test = p.slots[largest].test
         frame.is_open = False
         frame.is_new = True
-        frame.includes_old = frame.n_missing == 0
+        frame.includes_old = keeps_ways(p, frame)
         return AGAIN
+    if write_down(p, frame.slot, largest, KEPT, tree, leaf) < 0:
+        return NO_MEMORY
     keep_node(p, frame, tree)
     return DONE
 
@@ -374,8 +468,8 @@ cdef Outcome prune_root(Pruner* p) noexcept nogil:
     push_frame(p, 0, 0, p.stack.top, INSIDE)
     while p.n_frames > 0:
         frame = top_frame(p)
-        if not frame.is_open:
-            open_frame(p, frame)
+        if not frame.is_open and open_frame(p, frame) == OTHER_ROWS:
+            return OTHER_ROWS
         child = next_pending(p, frame)
         if child != NOBODY:
             outcome = enter_child(p, frame, child)

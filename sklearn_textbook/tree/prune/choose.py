@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sklearn_textbook.tree.prune.base import BasePruner
 from sklearn_textbook.tree.prune.cost_complexity_pruning import CostComplexityPruning
 from sklearn_textbook.tree.prune.error_based import ErrorBasedPruning
 from sklearn_textbook.tree.prune.loss import LossPruning
@@ -43,7 +44,7 @@ def resolve_pruner(pruning, *, strict=True):
         return None
     if isinstance(pruning, str) and pruning in PRUNERS:
         return PRUNERS[pruning]()
-    if not isinstance(pruning, (str, type)) and hasattr(pruning, "prune_tree"):
+    if isinstance(pruning, BasePruner):
         return pruning
     if not strict:
         return None

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_textbook.tree.prune._cost_complexity import find_weakest_links
+from sklearn_textbook.tree.prune.node_risks import SAME, measure_node_risks
 from sklearn_textbook.tree.prune.rebuild import cut_below
 
 
 @dataclass(frozen=True, eq=False)
-class WeakestLinkSequence:
+class PruningSequence:
     """The nested subtrees from the full tree down to the root.
 
     One entry per subtree: the full tree first, then one for every node that falls.
@@ -35,8 +36,8 @@ class WeakestLinkSequence:
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_textbook.tree.prune import WeakestLinkSequence
-    >>> sequence = WeakestLinkSequence(
+    >>> from sklearn_textbook.tree.prune import PruningSequence
+    >>> sequence = PruningSequence(
     ...     ccp_alphas=np.array([0.0, 0.1, 0.1, 0.4]),
     ...     impurities=np.array([0.0, 0.1, 0.2, 0.6]),
     ...     n_leaves=np.array([4, 3, 2, 1]),
@@ -87,9 +88,8 @@ class WeakestLinkSequence:
 def compute_weakest_link_sequence(tree, risk="impurity"):
     r"""Compute the exact nested sequence of minimal cost-complexity subtrees.
 
-    With R(t) = impurity * weight / total weight of a node t, R(T_t) the sum of R over
-    the leaves of its branch T_t and abs(T_t) their number, the inner node with the
-    smallest
+    With R(t) the risk of a node t as a leaf, R(T_t) the sum of R over the leaves of its
+    branch T_t and abs(T_t) their number, the inner node with the smallest
 
     .. math:: g(t) = \frac{R(t) - R(T_t)}{|T_t| - 1}
 
@@ -100,19 +100,34 @@ def compute_weakest_link_sequence(tree, risk="impurity"):
     ----------
     tree : GrownTree
         The tree; splits may have any number of children.
+    risk : {"impurity", "error"}, default="impurity"
+        R(t): "impurity" for impurity * weight / total weight, as scikit-learn has it;
+        "error" for the weight of the training rows of t that are not of its largest
+        class over the total weight (the mean over the outputs), as in the books.
 
     Returns
     -------
-    WeakestLinkSequence
-        ``ccp_alphas`` and ``impurities`` are those of scikit-learn's
+    PruningSequence
+        For "impurity", ``ccp_alphas`` and ``impurities`` are those of scikit-learn's
         ``cost_complexity_pruning_path``, bit for bit, for a tree grown depth first.
+
+    Raises
+    ------
+    ValueError
+        If ``risk`` is neither word, or is "error" for a tree that predicts values.
+
+    See Also
+    --------
+    compute_rpart_sequence : The approximation that R's package rpart computes.
 
     Notes
     -----
     Rows that a tree keeps at an inner node (a missing value without a branch) are in
-    no leaf, so R(T_t) lacks them, as in rpart. An empty child counts as a leaf. rpart
-    itself computes an approximation: in its cp table, splits that fall early still
-    count for the nodes above them.
+    no leaf, so R(T_t) lacks them, as in rpart. An empty child counts as a leaf.
+
+    With whole weights errors are counted exactly, so links that are equally strong are
+    exactly equal; a link of no more than 1e-12 of the root's risk counts as one of 0.
+    Impurities are rounded, and rounding decides between such links.
 
     The work is O(n log n) for n nodes, plus the sum of the depths of all leaves.
 
@@ -135,7 +150,7 @@ def compute_weakest_link_sequence(tree, risk="impurity"):
     >>> sequence.n_leaves, sequence.cut_node
     (array([4, 3, 2, 1]), array([-1,  3,  1,  0]))
     """
-    return _compute_sequence(tree, math.inf)
+    return _compute_sequence(tree, risk, math.inf)
 
 
 def prune_to_alpha(tree, ccp_alpha, sequence=None):
@@ -154,7 +169,7 @@ def prune_to_alpha(tree, ccp_alpha, sequence=None):
     ccp_alpha : float
         Cost of a leaf, at least 0. 0 leaves the tree alone, as in scikit-learn, even
         where a split gains nothing.
-    sequence : WeakestLinkSequence, default=None
+    sequence : PruningSequence, default=None
         The tree's sequence, if known; else as much of it is computed as is needed.
 
     Returns
@@ -185,15 +200,28 @@ def prune_to_alpha(tree, ccp_alpha, sequence=None):
     if ccp_alpha == 0:
         return tree
     if sequence is None:
-        sequence = _compute_sequence(tree, float(ccp_alpha))
+        sequence = _compute_sequence(tree, "impurity", float(ccp_alpha))
     return cut_below(tree, sequence.find_cut(sequence.find_step(ccp_alpha)))
 
 
-def _compute_sequence(tree, max_alpha):
+def _compute_sequence(tree, risk, max_alpha):
     """Compute the sequence up to the last link that is at most max_alpha strong."""
+    total = tree.nodes["weight"][0]
+    node_risks = measure_node_risks(tree, risk)
+    if risk == "impurity":
+        # scikit-learn divides at once, errors are counted first.
+        node_risks /= total
+        total = 1.0
     n_steps = tree.node_count - tree.n_leaves + 1
     alphas, risks = np.empty(n_steps), np.empty(n_steps)
     n_leaves, cut_node = np.empty(n_steps, np.int64), np.empty(n_steps, np.int64)
-    stop = find_weakest_links(tree.nodes, max_alpha, alphas, risks, n_leaves, cut_node)
-    columns = (alphas, risks, n_leaves, cut_node)
-    return WeakestLinkSequence(*(column[:stop].copy() for column in columns))
+    stop = find_weakest_links(
+        tree.nodes, node_risks, max_alpha * total, alphas, risks, n_leaves, cut_node
+    )
+    alphas, risks = alphas[:stop] / total, risks[:stop] / total
+    if risk == "error":
+        # What rounding leaves of nothing, where weights are fractions.
+        alphas[np.abs(alphas) <= SAME * node_risks[0] / total] = 0.0
+    return PruningSequence(
+        alphas, risks, n_leaves[:stop].copy(), cut_node[:stop].copy()
+    )

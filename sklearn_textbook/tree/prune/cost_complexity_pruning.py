@@ -19,9 +19,13 @@ from sklearn_textbook.tree.prune.outcome import (
     PruningTable,
     cut_and_report,
 )
+from sklearn_textbook.tree.prune.rpart_sequence import compute_rpart_sequence
 from sklearn_textbook.tree.prune.subtree_scores import score_by_loss, score_by_scorer
 
-SEQUENCES = {"weakest-link": compute_weakest_link_sequence}
+SEQUENCES = {
+    "weakest-link": compute_weakest_link_sequence,
+    "rpart": compute_rpart_sequence,
+}
 # Risks that differ by no more than this share of the largest one are equal.
 _SAME = 1e-12
 
@@ -96,7 +100,12 @@ class CostComplexityPruning(BasePruner):
     long as growing K trees.
 
     rpart deals its folds at random, without strata; its ``xerror`` and ``xstd`` are
-    ``cv_risk`` and ``cv_risk_std`` over the risk of the root.
+    ``cv_risk`` and ``cv_risk_std`` over the risk of the root, for the same folds, with
+    ``sequence="rpart"``, ``missing="surrogate"`` and, for classes, ``risk="error"``.
+    They differ where a left-out row has a value equal to a threshold (there it is
+    a high one), a level that a node has not seen (there it is missing), or no value
+    that a surrogate knows (there the row goes to the heavier child, here to the one
+    with more rows).
 
     References
     ----------

@@ -8,19 +8,27 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import sparse
 from scipy.special import ndtri
 
 from sklearn_textbook._contract.parameters import is_checked, is_real
-from sklearn_textbook.tree.grow.layout import FRACTIONAL, LEAF
+from sklearn_textbook.tree.grow.layout import LEAF
 from sklearn_textbook.tree.prune._error_based import (
     fill_added_errors,
     mark_collapsed,
-    prune_nodes,
 )
 from sklearn_textbook.tree.prune.base import BasePruner
-from sklearn_textbook.tree.prune.outcome import PruningOutcome, PruningTable
-from sklearn_textbook.tree.prune.rebuild import compact_maps, cut_below
+from sklearn_textbook.tree.prune.error_steps import (
+    ErrorEstimates,
+    number_places,
+    report_errors,
+)
+from sklearn_textbook.tree.prune.outcome import PruningOutcome, number_kept
+from sklearn_textbook.tree.prune.raise_branches import (
+    TrainingRows,
+    check_rows,
+    raise_branches,
+)
+from sklearn_textbook.tree.prune.rebuild import cut_below
 
 # A subtree that saves no more errors than this on its own cases is collapsed.
 _COLLAPSE_SLACK = 0.001
@@ -29,9 +37,11 @@ _COLLAPSE_SLACK = 0.001
 class ErrorBasedPruning(BasePruner):
     r"""Prune by an estimate of the errors on new rows, 基于错误的剪枝.
 
-    It needs no rows beside those that grew the tree. A leaf that holds N cases, E of
-    them not of its majority class, is expected to err in :math:`N \, U(E, N)` of N new
-    cases, with the upper limit of the error rate at some confidence CF,
+    It works for any classification tree of one output and needs no rows beside those
+    that grew the tree; without subtree raising not even these. A leaf that holds N
+    cases, E of them not of its majority class, is expected to err in
+    :math:`N \, U(E, N)` of N new cases, with the upper limit of the error rate at some
+    confidence CF,
 
     .. math::
 
@@ -58,18 +68,28 @@ class ErrorBasedPruning(BasePruner):
         CF, above 0 and below 1: the smaller, the more is pruned. Above 0.5 the errors
         are taken as they were counted, without any addition.
     subtree_raising : bool, default=True
-        Whether a branch may take the place of the node above it.
+        Whether a branch may take the place of the node above it. If not, a fitted tree
+        can be pruned without the rows that grew it.
 
     See Also
     --------
     C45Classifier : Prunes so by default.
-    CARTClassifier : Prunes by cost complexity, ``ccp_alpha``.
+    CARTClassifier : Prunes so with ``pruning="error-based"``.
 
     Notes
     -----
-    Cases are counted by their weight. A row that lacks the value of a test is divided
+    Cases are counted by their weight; the formula takes it for a number of rows, so
+    weights should sum to that. A row that lacks the value of a test of C4.5 is divided
     among the branches, in proportion to the weight of the rows that have it, and is so
     divided anew wherever a branch is raised.
+
+    In other trees a missing value goes down a raised branch to the child that the test
+    or its surrogates name (if none can tell, to that with most weight, as in growing),
+    and a level that the test does not know is divided (``unseen="fractional"``) or
+    stays where it is. Rows
+    that stay in an inner node are in no leaf; they are counted as one more leaf of it,
+    whose class is the majority class of the node. Surrogates go with their test and
+    keep the measures with which they were grown. C4.5 and J48 have no such rows.
 
     Results are those of Weka's J48 3.6 (``-C``; ``-S`` for no subtree raising), down
     to its comparisons with a tolerance of 1e-6 and the confidence in single precision.
@@ -92,6 +112,21 @@ class ErrorBasedPruning(BasePruner):
     5
     5
     4
+
+    A fitted tree, with what was done to it, without its rows:
+
+    >>> from sklearn_textbook.tree import CARTClassifier
+    >>> cart = CARTClassifier().fit(X, y)
+    >>> pruned = ErrorBasedPruning(subtree_raising=False).prune(cart)
+    >>> cart.get_n_leaves(), pruned.get_n_leaves()
+    (9, 7)
+    >>> report = pruned.pruning_report_.as_frame()
+    >>> print(report[["node", "decision", "before", "after"]][3:7].round(2))
+       node decision  before  after
+    3     5     kept    9.46   9.89
+    4     4   pruned    9.46   8.89
+    5     3     kept    8.89  11.10
+    6     2     kept    8.89  55.23
     """
 
     def __init__(self, confidence=0.25, subtree_raising=True):
@@ -118,42 +153,55 @@ class ErrorBasedPruning(BasePruner):
             )
 
     def prune_grown(self, tree, data, n_threads=1):
-        """Prune a grown tree with the rows that grew it.
+        """Prune a grown tree, with the rows that grew it if branches may be raised.
 
         Parameters
         ----------
         tree : GrownTree
             The tree.
         data : TrainingData
-            The training table, the classes and the weights.
+            The training table, the classes and the weights; without subtree raising
+            there may be none.
         n_threads : int, default=1
             Not used: pruning takes a small part of the time of growing.
 
         Returns
         -------
         PruningOutcome
-            The pruned tree and a report.
+            The pruned tree and a report, one row for each decision in the order in
+            which it was taken: collapsed nodes from the top downwards, then the nodes
+            from the bottom upwards. ``before`` and ``after`` are the estimated errors
+            of the whole tree. A ``node`` is "pruned", "kept" or "raised": then the
+            branch ``raised_node`` (else -1) has taken its place, goes by its own number
+            further on, and is gone through again, so that a node may be decided upon
+            several times. The column ``collapsed`` marks what fell because it saved no
+            errors on the training rows; see ``collapse`` of C45Classifier.
 
         Raises
         ------
         ValueError
-            If a parameter is not allowed, or if the tree and the table do not belong
-            together.
+            If a parameter is not allowed, if the tree is no classification tree of one
+            output, if it does not belong to the table, or if there is none and
+            branches are to be raised.
         """
         self.check_parameters()
-        if not data.target.is_classifier:
-            raise ValueError("Error-based pruning needs a classification tree.")
-        pruned = prune_by_error(
-            tree,
+        _check_tree(tree)
+        if self.subtree_raising and data.matrix is None:
+            raise ValueError(
+                "ErrorBasedPruning(subtree_raising=True) sends the rows that grew the "
+                "tree down the branches that it raises: give these rows as X and y, or "
+                "set subtree_raising=False, which needs none."
+            )
+        if not self.subtree_raising:
+            return _prune(tree, None, self.confidence, data.collapses)
+        rows = TrainingRows(
             data.matrix,
             data.target.codes[:, 0],
             data.weight,
-            confidence=self.confidence,
-            subtree_raising=self.subtree_raising,
-            collapse=data.collapses,
-            level_codes=data.table.level_codes,
+            data.table.level_codes,
+            data.criterion,
         )
-        return PruningOutcome(pruned, PruningTable())
+        return _prune(tree, rows, self.confidence, data.collapses)
 
 
 def collapse_tree(tree):
@@ -206,14 +254,15 @@ def _find_collapsed(tree):
 
 def prune_by_error(
     tree,
-    matrix,
-    codes,
-    sample_weight,
+    matrix=None,
+    codes=None,
+    sample_weight=None,
     *,
     confidence=0.25,
     subtree_raising=True,
     collapse=False,
     level_codes=None,
+    criterion="entropy",
 ):
     """Replace subtrees by leaves or by their largest branch.
 
@@ -222,11 +271,11 @@ def prune_by_error(
     Parameters
     ----------
     tree : GrownTree
-        A classification tree of one output whose tests divide rows with a missing
-        value among all branches (``FRACTIONAL``).
+        A classification tree of one output.
     matrix : array of shape (n_rows, n_features), or scipy sparse matrix or array
         The table that grew the tree, in float32 or float64: numbers, and level codes
-        for nominal and ordinal columns; missing values are NaN.
+        for nominal and ordinal columns; missing values are NaN. Without subtree
+        raising the rows are not looked at and may be None.
     codes : array of int, shape (n_rows,)
         The class number of every row.
     sample_weight : array of shape (n_rows,) or None
@@ -241,6 +290,8 @@ def prune_by_error(
     level_codes : ndarray of uint16 or uint32, default=None
         The nominal columns of the table as in
         :class:`~sklearn_textbook.tree.encode.EncodedTable`, which are faster to read.
+    criterion : {"entropy", "log_loss", "gini", "error"}, default="entropy"
+        The impurity that the nodes hold.
 
     Returns
     -------
@@ -251,62 +302,53 @@ def prune_by_error(
     Raises
     ------
     ValueError
-        If the tree is not of this kind, or was not grown from this table.
+        If the tree is not of this kind, or was not grown from this table, or if
+        branches are to be raised without a table.
 
     Notes
     -----
-    A level without a branch is treated as a missing value. It can occur where a branch
-    is raised whose test knows only the levels that were there.
+    At a test that divides missing values among all branches, a level without a branch
+    is treated as a missing value. It can occur where a branch is raised whose test
+    knows only the levels that were there.
 
     For n rows and a tree of depth d, the work is of the order n d log n without missing
     values. With them it is m d² for m parts of rows in a level of the tree: below every
     node, all fractions have to be found again. A raised branch is gone through twice.
+    Without subtree raising the work is in proportion to the number of nodes.
     """
     _check_tree(tree)
     _check_confidence(confidence)
-    codes = np.ascontiguousarray(codes, dtype=np.int32)
-    if sample_weight is not None:
-        sample_weight = np.ascontiguousarray(sample_weight, dtype=np.float64)
-    _check_table(tree, matrix, codes, sample_weight)
-    if tree.node_count == 1:
-        return tree
+    if not subtree_raising:
+        return _prune(tree, None, confidence, collapse).tree
+    if matrix is None or codes is None:
+        raise ValueError("subtree_raising=True needs the table that grew the tree.")
+    rows = TrainingRows(matrix, codes, sample_weight, level_codes, criterion)
+    return _prune(tree, rows, confidence, collapse).tree
+
+
+def _prune(tree, rows, confidence, collapses):
+    """Prune a tree, without subtree raising if there are no rows."""
+    if rows is not None:
+        check_rows(tree, rows)
+    confidence = measure_confidence(confidence)
+    estimates = ErrorEstimates(tree, confidence)
     collapsed = np.zeros(tree.node_count, dtype=bool)
-    if collapse:
-        collapsed = _find_collapsed(tree)
-        if collapsed[0]:
-            return cut_below(tree, [0])
-    nodes, tested = tree.nodes, np.arange(tree.n_features)
-    is_sparse = sparse.issparse(matrix)
-    if is_sparse:
-        tested, matrix = _take_tested_columns(tree, matrix)
-        nodes, level_codes = _renumber_columns(nodes, tested), None
-    if level_codes is None:
-        level_codes = np.empty((0, 0), np.uint16)
-    if matrix.dtype not in (np.float32, np.float64):
-        matrix = matrix.astype(np.float64)
-    nodes, statistics = prune_nodes(
-        nodes,
-        tree.statistics[:, 0],
-        tree.level_branch,
-        np.ascontiguousarray(tree.n_levels, dtype=np.int64)[tested],
-        matrix,
-        codes,
-        sample_weight,
-        measure_confidence(confidence),
-        subtree_raising,
-        collapsed.view(np.uint8),
-        level_codes,
-    )
-    if len(nodes) == tree.node_count:
-        return tree
-    if is_sparse:
-        inner = nodes["kind"] != LEAF
-        nodes["feature"][inner] = tested[nodes["feature"][inner]]
-    return tree.replace(
-        nodes=nodes,
-        statistics=statistics[:, np.newaxis],
-        level_branch=compact_maps(tree, nodes, tree.surrogates.copy()),
-    )
+    if collapses:
+        collapsed = _find_collapsed(tree) & (tree.nodes["kind"] != LEAF)
+    steps = estimates.list_collapsed(collapsed)
+    n_collapsed, is_cut = len(steps), collapsed
+    pruned = None
+    if rows is None:
+        is_cut, further = estimates.prune_upwards(collapsed)
+        steps = np.concatenate([steps, further])
+    elif tree.node_count > 1 and not collapsed[0]:
+        pruned, places, further = raise_branches(tree, rows, confidence, collapsed)
+        steps = np.concatenate([steps, further])
+        number = number_places(tree, places, further)
+    if pruned is None:
+        pruned, number = cut_below(tree, is_cut), number_kept(tree, is_cut)
+    report = report_errors(tree, steps, n_collapsed, estimates.branch[0], number)
+    return PruningOutcome(pruned, report)
 
 
 def compute_added_errors(weight, errors, confidence=0.25):
@@ -376,50 +418,3 @@ def _check_tree(tree):
             f"{'classification' if tree.is_classifier else 'regression'} tree of "
             f"{tree.n_outputs}."
         )
-
-
-def _check_table(tree, matrix, codes, sample_weight):
-    """Require a table that may have grown the tree."""
-    nodes, n_rows = tree.nodes, len(codes)
-    if np.any((nodes["kind"] != LEAF) & (nodes["missing_branch"] != FRACTIONAL)):
-        raise ValueError(
-            "The tree sends missing values to one branch; error-based pruning needs "
-            "tests that divide them among all branches."
-        )
-    if matrix.shape != (n_rows, tree.n_features):
-        raise ValueError(
-            f"The table has shape {matrix.shape}; {n_rows} class numbers and a tree of "
-            f"{tree.n_features} columns need {(n_rows, tree.n_features)}."
-        )
-    n_used = n_rows
-    if sample_weight is not None:
-        if sample_weight.shape != (n_rows,):
-            raise ValueError(
-                f"sample_weight has shape {sample_weight.shape}; {n_rows} rows need "
-                f"({n_rows},)."
-            )
-        n_used = np.count_nonzero(sample_weight > 0.0)
-    if n_used != nodes["n_samples"][0]:
-        raise ValueError(
-            f"The tree was grown from {nodes['n_samples'][0]} rows; the table has "
-            f"{n_used} that weigh something."
-        )
-    n_classes = tree.max_n_classes
-    if codes.min() < 0 or codes.max() >= n_classes:
-        raise ValueError(f"codes must hold class numbers, 0 to {n_classes - 1}.")
-
-
-def _take_tested_columns(tree, matrix):
-    """List the columns that the tree tests; make a dense table of them alone."""
-    inner = tree.nodes["kind"] != LEAF
-    tested = np.unique(tree.nodes["feature"][inner])
-    columns = sparse.csc_array(matrix)[:, tested]
-    return tested, columns.toarray(order="F")
-
-
-def _renumber_columns(nodes, tested):
-    """Give the columns the numbers that they have among the tested ones."""
-    nodes = nodes.copy()
-    inner = nodes["kind"] != LEAF
-    nodes["feature"][inner] = np.searchsorted(tested, nodes["feature"][inner])
-    return nodes

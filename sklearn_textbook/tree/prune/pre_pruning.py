@@ -49,10 +49,10 @@ class PrePruning(ValidationErrorPruner):
     -----
     The tree is grown in full and then cut from the root downwards. How a node is
     divided, and whether this lowers the error, depends on the rows of this node
-    alone; so the result is exactly the tree that would come of deciding while growing,
-    and it can be had of a tree that is already grown. Two parameters look at the whole
-    tree instead: ``max_leaf_nodes`` and ``ccp_alpha`` choose among all divisions
-    first, those included that fall here.
+    alone (random draws on its place in the tree); so the result is exactly the tree
+    that would come of deciding while growing, and it can be had of a tree that is
+    already grown. Two parameters look at the whole tree instead: ``max_leaf_nodes``
+    and ``ccp_alpha`` choose among all divisions first, those included that fall here.
 
     A row that is divided among branches, since it lacks the value of a test, counts
     in each by its share. A row that ends in an inner node, since its level is unknown

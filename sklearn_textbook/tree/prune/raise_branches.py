@@ -1,0 +1,173 @@
+"""Error-based pruning with subtree raising: the rows go down the tree once more."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from sklearn_textbook.tree.grow.layout import FRACTIONAL, LEAF, STAY
+from sklearn_textbook.tree.prune._error_based import CRITERIA, prune_nodes
+from sklearn_textbook.tree.prune.error_steps import number_places
+from sklearn_textbook.tree.prune.rebuild import compact_maps
+
+
+class TrainingRows:
+    """The rows that grew a tree, as the kernel reads them.
+
+    Parameters
+    ----------
+    matrix : array of shape (n_rows, n_features), or scipy sparse matrix or array
+        The table.
+    codes : array of int, shape (n_rows,)
+        The class number of every row.
+    weight : array of shape (n_rows,) or None
+        The weight of every row.
+    level_codes : ndarray of uint16 or uint32, or None
+        The nominal columns as an EncodedTable has them.
+    criterion : str
+        Name of the impurity that the nodes hold.
+    """
+
+    def __init__(self, matrix, codes, weight, level_codes, criterion):
+        self.matrix, self.level_codes, self.criterion = matrix, level_codes, criterion
+        self.codes = np.ascontiguousarray(codes, dtype=np.int32)
+        self.weight = weight
+        if weight is not None:
+            self.weight = np.ascontiguousarray(weight, dtype=np.float64)
+
+
+def check_rows(tree, rows):
+    """Require rows that may have grown the tree.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+    rows : TrainingRows
+        The rows.
+
+    Raises
+    ------
+    ValueError
+        If their number or shape is wrong, or a class number is none of the tree's.
+    """
+    matrix, codes, sample_weight = rows.matrix, rows.codes, rows.weight
+    nodes, n_rows = tree.nodes, len(codes)
+    if matrix.shape != (n_rows, tree.n_features):
+        raise ValueError(
+            f"The table has shape {matrix.shape}; {n_rows} class numbers and a tree of "
+            f"{tree.n_features} columns need {(n_rows, tree.n_features)}."
+        )
+    n_used = n_rows
+    if sample_weight is not None:
+        if sample_weight.shape != (n_rows,):
+            raise ValueError(
+                f"sample_weight has shape {sample_weight.shape}; {n_rows} rows need "
+                f"({n_rows},)."
+            )
+        n_used = np.count_nonzero(sample_weight > 0.0)
+    if n_used != nodes["n_samples"][0]:
+        raise ValueError(
+            f"The tree was grown from {nodes['n_samples'][0]} rows; the table has "
+            f"{n_used} that weigh something."
+        )
+    n_classes = tree.max_n_classes
+    if codes.min() < 0 or codes.max() >= n_classes:
+        raise ValueError(f"codes must hold class numbers, 0 to {n_classes - 1}.")
+
+
+def raise_branches(tree, rows, confidence, collapsed):
+    """Prune with subtree raising.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        A tree that has an inner node.
+    rows : TrainingRows
+        The rows that grew it.
+    confidence : tuple of float
+        What ``measure_confidence`` gives.
+    collapsed : ndarray of bool, shape (node_count,)
+        The inner nodes, not the root, that are leaves from the beginning.
+
+    Returns
+    -------
+    pruned : GrownTree
+        The pruned tree; the same object if nothing falls.
+    places : ndarray of int32
+        For every node of the pruned tree the place in the grown tree where it stands.
+    steps : ndarray of ENTRY_DTYPE
+        The decisions.
+    """
+    nodes, surrogates, matrix = tree.nodes, tree.surrogates, rows.matrix
+    tested, level_codes = np.arange(tree.n_features), rows.level_codes
+    is_sparse = sparse.issparse(matrix)
+    if is_sparse:
+        tested, matrix = _take_tested_columns(tree, matrix)
+        nodes, surrogates = (
+            _renumber_columns(records, tested) for records in (nodes, surrogates)
+        )
+        level_codes = None
+    if level_codes is None:
+        level_codes = np.empty((0, 0), np.uint16)
+    if matrix.dtype not in (np.float32, np.float64):
+        matrix = matrix.astype(np.float64)
+    numbers = np.arange(tree.node_count + 1)
+    nodes, statistics, places, steps = prune_nodes(
+        nodes,
+        tree.statistics[:, 0],
+        tree.level_branch,
+        np.ascontiguousarray(tree.n_levels, dtype=np.int64)[tested],
+        surrogates,
+        np.searchsorted(surrogates["node"], numbers).astype(np.int64),
+        FRACTIONAL if tree.unseen == "fractional" else STAY,
+        matrix,
+        rows.codes,
+        rows.weight,
+        confidence,
+        True,
+        collapsed.view(np.uint8),
+        level_codes,
+        CRITERIA[rows.criterion],
+    )
+    if len(nodes) == tree.node_count:
+        return tree, places, steps
+    inner = nodes["kind"] != LEAF
+    if is_sparse:
+        nodes["feature"][inner] = tested[nodes["feature"][inner]]
+    surrogates = _keep_surrogates(tree, inner, places, steps)
+    pruned = tree.replace(
+        nodes=nodes,
+        statistics=statistics[:, np.newaxis],
+        surrogates=surrogates,
+        level_branch=compact_maps(tree, nodes, surrogates),
+    )
+    return pruned, places, steps
+
+
+# ------------------------------------------------------------------------ small parts
+def _take_tested_columns(tree, matrix):
+    """List the columns that the tree tests; make a dense table of them alone."""
+    inner = tree.nodes["kind"] != LEAF
+    tested = np.union1d(tree.nodes["feature"][inner], tree.surrogates["feature"])
+    columns = sparse.csc_array(matrix)[:, tested]
+    return tested, columns.toarray(order="F")
+
+
+def _renumber_columns(records, tested):
+    """Give the columns the numbers that they have among the tested ones."""
+    records = records.copy()
+    inner = records["kind"] != LEAF
+    records["feature"][inner] = np.searchsorted(tested, records["feature"][inner])
+    return records
+
+
+def _keep_surrogates(tree, is_inner, places, steps):
+    """Take the surrogates of the tests that stay, in the order of the new nodes."""
+    if len(tree.surrogates) == 0:
+        return tree.surrogates.copy()
+    node = number_places(tree, places, steps)[tree.surrogates["node"]]
+    stays = (node >= 0) & is_inner[node]
+    surrogates = tree.surrogates[stays]
+    surrogates["node"] = node[stays]
+    return surrogates[np.argsort(surrogates["node"], kind="stable")]
