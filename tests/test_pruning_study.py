@@ -19,7 +19,7 @@ from benchmarks.pruning_study import (
 def make_results(gain):
     """Results of three splits, in which every method gains as much."""
     plain = np.array([[0.7, 90.0], [0.8, 100.0], [0.75, 110.0]])
-    pruned = plain + [[gain, -80.0]]
+    pruned = plain + np.array([gain, -80.0])
     return {"unpruned": plain} | dict.fromkeys(METHODS, pruned)
 
 
