@@ -11,11 +11,13 @@ from typing import Protocol
 import numpy as np
 
 from benchmarks.c50 import C50Tree
-from benchmarks.measure import installed_version
+from benchmarks.measure import count_cores, installed_version
 from benchmarks.multiway import OrangeSimpleTree, OrangeTree, PDecisionTree
+from benchmarks.rpart import RpartDefaultTree, RpartTree
 from benchmarks.tasks import (
     C45,
     CART,
+    CART_ALPHA,
     CLASSIFICATION,
     GAIN_RATIO,
     ID3,
@@ -32,6 +34,7 @@ class Peer(Protocol):
     takes so long that it has to be asked for. ``count_nodes(model)`` is compared where
     both sides have it. A tool that does not tell its answers has instead of
     ``make_predict`` a ``training_score(model, task)``: accuracy or R².
+    ``n_processes`` says how many it works with, if it is more than this one.
     """
 
     #: Name on the command line and in the tables.
@@ -119,7 +122,7 @@ class OwnTree(_LikeScikitLearn):
 
     name = "sklearn_textbook"
     package = "sklearn-textbook"
-    algorithms = (CART, ID3, C45, GAIN_RATIO)
+    algorithms = (CART, CART_ALPHA, ID3, C45, GAIN_RATIO)
     is_threaded = True
 
     def refusal(self, task):
@@ -136,6 +139,8 @@ class OwnTree(_LikeScikitLearn):
         if task.algorithm == GAIN_RATIO:
             return tree.C45Classifier(**options, **GAIN_RATIO_ALONE)
         options |= {"criterion": task.criterion, "random_state": 0}
+        if task.algorithm == CART_ALPHA:
+            options["pruning"] = "cost-complexity"
         if task.kind == CLASSIFICATION:
             return tree.CARTClassifier(**options)
         return tree.CARTRegressor(**options)
@@ -170,6 +175,35 @@ class ScikitLearnTree(_LikeScikitLearn):
             else DecisionTreeRegressor
         )
         return estimator(criterion=task.criterion, max_depth=max_depth, random_state=0)
+
+
+class GridSearch(ScikitLearnTree):
+    """scikit-learn's trees, alpha searched by GridSearchCV with ten folds.
+
+    The alphas are a geometric grid over the path of the tree of all rows.
+    """
+
+    name = "grid-search"
+    algorithms = (CART_ALPHA,)
+    patient_rows = 2_000
+    n_alphas, n_folds = 20, 10
+    n_processes = min(2, count_cores())
+
+    def make_fit(self, task, n_threads, max_depth=None):
+        from sklearn.model_selection import GridSearchCV
+
+        estimator = self.make_estimator(task, n_threads, max_depth)
+
+        def search():
+            path = estimator.cost_complexity_pruning_path(task.X, task.y)
+            above = path.ccp_alphas[path.ccp_alphas > 0]
+            grid = {"ccp_alpha": np.geomspace(above[0], above[-1], self.n_alphas)}
+            searched = GridSearchCV(
+                estimator, grid, cv=self.n_folds, n_jobs=self.n_processes
+            )
+            return searched.fit(task.X, task.y).best_estimator_
+
+        return search
 
 
 class YdfTree:
@@ -253,6 +287,7 @@ PEERS: dict[str, Peer] = {
     peer.name: peer
     for peer in (
         ScikitLearnTree(),
+        GridSearch(),
         YdfTree(),
         J48Tree(),
         C50Tree(),
@@ -260,6 +295,8 @@ PEERS: dict[str, Peer] = {
         PDecisionTree(),
         OrangeTree(),
         OrangeSimpleTree(),
+        RpartTree(),
+        RpartDefaultTree(),
     )
 }
 

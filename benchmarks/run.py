@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from benchmarks.measure import Timing, fit_exponent, median, time_alternately
 from benchmarks.memory import measure_in_fresh_process
 from benchmarks.peers import OWN
 from benchmarks.same_work import SLACK_LEAVES, Comparer
+from benchmarks.tasks import CART
 
 #: Rows at which the growth of the time is fitted.
 SIZES = (10_000, 31_623, 100_000, 316_228, 1_000_000)
@@ -146,7 +147,9 @@ def find_waiting(work, times):
     waiting = [
         timing.waiting
         for (peer, n_threads), timing in times.items()
-        if n_threads == 1 and (peer is OWN or not peer.is_threaded)
+        if n_threads == 1
+        and (peer is OWN or not peer.is_threaded)
+        and getattr(peer, "n_processes", 1) == 1
     ]
     most = max(waiting, default=1.0)
     if most <= MOST_WAITING:
@@ -231,6 +234,35 @@ def measure_scaling(work, options):
     return figures
 
 
+def measure_multiple(work, options):
+    """Time of our fit over that of the same one without pruning."""
+    task = work.make_task(options.scale)
+    tasks = {"pruned": task, "plain": replace(task, algorithm=CART)}
+    calls = {
+        (what, n): OWN.make_fit(each, n)
+        for n in options.threads
+        for what, each in tasks.items()
+    }
+    times = time_alternately(calls, options.n_repeats)
+    figures = []
+    for n_threads in options.threads:
+        pair = {what: times[what, n_threads] for what in tasks}
+        seconds = {what: median(timing.seconds) for what, timing in pair.items()}
+        figures.append(
+            Figure(
+                work.name,
+                OWN.name,
+                n_threads,
+                f"times one fit, {task.n_rows} rows",
+                seconds["pruned"] / seconds["plain"],
+                work.limit,
+                {what: asdict(timing) for what, timing in pair.items()},
+            )
+        )
+    plain = {(OWN, n): times["plain", n] for n in options.threads}
+    return figures, find_waiting(work, plain)
+
+
 def measure_memory(work, options):
     """Peak memory of ours, and of the peers too for a large run."""
     task = work.make_task(options.scale * MEMORY_ROWS / 100_000)
@@ -258,4 +290,6 @@ def run_work(work, options):
         return [], measure_scaling(work, options), []
     if work.measure == "memory":
         return [], measure_memory(work, options), []
+    if work.measure == "multiple":
+        return [], *measure_multiple(work, options)
     return compare_with_peers(work, options)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 
-from benchmarks.tasks import CLASSIFICATION, with_criterion
+from benchmarks.tasks import CLASSIFICATION, with_criterion, without_training_rows
 
 #: Small trees may differ by this many leaves whatever their size.
 SLACK_LEAVES = 5
@@ -23,6 +23,9 @@ class Tolerance:
     slack: float = SLACK_LEAVES
     #: difference of the scores (accuracy or R²) on the training rows
     score: float = 1e-3
+    #: times one over the square root of the number of training rows, what is added to
+    #: that; scores on rows held out differ by so much if chance has a say in the fit
+    chance: float = 0.0
     #: depth down to which the trees are compared row by row; a node down there
     #: has enough rows for its best split to be the only best one
     top_depth: int = 5
@@ -54,6 +57,12 @@ def _score(task, answers):
     return float(r2_score(task.y, answers))
 
 
+def add_chance(tolerance, n_rows):
+    """The tolerance with what chance does at a number of training rows."""
+    slack = tolerance.chance / np.sqrt(n_rows)
+    return replace(tolerance, score=tolerance.score + slack, chance=0.0)
+
+
 def find_top_depth(task, tolerance):
     """Depth to compare at: nodes should keep about a hundred rows."""
     return max(1, min(tolerance.top_depth, int(np.log2(max(2, task.n_rows / 100)))))
@@ -62,13 +71,18 @@ def find_top_depth(task, tolerance):
 def observe(peer, task, n_threads, top_depth):
     """Let a tool learn the task and look at the result.
 
-    With a ``top_depth`` of None the answers are classes by the whole tree.
+    With a ``top_depth`` of None the answers are classes by the whole tree. If rows
+    are held out, their score alone is what counts.
     """
     model = peer.make_fit(task, n_threads)()
     n_leaves = peer.count_leaves(model)
     n_nodes = peer.count_nodes(model) if hasattr(peer, "count_nodes") else None
     if not hasattr(peer, "make_predict"):
         return Outcome(n_leaves, n_nodes, peer.training_score(model, task), None)
+    if task.X_test is not None:
+        held_out = without_training_rows(task)
+        answers = peer.make_predict(model, held_out, n_threads)()
+        return Outcome(n_leaves, n_nodes, _score(held_out, answers), None)
     answers = peer.make_predict(model, task, n_threads)()
     score = _score(task, answers)
     if top_depth is None:
@@ -95,7 +109,7 @@ def find_differences(ours, theirs, tolerance):
         if abs(one - other) > tolerance.slack + tolerance.leaves * max(one, other):
             reasons.append(f"{one} {name} against {other}")
     if abs(ours.score - theirs.score) > tolerance.score:
-        reasons.append(f"training score {ours.score:.4f} against {theirs.score:.4f}")
+        reasons.append(f"score {ours.score:.4f} against {theirs.score:.4f}")
     if ours.answers is None or theirs.answers is None:
         return reasons
     agreement = find_agreement(ours.answers, theirs.answers)
@@ -127,8 +141,10 @@ class Comparer:
 
     def compare(self, peer):
         """Our outcome by the peer's criterion, the peer's outcome, differences."""
-        tolerance = self.find_tolerance(peer.name)
-        top_depth = find_top_depth(self.task, tolerance) if peer.limits_depth else None
+        tolerance = add_chance(self.find_tolerance(peer.name), self.task.n_rows)
+        top_depth = None
+        if peer.limits_depth and self.task.X_test is None:
+            top_depth = find_top_depth(self.task, tolerance)
         ours = self.observe_ours(peer.criterion(self.task), top_depth)
         theirs = observe(peer, self.task, self.n_threads, top_depth)
         return ours, theirs, find_differences(ours, theirs, tolerance)

@@ -11,8 +11,10 @@ CLASSIFICATION = "classification"
 REGRESSION = "regression"
 
 #: Binary trees; ID3; C4.5 with pruning; C4.5's many-way trees by gain ratio alone,
-#: with nothing that keeps them small.
+#: with nothing that keeps them small; binary trees with cost-complexity pruning, the
+#: alpha chosen by ten folds.
 CART, ID3, C45, GAIN_RATIO = "cart", "id3", "c4.5", "gain-ratio"
+CART_ALPHA = "cart-alpha"
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +28,9 @@ class Task:
     sample_weight: np.ndarray | None = None
     has_nominal: bool = False
     algorithm: str = CART
+    #: rows held out: if there are some, they tell how good a tree is
+    X_test: Any = None
+    y_test: np.ndarray | None = None
 
     @property
     def n_rows(self):
@@ -40,6 +45,11 @@ class Task:
 def with_criterion(task, criterion):
     """The same task, grown by another impurity."""
     return task if criterion == task.criterion else replace(task, criterion=criterion)
+
+
+def without_training_rows(task):
+    """The rows held out, as a task of their own: what is to be predicted."""
+    return replace(task, X=task.X_test, y=task.y_test, X_test=None, y_test=None)
 
 
 def make_frame(task, target="target"):

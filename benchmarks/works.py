@@ -13,9 +13,11 @@ import numpy as np
 from sklearn.datasets import load_iris, make_classification, make_regression
 
 from benchmarks.same_work import EXACT, Tolerance
-from benchmarks.tasks import C45, GAIN_RATIO, ID3, REGRESSION, Task
+from benchmarks.tasks import C45, CART_ALPHA, GAIN_RATIO, ID3, REGRESSION, Task
 
 N_FEATURES = 20
+#: Rows held out where alpha is chosen, at any scale.
+N_TEST = 10_000
 
 
 @dataclass(frozen=True)
@@ -30,12 +32,13 @@ class Work:
     needed: Mapping[str, tuple[float | None, float | None]] = field(
         default_factory=dict
     )
-    #: what is timed or measured: "fit", "predict", "path", "memory" or "scaling"
+    #: what is timed or measured: "fit", "predict", "path", "memory", "scaling", or
+    #: "multiple" (of the time of one fit without pruning)
     measure: str = "fit"
     tolerance: Tolerance = field(default_factory=Tolerance)
     #: peer -> its own tolerance
     tolerances: Mapping[str, Tolerance] = field(default_factory=dict)
-    #: most that a figure may be (memory: times X; scaling: exponent)
+    #: most that a figure may be (memory: times X; scaling: exponent; multiple)
     limit: float | None = None
 
     def needed_ratio(self, peer, n_threads):
@@ -91,6 +94,28 @@ def make_weighted(scale):
 
 def make_small(scale):
     return make_binary(scale, n_rows=1_000)
+
+
+def hold_out(X, y, n_test, **options):
+    """A task in which alpha is chosen; its last rows are held out."""
+    X, X_test = np.split(X, [len(X) - n_test])
+    y, y_test = np.split(y, [len(y) - n_test])
+    return Task(X, y, X_test=X_test, y_test=y_test, algorithm=CART_ALPHA, **options)
+
+
+def make_alpha_choice(scale, n_rows=20_000):
+    X, y = _make_classes(scaled(n_rows, scale, least=300) + N_TEST)
+    return hold_out(X, y, N_TEST)
+
+
+def make_alpha_choice_large(scale):
+    return make_alpha_choice(scale, n_rows=100_000)
+
+
+def make_alpha_choice_numbers(scale):
+    n_rows = scaled(20_000, scale, least=600) + N_TEST
+    X, y = make_regression(n_rows, N_FEATURES, noise=50.0, random_state=0)
+    return hold_out(X, y, N_TEST, kind=REGRESSION, criterion="squared_error")
 
 
 def make_iris(scale):
@@ -177,6 +202,8 @@ def make_gain_ratio(scale):
 
 #: Two tests make so many branches that their nodes are small.
 MANY_WAY_TOLERANCE = Tolerance(top_depth=2)
+#: Other folds, other alphas: the trees differ in size, not in what they are worth.
+ALPHA_TOLERANCE = Tolerance(leaves=1.0, score=0.005, chance=1.0)
 #: C5.0 has rules of its own: it prunes more.
 C50_TOLERANCE = {"c5.0": Tolerance(leaves=1.0, score=0.05)}
 
@@ -259,7 +286,29 @@ WORKS = {
             "cart-ccp-path",
             "cost-complexity path, 100,000 x 20, growing included",
             make_binary,
+            _against_scikit_learn(40, 40),
             measure="path",
+        ),
+        Work(
+            "cart-alpha-choice",
+            "alpha chosen by ten folds, two classes, 20,000 x 20",
+            make_alpha_choice,
+            {"grid-search": (200, 200), "rpart": (5, 5)},
+            tolerance=ALPHA_TOLERANCE,
+        ),
+        Work(
+            "cart-alpha-choice-regression",
+            "alpha chosen by ten folds, regression with noise, 20,000 x 20",
+            make_alpha_choice_numbers,
+            tolerance=replace(ALPHA_TOLERANCE, chance=3.0),
+        ),
+        Work(
+            "cart-alpha-choice-large",
+            "alpha chosen by ten folds, 100,000 x 20: times one fit without pruning",
+            make_alpha_choice_large,
+            tolerance=ALPHA_TOLERANCE,
+            measure="multiple",
+            limit=15.0,
         ),
         Work(
             "cart-scaling",

@@ -48,8 +48,10 @@ INSTANCES = {
         CARTClassifier(ccp_alpha=0.01, tie_breaking="random", random_state=0),
         CARTClassifier(max_depth=3, min_impurity_decrease=0.01, n_jobs=1),
         CARTClassifier(pruning="cost-complexity"),
+        CARTClassifier(pruning=CostComplexityPruning(cv=3, risk="error")),
         CARTClassifier(pruning=ReducedErrorPruning(0.4, random_state=0)),
         CARTClassifier(pruning=LossPruning(2.0, "entropy")),
+        CARTClassifier(pruning="error-based", missing="branch"),
     ],
     "CARTRegressor": [
         CARTRegressor(),
@@ -61,7 +63,7 @@ INSTANCES = {
         CARTRegressor(splitter="random", random_state=0),
         CARTRegressor(ccp_alpha=0.01, tie_breaking="random", random_state=0),
         CARTRegressor(max_depth=3, min_weight_fraction_leaf=0.05, n_jobs=1),
-        CARTRegressor(pruning=CostComplexityPruning(cv=4, rule="1se")),
+        CARTRegressor(pruning=CostComplexityPruning(4, "1se", sequence="rpart")),
         CARTRegressor(pruning="loss"),
     ],
     "ID3Classifier": [

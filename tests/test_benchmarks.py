@@ -12,7 +12,14 @@ import pytest
 from benchmarks.__main__ import DIFFERENT_WORK, main
 from benchmarks.measure import Timing, fit_exponent, time_alternately
 from benchmarks.multiway import PDecisionTree
-from benchmarks.peers import OWN, PEERS, OwnTree, ScikitLearnTree, sort_out_missing
+from benchmarks.peers import (
+    OWN,
+    PEERS,
+    GridSearch,
+    OwnTree,
+    ScikitLearnTree,
+    sort_out_missing,
+)
 from benchmarks.programs import ProgramRun, read_number, run_program
 from benchmarks.report import (
     format_document_table,
@@ -21,22 +28,46 @@ from benchmarks.report import (
     read_comparisons,
     write_json,
 )
+from benchmarks.rpart import RpartTree, find_rpart_version
 from benchmarks.run import Comparison, Figure, find_path_differences, find_waiting
-from benchmarks.same_work import Comparer, Outcome, Tolerance, find_differences
-from benchmarks.tasks import C45, CART, ID3, Task, make_frame
+from benchmarks.same_work import (
+    Comparer,
+    Outcome,
+    Tolerance,
+    add_chance,
+    find_differences,
+    observe,
+)
+from benchmarks.tasks import C45, CART, CART_ALPHA, ID3, Task, make_frame
 from benchmarks.weka import WekaId3Tree
 from benchmarks.works import WORKS
 
 SCALE = "0.003"
 
 
+#: Programs take a while to start: here with some of the peers only.
+FEW_PEERS = {
+    "cart-alpha-choice": ("grid-search", "rpart"),
+    "cart-alpha-choice-regression": ("grid-search", "rpart-default"),
+}
+
+
 def run_tiny(*arguments):
     return main(["run", *arguments, "--scale", SCALE, "--repeat", "1"])
 
 
+@pytest.fixture
+def quick_search(monkeypatch):
+    """Few alphas and folds, and no processes to start."""
+    monkeypatch.setattr(GridSearch, "n_folds", 3)
+    monkeypatch.setattr(GridSearch, "n_alphas", 6)
+    monkeypatch.setattr(GridSearch, "n_processes", 1)
+
+
 @pytest.mark.parametrize("name", WORKS)
+@pytest.mark.usefixtures("quick_search")
 def test_workload_runs(name, capsys):
-    assert run_tiny(name) == 0
+    assert run_tiny(name, "--against", *FEW_PEERS.get(name, PEERS)) == 0
     printed = capsys.readouterr().out
     assert name in printed
     assert "DIFFERENT" not in printed
@@ -108,6 +139,8 @@ def test_peers_are_asked_for_their_trees_only():
         }
     assert PEERS["scikit-learn"].algorithms == (CART,)
     assert PEERS["j48"].algorithms == (C45,)
+    for name in ("grid-search", "rpart", "rpart-default"):
+        assert PEERS[name].algorithms == (CART_ALPHA,)
 
 
 def test_different_work_is_reported(monkeypatch, capsys, tmp_path):
@@ -196,6 +229,11 @@ def test_busy_machine_is_noted():
     quiet, busy = Timing([1.0], [1.0]), Timing([2.0], [1.0])
     assert find_waiting(work, {(OWN, 1): quiet, (OWN, 2): busy}) == []
     assert "2.00 times" in find_waiting(work, {(OWN, 1): busy})[0]
+    search = GridSearch()
+    search.n_processes = 1
+    assert find_waiting(work, {(search, 1): busy})
+    search.n_processes = 2
+    assert find_waiting(work, {(search, 1): busy}) == []
 
 
 def test_call_that_states_its_time_is_believed():
@@ -235,6 +273,70 @@ printf '\\nTime: 3.9 secs\\n'
     assert model.own_seconds == 3.9
     assert peer.count_leaves(model) == 14
     assert peer.training_score(model, task) == pytest.approx(0.88)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in is a shell script")
+def test_answers_of_rpart_are_read(monkeypatch, tmp_path):
+    """A stand-in that answers with the classes of as many training rows."""
+    program = tmp_path / "Rscript"
+    program.write_text(
+        """#!/bin/sh
+[ "$1" = -e ] && { printf 4.1.19; exit 0; }
+[ -s "$1" ] && [ -s "$2/X" ] && [ -s "$2/X_test" ] || exit 2
+[ "$3 $4 $5 $6 $7 $8" = "classification 6 4 2 2 1" ] || exit 3
+head -c 32 "$2/y" > "$2/answers"
+printf 'Leaves: 7 \\nTime taken: 0.125 seconds\\n'
+"""
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    find_rpart_version.cache_clear()
+    peer = RpartTree()
+    assert peer.find_version() == "4.1.19"
+    find_rpart_version.cache_clear()
+    X, y = np.zeros((6, 2)), np.array([0, 1, 1, 0, 1, 1])
+    task = Task(X, y, X_test=X[:4], y_test=y[2:], algorithm=CART_ALPHA)
+    outcome = observe(peer, task, 1, None)
+    assert outcome == Outcome(7, None, 0.25, None)
+    with pytest.raises(RuntimeError, match="4 rows only"):
+        peer.make_predict(peer.make_fit(task, 1)(), task, 1)
+    assert peer.make_fit(task, 1)().own_seconds == 0.125
+
+
+def test_rpart_refuses_what_would_take_minutes():
+    rpart, default = PEERS["rpart"], PEERS["rpart-default"]
+    for name, is_refused in (
+        ("cart-alpha-choice", False),
+        ("cart-alpha-choice-regression", True),
+    ):
+        task = WORKS[name].make_task(1.0)
+        assert (rpart.refusal(task) is not None) == is_refused
+        assert default.refusal(task) is None
+
+
+def test_chance_counts_less_with_more_rows():
+    tolerance = Tolerance(score=0.005, chance=1.0)
+    assert add_chance(tolerance, 100).score == pytest.approx(0.105)
+    assert add_chance(tolerance, 1_000_000).score == pytest.approx(0.006)
+    assert add_chance(Tolerance(), 100) == Tolerance()
+
+
+@pytest.mark.usefixtures("quick_search")
+def test_alpha_is_searched_for():
+    task = WORKS["cart-alpha-choice"].make_task(float(SCALE))
+    search = GridSearch()
+    chosen = search.make_fit(task, 1)()
+    full = ScikitLearnTree().make_fit(task, 1)()
+    assert chosen.ccp_alpha > 0
+    assert 1 < search.count_leaves(chosen) < search.count_leaves(full)
+
+
+def test_multiple_of_one_fit(capsys):
+    assert run_tiny("cart-alpha-choice-large", "--threads", "1") == 0
+    line = capsys.readouterr().out.splitlines()[2].split()
+    assert line[:3] == ["cart-alpha-choice-large", "1", "sklearn_textbook"]
+    assert 1 < float(line[-3]) < 1_000
+    assert line[-2] == "15"
 
 
 def test_leaves_of_weka_id3_are_counted():

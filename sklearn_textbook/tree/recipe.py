@@ -362,7 +362,8 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         tags.input_tags.allow_nan = self.missing != "error"
-        tags.target_tags.multi_output = True
+        pruner = resolve_pruner(self.pruning, strict=False)
+        tags.target_tags.multi_output = pruner is None or pruner.takes_several_outputs
         return tags
 
 

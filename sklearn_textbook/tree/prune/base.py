@@ -20,6 +20,8 @@ class BasePruner(BaseEstimator, ABC):
 
     #: Whether validation rows have a use: "never", "optional" or "always".
     uses_validation = "never"
+    #: Whether trees of several outputs can be pruned.
+    takes_several_outputs = True
     #: Whether a gain tree is collapsed before this pruner sees it, if it is to be.
     follows_collapse = True
 

@@ -129,6 +129,8 @@ class ErrorBasedPruning(BasePruner):
     6     2     kept    8.89  55.23
     """
 
+    takes_several_outputs = False
+
     def __init__(self, confidence=0.25, subtree_raising=True):
         self.confidence = confidence
         self.subtree_raising = subtree_raising

@@ -41,15 +41,20 @@ def measure_step_losses(tree, sequence, losses):
     cut_step[sequence.cut_node[1:]] = np.arange(1, n_steps)
     gone_step = np.empty(tree.node_count, dtype=np.int64)
     find_gone_steps(tree.nodes, cut_step, n_steps, gone_step)
+    # Errors are their own squares: then one column is enough.
+    is_square = all(np.array_equal(*of.T) for of in (losses.leaf, losses.stay))
+    any_stays = bool(losses.stay.any())
     total = np.empty((n_steps, 2))
-    for column in range(2):
+    for column in range(1 if is_square else 2):
         change = np.zeros(n_steps + 1)
         _add_runs(change, cut_step, gone_step, losses.leaf[:, column])
-        stay = np.where(is_leaf, 0.0, losses.stay[:, column])
-        _add_runs(
-            change, np.zeros_like(cut_step), np.minimum(cut_step, gone_step), stay
-        )
+        if any_stays:
+            stay = np.where(is_leaf, 0.0, losses.stay[:, column])
+            end = np.minimum(cut_step, gone_step)
+            _add_runs(change, np.zeros_like(cut_step), end, stay)
         total[:, column] = np.cumsum(change)[:-1]
+    if is_square:
+        total[:, 1] = total[:, 0]
     return np.maximum(total, 0.0)
 
 
