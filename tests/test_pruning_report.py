@@ -9,11 +9,12 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import NotFittedError
 
-from sklearn_textbook.datasets import make_mixed_table
+from sklearn_textbook.datasets import load_watermelon, make_mixed_table
 from sklearn_textbook.tree import (
     CARTClassifier,
     CARTRegressor,
     CostComplexityPruning,
+    ID3Classifier,
     export_pruning_report,
     export_rules,
 )
@@ -212,3 +213,83 @@ def test_trees_without_a_report_are_refused(iris_tree):
     pruned = prune_by_hand(iris_tree, [2], [0.0, 0.1])
     with pytest.raises(ValueError, match="max_rows must be an integer >= 0 or None"):
         export_pruning_report(pruned, max_rows=-1)
+
+
+def load_melons():
+    """Training and validation parts of the melons, the book's columns first."""
+    melons = load_watermelon("2.0", language="en", as_frame=True)
+    X = melons.data[["umbilicus", "color", "root", "sound", "texture", "surface"]]
+    y = melons.target.astype(str).replace({"yes": "good", "no": "poor"})
+    grows, judges = melons.subset == "train", melons.subset == "validation"
+    return X[grows], y[grows], {"X_val": X[judges], "y_val": y[judges]}
+
+
+def test_pre_pruning_tells_what_dividing_would_cost():
+    X, y, judges = load_melons()
+    tree = ID3Classifier(pruning="pre-pruning").fit(X, y, **judges)
+    first, second, _, header, *lines = export_pruning_report(tree).splitlines()
+    assert first == "ID3Classifier, pre-pruning: 3 of 11 leaves are left."
+    assert second == "validation error: 0.5714 undivided, 0.2857 divided"
+    assert "validation error if divided" in header
+    assert [line[line.index("IF") :] for line in lines] == [
+        "IF umbilicus = slightly_hollow THEN good (4 rows, 50%)",
+        "IF umbilicus = hollow THEN good (4 rows, 75%)",
+    ]
+    assert [line.split()[2:5] for line in lines] == [
+        ["0.2857", "->", "0.2857"],
+        ["0.2857", "->", "0.4286"],
+    ]
+
+
+def test_reduced_error_pruning_tells_what_falling_saved():
+    X, y, judges = load_melons()
+    tree = ID3Classifier(pruning="reduced-error").fit(X, y, **judges)
+    lines = export_pruning_report(tree).splitlines()
+    assert lines[0] == "ID3Classifier, reduced-error pruning: 3 of 11 leaves are left."
+    assert lines[1] == "validation error: 0.5714 as grown, 0.2857 pruned"
+    assert [line.split()[:2] for line in lines[4:]] == [["7", "root"], ["3", "color"]]
+
+
+def test_chinese_letters_take_two_places():
+    melons = load_watermelon("2.0", as_frame=True)
+    tree = ID3Classifier(pruning="loss").fit(melons.data, melons.target)
+    *_, header, line = export_pruning_report(tree, max_rows=1).splitlines()[:5]
+    name = line.split()[1]
+    assert header.index("is now") - line.index("IF") == len(name)
+
+
+def test_raised_branches_stand_where_their_largest_branch_is(iris_tree):
+    pruned = prune_by_hand(iris_tree, [2], [0.0, 0.1])
+    report = pruned.pruning_report_
+    steps = {
+        "node": [9, 5, 5, 0],
+        "tree_node": [-1, 2, 2, 0],
+        "feature": [1, 2, 2, 3],
+        "decision": ["raised", "kept", "pruned", "kept"],
+        "before": [3.0, 2.0, 2.0, 1.5],
+        "after": [2.0, 2.5, 1.5, 4.0],
+        "raised_node": [5, -1, -1, -1],
+        "n_leaves": [7, 4, 4, 9],
+    }
+    pruned.pruning_report_ = PruningTable(**steps)
+    pruned.pruning_report_.measure = report.measure
+    *_, line = export_pruning_report(pruned).splitlines()
+    assert "sepal width (cm)" in line  # the node that is gone, not its branch
+    assert line.split()[0] == "7"
+    assert "3 -> 2" in line
+    assert line.endswith("rows, 50%)")
+    steps["raised_node"][0] = 0  # the root of this branch is still divided
+    steps["decision"][2] = "kept"
+    pruned.pruning_report_ = PruningTable(**steps)
+    *_, line = export_pruning_report(pruned).splitlines()
+    assert "ALWAYS its largest branch, which tests " in line
+
+
+def test_empty_report(iris_tree):
+    pruned = prune_by_hand(iris_tree, [2], [0.0, 0.1])
+    pruned.pruning_report_ = PruningTable()
+    text = export_pruning_report(pruned)
+    n_leaves = pruned.tree_.n_leaves
+    assert text == (
+        f"CARTClassifier, cost-complexity pruning: {n_leaves} leaves are left.\n"
+    )
