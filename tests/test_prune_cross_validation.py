@@ -143,11 +143,15 @@ def test_equals_a_loop_over_folds_and_alphas(estimator, is_weighted):
             assert fitted.get_n_leaves() == path["n_leaves"][chosen]
 
 
+def count_errors(estimator, X, y):
+    return -np.sum(estimator.predict(X) != y)
+
+
 SCORERS = [
     (CARTClassifier(), "accuracy"),
     (CARTClassifier(missing="branch"), "neg_log_loss"),
     (CARTClassifier(min_samples_leaf=3), "roc_auc_ovr"),
-    (CARTClassifier(), lambda estimator, X, y: -np.sum(estimator.predict(X) != y)),
+    (CARTClassifier(), count_errors),
     (CARTRegressor(), "r2"),
     (CARTRegressor(missing="surrogate"), "neg_median_absolute_error"),
     (C45Classifier(laplace=True, min_samples_leaf=1), "neg_log_loss"),
@@ -155,7 +159,9 @@ SCORERS = [
 ]
 
 
-@pytest.mark.parametrize(("estimator", "scoring"), SCORERS, ids=lambda e: str(e)[:40])
+@pytest.mark.parametrize(
+    ("estimator", "scoring"), SCORERS, ids=lambda e: getattr(e, "__name__", str(e))[:40]
+)
 def test_scorers_equal_a_loop(estimator, scoring):
     is_classifier = not isinstance(estimator, CARTRegressor)
     scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
