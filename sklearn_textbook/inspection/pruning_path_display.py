@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook.tree.prune import PruningTable, resolve_pruner
+from sklearn_textbook.tree.prune import PruningTable, choose_loss, resolve_pruner
 
 X_AXES = ("alpha", "n_leaves")
 #: Blue and orange of Okabe and Ito, which people of every colour vision tell apart.
@@ -47,6 +47,11 @@ class PruningPathDisplay:
     scoring : str or None, default=None
         Name of the score that judged the subtrees. Their risk is then minus the
         score, the score is drawn, and greater is better.
+    measure : str or None, default=None
+        What the risk on rows that did not grow the tree is, such as "error".
+    training_measure : str or None, default=None
+        What the risk on the training rows is, such as "gini"; the two are often not
+        the same.
 
     Attributes
     ----------
@@ -90,9 +95,11 @@ class PruningPathDisplay:
     'chosen: 4 leaves'
     """
 
-    def __init__(self, path, *, scoring=None):
+    def __init__(self, path, *, scoring=None, measure=None, training_measure=None):
         self.path = path
         self.scoring = scoring
+        self.measure = measure
+        self.training_measure = training_measure
         self._table = _read_path(path)
 
     @classmethod
@@ -136,7 +143,8 @@ class PruningPathDisplay:
         scoring = getattr(pruner, "scoring", None)
         if scoring is not None and not isinstance(scoring, str):
             scoring = getattr(scoring, "__name__", "score")
-        return cls(path, scoring=scoring).plot(x=x, ax=ax, **kwargs)
+        display = cls(path, scoring=scoring, **_name_measures(estimator, pruner))
+        return display.plot(x=x, ax=ax, **kwargs)
 
     def plot(
         self,
@@ -210,6 +218,12 @@ class PruningPathDisplay:
         judged = self._find_judged()
         return self._table[f"{judged}_risk" if judged else "risk"]
 
+    def _name_risk(self, judged, noun="risk"):
+        """Name a risk or score, and say what it measures, if that is known."""
+        measure = self.measure if judged else self.training_measure
+        ending = f" ({measure})" if measure and noun == "risk" else ""
+        return RISK_NAMES[judged].format(noun) + ending
+
     def _is_score(self):
         """Whether the rows that judged the tree were scored: risk is minus that."""
         return self.scoring is not None and self._find_judged() != ""
@@ -220,11 +234,12 @@ class PruningPathDisplay:
         self.training_line_ = self.band_ = self.limit_line_ = None
         if judged and show_training and not self._is_score():
             style = {"color": TRAINING_COLOR, "linestyle": "--", "linewidth": 1.2}
-            style["label"] = RISK_NAMES[""].format("risk")
+            style["label"] = self._name_risk("")
             self.training_line_ = axis.draw(self.ax_, table["risk"], style)
         sign, noun = (-1.0, "score") if self._is_score() else (1.0, "risk")
-        risk, label = self._find_risk(), RISK_NAMES[judged].format(noun)
-        style = {"color": JUDGED_COLOR, "linewidth": 1.8, "label": label}
+        risk = self._find_risk()
+        style = {"color": JUDGED_COLOR, "linewidth": 1.8}
+        style["label"] = self._name_risk(judged, noun)
         self.line_ = axis.draw(self.ax_, sign * risk, style | line_kw)
         if not judged:
             self.training_line_ = self.line_
@@ -295,6 +310,14 @@ class PruningPathDisplay:
         chosen = self._find_chosen()
         rows = [] if chosen is None else [chosen]
         return [*rows, self._table.n_rows - 1, 0]
+
+
+def _name_measures(estimator, pruner):
+    """Say what the risks in the path of an estimator measure."""
+    criterion = getattr(estimator, "criterion", "entropy")
+    training = "error" if getattr(pruner, "risk", "") == "error" else criterion
+    measures = {"measure": choose_loss(criterion), "training_measure": training}
+    return {name: word.replace("_", " ") for name, word in measures.items()}
 
 
 class _PathAxis:

@@ -16,6 +16,7 @@ from sklearn_textbook.tree.prune.error_based import (
     prune_by_error,
 )
 from sklearn_textbook.tree.prune.loss import LossPruning
+from sklearn_textbook.tree.prune.node_losses import choose_loss
 from sklearn_textbook.tree.prune.out_of_bag import OutOfBagPruning
 from sklearn_textbook.tree.prune.outcome import PruningTable
 from sklearn_textbook.tree.prune.pre_pruning import PrePruning
@@ -37,6 +38,7 @@ __all__ = [
     "ReducedErrorPruning",
     "Rows",
     "TrainingData",
+    "choose_loss",
     "collapse_tree",
     "compute_added_errors",
     "compute_rpart_sequence",
