@@ -92,6 +92,7 @@ class PruningParameter:
             grow=grow,
             stand_in=self._make_stand_in,
             given=given,
+            is_monotonic=bool(np.any(getattr(self, "monotonic_cst", None))),
         )
 
     def _make_stand_in(self, tree, matrix, gather):

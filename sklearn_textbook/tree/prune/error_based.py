@@ -69,7 +69,8 @@ class ErrorBasedPruning(BasePruner):
         are taken as they were counted, without any addition.
     subtree_raising : bool, default=True
         Whether a branch may take the place of the node above it. If not, a fitted tree
-        can be pruned without the rows that grew it.
+        can be pruned without the rows that grew it. Trees with ``monotonic_cst`` need
+        False: raising moves rows into branches that they did not grow.
 
     See Also
     --------
@@ -183,11 +184,17 @@ class ErrorBasedPruning(BasePruner):
         ------
         ValueError
             If a parameter is not allowed, if the tree is no classification tree of one
-            output, if it does not belong to the table, or if there is none and
-            branches are to be raised.
+            output, if it does not belong to the table, or if branches are to be raised
+            and there is no table or predictions must be monotonic.
         """
         self.check_parameters()
         _check_tree(tree)
+        if self.subtree_raising and data.is_monotonic:
+            raise ValueError(
+                "ErrorBasedPruning(subtree_raising=True) sends rows down branches that "
+                "they did not grow, so that predictions may break monotonic_cst: set "
+                "subtree_raising=False."
+            )
         if self.subtree_raising and data.matrix is None:
             raise ValueError(
                 "ErrorBasedPruning(subtree_raising=True) sends the rows that grew the "

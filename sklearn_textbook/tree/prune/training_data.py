@@ -93,6 +93,9 @@ class TrainingData:
     given : (ndarray of bool, Target), default=None
         If rows were dropped because they weigh nothing: a mask of those that were kept
         among all rows that were given, and the target of all.
+    is_monotonic : bool, default=False
+        Whether predictions must rise or fall with a column; see ``monotonic_cst`` of
+        CARTClassifier.
     """
 
     rows: Rows | None
@@ -105,6 +108,7 @@ class TrainingData:
     collapses: bool = False
     stand_in: Callable | None = None
     given: tuple | None = None
+    is_monotonic: bool = False
 
     @property
     def matrix(self):
