@@ -417,7 +417,7 @@ def test_subtree_raising_asks_for_the_rows():
     cart = CARTClassifier().fit(X, y)
     with pytest.raises(ValueError, match="as X and y, or set subtree_raising=False"):
         ErrorBasedPruning().prune(cart)
-    with pytest.raises(ValueError, match="from 150 rows; the table has 149"):
+    with pytest.raises(ValueError, match="grown from 150 rows, but X has 149"):
         ErrorBasedPruning().prune(cart, X=X[1:], y=y[1:])
     assert ErrorBasedPruning(subtree_raising=False).prune(cart).get_n_leaves() == 7
 
@@ -476,5 +476,7 @@ def test_other_trees_are_refused(raises):
     with pytest.raises(ValueError, match="this is a regression tree of 1"):
         pruner.prune(CARTRegressor().fit(X, y), X=X, y=y)
     two = np.column_stack([y, y])
-    with pytest.raises(ValueError, match="this is a classification tree of 2"):
+    with pytest.raises(ValueError, match="should be a 1d array"):
         CARTClassifier(pruning=pruner).fit(X, two)
+    with pytest.raises(ValueError, match="this is a classification tree of 2"):
+        pruner.prune(CARTClassifier().fit(X, two), X=X, y=two)

@@ -11,6 +11,7 @@ from sklearn_textbook.tree import (
     CARTClassifier,
     CARTRegressor,
     CostComplexityPruning,
+    LossPruning,
 )
 from sklearn_textbook.tree.prune.cost_complexity_pruning import (
     choose_subtree,
@@ -177,3 +178,15 @@ def test_pruning_after_the_fact_draws_from_a_copy_of_the_random_state(table):
     assert np.array_equal(*paths)
     for old, new in zip(before, state.get_state(), strict=True):
         assert np.array_equal(old, new)
+
+
+@pytest.mark.parametrize("pruner", [CostComplexityPruning(cv=3), LossPruning()])
+def test_other_rows_than_those_that_grew_the_tree(table, pruner):
+    X, y = table
+    weight = (np.arange(150) % 3 > 0).astype(float)
+    grown = CARTClassifier().fit(X, y, sample_weight=weight)
+    expected = pruner.prune(grown, X=X, y=y, sample_weight=weight).get_n_leaves()
+    used = weight > 0
+    assert pruner.prune(grown, X=X[used], y=y[used]).get_n_leaves() == expected
+    with pytest.raises(ValueError, match="grown from 100 rows, but X has 150"):
+        pruner.prune(grown, X=X, y=y)

@@ -136,6 +136,7 @@ class PruningParameter:
         n_threads = count_threads(self.n_jobs, n_values)
         if training[0] is not None:
             rows = self._read_rows(*training)
+            _require_grown(self.tree_, rows.weight, rows.n_rows)
             rows, given = self._select_rows(rows)
             n_threads = count_threads(self.n_jobs, rows.matrix.size)
             table = encode_table(
@@ -203,6 +204,18 @@ class PruningParameter:
             if isinstance(pruning, str):
                 params["pruning"] = resolve_pruner(pruning)
         return super().set_params(**params)
+
+
+def _require_grown(tree, weight, n_rows):
+    """Raise ValueError for rows that cannot be those that grew a tree."""
+    n_used = n_rows if weight is None else np.count_nonzero(weight > 0.0)
+    n_grown = tree.nodes["n_samples"][0]
+    if n_used != n_grown:
+        raise ValueError(
+            f"The tree was grown from {n_grown} rows, but X has {n_used} that weigh "
+            "something: give the rows that grew it, without any held out, as X and y, "
+            "and other rows as X_val and y_val."
+        )
 
 
 def _require_whole(rows, suffix=""):

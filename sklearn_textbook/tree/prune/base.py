@@ -132,8 +132,8 @@ class BasePruner(BaseEstimator, ABC):
         TypeError
             If ``estimator`` is not a tree estimator of this package.
         ValueError
-            If rows are missing that the method needs, or the method has no meaning
-            for this tree.
+            If rows are missing that the method needs, ``X`` has not as many rows as
+            grew the tree, or the method has no meaning for this tree.
         """
         prune_fitted = getattr(estimator, "_prune_fitted", None)
         if prune_fitted is None or isinstance(estimator, type):
