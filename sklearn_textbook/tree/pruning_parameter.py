@@ -15,7 +15,7 @@ from sklearn_textbook._contract.weights import apply_known_class_weight, check_w
 from sklearn_textbook.tree.encode import encode_table
 from sklearn_textbook.tree.grow.target import Target
 from sklearn_textbook.tree.prune import Rows, TrainingData, resolve_pruner
-from sklearn_textbook.tree.route import RoutedTree, find_ends
+from sklearn_textbook.tree.route import RoutedTree, find_ends, predict_statistics
 
 
 class PruningParameter:
@@ -94,16 +94,31 @@ class PruningParameter:
             given=given,
         )
 
-    def _make_stand_in(self, tree, gather):
-        """Copy this estimator so that it predicts rows by looking up their nodes."""
+    def _make_stand_in(self, tree, matrix, gather):
+        """Copy this estimator with another tree that knows where some rows end.
+
+        A scorer may do anything with it: only for the shares or values of these very
+        rows is there a shorter way than routing.
+        """
         stand_in = copy(self)
-        stand_in.tree_ = tree
+        stand_in.tree_ = RoutedTree.from_grown(tree)
 
-        def look_up(function, X, join=None, tree=None):
-            return gather((stand_in.tree_ if tree is None else tree).value)
+        def route(function, X, join=np.concatenate, tree=None):
+            tree = stand_in.tree_ if tree is None else tree
+            if X is matrix and function is predict_statistics:
+                return gather(tree.value)
+            if isinstance(X, np.ndarray) or issparse(X):
+                # A part of the matrix, which has been read already.
+                return function(tree, X, feature_names=self.schema_.names)
+            return type(self)._route(stand_in, function, X, join, tree)
 
-        stand_in._route = look_up
+        stand_in._route = route
         return stand_in
+
+    def _draw_fold_seed(self, rows, table):
+        """Draw the seed of the trees of folds, from a copy of the random state."""
+        rules = self._resolve_rules(table, rows.target, rows.weight, rows.n_rows)
+        return clone(self)._draw_seed(rules, table.n_columns)
 
     def _prune_fitted(self, pruner, training, validation):
         """Return a fitted copy whose tree a pruner has pruned."""
@@ -125,7 +140,7 @@ class PruningParameter:
             table = encode_table(
                 rows.matrix, self.schema_, n_threads, sorts_nominal=self._sorts_nominal
             )
-            grow = self._plan_folds(rows, table, None)
+            grow = self._plan_folds(rows, table, self._draw_fold_seed(rows, table))
         data = self._make_training_data(rows, table, validation, grow, given, n_threads)
         pruned = clone(self)
         vars(pruned).update(vars(self))

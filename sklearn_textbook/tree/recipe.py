@@ -176,9 +176,8 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
                 kept = rows.take(is_kept)
                 kept_table = self._encode(kept, n_threads)
             rules = self._resolve_rules(kept_table, kept.target, kept.weight, n_rows)
-            drawn = self._draw_seed(rules, table.n_columns) if seed is None else seed
             tree = self._grow(
-                kept_table, kept.target, kept.weight, rules, drawn, n_threads
+                kept_table, kept.target, kept.weight, rules, seed, n_threads
             )
             return self._finish_growth(tree, resolve_pruner(self.pruning))
 

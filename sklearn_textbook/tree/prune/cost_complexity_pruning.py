@@ -65,7 +65,9 @@ class CostComplexityPruning(BasePruner):
     scoring : str, callable or None, default=None
         A scorer of scikit-learn, to be as great as possible. None: the share of
         errors for classes, the squared error for values (the absolute one, if that is
-        the tree's ``criterion``), to be as small as possible.
+        the tree's ``criterion``), to be as small as possible. A callable gets each
+        subtree as a fitted estimator, and the rows as a tree reads them: a matrix of
+        numbers, level codes and NaN.
     random_state : int, RandomState instance or None, default=None
         Seed by which a number of folds is dealt. None: always the same folds.
 
@@ -311,7 +313,8 @@ def summarise_losses(judged):
     """
     total = sum(losses for losses, _ in judged)
     weight = sum(weight for _, weight in judged)
-    spread = np.maximum(total[:, 1] - total[:, 0] ** 2 / weight, 0.0)
+    # Divided first: squares of very small or large weights are out of range.
+    spread = np.maximum(total[:, 1] - total[:, 0] * (total[:, 0] / weight), 0.0)
     return total[:, 0] / weight, np.sqrt(spread) / weight
 
 
@@ -337,14 +340,16 @@ def choose_subtree(risk, error, rule):
     """
     if np.isnan(risk).any():
         raise ValueError(
-            "The scorer gives NaN for a subtree, so that none can be chosen; does it "
-            "need a class that a fold lacks?"
+            "The risk or score of a subtree is NaN, so that none can be chosen. Does "
+            "the scorer need a class that a fold lacks, or are values so large that "
+            "their squares exceed all numbers?"
         )
     slack = _SAME * np.abs(risk[np.isfinite(risk)]).max(initial=0.0)
     best = np.flatnonzero(risk <= risk.min() + slack)[-1]
     if rule == "min":
         return int(best)
-    return int(np.flatnonzero(risk <= risk[best] + error[best] + slack)[-1])
+    margin = error[best] if np.isfinite(error[best]) else 0.0
+    return int(np.flatnonzero(risk <= risk[best] + margin + slack)[-1])
 
 
 def _record_steps(sequence, step, alpha):

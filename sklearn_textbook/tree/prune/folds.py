@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from sklearn.model_selection import check_cv
 
 from sklearn_textbook._contract.parameters import is_integer
 from sklearn_textbook.tree.prune.hold_out import deal_folds
@@ -56,7 +55,7 @@ def make_folds(cv, data, random_state=None):
     Raises
     ------
     ValueError
-        If a fold has no rows on either side.
+        If a fold has no rows on either side, is no pair, or needs groups.
     """
     n_rows, weight = data.target.n_rows, data.weight
     is_used = np.ones(n_rows, dtype=bool) if weight is None else weight > 0
@@ -67,7 +66,8 @@ def make_folds(cv, data, random_state=None):
             for number in range(fold.max() + 1)
         ]
     folds = []
-    for train, test in _split(cv, data):
+    for fold in _split(cv, data):
+        train, test = _unpack(fold, cv)
         is_train, is_test = (_translate(rows, data) for rows in (train, test))
         if not (is_train & is_used).any() or not (is_test & is_used).any():
             raise ValueError(
@@ -76,7 +76,10 @@ def make_folds(cv, data, random_state=None):
             )
         folds.append((is_train, np.flatnonzero(is_test & is_used)))
     if not folds:
-        raise ValueError(f"cv={cv!r} gives no folds.")
+        raise ValueError(
+            f"cv={cv!r} gives no folds. If it is an iterator, an earlier fit has used "
+            "it up: give a list."
+        )
     return folds
 
 
@@ -86,8 +89,29 @@ def _split(cv, data):
     y = target.codes if target.is_classifier else target.values
     y = y[:, 0] if y.shape[1] == 1 else y
     if not hasattr(cv, "split"):
-        cv = check_cv(list(cv))
-    return cv.split(np.zeros((target.n_rows, 1)), y)
+        yield from cv
+        return
+    try:
+        yield from cv.split(np.zeros((target.n_rows, 1)), y)
+    except ValueError as error:
+        if "groups" not in str(error):
+            raise
+        raise ValueError(
+            f"cv={cv!r} needs groups, which fit does not take. Give the folds "
+            "themselves: cv=list(splitter.split(X, y, groups))."
+        ) from error
+
+
+def _unpack(fold, cv):
+    """Take a fold apart; raise ValueError for one that is not (train, test)."""
+    try:
+        train, test = fold
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"cv={cv!r} must give pairs (train, test) of row numbers or masks; it "
+            f"gives {fold!r}."
+        ) from None
+    return train, test
 
 
 def _translate(rows, data):

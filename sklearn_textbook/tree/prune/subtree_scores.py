@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
-from sklearn.metrics import check_scoring
+from sklearn.metrics import check_scoring, get_scorer
 
 from sklearn_textbook.tree.prune._node_losses import (
     find_gone_steps,
     find_representatives,
 )
 from sklearn_textbook.tree.prune.node_losses import measure_node_losses
+from sklearn_textbook.tree.prune.outcome import number_kept
+from sklearn_textbook.tree.prune.rebuild import cut_below
 
 
 def measure_step_losses(tree, sequence, losses):
@@ -107,7 +111,8 @@ def score_by_scorer(tree, sequence, steps, rows, data, scoring):
     rows : Rows
         The rows.
     data : TrainingData
-        Tells how rows are routed, and makes the estimator that a scorer wants.
+        Tells how rows are routed, and makes the estimator that a scorer wants; each
+        subtree is its ``tree_`` in turn.
     scoring : str or callable
         The scorer.
 
@@ -115,6 +120,12 @@ def score_by_scorer(tree, sequence, steps, rows, data, scoring):
     -------
     scores : ndarray of float64, shape (n_subtrees,)
         Greater is better.
+
+    Raises
+    ------
+    ValueError
+        If the scorer does not give one number, or takes no weights where there are
+        some.
 
     Notes
     -----
@@ -134,19 +145,43 @@ def score_by_scorer(tree, sequence, steps, rows, data, scoring):
         np.add.at(mixed, numbers, found * shares[:, np.newaxis, np.newaxis])
         return mixed
 
-    estimator = data.stand_in(tree, gather)
+    estimator = data.stand_in(tree, rows.matrix, gather)
     scorer = check_scoring(estimator, scoring=scoring)
+    # What make_scorer makes sees predictions alone; others may look at the tree.
+    is_of_predictions = isinstance(scorer, type(get_scorer("accuracy")))
     y = _decode_target(rows.target, estimator)
-    options = {}
-    if rows.sample_weight is not None:
-        options["sample_weight"] = rows.sample_weight
     scores, done = {}, 0
     for step in np.unique(steps):
         cut[sequence.cut_node[done + 1 : step + 1]] = True
         done = step
         find_representatives(tree.nodes, cut.view(np.uint8), place)
-        scores[step] = float(scorer(estimator, rows.matrix, y, **options))
+        if not is_of_predictions:
+            place = number_kept(tree, cut)[place].astype(np.int32)
+            estimator = data.stand_in(cut_below(tree, cut), rows.matrix, gather)
+        scores[step] = _call_scorer(scorer, estimator, rows, y)
     return np.array([scores[step] for step in steps])
+
+
+def _call_scorer(scorer, estimator, rows, y):
+    """Score one subtree; raise ValueError for a scorer that cannot."""
+    weight = rows.sample_weight
+    options = {} if weight is None else {"sample_weight": weight}
+    try:
+        score = scorer(estimator, rows.matrix, y, **options)
+    except TypeError as error:
+        if weight is None or "sample_weight" not in str(error):
+            raise
+        raise ValueError(
+            "The 'scoring' parameter is a scorer that takes no sample_weight, but the "
+            f"rows have weights; got {scorer!r}."
+        ) from error
+    score = score.item() if isinstance(score, np.ndarray) and score.size == 1 else score
+    if not isinstance(score, Real):
+        raise ValueError(
+            "The 'scoring' parameter must give one number; "
+            f"{scorer!r} gave {score!r} of type {type(score).__name__}."
+        )
+    return float(score)
 
 
 def _decode_target(target, estimator):

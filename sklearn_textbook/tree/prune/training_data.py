@@ -87,9 +87,9 @@ class TrainingData:
         Whether error-based pruning is to collapse the tree first; see ``collapse`` of
         C45Classifier.
     stand_in : callable, default=None
-        ``stand_in(tree, gather)`` makes a fitted estimator for scikit-learn's scorers;
-        ``gather(value)`` takes the class shares or values of all nodes and returns
-        those of the rows to predict.
+        ``stand_in(tree, matrix, gather)`` makes a fitted estimator with this tree for
+        scikit-learn's scorers; ``gather(value)`` takes the class shares or values of
+        all nodes and returns those of the rows of the matrix.
     given : (ndarray of bool, Target), default=None
         If rows were dropped because they weigh nothing: a mask of those that were kept
         among all rows that were given, and the target of all.
