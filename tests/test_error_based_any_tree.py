@@ -476,7 +476,7 @@ def test_other_trees_are_refused(raises):
     with pytest.raises(ValueError, match="this is a regression tree of 1"):
         pruner.prune(CARTRegressor().fit(X, y), X=X, y=y)
     two = np.column_stack([y, y])
-    with pytest.raises(ValueError, match="should be a 1d array"):
+    with pytest.raises(ValueError, match="y should be a 1d array"):
         CARTClassifier(pruning=pruner).fit(X, two)
     with pytest.raises(ValueError, match="this is a classification tree of 2"):
         pruner.prune(CARTClassifier().fit(X, two), X=X, y=two)

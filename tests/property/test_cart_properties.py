@@ -355,6 +355,7 @@ CHANGES = {
     "max_leaf_nodes": [({}, {"max_leaf_nodes": 5})],
     "min_impurity_decrease": [({}, {"min_impurity_decrease": 0.02})],
     "ccp_alpha": [({}, {"ccp_alpha": 0.02})],
+    "pruning": [({}, {"pruning": "cost-complexity"}), ({}, {"pruning": "loss"})],
     "monotonic_cst": [({}, {"monotonic_cst": [-1, 1, 0, 0, 0]})],
     "random_state": [({"max_features": 1}, {"random_state": 1})],
     "categorical_features": [({}, {"categorical_features": ["d", "e"]})],
