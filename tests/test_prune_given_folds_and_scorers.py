@@ -190,3 +190,23 @@ def test_other_rows_than_those_that_grew_the_tree(table, pruner):
     assert pruner.prune(grown, X=X[used], y=y[used]).get_n_leaves() == expected
     with pytest.raises(ValueError, match="grown from 100 rows, but X has 150"):
         pruner.prune(grown, X=X, y=y)
+
+
+def test_errors_in_a_fold_say_so():
+    X = pd.DataFrame({"a": ["x", "y"] * 10 + ["once"]})
+    y = (X["a"] == "x").to_numpy()
+    fitted = CARTClassifier(unseen="error", pruning="cost-complexity")
+    with pytest.raises(ValueError, match="In a fold of the cross-validation: Column"):
+        fitted.fit(X, y)
+    pruning = CostComplexityPruning(
+        cv=[(np.arange(1, 21), [0])], scoring="neg_log_loss"
+    )
+    with pytest.raises(ValueError, match="In a fold of the cross-validation: "):
+        CARTClassifier(pruning=pruning).fit(X, y)
+
+
+def test_simplified_trees_have_no_report_of_other_nodes():
+    X, y = np.arange(30.0).reshape(-1, 1), np.arange(30) % 3
+    fitted = CARTClassifier(pruning="loss").fit(X, y)
+    assert hasattr(fitted, "pruning_report_")
+    assert not hasattr(fitted.simplify(), "pruning_report_")

@@ -364,6 +364,8 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
         copy = clone(self)
         vars(copy).update(vars(self))
         copy.tree_ = RoutedTree.from_grown(merge_equal_leaves(self.tree_))
+        # It names nodes of the tree as it was.
+        vars(copy).pop("pruning_report_", None)
         return copy
 
     def __sklearn_tags__(self):

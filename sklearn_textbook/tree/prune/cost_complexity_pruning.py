@@ -269,9 +269,12 @@ class CostComplexityPruning(BasePruner):
         reached = np.maximum.accumulate(sequence.ccp_alphas)
         steps = np.searchsorted(reached, alphas, side="right") - 1
         rows = data.rows.take(test)
-        if self.scoring is None:
-            return score_by_loss(tree, sequence, steps, rows, data)
-        return score_by_scorer(tree, sequence, steps, rows, data, self.scoring)
+        try:
+            if self.scoring is None:
+                return score_by_loss(tree, sequence, steps, rows, data)
+            return score_by_scorer(tree, sequence, steps, rows, data, self.scoring)
+        except ValueError as error:
+            raise ValueError(f"In a fold of the cross-validation: {error}") from error
 
 
 def list_subtrees(sequence):
