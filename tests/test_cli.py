@@ -290,6 +290,18 @@ def test_colours_of_rules():
     assert painted(rule, "cyan") == ["ELSE", "IF", "THEN"]
 
 
+def test_what_was_pruned_is_told(command):
+    arguments = ["fit", DATA / "iris.csv", "--target", "species", "--cv", 0]
+    assert "pruning" not in command(*arguments)
+    text = command(*arguments, "--set", "pruning=cost-complexity")
+    told = text.partition("\npruning  ")[2].splitlines()
+    assert told[1].startswith("CARTClassifier, cost-complexity pruning: ")
+    assert told[1].endswith(" of 9 leaves are left.")
+    assert told[2].startswith("cross-validated risk: ")
+    text = command("fit", DATA / "golf", "--algorithm", "c45", "--cv", 0)
+    assert "error-based pruning: nothing fell; 5 leaves are there." in text
+
+
 def test_parameters_of_a_part(command):
     arguments = ["fit", DATA / "golf", "--algorithm", "c45", "--cv", 0]
     arguments += ["--save", "m.json"]

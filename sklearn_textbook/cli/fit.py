@@ -225,6 +225,9 @@ def _print_tree(output, estimator, max_depth_shown):
     report.print_tree(output, estimator, max_depth_shown)
     output.heading("rules", "IF conditions THEN prediction [support, confidence]")
     report.print_rules(output, estimator, report.MOST_RULES)
+    if hasattr(estimator, "pruning_report_"):
+        output.heading("pruning", "the largest branches that fell")
+        report.print_pruning(output, estimator, report.MOST_BRANCHES)
 
 
 def _print_rule_list(output, estimator, features, goal):

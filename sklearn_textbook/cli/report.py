@@ -8,13 +8,15 @@ from rich.text import Text
 from sklearn_textbook.cli.columns import MOST_LEVELS
 from sklearn_textbook.cli.output import make_table, paint_rules, paint_tree
 from sklearn_textbook.io.naming import count_things
-from sklearn_textbook.tree import export_rules, export_text
+from sklearn_textbook.tree import export_pruning_report, export_rules, export_text
 from sklearn_textbook.tree.explain.rules import collect_rules
 from sklearn_textbook.tree.rules import tabulate_rules, write_weight
 
 MOST_CLASSES = 15
 MOST_CONFUSIONS = 10
 MOST_RULES = 20
+#: Branches cut off that ``fit`` lists.
+MOST_BRANCHES = 5
 
 
 def describe_target(target):
@@ -72,6 +74,12 @@ def print_rules(output, estimator, most=None):
         lines = [lines[i] for i in kept]
         lines.append(f"... and {left_out:,} with less support")
     output.write(*(output.hang(paint_rules(line)) for line in lines))
+
+
+def print_pruning(output, estimator, most=None):
+    """Print what pruning did, and the branches that fell, None for all."""
+    lines = export_pruning_report(estimator, max_rows=most).splitlines()
+    output.write(*(output.hang(Text(line)) for line in lines))
 
 
 def print_numbered_rules(output, estimator, most=None):
