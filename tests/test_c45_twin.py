@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sklearn_textbook.datasets import load_play_tennis
 from sklearn_textbook.tree import C45Classifier, ErrorBasedPruning
 from sklearn_textbook.tree.grow import _engine
+from tests.amount import count_chunks
 from tests.property.test_cart_properties import (
     any_seed,
     assert_same_nodes,
@@ -25,8 +26,8 @@ from tests.reference.cart_tree import Column
 from tests.reference.cases import make_frame
 from tests.reference.compare import find_difference, read_grown_tree
 
-N_CHUNKS = 6
-CASES_PER_CHUNK = 250  # 1,500 tables
+N_CHUNKS = count_chunks(4)
+CASES_PER_CHUNK = 250  # 1,000 tables
 
 
 def check_case(case, source, **parameters):

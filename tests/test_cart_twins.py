@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.amount import count_chunks
 from tests.reference.cart_route import UnseenLevelError, predict_row
 from tests.reference.cases import CRITERIA, make_case, make_frame, make_seeded_case
 from tests.reference.compare import find_difference, read_grown_tree
 
-N_CHUNKS = 40
-CASES_PER_CHUNK = 260  # 10,400 tables
+N_CHUNKS = count_chunks(20)
+CASES_PER_CHUNK = 260  # 5,200 tables
 
 
 def check_case(case, source):

@@ -22,6 +22,7 @@ from sklearn_textbook.tree.prune import (
     compute_added_errors,
     prune_by_error,
 )
+from tests.amount import count_chunks
 from tests.reference.c45_cases import make_case
 from tests.reference.c45_prune import estimate_more_errors
 from tests.reference.compare import (
@@ -32,7 +33,7 @@ from tests.reference.compare import (
 )
 from tests.tree_builders import make_nodes, make_tree, write_level_map
 
-N_CHUNKS = 6
+N_CHUNKS = count_chunks(3)
 CASES_PER_CHUNK = 75
 
 MEASURES = ("n_samples", "weight", "impurity", "improvement")

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sklearn_textbook.tree import ID3Classifier, export_rules
+from tests.amount import count_chunks
 from tests.property.test_cart_properties import (
     any_seed,
     assert_same_nodes,
@@ -26,7 +27,7 @@ from tests.reference.id3_cases import ID3Case, make_id3_case, make_seeded_id3_ca
 from tests.test_cart_twins import list_refused_rows, predict_with_kernel
 from tests.test_explain_rules import share_of
 
-N_CHUNKS = 4
+N_CHUNKS = count_chunks(4)
 CASES_PER_CHUNK = 250  # 1,000 tables
 
 
