@@ -20,6 +20,7 @@ cdef struct RowList:
     CountedColumn* columns
     uint32_t* gathered
     uint64_t* bins
+    double* sums
     uint64_t* keys
     uint64_t* spare
     uint8_t* is_open

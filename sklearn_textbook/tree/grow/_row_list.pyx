@@ -31,7 +31,8 @@ cdef int start_row_list(
     row_list.spare = <uint64_t*>malloc((n_rows + 1) * sizeof(uint64_t))
     row_list.columns = <CountedColumn*>malloc(n_slots * sizeof(CountedColumn))
     row_list.gathered = <uint32_t*>malloc(n_slots * n_rows * sizeof(uint32_t))
-    row_list.bins = <uint64_t*>malloc(n_slots * MOST_BINS * sizeof(uint64_t))
+    row_list.bins = <uint64_t*>malloc(n_slots * (MOST_BINS + 1) * sizeof(uint64_t))
+    row_list.sums = <double*>malloc(2 * n_slots * (MOST_BINS + 1) * sizeof(double))
     row_list.is_open = <uint8_t*>malloc(MOST_BINS)
     row_list.local_codes = <uint32_t*>malloc(
         max(1, row_list.local_rows * problem.n_columns) * sizeof(uint32_t)
@@ -39,13 +40,15 @@ cdef int start_row_list(
     if (
         row_list.rows == NULL or row_list.keys == NULL or row_list.spare == NULL
         or row_list.columns == NULL or row_list.gathered == NULL
-        or row_list.bins == NULL or row_list.is_open == NULL
+        or row_list.bins == NULL or row_list.sums == NULL or row_list.is_open == NULL
         or row_list.local_codes == NULL
     ):
         return -1
     for i in range(n_slots):
         row_list.columns[i].codes = row_list.gathered + i * n_rows
-        row_list.columns[i].bins = row_list.bins + i * MOST_BINS
+        row_list.columns[i].bins = row_list.bins + i * (MOST_BINS + 1)
+        row_list.columns[i].ones = row_list.sums + 2 * i * (MOST_BINS + 1)
+        row_list.columns[i].weight = row_list.columns[i].ones + MOST_BINS + 1
     return 0
 
 
@@ -56,6 +59,7 @@ cdef void free_row_list(RowList* row_list) noexcept nogil:
     free(row_list.columns)
     free(row_list.gathered)
     free(row_list.bins)
+    free(row_list.sums)
     free(row_list.is_open)
     free(row_list.local_codes)
     memset(row_list, 0, sizeof(RowList))

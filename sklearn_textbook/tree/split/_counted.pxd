@@ -23,7 +23,10 @@ cdef struct CountedColumn:
     uint32_t largest
     int32_t shift  # code - smallest >> shift is the number of a bin
     int64_t n_bins
-    uint64_t* bins  # counts of all rows up to the end of a bin
+    # of all rows below a bin; one more entry for those up to the end of the last
+    uint64_t* bins  # counts
+    double* ones  # weight of the second class
+    double* weight
     double edge  # largest d^2 / (k (n - k)) between two bins
 
 # What decides between the candidates of a node.

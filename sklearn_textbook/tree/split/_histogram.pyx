@@ -36,43 +36,45 @@ cdef void choose_bins(CountedColumn* column, int64_t n) noexcept nogil:
 
 
 cdef void count_bins(
-    CountedColumn* column, const uint64_t* rows, int64_t n
+    CountedColumn* column, const uint64_t* counts, int64_t n
 ) noexcept nogil:
+    """Entry b + 1 gets the counts of bin b."""
     cdef:
         int64_t i
-        uint64_t* bins = column.bins
+        uint64_t* bins = column.bins + 1
         const uint32_t* codes = column.codes
         uint32_t smallest = column.smallest
         int32_t shift = column.shift
-    memset(bins, 0, column.n_bins * sizeof(uint64_t))
+    memset(column.bins, 0, (column.n_bins + 1) * sizeof(uint64_t))
     for i in range(n):
-        bins[(codes[i] - smallest) >> shift] += counts_of(rows[i])
+        bins[(codes[i] - smallest) >> shift] += counts[i]
 
 
 cdef void add_up_bins(const Contest* contest, CountedColumn* column) noexcept nogil:
-    """Turn counts of bins into counts up to their ends, and find the best end."""
+    """Turn counts of bins into counts below them, and find the best end of a bin.
+    Empty bins repeat a candidate, which is cheaper than to ask for them."""
     cdef:
         int64_t b
         uint64_t counts = 0
-        double n = contest.n, t = contest.t, d, k, area
-        double best_square = 0.0, best_area = 0.0
-    column.edge = -INFINITY
-    for b in range(column.n_bins):
-        if column.bins[b] == 0:
-            column.bins[b] = counts
-            continue
-        counts += column.bins[b]
-        column.bins[b] = counts
-        k = <double>weight_in(counts)
-        d = <double>ones_in(counts) * n - t * k
-        area = k * (n - k)
-        if d * d * best_area >= best_square * area and (
-            contest.lowest <= rows_in(counts) <= contest.highest
-        ):
-            best_square = d * d
-            best_area = area
-    if best_area > 0.0:
-        column.edge = best_square / best_area
+        uint64_t* bins = column.bins
+        double* all_ones = column.ones
+        double* all_weight = column.weight
+        double n = contest.n, t = contest.t, ones, weight, d, area
+        double best_square = -1.0, best_area = 1.0
+    for b in range(column.n_bins + 1):
+        counts += bins[b]
+        bins[b] = counts
+        weight = <double>weight_in(counts)
+        ones = <double>ones_in(counts)
+        all_ones[b] = ones
+        all_weight[b] = weight
+        d = ones * n - t * weight
+        area = weight * (n - weight)
+        if d * d * best_area > best_square * area:
+            if contest.lowest <= rows_in(counts) <= contest.highest:
+                best_square = d * d
+                best_area = area
+    column.edge = best_square / best_area if best_square >= 0.0 else -INFINITY
 
 
 cdef bint may_hold_better(
@@ -87,8 +89,6 @@ cdef bint may_hold_better(
         double zeros = b - ones
     if rows_in(inside) < 2:
         return False
-    if bound == -INFINITY:
-        return True
     if ones > 0.0 and (
         reaches(l + 1.0, k + 1.0, n, t, bound)
         or reaches(l + ones - 1.0, k + b - 1.0, n, t, bound)
@@ -112,30 +112,26 @@ cdef int64_t open_bins(
     """Mark the bins that may hold something better; returns how many."""
     cdef:
         int64_t b, n_open = 0
-        uint64_t below = 0, end, inside
-        double n = contest.n, t = contest.t, l = 0.0, k = 0.0, ones, weight
-        bint start_reaches = bound == -INFINITY, end_reaches
+        const double* ones = column.ones
+        const double* weight = column.weight
+        double n = contest.n, t = contest.t, gained
+        bint start_reaches = True, end_reaches
     for b in range(column.n_bins):
-        is_open[b] = 0
-        end = column.bins[b]
-        if end == below:
-            continue
-        inside = end - below
-        ones = <double>ones_in(inside)
-        weight = <double>weight_in(inside)
-        end_reaches = reaches(l + ones, k + weight, n, t, bound)
-        if (
-            start_reaches or end_reaches
-            or reaches(l + ones, k + ones, n, t, bound)
-            or reaches(l, k + weight - ones, n, t, bound)
-        ):
-            if may_hold_better(contest, below, inside, bound):
-                is_open[b] = 1
-                n_open += 1
-        start_reaches = end_reaches or bound == -INFINITY
-        below = end
-        l += ones
-        k += weight
+        gained = ones[b + 1] - ones[b]
+        end_reaches = reaches(ones[b + 1], weight[b + 1], n, t, bound)
+        is_open[b] = (
+            start_reaches
+            | end_reaches
+            | reaches(ones[b + 1], weight[b] + gained, n, t, bound)
+            | reaches(ones[b], weight[b + 1] - gained, n, t, bound)
+        )
+        start_reaches = end_reaches
+    for b in range(column.n_bins):
+        if is_open[b]:
+            is_open[b] = bound == -INFINITY or may_hold_better(
+                contest, column.bins[b], column.bins[b + 1] - column.bins[b], bound
+            )
+            n_open += is_open[b]
     return n_open
 
 
@@ -160,23 +156,21 @@ cdef void try_column(
     """All candidates in ascending order: those inside open bins, and the ends."""
     cdef:
         int64_t b, first = 0, n_inside
-        uint64_t below = 0, end
+        double n = contest.n, t = contest.t
     for b in range(column.n_bins):
-        end = column.bins[b]
-        if end == below:
-            continue
         if is_open[b]:
-            n_inside = rows_in(end - below)
-            walk_up(
-                problem, contest, place, column.smallest, keys + first, n_inside, rows,
-                below
-            )
+            n_inside = rows_in(column.bins[b + 1] - column.bins[b])
+            if n_inside > 0:
+                walk_up(
+                    problem, contest, place, column.smallest, keys + first, n_inside,
+                    rows, column.bins[b]
+                )
             first += n_inside
-        try_division(
-            problem, contest, place, end,
-            column.smallest + (<uint32_t>(b + 1) << column.shift) - 1
-        )
-        below = end
+        if reaches(column.ones[b + 1], column.weight[b + 1], n, t, contest.bound):
+            try_division(
+                problem, contest, place, column.bins[b + 1],
+                column.smallest + (<uint32_t>(b + 1) << column.shift) - 1
+            )
 
 
 cdef void search_many_rows(
@@ -189,10 +183,12 @@ cdef void search_many_rows(
         int64_t i, n_open, n_collected
         double top = -INFINITY, bound
         CountedColumn* column
+    for i in range(n):
+        spare[i] = counts_of(rows[i])
     for i in range(n_columns):
         column = &columns[i]
         choose_bins(column, n)
-        count_bins(column, rows, n)
+        count_bins(column, spare, n)
         add_up_bins(contest, column)
         top = max(top, column.edge)
     # Candidates so near the best that the order decides are all looked at.
