@@ -33,7 +33,7 @@ MOST_DISTANT = 2.0**20  # spread of y, in standard deviations, that fixed point 
 # Limits of the lists of rows, which have 16 bits for a weight and 21 for a sum.
 LARGEST_LISTED_WEIGHT = 2**16 - 1
 LARGEST_LISTED_TOTAL = 2**21 - 1
-MOST_LISTED_ROWS = 2**26
+MOST_LISTED_ROWS = 2**25
 
 
 CHOICES = {"gain": 1, "above-average": 2, "plain": 3}

@@ -14,7 +14,7 @@ cdef enum:
     COUNT_BITS = 21
     COUNT_MASK = 0x1FFFFF
     MOST_BINS = 1024
-    FEW_ROWS = 32  # nodes up to this size are sorted
+    FEW_ROWS = 64  # nodes up to this size are sorted
 
 # A column that is tried in the node at hand.
 cdef struct CountedColumn:

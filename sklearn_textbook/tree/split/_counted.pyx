@@ -125,7 +125,7 @@ cdef void rank_by_counting(
         int32_t[FEW_ROWS] short_keys
         int32_t i, j, place, key, size = <int32_t>n
     for i in range(size):
-        short_keys[i] = <int32_t>((column.codes[i] - column.smallest) << 5) | i
+        short_keys[i] = <int32_t>((column.codes[i] - column.smallest) << 6) | i
     for i in range(size):
         key = short_keys[i]
         place = 0

@@ -28,7 +28,7 @@ cdef void choose_bins(CountedColumn* column, int64_t n) noexcept nogil:
     """More bins for more rows, as few as keep a bin's codes a power of two."""
     cdef:
         uint32_t width = column.largest - column.smallest
-        uint32_t most = 64 if n < 256 else 256 if n < 4096 else MOST_BINS
+        uint32_t most = <uint32_t>min(max(n // 8, 16), 512)
     column.shift = 0
     while width >> column.shift >= most:
         column.shift += 1
