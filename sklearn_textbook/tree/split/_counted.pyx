@@ -98,7 +98,7 @@ cdef void sort_keys(
         int digit = 32
         uint64_t* source = keys
         uint64_t* target = spare
-    if n <= 24:
+    if n <= 64:
         sort_by_insertion(keys, n)
         return
     while width > 0:
