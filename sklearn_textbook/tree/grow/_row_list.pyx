@@ -13,8 +13,8 @@ from sklearn_textbook.tree.split._random cimport child_state, random_below
 
 
 cdef enum:
-    LOCAL_BYTES = 2097152  # codes that stay in the cache of one core
-    MOST_LOCAL_ROWS = 32768
+    LOCAL_BYTES = 1048576  # codes that stay in the cache of one core
+    MOST_LOCAL_ROWS = 16384
 
 
 cdef int start_row_list(
