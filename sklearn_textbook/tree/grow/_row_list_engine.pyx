@@ -51,7 +51,6 @@ from sklearn_textbook.tree.grow._workers cimport (
 from sklearn_textbook.tree.split._counted cimport (
     FEW_ROWS,
     Contest,
-    CountedColumn,
     ones_in,
     rows_in,
     search_few_rows,

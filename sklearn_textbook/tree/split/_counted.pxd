@@ -13,8 +13,8 @@ from sklearn_textbook.tree.split._types cimport NodeView, Problem, Split
 cdef enum:
     COUNT_BITS = 21
     COUNT_MASK = 0x1FFFFF
-    MOST_BINS = 1024
-    FEW_ROWS = 64  # nodes up to this size are sorted
+    MOST_BINS = 512
+    FEW_ROWS = 64  # nodes up to this size are sorted; keys have 6 bits for them
 
 # A column that is tried in the node at hand.
 cdef struct CountedColumn:

@@ -24,11 +24,15 @@ from sklearn_textbook.tree.split._counted cimport (
 from sklearn_textbook.tree.split._types cimport int32_t, uint32_t
 
 
+cdef enum:
+    FEWEST_BINS = 16
+
+
 cdef void choose_bins(CountedColumn* column, int64_t n) noexcept nogil:
-    """More bins for more rows, as few as keep a bin's codes a power of two."""
+    """A bin for eight rows or so, and a power of two of codes in each."""
     cdef:
         uint32_t width = column.largest - column.smallest
-        uint32_t most = <uint32_t>min(max(n // 8, 16), 512)
+        uint32_t most = <uint32_t>min(max(n // 8, FEWEST_BINS), <int64_t>MOST_BINS)
     column.shift = 0
     while width >> column.shift >= most:
         column.shift += 1
@@ -84,24 +88,24 @@ cdef bint may_hold_better(
     one row of the bin on either side. Rows weigh 1 or more."""
     cdef:
         double n = contest.n, t = contest.t
-        double l = <double>ones_in(below), k = <double>weight_in(below)
+        double left = <double>ones_in(below), k = <double>weight_in(below)
         double b = <double>weight_in(inside), ones = <double>ones_in(inside)
         double zeros = b - ones
     if rows_in(inside) < 2:
         return False
     if ones > 0.0 and (
-        reaches(l + 1.0, k + 1.0, n, t, bound)
-        or reaches(l + ones - 1.0, k + b - 1.0, n, t, bound)
+        reaches(left + 1.0, k + 1.0, n, t, bound)
+        or reaches(left + ones - 1.0, k + b - 1.0, n, t, bound)
     ):
         return True
     if zeros > 0.0 and (
-        reaches(l, k + 1.0, n, t, bound)
-        or reaches(l + ones, k + b - 1.0, n, t, bound)
+        reaches(left, k + 1.0, n, t, bound)
+        or reaches(left + ones, k + b - 1.0, n, t, bound)
     ):
         return True
     return ones > 0.0 and zeros > 0.0 and (
-        reaches(l + ones, k + ones, n, t, bound)
-        or reaches(l, k + zeros, n, t, bound)
+        reaches(left + ones, k + ones, n, t, bound)
+        or reaches(left, k + zeros, n, t, bound)
     )
 
 
