@@ -92,20 +92,22 @@ cdef bint gather_codes(
         const uint64_t* rows = row_list.rows + frame.start
         const uint32_t* codes
         uint32_t* gathered = column.codes
-        uint32_t smallest, largest = 0, code
+        int32_t smallest, largest, code
         int64_t i
     if row_list.is_local:
         codes = row_list.local_codes + number * row_list.local_rows
     else:
         codes = row_list.codes + number * row_list.stride
-    smallest = codes[number_of(rows[0])]
     for i in range(frame.n_rows):
-        code = codes[number_of(rows[i])]
-        gathered[i] = code
+        gathered[i] = codes[number_of(rows[i])]
+    # A loop of its own, which vector units take at a stride.
+    smallest = largest = <int32_t>gathered[0]
+    for i in range(frame.n_rows):
+        code = <int32_t>gathered[i]
         smallest = code if code < smallest else smallest
         largest = code if code > largest else largest
-    column.smallest = smallest
-    column.largest = largest
+    column.smallest = <uint32_t>smallest
+    column.largest = <uint32_t>largest
     return smallest < largest
 
 

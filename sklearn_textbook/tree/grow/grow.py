@@ -211,9 +211,11 @@ def keep_weighted_rows(target, weight):
     row_number = None
     is_kept = weight > 0
     if not is_kept.all():
+        # Numbers of rows are taken several times faster than a mask.
+        kept = np.flatnonzero(is_kept)
         row_number = np.full(len(weight), np.uint32(0xFFFFFFFF))
-        row_number[is_kept] = np.arange(np.count_nonzero(is_kept), dtype=np.uint32)
-        target, weight = target.take(is_kept), weight[is_kept]
+        row_number[kept] = np.arange(len(kept), dtype=np.uint32)
+        target, weight = target.take(kept), weight[kept]
     if (weight == 1.0).all():
         weight = None
     return target, weight, row_number
