@@ -117,3 +117,23 @@ class EncodedTable:
             codes.flags.writeable = False
             self._codes[column] = codes
         return self._codes[column]
+
+    def ranks(self):
+        """Rank of every row's value, for all columns.
+
+        Returns
+        -------
+        ranks : ndarray of uint32, shape (n_columns, n_rows)
+            As ``codes``, but of one type. Made on the first call, then kept; read-only.
+            Nominal columns that are not sorted are undefined.
+        """
+        ranks = self._codes.get("ranks")
+        if ranks is None:
+            ranks = np.zeros(self.order.shape, dtype=np.uint32)
+            for column in range(self.n_columns):
+                n_present = self.n_rows - int(self.n_missing[column])
+                missing_code = int(self.n_distinct[column])
+                write_codes(self.order[column], n_present, missing_code, ranks[column])
+            ranks.flags.writeable = False
+            ranks = self._codes.setdefault("ranks", ranks)
+        return ranks

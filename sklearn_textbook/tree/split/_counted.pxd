@@ -1,0 +1,90 @@
+# Rows of two classes with whole weights, and what may be counted of them at once.
+
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+
+from sklearn_textbook.tree.split._types cimport NodeView, Problem, Split
+
+# One row of a node: its weight (16 bits), the part of it in the second class (16),
+# its number (32).
+#
+# Counts of a set of rows: rows, weight, weight of the second class, 21 bits each. One
+# addition counts a row; sums of counts are counts, whatever their order.
+
+cdef enum:
+    COUNT_BITS = 21
+    COUNT_MASK = 0x1FFFFF
+    MOST_BINS = 512
+    FEW_ROWS = 64  # nodes up to this size are sorted; keys have 6 bits for them
+
+# A column that is tried in the node at hand.
+cdef struct CountedColumn:
+    uint32_t* codes  # of the node's rows, in the order of their list
+    uint32_t smallest
+    uint32_t largest
+    int32_t shift  # code - smallest >> shift is the number of a bin
+    int64_t n_bins
+    # of all rows below a bin; one more entry for those up to the end of the last
+    uint64_t* bins  # counts
+    double* ones  # weight of the second class
+    double* weight
+    double edge  # largest d^2 / (k (n - k)) between two bins
+
+# What decides between the candidates of a node.
+cdef struct Contest:
+    double n  # weight
+    double t  # weight of the second class
+    double margin
+    # rows in child 0 that leave enough on both sides
+    int64_t lowest
+    int64_t highest
+    double bound  # what d^2 / (k (n - k)) must exceed
+    Split best
+    int32_t place  # which of the columns is the best
+    uint32_t cut  # rows with codes up to this one go to child 0
+    uint64_t counts  # of child 0
+
+cdef inline uint32_t number_of(uint64_t row) noexcept nogil:
+    return <uint32_t>row
+
+cdef inline uint64_t counts_of(uint64_t row) noexcept nogil:
+    return (
+        <uint64_t>1 << (2 * COUNT_BITS)
+        | (row >> 48) << COUNT_BITS
+        | ((row >> 32) & 0xFFFF)
+    )
+
+cdef inline int64_t rows_in(uint64_t counts) noexcept nogil:
+    return <int64_t>(counts >> (2 * COUNT_BITS))
+
+cdef inline int64_t weight_in(uint64_t counts) noexcept nogil:
+    return <int64_t>((counts >> COUNT_BITS) & COUNT_MASK)
+
+cdef inline int64_t ones_in(uint64_t counts) noexcept nogil:
+    return <int64_t>(counts & COUNT_MASK)
+
+cdef inline bint reaches(
+    double ones, double weight, double n, double t, double bound
+) noexcept nogil:
+    """Whether a division with this on the left scores more than the bound; see
+    ``scan_binary``."""
+    cdef double d = ones * n - t * weight
+    return d * d > bound * (weight * (n - weight))
+
+cdef void start_contest(
+    const Problem* problem, const NodeView* view, Contest* contest
+) noexcept nogil
+cdef void try_division(
+    const Problem* problem, Contest* contest, int32_t place, uint64_t counts,
+    uint32_t code
+) noexcept nogil
+cdef void walk_up(
+    const Problem* problem, Contest* contest, int32_t place, uint32_t smallest,
+    const uint64_t* keys, int64_t n, const uint64_t* rows, uint64_t counts
+) noexcept nogil
+cdef void sort_keys(
+    uint64_t* keys, int64_t n, uint64_t* spare, uint32_t width
+) noexcept nogil
+cdef void search_few_rows(
+    const Problem* problem, Contest* contest, const CountedColumn* column,
+    int32_t place, const uint64_t* rows, int64_t n, uint64_t* keys
+) noexcept nogil
