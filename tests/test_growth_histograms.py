@@ -208,6 +208,8 @@ def test_choice_of_the_engine(case):
     target = make_target([0, 1, 0, 1])
     weight = None if weight is None else np.array(weight, dtype=float)
     plain = GrowthRules("gini", max_features=1)
+    assert choose_engine(table, target, plain, None) == "sorted-columns"
+    table.ranks()
     assert choose_engine(table, target, plain, None) == "row-list"
     assert choose_engine(table, target, plain, np.full(4, 3.0)) == "row-list"
     assert choose_engine(table, target, rules, weight) == "sorted-columns"
@@ -216,10 +218,9 @@ def test_choice_of_the_engine(case):
 def test_choice_of_the_engine_asks_for_whole_tables_and_two_classes():
     plain = GrowthRules("gini", max_features=1)
     X = np.arange(12.0).reshape(4, 3)
-    assert choose_engine(encode(X), make_target([0, 1, 2, 0]), plain, None) == (
-        "sorted-columns"
-    )
-    X[2, 1] = np.nan
-    assert choose_engine(encode(X), make_target([0, 1, 0, 1]), plain, None) == (
-        "sorted-columns"
-    )
+    for y, missing in (([0, 1, 2, 0], 1.0), ([0, 1, 0, 1], np.nan)):
+        X[2, 1] = missing
+        table = encode(X)
+        table.ranks()
+        engine = choose_engine(table, make_target(y), plain, None)
+        assert engine == "sorted-columns"

@@ -118,6 +118,11 @@ class EncodedTable:
             self._codes[column] = codes
         return self._codes[column]
 
+    @property
+    def has_ranks(self):
+        """Whether :meth:`ranks` has been called, so that using them costs nothing."""
+        return "ranks" in self._codes
+
     def ranks(self):
         """Rank of every row's value, for all columns.
 

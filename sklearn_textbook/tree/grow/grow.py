@@ -164,14 +164,19 @@ def choose_engine(table, target, rules, weight):
     engine : {"sorted-columns", "row-list"}
         Sorted columns serve every table and rule; dividing all of them at every node
         is wasteful where a node looks at few. A list of rows serves numeric columns
-        without missing values, two classes, the Gini impurity and whole weights.
+        without missing values, two classes, the Gini impurity and whole weights. It
+        needs the ranks of the table, which do not pay for one tree, and has one
+        thread: so it is chosen only where ``table.ranks()`` has been called before,
+        for many trees.
     """
     max_features = rules.max_features or table.n_columns
-    if 2 * max_features >= table.n_columns or not serves_list(
-        table, target, rules, weight
+    if (
+        table.has_ranks
+        and 2 * max_features < table.n_columns
+        and serves_list(table, target, rules, weight)
     ):
-        return "sorted-columns"
-    return "row-list"
+        return "row-list"
+    return "sorted-columns"
 
 
 def serves_list(table, target, rules, weight):
