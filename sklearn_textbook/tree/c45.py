@@ -82,10 +82,12 @@ class C45Classifier(BaseGainTree):
         much, :math:`\frac{W_t}{W} \Delta H(t)`.
     collapse : bool, default=True
         Whether subtrees that do not reduce the training errors become leaves before
-        pruning.
-    pruning : None, "error-based" or pruner, default="error-based"
+        pruning; as in J48, never where other rows judge ("reduced-error",
+        "pre-pruning").
+    pruning : None, str or pruner, default="error-based"
         How the grown tree is pruned. :class:`ErrorBasedPruning` has the confidence
-        factor (J48 ``-C``) and subtree raising (off: J48 ``-S``); None: J48 ``-U``.
+        factor (J48 ``-C``) and subtree raising (off: J48 ``-S``); None: J48 ``-U``;
+        :class:`ReducedErrorPruning` is J48's ``-R``, but for the rows it holds out.
         ``GridSearchCV`` reaches them as ``pruning__confidence`` and
         ``pruning__subtree_raising``.
     laplace : bool, default=False

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_textbook._contract.labels import check_target, encode_known_labels
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import apply_known_class_weight, check_weights
-from sklearn_textbook.tree.encode import encode_table
 from sklearn_textbook.tree.grow.target import Target
 from sklearn_textbook.tree.prune import Rows, TrainingData, resolve_pruner
 from sklearn_textbook.tree.route import RoutedTree, find_ends, predict_statistics
@@ -139,9 +138,7 @@ class PruningParameter:
             _require_grown(self.tree_, rows.weight, rows.n_rows)
             rows, given = self._select_rows(rows)
             n_threads = count_threads(self.n_jobs, rows.matrix.size)
-            table = encode_table(
-                rows.matrix, self.schema_, n_threads, sorts_nominal=self._sorts_nominal
-            )
+            table = self._encode(rows, n_threads)
             grow = self._plan_folds(rows, table, self._draw_fold_seed(rows, table))
         data = self._make_training_data(rows, table, validation, grow, given, n_threads)
         pruned = clone(self)
