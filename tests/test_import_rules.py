@@ -33,7 +33,9 @@ MODELS = [
     for room in ("ensemble", "linear_model", "decomposition", "discriminant_analysis")
 ]
 TOP = [f"{PACKAGE}.{room}" for room in ("datasets", "io", "inspection", "cli")]
-# All that an ensemble may know of trees beside what sklearn_textbook.tree exports.
+# Growing and asking many trees: what ensembles see of trees beside the estimators.
+MEMBERS = f"{PACKAGE}.tree.members"
+# All that an ensemble may know of trees beside that.
 TREE_SHAPES = {"EncodedTable", "GrownTree"}
 
 # Names that scikit-learn removed or is going to remove, beside those it has today.
@@ -109,7 +111,7 @@ def room_of(module):
     """The room a module stands in; a recipe of the tree package is its own room."""
     if module == f"{PACKAGE}.__main__":
         return f"{PACKAGE}.cli"
-    for room in [*TREE_ROOMS, *FOUNDATIONS, *MODELS, *TOP]:
+    for room in [MEMBERS, *TREE_ROOMS, *FOUNDATIONS, *MODELS, *TOP]:
         if module == room or module.startswith(f"{room}."):
             return room
     return module
@@ -117,7 +119,8 @@ def room_of(module):
 
 def is_recipe(room):
     """Whether a room is a module of the tree package itself, like tree.cart."""
-    return room.rpartition(".")[0] == f"{PACKAGE}.tree" and room not in TREE_ROOMS
+    is_in_tree = room.rpartition(".")[0] == f"{PACKAGE}.tree"
+    return is_in_tree and room not in [MEMBERS, *TREE_ROOMS]
 
 
 def may_import(room, other, names):
@@ -133,13 +136,15 @@ def may_import(room, other, names):
         return other in TREE_ROOMS[: TREE_ROOMS.index(room)]
     if room in RECIPE_BASES:
         return other in [*TREE_ROOMS, *RECIPE_BASES[: RECIPE_BASES.index(room)]]
+    if room == MEMBERS:
+        return other in [*TREE_ROOMS, *RECIPE_BASES]
     if is_recipe(room):
         return other in [*TREE_ROOMS, *RECIPE_BASES, MADE_OF.get(room)]
     if room == face:
         return other in TREE_ROOMS or is_recipe(other)
     if room in MODELS:
         shapes = other in TREE_ROOMS and bool(names) and set(names) <= TREE_SHAPES
-        return other == face or shapes or other in MODELS
+        return other in (face, MEMBERS) or shapes or other in MODELS
     return room in TOP  # they look at everything below them
 
 
@@ -286,6 +291,10 @@ def test_kernels_do_not_know_scikit_learn(path):
         ("_contract", "criteria", [], False),
         ("tree", "tree.cart", ["CARTClassifier"], True),
         ("ensemble", "tree", ["CARTClassifier"], True),
+        ("ensemble", "tree.members", ["MemberGrower"], True),
+        ("tree.members", "tree.recipe", ["BaseTree"], True),
+        ("tree.members", "tree.cart", ["CARTClassifier"], False),
+        ("tree.cart", "tree.members", ["MemberGrower"], False),
         ("ensemble", "tree.grow", ["GrownTree"], True),
         ("ensemble", "tree.grow", ["grow_tree"], False),
         ("ensemble", "tree.grow", [], False),

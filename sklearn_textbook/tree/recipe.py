@@ -85,6 +85,11 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
         self._check_missing(table, issparse(X))
         self.n_missing_ = np.array(table.n_missing)
         self._warn_before_growth(rows.target, rows.weight)
+        self._grow_and_prune(pruner, rows, table, validation, given, n_threads)
+        return self
+
+    def _grow_and_prune(self, pruner, rows, table, validation, given, n_threads):
+        """Grow the tree from encoded rows, and prune it."""
         rules = self._resolve_rules(table, rows.target, rows.weight, rows.n_rows)
         seed = self._draw_seed(rules, table.n_columns)
         tree = self._grow(table, rows.target, rows.weight, rules, seed, n_threads)
@@ -98,16 +103,22 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
             )
             tree = self._run_pruner(pruner, tree, data, n_threads)
         self.tree_ = RoutedTree.from_grown(tree)
-        return self
 
-    def _read_training(self, X, y, sample_weight, is_classifier):
-        """Read the rows, the columns, and count the threads they are worth."""
+    def _read_training(self, X, y, sample_weight, is_classifier, owner=None):
+        """Read the rows, the columns, and count the threads they are worth.
+
+        An ensemble of such trees owns the table: it is told its columns.
+        """
+        owner = self if owner is None else owner
         if y is None:
             # Lets scikit-learn say what it always says.
-            validate_data(self, X, y, skip_check_array=True)
+            validate_data(owner, X, y, skip_check_array=True)
         y = self._check_target(y, is_classifier=is_classifier)
         matrix, schema = self._read_table(X)
-        validate_data(self, X, y, skip_check_array=True)
+        validate_data(owner, X, y, skip_check_array=True)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if owner is not self and hasattr(owner, name):
+                setattr(self, name, getattr(owner, name))
         n_rows, n_columns = matrix.shape
         n_threads = count_threads(self.n_jobs, n_rows * n_columns)
         if len(y) != n_rows:
@@ -243,11 +254,12 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
         if is_missing.any():
             raise self._missing_error(names[int(np.argmax(is_missing))], is_sparse)
 
-    def _read_blocks(self, X):
+    def _read_blocks(self, X, owner=None):
         """Read a new table as numbers and codes, a sparse one by blocks of rows."""
         if isinstance(X, np.ndarray):
             require_two_dimensions(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        owner = self if owner is None else owner
+        validate_data(owner, X, reset=False, skip_check_array=True)
         for _, matrix in self.schema_.read_blocks(X):
             if self.missing == "error" or issparse(X):
                 self._require_present(matrix, self.schema_.names, issparse(X))

@@ -185,6 +185,22 @@ class TableSchema:
             for column in self.columns
         )
 
+    def take_columns(self, columns):
+        """Describe a table of some of the columns.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            Numbers of the columns, in their new order.
+
+        Returns
+        -------
+        schema : TableSchema
+            Their description.
+        """
+        taken = tuple(self.columns[int(column)] for column in columns)
+        return TableSchema(taken, self.has_names)
+
     def read(self, X):
         """Read a new table as numbers and codes, as training coded them.
 

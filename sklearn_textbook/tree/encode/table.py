@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
@@ -117,6 +117,32 @@ class EncodedTable:
             codes.flags.writeable = False
             self._codes[column] = codes
         return self._codes[column]
+
+    def take_columns(self, columns):
+        """Make a table of some of the columns, all rows, without sorting again.
+
+        Parameters
+        ----------
+        columns : ndarray of int
+            Numbers of the columns, in their new order.
+
+        Returns
+        -------
+        table : EncodedTable
+            It has copies of the columns, and of their ranks if there are any.
+        """
+        taken = replace(
+            self,
+            schema=self.schema.take_columns(columns),
+            **{
+                part.name: getattr(self, part.name)[columns]
+                for part in fields(self)
+                if isinstance(getattr(self, part.name), np.ndarray)
+            },
+        )
+        if self.has_ranks:
+            taken._codes["ranks"] = self.ranks()[columns]
+        return taken
 
     @property
     def has_ranks(self):

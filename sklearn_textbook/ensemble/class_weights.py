@@ -1,0 +1,64 @@
+"""Class weights of an ensemble whose members see samples of the rows."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
+
+PRESETS = ("balanced", "balanced_subsample")
+
+
+def check_class_weight(class_weight, warm_start):
+    """Require a preset, a dictionary or a list of them; warn of presets that drift.
+
+    Raises
+    ------
+    ValueError
+        If it is none of these.
+    """
+    if class_weight is None or isinstance(class_weight, (dict, list)):
+        return
+    if not isinstance(class_weight, str) or class_weight not in PRESETS:
+        raise ValueError(
+            "The 'class_weight' parameter must be None, a dict, a list of dicts, "
+            f"'balanced' or 'balanced_subsample'; got {class_weight!r}."
+        )
+    if warm_start:
+        warnings.warn(
+            f"class_weight={class_weight!r} is not recommended with warm_start=True: "
+            "the weights of later trees follow the rows of the later fit. Give the "
+            "weights themselves instead.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def weigh_classes(class_weight, labels, sample_weight):
+    """Weight of each row by its classes.
+
+    Parameters
+    ----------
+    class_weight : dict, list of dict, or "balanced"
+        Weights of classes; "balanced" gives all classes the same total weight.
+    labels : ndarray of shape (n_rows, n_outputs)
+        The rows' classes.
+    sample_weight : ndarray of float64, shape (n_rows,), or None
+        Weights of the rows, by which "balanced" counts them.
+
+    Returns
+    -------
+    weight : ndarray of float64, shape (n_rows,)
+        Product over the outputs.
+    """
+    if not isinstance(class_weight, str):
+        single = labels[:, 0] if labels.shape[1] == 1 else labels
+        return compute_sample_weight(class_weight, single)
+    weight = np.ones(len(labels))
+    for of_output in labels.T:
+        classes, codes = np.unique(of_output, return_inverse=True)
+        weight *= compute_class_weight(
+            "balanced", classes=classes, y=of_output, sample_weight=sample_weight
+        )[codes]
+    return weight

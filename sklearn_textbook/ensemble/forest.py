@@ -1,0 +1,386 @@
+"""What all forests share: growing, out-of-bag estimates, prediction."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from functools import partial
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_textbook._contract.parameters import (
+    check_integer,
+    check_random_seed,
+    check_truth,
+    is_checked,
+    is_integer,
+    is_real,
+)
+from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.ensemble.member_growth import RowDraw, grow_members
+from sklearn_textbook.ensemble.out_of_bag import (
+    estimate_out_of_bag,
+    warn_of_unjudged,
+)
+from sklearn_textbook.ensemble.resample import count_drawn_rows, draw_seeds
+from sklearn_textbook.tree import CARTRegressor
+from sklearn_textbook.tree.members import (
+    MemberGrower,
+    add_predictions,
+    read_blocks,
+    read_matrix,
+)
+
+#: Parameters that CART members have under the forest's names.
+CART_PARAMETERS = (
+    "criterion",
+    "max_depth",
+    "min_samples_split",
+    "min_samples_leaf",
+    "min_weight_fraction_leaf",
+    "max_features",
+    "max_leaf_nodes",
+    "min_impurity_decrease",
+    "ccp_alpha",
+    "pruning",
+    "monotonic_cst",
+    "categorical_features",
+    "unseen",
+    "tie_breaking",
+)
+
+
+class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
+    """Growing and reading a forest of trees."""
+
+    _splitter = "best"
+    _cart = CARTRegressor
+
+    # ------------------------------------------------------------------ parameters
+    def _check_parameters(self):
+        check_integer("n_estimators", self.n_estimators, 1)
+        for name in ("bootstrap", "warm_start"):
+            check_truth(name, getattr(self, name))
+        check_integer("verbose", self.verbose, 0)
+        check_random_seed("random_state", self.random_state)
+        check_integer("max_bins", self.max_bins, 2, accepts_none=True)
+        self._check_max_samples()
+        self._check_oob_score()
+        if not self.bootstrap and self.max_samples is not None:
+            raise ValueError(
+                "`max_sample` cannot be set if `bootstrap=False`. Either switch to "
+                "`bootstrap=True` or set `max_sample=None`."
+            )
+        if not self.bootstrap and self.oob_score:
+            raise ValueError(
+                "Out of bag estimation only available if bootstrap=True: without "
+                "bootstrap every tree sees every row."
+            )
+
+    def _check_max_samples(self):
+        value = self.max_samples
+        if value is None or not is_checked():
+            return
+        is_count = is_integer(value) and value >= 1
+        is_share = not is_integer(value) and is_real(value) and 0 < value < np.inf
+        if not is_count and not is_share:
+            raise ValueError(
+                "The 'max_samples' parameter must be None, an int in the range "
+                "[1, inf) or a float in the range (0.0, inf); got "
+                f"{value!r} of type {type(value).__name__}."
+            )
+
+    def _check_oob_score(self):
+        value = self.oob_score
+        if not is_checked() or isinstance(value, (bool, np.bool_, str)):
+            return
+        if not callable(value):
+            raise ValueError(
+                "The 'oob_score' parameter must be True, False, the name of a "
+                "scikit-learn scorer or a function of the true and the predicted "
+                f"target; got {value!r} of type {type(value).__name__}."
+            )
+
+    def _make_template(self):
+        """Make the tree that all members are like."""
+        cart = {name: getattr(self, name) for name in CART_PARAMETERS}
+        missing = "learned" if self.missing == "auto" else self.missing
+        split = self.categorical_split
+        return self._cart(
+            splitter=self._splitter,
+            missing=missing,
+            categorical_split="subset" if split == "auto" else split,
+            **cart,
+        )
+
+    # --------------------------------------------------------------------- fitting
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The training table.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The target.
+        sample_weight : array-like of shape (n_samples,), default=None
+            With ``bootstrap=True`` rows are drawn with probabilities in proportion,
+            as in scikit-learn since 1.9; otherwise every tree weighs the rows so.
+
+        Returns
+        -------
+        self : estimator
+            The fitted forest.
+        """
+        self._check_parameters()
+        if sparse.issparse(y):
+            raise ValueError("sparse multilabel-indicator for y is not supported.")
+        if np.ndim(y) == 2 and np.shape(y)[1] == 1:
+            warnings.warn(
+                "A column-vector y was passed when a 1d array was expected. Please "
+                "change the shape of y to (n_samples,), for example using ravel().",
+                DataConversionWarning,
+                stacklevel=3,
+            )
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        context = self._init_callback_context(max_subtasks=self.n_estimators)
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
+        template = self._make_template()
+        grower = MemberGrower(
+            template, X, y, owner=self, n_jobs=self.n_jobs, max_bins=self.max_bins
+        )
+        self.estimator_ = template
+        self._read_target(grower.host)
+        draw = self._plan_draw(grower, sample_weight)
+        n_new = self._grow(grower, draw, context, (X, y, metadata))
+        if self.oob_score and (n_new > 0 or not hasattr(self, "oob_score_")):
+            self._set_oob_score_and_attributes(grower, draw)
+        context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata)
+        return self
+
+    def _read_target(self, host):
+        """Take over what the target was."""
+        self.n_outputs_ = host.n_outputs_
+
+    def _plan_draw(self, grower, sample_weight):
+        """Say which rows a member sees."""
+        weight = check_weights(sample_weight, grower.n_rows)
+        weight, balanced_labels = self._weigh_classes(grower.rows.target, weight)
+        self._n_samples, self._sample_weight = grower.n_rows, weight
+        self._n_samples_bootstrap = None
+        if self.bootstrap:
+            self._n_samples_bootstrap = count_drawn_rows(
+                self.max_samples, grower.n_rows, weight
+            )
+        return RowDraw(
+            grower.n_rows, self._n_samples_bootstrap, weight, balanced_labels
+        )
+
+    def _weigh_classes(self, target, weight):
+        """Multiply weights by those of the classes."""
+        return weight, None
+
+    def _grow(self, grower, draw, context, training):
+        """Grow the trees that are lacking, and count them."""
+        if not self.warm_start or not hasattr(self, "estimators_"):
+            self.estimators_ = []
+        members = list(self.estimators_)
+        n_new = self.n_estimators - len(members)
+        if n_new < 0:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} must be larger or equal to "
+                f"len(estimators_)={len(members)} when warm_start==True"
+            )
+        if n_new == 0:
+            warnings.warn(
+                "Warm-start fitting without increasing n_estimators does not fit new "
+                "trees.",
+                UserWarning,
+                stacklevel=4,
+            )
+            return 0
+        seeds = draw_seeds(self.random_state, len(members), n_new)
+        grower.expect_many()
+        X, y, metadata = training
+        grown = grow_members(grower, draw, seeds, self.n_jobs, self.verbose)
+        for member in grown:
+            members.append(member)
+            subcontext = context.subcontext(task_name="tree")
+            hooks = {"estimator": self, "X": X, "y": y, "metadata": metadata}
+            subcontext.call_on_fit_task_begin(**hooks)
+            describe = partial(dict, estimators_=list(members), **self._describe())
+            if subcontext.call_on_fit_task_end(
+                **hooks, reconstruction_attributes=describe
+            ):
+                grown.close()
+                break
+        self.estimators_ = members
+        return n_new
+
+    def _describe(self):
+        """List the fitted attributes beside the trees, for callbacks."""
+        names = ("n_features_in_", "feature_names_in_", "n_outputs_", "estimator_")
+        return {name: getattr(self, name) for name in names if hasattr(self, name)}
+
+    # ------------------------------------------------------------------ out of bag
+    def _make_draw(self):
+        """Make the draw of the fitted members again."""
+        return RowDraw(self._n_samples, self._n_samples_bootstrap, self._sample_weight)
+
+    def _predict_out_of_bag(self, matrix, draw, *, votes=False):
+        """Let every tree judge the rows it has not seen."""
+        n_threads = count_threads(self.n_jobs, matrix.size)
+        n_statistics = self.estimators_[0].tree_.statistics.shape[1:]
+        for member in self.estimators_:
+            rows = np.flatnonzero(draw.mark_out_of_bag(member.random_state))
+            predicted = np.zeros((len(rows), *n_statistics))
+            names = member.schema_.names
+            add_predictions(
+                [member.tree_], matrix[rows], predicted, n_threads, names, votes
+            )
+            yield rows, predicted
+
+    def _set_oob_score_and_attributes(self, grower, draw):
+        """Estimate the error by out-of-bag rows."""
+        matrix, target = grower.rows.matrix, grower.rows.target
+        matrix = matrix.tocsr() if sparse.issparse(matrix) else matrix
+        known = target.codes if target.is_classifier else target.values
+        estimate = estimate_out_of_bag(
+            self._predict_out_of_bag(matrix, draw, votes=self._counts_votes()),
+            known,
+            draw.n_rows,
+            self.estimators_[0].tree_.statistics.shape[2],
+        )
+        warn_of_unjudged(estimate.n_members)
+        self.oob_curve_ = estimate.curve
+        self.oob_score_ = self._score_out_of_bag(estimate.prediction, known)
+
+    @abstractmethod
+    def _score_out_of_bag(self, prediction, known):
+        """Keep the out-of-bag predictions, and score them."""
+
+    def _counts_votes(self):
+        """Tell whether trees vote for classes instead of giving shares."""
+        return False
+
+    @property
+    def estimators_samples_(self):
+        """The rows that each tree has seen, as often as it has.
+
+        Drawn again at every call, so that a forest does not have to keep them.
+
+        Returns
+        -------
+        rows : list of ndarray of int
+            Numbers of training rows.
+        """
+        check_is_fitted(self)
+        draw = self._make_draw()
+        return [draw.list_rows(member.random_state) for member in self.estimators_]
+
+    # ------------------------------------------------------------------ prediction
+    def _sum_predictions(self, matrix, *, votes=False):
+        """Add up what the trees say of every row of a matrix."""
+        trees = [member.tree_ for member in self.estimators_]
+        out = np.zeros((matrix.shape[0], *trees[0].statistics.shape[1:]))
+        n_threads = count_threads(self.n_jobs, matrix.size * len(trees))
+        names = self.estimators_[0].schema_.names
+        add_predictions(trees, matrix, out, n_threads, names, votes)
+        return out
+
+    def _predict_blocks(self, X, predict):
+        """Call a function on a new table, a sparse one by blocks of rows."""
+        check_is_fitted(self)
+        blocks = read_blocks(self, X, self.estimators_[0])
+        parts = [predict(matrix) for matrix in blocks]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def apply(self, X):
+        """Find the leaf of every tree where each row ends.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        nodes : ndarray of int64, shape (n_samples, n_estimators)
+            Node numbers.
+        """
+        check_is_fitted(self)
+        matrix = read_matrix(self, X, self.estimators_[0])
+        leaves = [member.tree_.apply(matrix) for member in self.estimators_]
+        return np.stack(leaves, axis=1)
+
+    def decision_path(self, X):
+        """Find the nodes of every tree that each row enters.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        indicator : scipy.sparse.csr_matrix of shape (n_samples, n_nodes)
+            1 where the row enters the node; the nodes of all trees side by side.
+        n_nodes_ptr : ndarray of int64, shape (n_estimators + 1,)
+            The nodes of tree i are the columns from ``n_nodes_ptr[i]`` to
+            ``n_nodes_ptr[i + 1]``.
+        """
+        check_is_fitted(self)
+        matrix = read_matrix(self, X, self.estimators_[0])
+        paths = [member.tree_.decision_path(matrix) for member in self.estimators_]
+        widths = [0, *(path.shape[1] for path in paths)]
+        return sparse.hstack(paths, format="csr"), np.cumsum(widths)
+
+    @property
+    def feature_importances_(self):
+        """Share of each column in the decrease of impurity, averaged over the trees.
+
+        Returns
+        -------
+        importances : ndarray of float64, shape (n_features,)
+            Sums to 1; all zero if no tree has a split.
+        """
+        check_is_fitted(self)
+        of_trees = [
+            member.tree_.compute_feature_importances()
+            for member in self.estimators_
+            if member.tree_.node_count > 1
+        ]
+        if not of_trees:
+            return np.zeros(self.n_features_in_)
+        mean = np.mean(of_trees, axis=0)
+        total = mean.sum()
+        return mean / total if total > 0 else mean
+
+    # ------------------------------------------------------------------- as a list
+    def __len__(self):
+        """Return the number of trees."""
+        return len(self.estimators_)
+
+    def __getitem__(self, index):
+        """Return a tree."""
+        return self.estimators_[index]
+
+    def __iter__(self):
+        """Iterate over the trees."""
+        return iter(self.estimators_)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        tags.target_tags.multi_output = True
+        return tags

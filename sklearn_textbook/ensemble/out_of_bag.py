@@ -1,0 +1,151 @@
+"""Out-of-bag estimates, 包外估计: every row judged by the members that did not see it.
+
+周志华《机器学习》, section 8.3.1.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import get_scorer
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfBagEstimate:
+    """What the members say of the rows they have not seen.
+
+    Parameters
+    ----------
+    prediction : ndarray of float64, shape (n_rows, n_outputs, n_statistics)
+        Mean class shares, vote shares or values; 0 for a row that all members saw.
+    n_members : ndarray of int64, shape (n_rows,)
+        By how many members each row was judged.
+    curve : ndarray of float64, shape (n_members,)
+        Error after 1, 2, ... members over the rows judged so far: the share of wrong
+        classes, or the mean squared error; NaN if there is no such row.
+    """
+
+    prediction: np.ndarray
+    n_members: np.ndarray
+    curve: np.ndarray
+
+
+def estimate_out_of_bag(predictions, target, n_rows, n_statistics):
+    r"""Combine out-of-bag predictions, and measure the error as members are added.
+
+    .. math:: H^{oob}(x) = \arg\max_y \sum_t \mathbb{I}(h_t(x) = y) \cdot
+        \mathbb{I}(x \notin D_t)
+
+    Parameters
+    ----------
+    predictions : iterable of (ndarray of int, ndarray of float64)
+        Of each member the numbers of its out-of-bag rows, and what it says of them;
+        shape (n_out, n_outputs, n_statistics).
+    target : ndarray of shape (n_rows, n_outputs)
+        Class numbers (integers) or values (floats).
+    n_rows : int
+        Number of rows.
+    n_statistics : int
+        Largest number of classes; 1 for values.
+
+    Returns
+    -------
+    estimate : OutOfBagEstimate
+        The estimate.
+
+    References
+    ----------
+    周志华《机器学习》, section 8.3.1, formulas 8.20 and 8.21. L. Breiman (1996),
+    Out-of-bag estimation.
+    """
+    is_classifier = np.issubdtype(target.dtype, np.integer)
+    total = np.zeros((n_rows, target.shape[1], n_statistics))
+    n_members = np.zeros(n_rows, dtype=np.int64)
+    # Only rows that a member judges can change what is thought of them.
+    error = np.zeros(n_rows)
+    curve = []
+    for rows, predicted in predictions:
+        total[rows] += predicted
+        n_members[rows] += 1
+        if is_classifier:
+            wrong = total[rows].argmax(axis=2) != target[rows]
+            error[rows] = wrong.mean(axis=1)
+        else:
+            mean = total[rows, :, 0] / n_members[rows, np.newaxis]
+            error[rows] = ((mean - target[rows]) ** 2).mean(axis=1)
+        n_judged = np.count_nonzero(n_members)
+        curve.append(error.sum() / n_judged if n_judged else np.nan)
+    prediction = total / np.maximum(n_members, 1)[:, np.newaxis, np.newaxis]
+    return OutOfBagEstimate(prediction, n_members, np.array(curve))
+
+
+def warn_of_unjudged(n_members):
+    """Warn if some row has been seen by all members."""
+    if (n_members == 0).any():
+        warnings.warn(
+            "Some inputs do not have OOB scores: "
+            f"{np.count_nonzero(n_members == 0)} of {len(n_members)} rows were drawn "
+            "for every member. Use more members for a reliable estimate.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+class _Judged(BaseEstimator):
+    """Stands before a scorer for the ensemble, with predictions already made."""
+
+    def __init__(self, predicted=None, shares=None, classes=None):
+        self.predicted = predicted
+        self.shares = shares
+        self.classes = classes
+
+    @property
+    def classes_(self):
+        return self.classes
+
+    def fit(self, X, y):
+        return self
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def predict(self, X):
+        return self.predicted
+
+
+class _JudgedClassifier(ClassifierMixin, _Judged):
+    def predict_proba(self, X):
+        return self.shares
+
+
+class _JudgedRegressor(RegressorMixin, _Judged):
+    pass
+
+
+def score_named(name, target, predicted, shares=None, classes=None):
+    """Score out-of-bag predictions with a scorer of scikit-learn.
+
+    Parameters
+    ----------
+    name : str
+        Such as "roc_auc"; see ``sklearn.metrics.get_scorer_names``.
+    target : ndarray
+        True labels or values.
+    predicted : ndarray
+        Predicted ones.
+    shares : ndarray or list of ndarray, default=None
+        Shares of the classes; None: values were predicted.
+    classes : ndarray or list of ndarray, default=None
+        The classes.
+
+    Returns
+    -------
+    score : float
+        The score.
+    """
+    kind = _JudgedRegressor if shares is None else _JudgedClassifier
+    rows = np.zeros((len(target), 1))
+    return get_scorer(name)(kind(predicted, shares, classes), rows, target)

@@ -1,0 +1,139 @@
+"""Drawing rows and columns for the members of an ensemble, 样本扰动与属性扰动.
+
+A draw is told by its seed alone, so that members need not keep it: out-of-bag rows
+are found again by drawing again. Seeds draw what they draw in scikit-learn.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.random import sample_without_replacement
+
+from sklearn_textbook._contract.parameters import is_integer
+
+LARGEST_SEED = np.iinfo(np.int32).max
+
+
+def draw_seeds(random_state, n_before, n_seeds):
+    """Draw a seed for each new member.
+
+    Parameters
+    ----------
+    random_state : int, RandomState instance or None
+        Where from.
+    n_before : int
+        Number of members there are already, whose seeds come first.
+    n_seeds : int
+        Number of new members.
+
+    Returns
+    -------
+    seeds : list of int
+        The seeds.
+    """
+    random_state = check_random_state(random_state)
+    if n_before:
+        random_state.randint(LARGEST_SEED, size=n_before)
+    return [int(random_state.randint(LARGEST_SEED)) for _ in range(n_seeds)]
+
+
+def count_drawn_rows(max_samples, n_rows, weight=None):
+    """Count the rows of a sample.
+
+    Parameters
+    ----------
+    max_samples : int, float or None
+        That many; a share of the rows, or of their total weight; None: as many as
+        there are rows.
+    n_rows : int
+        Number of rows.
+    weight : ndarray of float64, shape (n_rows,), default=None
+        Their weights.
+
+    Returns
+    -------
+    n_drawn : int
+        At least 1.
+    """
+    if max_samples is None:
+        return n_rows
+    if is_integer(max_samples):
+        return int(max_samples)
+    total = n_rows if weight is None else weight.sum()
+    n_drawn = max(int(max_samples * total), 1)
+    if n_drawn < max(10, n_rows ** (1 / 3)):
+        of_what = "rows" if weight is None else "total sample weight"
+        warnings.warn(
+            f"max_samples={max_samples} of the {of_what} ({total:g}) results in a low "
+            f"number ({n_drawn}) of samples. Give max_samples as an int instead.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return n_drawn
+
+
+def draw_rows(random_state, n_rows, n_drawn, weight=None, replace=True):
+    r"""Draw rows, 自助采样 (bootstrap) if with replacement.
+
+    Of n rows drawn n times with replacement, a row is never drawn with probability
+    :math:`(1 - 1/n)^n \to 1/e \approx 0.368`.
+
+    Parameters
+    ----------
+    random_state : int or RandomState instance
+        Seed of the draw.
+    n_rows : int
+        Number of rows.
+    n_drawn : int
+        Number of draws.
+    weight : ndarray of float64, shape (n_rows,), default=None
+        Rows are drawn with probabilities in proportion; None: all alike.
+    replace : bool, default=True
+        Whether a row may be drawn again.
+
+    Returns
+    -------
+    rows : ndarray of int, shape (n_drawn,)
+        Numbers of rows.
+
+    References
+    ----------
+    周志华《机器学习》, section 2.2.3, formula 2.1. B. Efron, R. Tibshirani (1993), An
+    Introduction to the Bootstrap.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_textbook.ensemble.resample import draw_rows
+    >>> drawn = draw_rows(0, 100_000, 100_000)
+    >>> round(len(np.unique(drawn)) / 100_000, 3)
+    0.632
+    """
+    random_state = check_random_state(random_state)
+    if weight is not None:
+        share = weight / np.sum(weight)
+        return random_state.choice(n_rows, n_drawn, replace=replace, p=share)
+    if replace:
+        return random_state.randint(0, n_rows, n_drawn)
+    return sample_without_replacement(n_rows, n_drawn, random_state=random_state)
+
+
+def count_draws(rows, n_rows):
+    """Count how often each row was drawn.
+
+    Parameters
+    ----------
+    rows : ndarray of int
+        Drawn rows.
+    n_rows : int
+        Number of rows there are.
+
+    Returns
+    -------
+    counts : ndarray of int64, shape (n_rows,)
+        0 for a row out of the bag.
+    """
+    return np.bincount(rows, minlength=n_rows)

@@ -1,0 +1,211 @@
+"""One table, read and encoded once, from which many trees are grown."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import clone, is_classifier
+
+from sklearn_textbook.tree.encode import encode_table
+from sklearn_textbook.tree.prune import OutOfBagPruning, Rows, resolve_pruner
+from sklearn_textbook.tree.recipe import BaseTree
+
+
+def is_tree(estimator):
+    """Tell whether an estimator is one of our trees, which grow from weights.
+
+    Parameters
+    ----------
+    estimator : object
+        Any estimator.
+
+    Returns
+    -------
+    is_tree : bool
+        Whether :class:`MemberGrower` serves it.
+    """
+    return isinstance(estimator, BaseTree)
+
+
+class MemberGrower:
+    """Grows trees like a template, over one table that is read and encoded once.
+
+    Parameters
+    ----------
+    template : tree estimator
+        ID3Classifier, C45Classifier, CARTClassifier or CARTRegressor with the
+        parameters of the members; it is not changed.
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        The training table.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The target.
+    owner : estimator, default=None
+        The ensemble: gets ``n_features_in_`` and ``feature_names_in_``, and error
+        messages about the table name it. None: a copy of the template.
+    n_jobs : int, default=None
+        Threads that encode the table.
+    max_bins : int, default=None
+        Into how many groups of neighbouring values a numeric column is divided at
+        most; None: it is kept exactly.
+
+    Attributes
+    ----------
+    host : tree estimator
+        Copy of the template that knows the columns and classes, without a tree.
+    rows : Rows
+        The rows as they were read; their weights are those of ``class_weight``.
+    table : EncodedTable
+        The encoded rows, for templates that grow over all rows.
+    n_rows, n_columns : int
+        Size of the table.
+
+    Notes
+    -----
+    The same member grows from the same weights and seed, in whichever thread or
+    process. Growing over weights is the same as fitting the template on repeated rows,
+    but that every member knows all classes and levels.
+    """
+
+    def __init__(self, template, X, y, *, owner=None, n_jobs=None, max_bins=None):
+        host = clone(template)
+        host.n_jobs = n_jobs
+        host._check_parameters()
+        self.pruner = resolve_pruner(host.pruning)
+        if self.pruner is not None:
+            self.pruner.check_parameters()
+        self.max_bins = max_bins
+        self.is_sparse = issparse(X)
+        rows, schema, n_threads = host._read_training(
+            X, y, None, is_classifier(host), owner=owner
+        )
+        host.schema_ = schema
+        host.n_jobs = template.n_jobs
+        self.n_threads = n_threads
+        self.host, self.rows = host, rows
+        # Errors of the table are to come up here, and not in some thread.
+        host._check_missing(self.table, self.is_sparse)
+        host.n_missing_ = np.array(self.table.n_missing)
+
+    @cached_property
+    def table(self):
+        """The encoded table of all rows."""
+        host = self.host
+        return self._encode(self.rows, self.n_threads, host.schema_)
+
+    @property
+    def n_rows(self):
+        """Number of rows."""
+        return self.rows.n_rows
+
+    @property
+    def n_columns(self):
+        """Number of columns."""
+        return self.rows.matrix.shape[1]
+
+    def expect_many(self):
+        """Prepare what pays for many trees only."""
+        if not self.table.n_missing.any() and self.host._grows_over_weightless_rows:
+            self.table.ranks()
+
+    def grow(self, weight=None, random_state=0, *, columns=None, target=None):
+        """Grow one member.
+
+        Parameters
+        ----------
+        weight : ndarray of shape (n_rows,), default=None
+            Weight of each row, such as how often it was drawn; None: 1. Rows of weight
+            0 are out of bag: they take no part but in ``pruning="out-of-bag"``.
+        random_state : int, default=0
+            Seed of the member.
+        columns : ndarray of int, default=None
+            The columns the member may see; None: all.
+        target : Target, default=None
+            Other classes or values of the rows than those that were read.
+
+        Returns
+        -------
+        member : tree estimator
+            A fitted tree like the template.
+        """
+        member, rows, table = copy(self.host), self.rows, None
+        member.random_state = random_state
+        target = rows.target if target is None else target
+        weight = self._multiply(weight)
+        rows = Rows(rows.matrix, target, weight, weight)
+        if columns is not None:
+            rows = replace(rows, matrix=rows.matrix[:, columns])
+            self._restrict(member, columns)
+        is_bag_pruner = isinstance(self.pruner, OutOfBagPruning)
+        holds_out = self.pruner is not None and not is_bag_pruner
+        validation = None
+        if is_bag_pruner:
+            is_out = np.zeros(self.n_rows, bool) if weight is None else weight == 0
+            validation = replace(rows, weight=self.rows.weight).take(is_out)
+        if holds_out or not member._grows_over_weightless_rows:
+            rows, given = self._keep_weighted(rows)
+            if holds_out:
+                rows, validation = member._hold_out(self.pruner, rows, self.is_sparse)
+            table = self._encode(rows, 1, member.schema_)
+        else:
+            given = None
+            table = self.table if columns is None else self.table.take_columns(columns)
+        member._grow_and_prune(self.pruner, rows, table, validation, given, 1)
+        return member
+
+    def share(self, member):
+        """Let a member that came from another process share what all members share.
+
+        Parameters
+        ----------
+        member : tree estimator
+            A member of all columns.
+
+        Returns
+        -------
+        member : tree estimator
+            The same.
+        """
+        for name in ("schema_", "classes_", "n_missing_", "feature_names_in_"):
+            if hasattr(self.host, name):
+                setattr(member, name, getattr(self.host, name))
+        return member
+
+    def _multiply(self, weight):
+        """Combine weights with those of the classes."""
+        of_class = self.rows.weight
+        if weight is None:
+            return of_class
+        weight = np.asarray(weight, dtype=np.float64)
+        return weight if of_class is None else weight * of_class
+
+    def _restrict(self, member, columns):
+        """Let a member know some columns only."""
+        member.schema_ = member.schema_.take_columns(columns)
+        member.n_features_in_ = len(columns)
+        member.n_missing_ = member.n_missing_[columns]
+        if hasattr(member, "feature_names_in_"):
+            member.feature_names_in_ = member.feature_names_in_[columns]
+
+    def _keep_weighted(self, rows):
+        """Drop the rows that weigh nothing; tell which were given."""
+        if rows.weight is None or (rows.weight > 0).all():
+            return rows, None
+        is_kept = rows.weight > 0
+        return rows.take(is_kept), (is_kept, rows.target)
+
+    def _encode(self, rows, n_threads, schema):
+        return encode_table(
+            rows.matrix, schema, n_threads, sorts_nominal=self.host._sorts_nominal
+        )
+
+    def __sizeof__(self):
+        """Bytes of the arrays, by which clusters decide what to send only once."""
+        table = vars(self).get("table")
+        arrays = [self.rows.matrix] if isinstance(self.rows.matrix, np.ndarray) else []
+        if table is not None:
+            arrays += [table.order, table.values]
+        return sum(array.nbytes for array in arrays)
