@@ -4,6 +4,12 @@ A new estimator gets an entry in INSTANCES. A check of scikit-learn that cannot 
 some parameters is declared in EXPECTED_FAILURES with the reason; it then has to fail.
 """
 
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from sklearn_textbook.ensemble import (
+    OutputFlippingClassifier,
+    OutputSmearingClassifier,
+)
 from sklearn_textbook.tree import (
     C45Classifier,
     C45RulesClassifier,
@@ -76,6 +82,22 @@ INSTANCES = {
         ID3Classifier(pruning=PrePruning(tie="keep")),
         ID3Classifier(pruning="loss"),
     ],
+    "OutputFlippingClassifier": [
+        OutputFlippingClassifier(),
+        OutputFlippingClassifier(
+            C45Classifier(), 10, voting="hard", bootstrap=True, random_state=0
+        ),
+        OutputFlippingClassifier(
+            DecisionTreeClassifier(max_depth=4), 5, flip_rate=0.05, n_jobs=1
+        ),
+    ],
+    "OutputSmearingClassifier": [
+        OutputSmearingClassifier(),
+        OutputSmearingClassifier(
+            CARTRegressor(min_samples_leaf=3), 10, noise=0.5, bootstrap=True
+        ),
+        OutputSmearingClassifier(DecisionTreeRegressor(), 5, n_jobs=1),
+    ],
 }
 
 
@@ -89,6 +111,11 @@ def deals_rows(estimator):
     """Whether rows are dealt to folds, or held out."""
     pruner = resolve_pruner(getattr(estimator, "pruning", None))
     return getattr(pruner, "uses_validation", "never") != "never"
+
+
+def perturbs_outputs(estimator):
+    """Whether members learn outputs that are perturbed by chance."""
+    return isinstance(estimator, (OutputFlippingClassifier, OutputSmearingClassifier))
 
 
 # (which estimators, which checks, why they cannot hold)
@@ -108,6 +135,14 @@ EXPECTED_FAILURES = [
             "check_sample_weight_equivalence_on_sparse_data",
         ),
         "a row of weight 2 goes to one fold, its two copies may go to two",
+    ),
+    (
+        perturbs_outputs,
+        (
+            "check_sample_weight_equivalence_on_dense_data",
+            "check_sample_weight_equivalence_on_sparse_data",
+        ),
+        "a row of weight 2 has one perturbed output, its two copies have two",
     ),
 ]
 

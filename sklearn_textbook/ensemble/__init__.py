@@ -4,6 +4,9 @@ from sklearn_textbook.ensemble.extra_trees import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
 )
+from sklearn_textbook.ensemble.output_flipping import OutputFlippingClassifier
+from sklearn_textbook.ensemble.output_smearing import OutputSmearingClassifier
+from sklearn_textbook.ensemble.proximities import compute_proximities
 from sklearn_textbook.ensemble.random_forest import (
     RandomForestClassifier,
     RandomForestRegressor,
@@ -12,6 +15,9 @@ from sklearn_textbook.ensemble.random_forest import (
 __all__ = [
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "OutputFlippingClassifier",
+    "OutputSmearingClassifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "compute_proximities",
 ]
