@@ -310,6 +310,7 @@ def _describe_table(table, rules):
         "level_codes": table.level_codes,
         "is_coded": (is_nominal & (table.level_codes is not None)).astype(np.uint8),
         "values": table.values,
+        "upper_values": table.upper_values,
         "n_missing": table.n_missing,
         "n_distinct": table.n_distinct,
         "has_missing": (table.n_missing > 0).astype(np.uint8),

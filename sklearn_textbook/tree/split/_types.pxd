@@ -153,7 +153,8 @@ cdef struct Problem:
     const int32_t* kind
     const int64_t* n_levels
     const uint8_t* has_missing
-    const double* values
+    const double* values  # by column, then rank; of bins the smallest value
+    const double* upper_values  # of bins the largest value; else the same
     int64_t values_stride
     int64_t max_levels
     bint any_nominal
