@@ -87,6 +87,7 @@ cdef int fill_problem(Problem* problem, dict settings) except -1:
     problem.max_features = settings["max_features"]
     problem.shuffle_columns = settings["shuffle_columns"]
     problem.random_splitter = settings["random_splitter"]
+    problem.top_splits = settings["top_splits"]
     if settings["monotonic"] is not None:
         monotonic = settings["monotonic"]
         problem.monotonic = &monotonic[0]

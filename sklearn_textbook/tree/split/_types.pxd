@@ -173,6 +173,7 @@ cdef struct Problem:
     int64_t max_features
     bint shuffle_columns
     bint random_splitter
+    int64_t top_splits  # one of so many best tests is taken, at random
     const int32_t* monotonic  # NULL without constraints
     # c * log2(c) in fixed point, for counts 0 .. n_rows
     const int64_t* entropy_table
