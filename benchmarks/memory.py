@@ -1,13 +1,14 @@
 """Peak memory of one fit, measured in a fresh process.
 
-``python -m benchmarks.memory DIRECTORY PEER THREADS`` reads ``X.npy`` and
-``y.npy``, fits, and prints a JSON object with the bytes.
+``python -m benchmarks.memory DIRECTORY PEER THREADS`` reads ``X.npy``, ``y.npy`` and
+the rest of the task from ``task.json``, fits, and prints a JSON object with the bytes.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,8 @@ from benchmarks.peers import OWN, PEERS
 from benchmarks.tasks import Task
 
 PROCESS = Path("/proc/self")
+#: What of a task is not an array.
+OPTIONS = ("kind", "criterion", "algorithm", "n_trees", "max_features", "max_bins")
 
 
 def _read_status(field):
@@ -44,23 +47,29 @@ def measure_fit(directory, peer_name, n_threads):
     """Fit on the saved arrays; bytes of X, resident before, and the peak."""
     peer = OWN if peer_name == OWN.name else PEERS[peer_name]
     # A small fit first: imports and buffers of the libraries are not its cost.
+    options = json.loads((Path(directory) / "task.json").read_text())
     random = np.random.default_rng(0)
-    small = Task(random.random((200, 2)), random.integers(2, size=200))
+    small = Task(random.random((200, 2)), random.integers(2, size=200), **options)
     peer.make_fit(small, n_threads)()
     X = np.load(Path(directory) / "X.npy")
     y = np.load(Path(directory) / "y.npy")
-    fit = peer.make_fit(Task(X, y), n_threads)
+    fit = peer.make_fit(Task(X, y, **options), n_threads)
     before, peak_before = read_resident()
     start = time.perf_counter()
     model = fit()
     seconds = time.perf_counter() - start
     _, peak = read_resident()
+    pickle_bytes = None
+    if hasattr(peer, "make_estimator"):
+        pickle_bytes = len(pickle.dumps(model, pickle.HIGHEST_PROTOCOL))
     return {
         "x_bytes": X.nbytes,
         "before": before,
         "peak_before": peak_before,
         "peak": peak,
+        "peak_bytes": peak - before,
         "times_x": (peak - before) / X.nbytes,
+        "pickle_bytes": pickle_bytes,
         "seconds": seconds,
         "n_leaves": peer.count_leaves(model),
     }
@@ -72,6 +81,8 @@ def measure_in_fresh_process(task, peers, n_threads):
     with tempfile.TemporaryDirectory() as directory:
         np.save(Path(directory) / "X.npy", task.X)
         np.save(Path(directory) / "y.npy", task.y)
+        options = {name: getattr(task, name) for name in OPTIONS}
+        (Path(directory) / "task.json").write_text(json.dumps(options))
         for peer in peers:
             done = subprocess.run(
                 [

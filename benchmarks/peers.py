@@ -11,14 +11,25 @@ from typing import Protocol
 import numpy as np
 
 from benchmarks.c50 import C50Tree
+from benchmarks.forests import (
+    IntelForest,
+    ScikitLearnForest,
+    YdfForest,
+    count_mean_leaves,
+    make_own_forest,
+)
 from benchmarks.measure import count_cores, installed_version
 from benchmarks.multiway import OrangeSimpleTree, OrangeTree, PDecisionTree
+from benchmarks.ranger import RangerForest
 from benchmarks.rpart import RpartDefaultTree, RpartTree
 from benchmarks.tasks import (
     C45,
     CART,
     CART_ALPHA,
     CLASSIFICATION,
+    EXTRA_TREES,
+    FOREST,
+    FORESTS,
     GAIN_RATIO,
     ID3,
     REGRESSION,
@@ -30,8 +41,10 @@ from benchmarks.weka import J48Tree, WekaId3Tree
 class Peer(Protocol):
     """A tool that grows the tree of a :class:`Task` without limits, or to a depth.
 
-    Some members are optional. ``patient_rows`` is the number of rows from which a fit
-    takes so long that it has to be asked for. ``count_nodes(model)`` is compared where
+    Or a forest; then leaves are those of a tree, on average. Some members are optional.
+    ``patient_rows`` is the number of rows from which a fit takes so long that it has to
+    be asked for. ``answers_held_out_only`` keeps it out of the timing of predictions.
+    ``count_nodes(model)`` is compared where
     both sides have it. A tool that does not tell its answers has instead of
     ``make_predict`` a ``training_score(model, task)``: accuracy or R².
     ``n_processes`` says how many it works with, if it is more than this one.
@@ -118,11 +131,11 @@ GAIN_RATIO_ALONE = {
 
 
 class OwnTree(_LikeScikitLearn):
-    """The trees of this project."""
+    """The trees and forests of this project."""
 
     name = "sklearn_textbook"
     package = "sklearn-textbook"
-    algorithms = (CART, CART_ALPHA, ID3, C45, GAIN_RATIO)
+    algorithms = (CART, CART_ALPHA, ID3, C45, GAIN_RATIO, FOREST, EXTRA_TREES)
     is_threaded = True
 
     def refusal(self, task):
@@ -131,6 +144,8 @@ class OwnTree(_LikeScikitLearn):
     def make_estimator(self, task, n_threads, max_depth):
         from sklearn_textbook import tree
 
+        if task.algorithm in FORESTS:
+            return make_own_forest(task, n_threads, max_depth)
         options = {"max_depth": max_depth, "n_jobs": n_threads}
         if task.algorithm == ID3:
             return tree.ID3Classifier(**options)
@@ -146,12 +161,16 @@ class OwnTree(_LikeScikitLearn):
         return tree.CARTRegressor(**options)
 
     def count_leaves(self, model):
-        """Empty ones too, of levels without rows in a node."""
+        """Empty ones too, of levels without rows in a node; of forests the mean."""
+        if hasattr(model, "estimators_"):
+            return count_mean_leaves(model)
         if model.tree_.is_binary:
             return super().count_leaves(model)
         return int(model.get_n_leaves())
 
     def count_nodes(self, model):
+        if hasattr(model, "estimators_"):
+            return None
         return int(model.tree_.node_count)
 
 
@@ -297,6 +316,10 @@ PEERS: dict[str, Peer] = {
         OrangeSimpleTree(),
         RpartTree(),
         RpartDefaultTree(),
+        ScikitLearnForest(),
+        YdfForest(),
+        IntelForest(),
+        RangerForest(),
     )
 }
 

@@ -18,6 +18,8 @@ SIZES = (10_000, 31_623, 100_000, 316_228, 1_000_000)
 MOST_WAITING = 1.15
 #: The rows of the memory workload.
 MEMORY_ROWS = 1_000_000
+#: What a fitted model takes, and the name of the figure in what is measured.
+FOOTPRINTS = {"peak memory": "peak_bytes", "pickle": "pickle_bytes"}
 
 
 @dataclass
@@ -119,7 +121,10 @@ def _find_reason(work, peer, task, options):
         return reason
     if work.measure == "path" and not hasattr(peer, "make_path"):
         return "no cost-complexity path"
+    if work.measure == "predict" and getattr(peer, "answers_held_out_only", False):
+        return "asked for the rows held out only"
     most_rows = getattr(peer, "patient_rows", task.n_rows)
+    most_rows = work.patient_rows.get(peer.name, most_rows)
     if task.n_rows > most_rows and not options.is_large:
         return f"slow from {most_rows} rows on, runs with --large only"
     return None
@@ -161,8 +166,16 @@ def find_waiting(work, times):
     return [note]
 
 
+def choose_threads(work, options):
+    """Numbers of threads to time a work with."""
+    if work.is_for_threads and not options.is_large:
+        return replace(options, threads=(max(options.threads),))
+    return options
+
+
 def compare_with_peers(work, options):
     """Check, then time ours at every number of threads and all peers, in turns."""
+    options = choose_threads(work, options)
     task = work.make_task(options.scale)
     peers, notes = _select_peers(work, task, options)
     comparer = Comparer(OWN, task, max(options.threads), work.find_tolerance)
@@ -284,12 +297,39 @@ def measure_memory(work, options):
     ]
 
 
+def measure_footprint(work, options):
+    """Peak memory of our fit and size of our pickle over those of each peer."""
+    task = work.make_task(options.scale)
+    peers, notes = _select_peers(work, task, options)
+    peers = [peer for peer in peers if hasattr(peer, "make_estimator")]
+    n_threads = max(options.threads)
+    measured = measure_in_fresh_process(task, [OWN, *peers], n_threads)
+    ours = measured[OWN.name]
+    raw = {"task_rows": task.n_rows, "task_trees": task.n_trees, "measured": measured}
+    figures = [
+        Figure(work.name, OWN.name, n_threads, f"{what}, bytes", ours[key], None, raw)
+        for what, key in FOOTPRINTS.items()
+    ]
+    for peer in peers:
+        theirs = measured[peer.name]
+        for what, key in FOOTPRINTS.items():
+            limit = work.limit if peer.name in work.needed else None
+            value = ours[key] / theirs[key]
+            what = f"{what} over {peer.name}'s"
+            figures.append(
+                Figure(work.name, OWN.name, n_threads, what, value, limit, raw)
+            )
+    return figures, notes
+
+
 def run_work(work, options):
     """Comparisons, figures and notes of one workload."""
     if work.measure == "scaling":
         return [], measure_scaling(work, options), []
     if work.measure == "memory":
         return [], measure_memory(work, options), []
+    if work.measure == "footprint":
+        return [], *measure_footprint(work, options)
     if work.measure == "multiple":
         return [], *measure_multiple(work, options)
     return compare_with_peers(work, options)

@@ -15,6 +15,9 @@ REGRESSION = "regression"
 #: alpha chosen by ten folds.
 CART, ID3, C45, GAIN_RATIO = "cart", "id3", "c4.5", "gain-ratio"
 CART_ALPHA = "cart-alpha"
+#: Forests of such binary trees, over bootstrap samples or with drawn thresholds.
+FOREST, EXTRA_TREES = "forest", "extra-trees"
+FORESTS = (FOREST, EXTRA_TREES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +34,11 @@ class Task:
     #: rows held out: if there are some, they tell how good a tree is
     X_test: Any = None
     y_test: np.ndarray | None = None
+    #: of forests alone: the trees, the columns drawn at a node, as in scikit-learn, and
+    #: into how many bins a column is cut; None: exact
+    n_trees: int = 1
+    max_features: float | str = 1.0
+    max_bins: int | None = None
 
     @property
     def n_rows(self):
@@ -40,6 +48,14 @@ class Task:
     def n_classes(self):
         """Classes are the numbers 0, 1, ...; all of them are present."""
         return int(self.y.max()) + 1
+
+    @property
+    def n_drawn_columns(self):
+        """Number of columns that a tree of the forest looks at in a node."""
+        n_columns = self.X.shape[1]
+        if self.max_features == "sqrt":
+            return max(1, int(np.sqrt(n_columns)))
+        return max(1, int(self.max_features * n_columns))
 
 
 def with_criterion(task, criterion):

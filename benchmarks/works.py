@@ -13,10 +13,19 @@ import numpy as np
 from sklearn.datasets import load_iris, make_classification, make_regression
 
 from benchmarks.same_work import EXACT, Tolerance
-from benchmarks.tasks import C45, CART_ALPHA, GAIN_RATIO, ID3, REGRESSION, Task
+from benchmarks.tasks import (
+    C45,
+    CART_ALPHA,
+    EXTRA_TREES,
+    FOREST,
+    GAIN_RATIO,
+    ID3,
+    REGRESSION,
+    Task,
+)
 
 N_FEATURES = 20
-#: Rows held out where alpha is chosen, at any scale.
+#: Rows held out where alpha is chosen and by forests, at any scale.
 N_TEST = 10_000
 
 
@@ -32,14 +41,19 @@ class Work:
     needed: Mapping[str, tuple[float | None, float | None]] = field(
         default_factory=dict
     )
-    #: what is timed or measured: "fit", "predict", "path", "memory", "scaling", or
-    #: "multiple" (of the time of one fit without pruning)
+    #: what is timed or measured: "fit", "predict", "path", "memory", "scaling",
+    #: "multiple" (of the time of one fit without pruning), or "footprint" (memory and
+    #: size of the pickle over a peer's)
     measure: str = "fit"
     tolerance: Tolerance = field(default_factory=Tolerance)
     #: peer -> its own tolerance
     tolerances: Mapping[str, Tolerance] = field(default_factory=dict)
     #: most that a figure may be (memory: times X; scaling: exponent; multiple)
     limit: float | None = None
+    #: peer -> number of rows from which it takes so long that it has to be asked for
+    patient_rows: Mapping[str, int] = field(default_factory=dict)
+    #: whether only the largest number of threads is of interest
+    is_for_threads: bool = False
 
     def needed_ratio(self, peer, n_threads):
         """Ratio needed against a peer at a number of threads, or None."""
@@ -97,15 +111,59 @@ def make_small(scale):
 
 
 def hold_out(X, y, n_test, **options):
-    """A task in which alpha is chosen; its last rows are held out."""
+    """A task in which the last rows are held out, because chance has a say in it."""
     X, X_test = np.split(X, [len(X) - n_test])
     y, y_test = np.split(y, [len(y) - n_test])
-    return Task(X, y, X_test=X_test, y_test=y_test, algorithm=CART_ALPHA, **options)
+    return Task(X, y, X_test=X_test, y_test=y_test, **options)
+
+
+def make_forest(scale, n_rows=100_000, n_classes=2, **options):
+    """A task for a hundred trees, fewer on small tables."""
+    n_rows = scaled(n_rows, scale, least=300)
+    X, y = _make_classes(n_rows + N_TEST, n_classes=n_classes)
+    options = {"max_features": "sqrt", "algorithm": FOREST} | options
+    return hold_out(X, y, N_TEST, n_trees=count_trees(scale), **options)
+
+
+def count_trees(scale):
+    """A hundred trees, but for tiny runs."""
+    return max(10, min(100, round(1_000 * scale)))
+
+
+def make_forest_bins(scale):
+    return make_forest(scale, max_bins=255)
+
+
+def make_forest_small(scale):
+    return make_forest(scale, n_rows=10_000)
+
+
+def make_extra_trees(scale):
+    return make_forest(scale, algorithm=EXTRA_TREES)
+
+
+def make_forest_numbers(scale, max_features="sqrt"):
+    n_rows = scaled(100_000, scale, least=600) + N_TEST
+    X, y = make_regression(n_rows, N_FEATURES, random_state=0)
+    return hold_out(
+        X,
+        y,
+        N_TEST,
+        kind=REGRESSION,
+        criterion="squared_error",
+        algorithm=FOREST,
+        n_trees=count_trees(scale),
+        max_features=max_features,
+    )
+
+
+def make_forest_numbers_all(scale):
+    return make_forest_numbers(scale, max_features=1.0)
 
 
 def make_alpha_choice(scale, n_rows=20_000):
     X, y = _make_classes(scaled(n_rows, scale, least=300) + N_TEST)
-    return hold_out(X, y, N_TEST)
+    return hold_out(X, y, N_TEST, algorithm=CART_ALPHA)
 
 
 def make_alpha_choice_large(scale):
@@ -115,7 +173,8 @@ def make_alpha_choice_large(scale):
 def make_alpha_choice_numbers(scale):
     n_rows = scaled(20_000, scale, least=600) + N_TEST
     X, y = make_regression(n_rows, N_FEATURES, noise=50.0, random_state=0)
-    return hold_out(X, y, N_TEST, kind=REGRESSION, criterion="squared_error")
+    options = {"kind": REGRESSION, "criterion": "squared_error"}
+    return hold_out(X, y, N_TEST, algorithm=CART_ALPHA, **options)
 
 
 def make_iris(scale):
@@ -204,8 +263,24 @@ def make_gain_ratio(scale):
 MANY_WAY_TOLERANCE = Tolerance(top_depth=2)
 #: Other folds, other alphas: the trees differ in size, not in what they are worth.
 ALPHA_TOLERANCE = Tolerance(leaves=1.0, score=0.005, chance=1.0)
+#: Other samples and other columns drawn: the trees are as large, the forests as good.
+FOREST_TOLERANCE = Tolerance(leaves=0.05, score=0.005, chance=1.0)
+#: 256 bins make other leaves.
+BINS_TOLERANCE = replace(FOREST_TOLERANCE, leaves=0.15)
+FOREST_TOLERANCES = {"scikit-learn-intelex": BINS_TOLERANCE}
 #: C5.0 has rules of its own: it prunes more.
 C50_TOLERANCE = {"c5.0": Tolerance(leaves=1.0, score=0.05)}
+
+
+def _make_forest_work(name, title, make_task, needed, **options):
+    """A work of forests; a peer's name -> ratio needed with several threads."""
+    options = {
+        "tolerance": FOREST_TOLERANCE,
+        "tolerances": FOREST_TOLERANCES,
+        "is_for_threads": True,
+    } | options
+    needed = {peer: (None, ratio) for peer, ratio in needed.items()}
+    return Work(name, title, make_task, needed, **options)
 
 
 def _against_scikit_learn(one, several):
@@ -361,6 +436,59 @@ WORKS = {
             make_gain_ratio,
             # Equal ratios are many, and of columns with few levels and with many.
             tolerance=replace(MANY_WAY_TOLERANCE, leaves=0.05),
+        ),
+        _make_forest_work(
+            "forest",
+            "random forest, 100 trees, two classes, 100,000 x 20, sqrt of columns",
+            make_forest,
+            {"scikit-learn-forest": 18, "ydf-forest": 10, "scikit-learn-intelex": 2},
+        ),
+        _make_forest_work(
+            "forest-bins",
+            "the same with columns in 255 bins",
+            make_forest_bins,
+            {"scikit-learn-intelex": 2.8},
+            tolerance=BINS_TOLERANCE,
+        ),
+        _make_forest_work(
+            "forest-small",
+            "the same, exact, on 10,000 x 20",
+            make_forest_small,
+            {"scikit-learn-forest": 10},
+        ),
+        _make_forest_work(
+            "forest-regression",
+            "random forest, 100 regression trees, 100,000 x 20, sqrt of columns",
+            make_forest_numbers,
+            {"scikit-learn-forest": 12},
+        ),
+        _make_forest_work(
+            "forest-regression-all",
+            "the same, all columns in every node",
+            make_forest_numbers_all,
+            {"scikit-learn-forest": 12},
+            patient_rows={"scikit-learn-forest": 20_000, "ranger": 20_000},
+        ),
+        _make_forest_work(
+            "extra-trees",
+            "extremely randomised trees, 100, two classes, 100,000 x 20",
+            make_extra_trees,
+            {"scikit-learn-forest": 4},
+        ),
+        _make_forest_work(
+            "forest-predict",
+            "predict_proba of the forest of 100 trees on its 100,000 rows",
+            make_forest,
+            {"scikit-learn-forest": 2.5},
+            measure="predict",
+        ),
+        _make_forest_work(
+            "forest-memory",
+            "the forest: peak memory of fit, size of the pickle, over scikit-learn's",
+            make_forest,
+            {"scikit-learn-forest": None},
+            measure="footprint",
+            limit=1.0,
         ),
     )
 }

@@ -14,7 +14,7 @@ matplotlib.use("agg")
 # examples are the same in every run unless HYPOTHESIS_PROFILE=explore asks for
 # new ones.
 hypothesis.settings.register_profile(
-    "default", deadline=None, derandomize=True, print_blob=True
+    "default", deadline=None, derandomize=True, print_blob=True, max_examples=50
 )
 hypothesis.settings.register_profile("explore", deadline=None, max_examples=2_000)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

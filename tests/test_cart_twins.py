@@ -11,8 +11,8 @@ from tests.reference.cart_route import UnseenLevelError, predict_row
 from tests.reference.cases import CRITERIA, make_case, make_frame, make_seeded_case
 from tests.reference.compare import find_difference, read_grown_tree
 
-N_CHUNKS = count_chunks(20)
-CASES_PER_CHUNK = 260  # 5,200 tables
+N_CHUNKS = count_chunks(8)
+CASES_PER_CHUNK = 260  # 2,080 tables
 
 
 def check_case(case, source):

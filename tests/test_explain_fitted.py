@@ -87,7 +87,7 @@ SPLITS = ("subset", "one-vs-rest", "multiway")
 @pytest.mark.parametrize("split", SPLITS)
 @pytest.mark.parametrize("missing", MISSING)
 def test_rules_sql_and_python_predict_as_the_classifier(missing, split):
-    for seed in range(2):
+    for seed in (SPLITS.index(split),):
         table, y = make_table(seed)
         labels = np.array(["it's", 'a "b"', "c"], dtype=object)[y]
         tree = CARTClassifier(

@@ -100,14 +100,19 @@ def test_everything_passes_but_the_declared(suite, tmp_path):
 @pytest.mark.parametrize(
     ("declared", "message"),
     [
-        ("test_tree.py::test_xor", "XPASS(strict)"),
-        ("test_tree.py::test_gone", "there is no such test"),
-        ("test_tree.py::test_xor[case]", "there is no such test"),
+        (["test_tree.py::test_xor"], "XPASS(strict)"),
+        (
+            ["test_tree.py::test_gone", "test_tree.py::test_xor[case]"],
+            "there is no such test: ['test_tree.py::test_gone', "
+            "'test_tree.py::test_xor[case]']",
+        ),
     ],
 )
 def test_wrong_declaration_makes_the_run_fail(declared, message, tmp_path):
     done, cases = run_their_tests(
-        ["sklearn.tree.tests.test_tree::test_xor"], tmp_path, {declared: "wrongly"}
+        ["sklearn.tree.tests.test_tree::test_xor"],
+        tmp_path,
+        dict.fromkeys(declared, "wrongly"),
     )
     assert done.returncode != 0
     assert message in done.stdout + done.stderr

@@ -14,7 +14,7 @@ from tests.reference.cart_tree import Column
 from tests.reference.cases import Case
 from tests.reference.compare import find_difference
 
-N_TABLES = 80
+N_TABLES = 40
 CRITERIA = [
     (DecisionTreeClassifier, "gini"),
     (DecisionTreeClassifier, "entropy"),

@@ -17,7 +17,7 @@ from tests.reference.compare import find_difference, read_grown_tree
 
 COUNTS_OF_ROWS = ("n_samples", "missing_branch")
 any_seed = st.integers(0, 2**32)
-some_examples = settings(max_examples=60)
+some_examples = settings(max_examples=30)
 
 
 def grow(case):
@@ -210,7 +210,7 @@ def test_the_names_of_levels_do_not_matter(seed):
     assert_same_nodes(nodes, read_grown_tree(estimator.tree_), case)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(
     seed=any_seed,
     criterion=st.sampled_from(
@@ -370,6 +370,7 @@ CHANGES = {
     ],
     "unseen": [({}, {"unseen": "fractional"})],
     "tie_breaking": [({"max_depth": None}, {"tie_breaking": "random"})],
+    "top_splits": [({}, {"top_splits": 2})],
 }
 CLASSIFIER_CHANGES = {
     **CHANGES,
