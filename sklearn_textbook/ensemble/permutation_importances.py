@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier
@@ -17,6 +15,9 @@ from sklearn_textbook.ensemble.member_growth import count_jobs
 from sklearn_textbook.ensemble.proximities import mark_out_of_bag_rows
 from sklearn_textbook.ensemble.resample import draw_seeds
 from sklearn_textbook.tree.members import add_predictions, read_matrix
+
+#: Entries of permuted tables that stand in memory at a time, in each thread (16 MB).
+_BLOCK_ENTRIES = 1 << 21
 
 
 def compute_permutation_importances(forest, X, y, *, n_repeats=1, random_state=None):
@@ -101,15 +102,23 @@ def measure_member(member, matrix, known, is_out, n_repeats, seed):
     rows = np.flatnonzero(is_out)
     if len(rows) == 0:
         return rises
-    judge = Judge(member, known[rows])
-    table = PermutedTable(matrix[rows])
-    error = judge.measure_error(table.matrix)
     random_state = check_random_state(seed)
-    for column in list_tested_columns(member.tree_):
-        for _ in range(n_repeats):
-            permuted = table.permute(column, random_state.permutation(len(rows)))
-            rises[column] += judge.measure_error(permuted) - error
-        table.restore(column)
+    columns = np.repeat(list_tested_columns(member.tree_), n_repeats)
+    orders = [random_state.permutation(len(rows)) for _ in columns]
+    matrix, known = matrix[rows], known[rows]
+    if sparse.issparse(matrix):
+        permute = permute_sparse
+        columns_of = sparse.csc_array(matrix)
+    else:
+        permute, columns_of = permute_dense, matrix
+    (error,) = measure_errors(member, matrix, known)
+    # Making a tree ready costs more than sending a small table through it.
+    step = max(1, _BLOCK_ENTRIES // (matrix.shape[0] * matrix.shape[1]))
+    for first in range(0, len(columns), step):
+        block = slice(first, first + step)
+        permuted = permute(columns_of, columns[block], orders[block])
+        errors = measure_errors(member, permuted, known)
+        np.add.at(rises, columns[block], errors - error)
     return rises / n_repeats
 
 
@@ -131,63 +140,77 @@ def list_tested_columns(tree):
     return np.unique(np.concatenate(tests))
 
 
-@dataclass(frozen=True, eq=False)
-class Judge:
-    """Measures the error of a tree.
+def permute_dense(matrix, columns, orders):
+    """Stack copies of a table, each with one column in another order.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_rows, n_columns)
+        The table.
+    columns : sequence of int
+        The column that is permuted, of each copy.
+    orders : sequence of ndarray of int, shape (n_rows,)
+        Which row gives each row its value.
+
+    Returns
+    -------
+    stacked : ndarray of shape (n_copies * n_rows, n_columns)
+        One copy below the other.
+    """
+    stacked = np.tile(matrix, (len(columns), 1, 1))
+    for copy, column, order in zip(stacked, columns, orders, strict=True):
+        copy[:, column] = matrix[order, column]
+    return stacked.reshape(-1, matrix.shape[1])
+
+
+def permute_sparse(matrix, columns, orders):
+    """Stack copies of a sparse table; see :func:`permute_dense`.
+
+    Parameters
+    ----------
+    matrix : scipy.sparse.csc_array of shape (n_rows, n_columns)
+        The table.
+    columns : sequence of int
+        The column that is permuted, of each copy.
+    orders : sequence of ndarray of int, shape (n_rows,)
+        Which row gives each row its value.
+
+    Returns
+    -------
+    stacked : scipy.sparse.csr_array of shape (n_copies * n_rows, n_columns)
+        One copy below the other.
+    """
+    copies = []
+    for column, order in zip(columns, orders, strict=True):
+        indices = matrix.indices.copy()
+        of_column = slice(*matrix.indptr[column : column + 2])
+        indices[of_column] = np.argsort(order)[indices[of_column]]
+        parts = (matrix.data, indices, matrix.indptr)
+        copies.append(sparse.csc_array(parts, shape=matrix.shape).tocsr())
+    return sparse.vstack(copies, format="csr")
+
+
+def measure_errors(member, stacked, known):
+    """Measure a tree's error on each of several tables of the same rows.
 
     Parameters
     ----------
     member : tree estimator
         The tree.
+    stacked : ndarray or sparse array of shape (n_tables * n_rows, n_columns)
+        The tables, one below the other.
     known : ndarray of shape (n_rows, n_outputs)
         True class numbers (integers) or values (floats).
+
+    Returns
+    -------
+    errors : ndarray of float64, shape (n_tables,)
+        Share of wrong classes, or mean squared error; mean over the outputs.
     """
-
-    member: object
-    known: np.ndarray
-
-    def measure_error(self, matrix):
-        """Share of wrong classes, or mean squared error; mean over the outputs."""
-        tree = self.member.tree_
-        predicted = np.zeros((len(self.known), *tree.statistics.shape[1:]))
-        add_predictions([tree], matrix, predicted, 1, self.member.schema_.names)
-        if np.issubdtype(self.known.dtype, np.integer):
-            return float((predicted.argmax(axis=2) != self.known).mean())
-        return float(((predicted[:, :, 0] - self.known) ** 2).mean())
-
-
-class PermutedTable:
-    """A table of which one column at a time is permuted.
-
-    Parameters
-    ----------
-    matrix : ndarray or sparse array of shape (n_rows, n_columns)
-        A copy of the rows; it is changed.
-    """
-
-    def __init__(self, matrix):
-        self.is_sparse = sparse.issparse(matrix)
-        self.matrix = matrix
-        self.columns = sparse.csc_array(matrix) if self.is_sparse else None
-        self.kept = None
-
-    def permute(self, column, order):
-        """Return the table with one column in another order."""
-        if self.is_sparse:
-            permuted = self.columns.copy()
-            of_column = slice(*permuted.indptr[column : column + 2])
-            places = np.empty(len(order), dtype=permuted.indices.dtype)
-            places[order] = np.arange(len(order))
-            permuted.indices[of_column] = places[permuted.indices[of_column]]
-            permuted.has_sorted_indices = False
-            return permuted.tocsr()
-        if self.kept is None:
-            self.kept = self.matrix[:, column].copy()
-        self.matrix[:, column] = self.kept[order]
-        return self.matrix
-
-    def restore(self, column):
-        """Bring a column back into its order."""
-        if self.kept is not None:
-            self.matrix[:, column] = self.kept
-            self.kept = None
+    tree = member.tree_
+    predicted = np.zeros((stacked.shape[0], *tree.statistics.shape[1:]))
+    add_predictions([tree], stacked, predicted, 1, member.schema_.names)
+    predicted = predicted.reshape(-1, *known.shape, predicted.shape[2])
+    if np.issubdtype(known.dtype, np.integer):
+        return (predicted.argmax(axis=3) != known).mean(axis=(1, 2))
+    return ((predicted[..., 0] - known) ** 2).mean(axis=(1, 2))
