@@ -18,10 +18,46 @@ from sklearn_textbook.tree.grow.layout import (
 )
 from sklearn_textbook.tree.grow.level_map import read_level_map
 from sklearn_textbook.tree.grow.serialise import read_fields, write_fields
+from sklearn_textbook.tree.grow.storage import (
+    list_levels,
+    narrow,
+    restore_column,
+    restore_leaf_statistics,
+    restore_nodes,
+    store_nodes,
+)
 
 
 def _no_surrogates():
     return np.empty(0, dtype=SURROGATE_DTYPE)
+
+
+def share_out(weights):
+    """Divide class weights by their sum.
+
+    Parameters
+    ----------
+    weights : ndarray of float64, shape (n_nodes, n_outputs, n_classes)
+        Class weights.
+
+    Returns
+    -------
+    ndarray of float64, of the same shape
+        Class shares; 0 where all weights are.
+    """
+    total = weights.sum(axis=2, keepdims=True)
+    return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+
+
+def _as_native(value):
+    """Arrays, also those within containers, in the byte order of this machine."""
+    if isinstance(value, np.ndarray) and not value.dtype.isnative:
+        return value.astype(value.dtype.newbyteorder("="))
+    if isinstance(value, tuple):
+        return tuple(map(_as_native, value))
+    if isinstance(value, dict):
+        return {name: _as_native(entry) for name, entry in value.items()}
+    return value
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,8 +108,9 @@ class GrownTree:
     schema_version: int = SCHEMA_VERSION
 
     def __post_init__(self):
-        for array in (self.nodes, self.statistics, self.level_branch, self.surrogates):
-            if array.flags.owndata:
+        for name in ("nodes", "statistics", "level_branch", "surrogates"):
+            array = vars(self).get(name)
+            if array is not None and array.flags.owndata:
                 array.flags.writeable = False
 
     def __repr__(self):
@@ -83,19 +120,96 @@ class GrownTree:
             f"n_outputs={self.n_outputs}, is_classifier={self.is_classifier})"
         )
 
+    # ---------------------------------------------------------------- storage
+    def compact(self):
+        """Give the same tree in a few bytes a node, for trees that are kept.
+
+        Routing many trees, pickling and what this class computes without ``nodes``
+        and ``statistics`` work on the short form. The first look at one of those two
+        makes both, and keeps them; compact the tree again to be rid of them.
+
+        Returns
+        -------
+        GrownTree
+            A tree of the same class that shares all else with this one. See
+            :mod:`sklearn_textbook.tree.grow.storage`.
+        """
+        fields = dict(vars(self))
+        if "stored" not in fields:
+            fields["stored"] = store_nodes(self.nodes, self.statistics)
+        for name in ("nodes", "statistics"):
+            fields.pop(name, None)
+        tree = type(self).__new__(type(self))
+        vars(tree).update(fields)
+        return tree
+
+    @property
+    def is_compact(self):
+        """Whether only the short form is in memory."""
+        return "nodes" not in vars(self)
+
+    def __getattr__(self, name):
+        """Make ``nodes`` and ``statistics`` of a compact tree at the first look."""
+        stored = vars(self).get("stored")
+        if name not in ("nodes", "statistics") or stored is None:
+            # Raise once more what was raised, by a property perhaps.
+            return object.__getattribute__(self, name)
+        arrays = restore_nodes(stored)
+        for key, array in zip(("nodes", "statistics"), arrays, strict=True):
+            array.flags.writeable = False
+            # Of two threads, the first one's arrays stay.
+            vars(self).setdefault(key, array)
+        return vars(self)[name]
+
+    def __getstate__(self):
+        """Write the short form: plain arrays, numbers and names."""
+        state = dict(vars(self.compact()))
+        state["n_levels"] = narrow(np.asarray(self.n_levels))
+        if len(self.surrogates) == 0:
+            del state["surrogates"]
+        return state
+
     def __setstate__(self, state):
-        """Restore a pickle, also one written on a machine of other byte order."""
-        for name, value in state.items():
-            if isinstance(value, np.ndarray) and not value.dtype.isnative:
-                value = value.astype(value.dtype.newbyteorder("="))
-            object.__setattr__(self, name, value)
+        """Restore a pickle, also of other byte order or with the nodes in full."""
+        state = {name: _as_native(value) for name, value in state.items()}
+        state.setdefault("surrogates", _no_surrogates())
+        state["n_levels"] = np.asarray(state["n_levels"], dtype=np.int64)
+        vars(self).update(state)
         self.__post_init__()
+
+    def read_column(self, name):
+        """Read a column of the nodes, without making all of a compact tree's.
+
+        Parameters
+        ----------
+        name : {"n_children", "feature", "missing_branch", "kind", "map_start", \
+"threshold"}
+            Which.
+
+        Returns
+        -------
+        ndarray of shape (node_count,)
+        """
+        if self.is_compact:
+            return restore_column(self.stored, name)
+        return self.nodes[name]
+
+    def read_leaf_statistics(self):
+        """Read the statistics of the leaves, without making all of a compact tree's.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_leaves, n_outputs, n_statistics)
+        """
+        if self.is_compact:
+            return restore_leaf_statistics(self.stored)
+        return self.statistics[self.nodes["n_children"] == 0]
 
     # ------------------------------------------------------------------ shape
     @property
     def node_count(self):
         """Number of nodes, leaves included."""
-        return self.nodes.shape[0]
+        return len(self.read_column("n_children"))
 
     @property
     def capacity(self):
@@ -105,12 +219,19 @@ class GrownTree:
     @property
     def n_leaves(self):
         """Number of leaves."""
-        return int(np.count_nonzero(self.nodes["n_children"] == 0))
+        return int(np.count_nonzero(self.read_column("n_children") == 0))
 
     @property
     def n_outputs(self):
         """Number of outputs."""
-        return self.statistics.shape[1]
+        return len(self.n_classes)
+
+    @property
+    def n_statistics(self):
+        """Number of statistics of each output."""
+        if self.is_compact:
+            return self.stored["statistics"][1].shape[2]
+        return self.statistics.shape[2]
 
     @property
     def max_n_classes(self):
@@ -121,20 +242,17 @@ class GrownTree:
     def depth(self):
         """Depth of every node, the root having depth 0; shape (node_count,)."""
         depth = np.zeros(self.node_count, dtype=np.int64)
-        # One copy in the type of what is searched, or every search makes its own.
-        parent = self.nodes["parent"].astype(np.int64)
-        # Parents stand before their children, so one level is done at a time.
-        first, last = 0, 1
-        while last < self.node_count:
-            stop = int(np.searchsorted(parent, last, side="left"))
-            depth[last:stop] = depth[first] + 1
-            first, last = last, stop
+        for level, (first, last) in enumerate(self._list_levels()):
+            depth[first:last] = level
         return depth
 
     @property
     def max_depth(self):
         """Depth of the deepest leaf."""
-        return int(self.depth[-1])
+        return len(self._list_levels()) - 1
+
+    def _list_levels(self):
+        return list_levels(self.read_column("n_children"))
 
     # -------------------------------------------- scikit-learn's names for it
     @property
@@ -210,10 +328,7 @@ class GrownTree:
         statistics = self.statistics[nodes]
         if not self.is_classifier:
             return statistics
-        total = statistics.sum(axis=2, keepdims=True)
-        return np.divide(
-            statistics, total, out=np.zeros_like(statistics), where=total > 0
-        )
+        return share_out(statistics)
 
     def _require_binary(self, name):
         if not self.is_binary:

@@ -25,7 +25,7 @@ from sklearn_textbook.tree.route._route import (
     fill_path_nodes,
     spread_rows,
 )
-from sklearn_textbook.tree.route.walk import as_table, walk_blocks
+from sklearn_textbook.tree.route.walk import Plan, Walk, as_table, walk_blocks
 
 
 def find_leaves(tree, matrix, n_threads=1, feature_names=None):
@@ -122,10 +122,38 @@ def predict_statistics(tree, matrix, n_threads=1, feature_names=None):
            [0.75, 0.25]])
     """
     table = as_table(tree, matrix)
-    predicted = np.empty((table.shape[0], *tree.statistics.shape[1:]))
-    flat = predicted.reshape(table.shape[0], tree.statistics[0].size)
+    predicted = np.empty((table.shape[0], tree.n_outputs, tree.n_statistics))
+    flat = predicted.reshape(table.shape[0], tree.n_outputs * tree.n_statistics)
     for walk in walk_blocks(tree, table, n_threads, feature_names, flat):
         _spread_divided_rows(walk, flat[walk.rows])
+    return predicted
+
+
+def predict_block(tree, block, rows, n_threads, feature_names):
+    """Predict for some rows of a larger table, whose numbers errors shall tell.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+    block : array of float32 or float64, shape (n_rows, n_features)
+        The rows.
+    rows : slice
+        Their numbers.
+    n_threads : int
+        Number of threads.
+    feature_names : sequence of str, or None
+        Names of the columns, for error messages.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows, n_outputs, n_statistics)
+        As :func:`predict_statistics`.
+    """
+    plan = Plan(tree, n_threads, np.arange(tree.n_features), feature_names)
+    predicted = np.empty((len(block), tree.n_outputs, tree.n_statistics))
+    flat = predicted.reshape(len(block), -1)
+    _spread_divided_rows(Walk(plan, rows, block, flat), flat)
     return predicted
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.route.route import (
     find_decision_path,
@@ -33,7 +31,9 @@ class RoutedTree(GrownTree):
         tree : RoutedTree
             It shares all arrays with the given one.
         """
-        return cls(**{part.name: getattr(tree, part.name) for part in fields(tree)})
+        routed = cls.__new__(cls)
+        vars(routed).update(vars(tree))
+        return routed
 
     def apply(self, X):
         """Node where each row ends.

@@ -1,0 +1,386 @@
+"""The nodes and statistics of a grown tree in a few bytes a node, and back again.
+
+A record of a node takes 80 bytes, since everything that is read often stands ready in
+it. Most of it follows from the rest, so that a tree that is kept, or written to a file,
+can do with less:
+
+- children stand side by side and breadth first, so the numbers of children tell
+  ``first_child`` and ``parent``;
+- what only inner nodes have is kept for them alone;
+- whole numbers that add up from the children to the parent (rows, class counts) are
+  kept for the leaves alone;
+- the weight may be the sum of the class counts, the impurity the Gini impurity of
+  them, the improvement the decrease of the impurity; the few nodes where rounding
+  makes a difference are kept beside;
+- numbers are kept in the narrowest type that holds them, and one for all if they are
+  all equal.
+
+Nothing is taken for granted: every rule is tried out, and a column is kept as it is
+where the rule does not give it back bit for bit. All rules use additions and products
+alone, which every machine rounds in the same way.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sklearn_textbook.tree.grow._storage import add_up
+from sklearn_textbook.tree.grow.layout import NODE_DTYPE
+
+# What a leaf has in the columns that mean something in inner nodes only.
+_LEAF_ENTRIES = {
+    "feature": -2,
+    "missing_branch": -1,
+    "kind": 0,
+    "map_start": -1,
+    "threshold": -2.0,
+    "impurity": 0.0,
+    "improvement": 0.0,
+}
+# Whole numbers up to here are exact in double precision.
+_MOST_WHOLE = 2.0**53
+# A number in bytes, and with the number of its node.
+_NUMBER_BYTES, _EXCEPTION_BYTES = 8, 12
+# So many numbers are tried out before all of them are.
+_N_SAMPLED = 64
+
+
+# Rules are tried out on whatever numbers there are.
+@np.errstate(all="ignore")
+def store_nodes(nodes, statistics):
+    """Write nodes and statistics in a few bytes a node.
+
+    Parameters
+    ----------
+    nodes : ndarray of NODE_DTYPE, shape (node_count,)
+        The nodes.
+    statistics : ndarray of float64, shape (node_count, n_outputs, n_statistics)
+        Their statistics.
+
+    Returns
+    -------
+    stored : dict of str to tuple
+        For each column, by name, how it is kept and the arrays. What follows from
+        other columns is not there. ``n_children`` is an array.
+    """
+    shape = Shape(nodes["n_children"])
+    stored = {"n_children": narrow(shape.n_children)}
+    for name in ("first_child", "parent"):
+        if not is_same(nodes[name], getattr(shape, name)):
+            stored[name] = "all", narrow(nodes[name])
+    for name in ("feature", "missing_branch", "kind", "map_start", "threshold"):
+        stored[name] = _store_inner(nodes[name], shape, _LEAF_ENTRIES[name])
+    # Those that are read more than once, with their entries side by side.
+    columns = {
+        name: np.ascontiguousarray(nodes[name])
+        for name in ("n_samples", "weight", "impurity", "improvement")
+    }
+    stored["n_samples"] = _store_sums(columns["n_samples"], shape)
+    stored["statistics"] = _store_sums(statistics, shape)
+    stored["weight"] = _store_weight(columns, statistics, shape)
+    for name, guess in (
+        ("impurity", compute_gini(statistics, columns["weight"])),
+        ("improvement", compute_decrease(columns, shape)),
+    ):
+        stored[name] = _store_guessed(name, columns[name], guess, shape)
+    return stored
+
+
+@np.errstate(all="ignore")
+def restore_nodes(stored):
+    """Read what :func:`store_nodes` wrote.
+
+    Parameters
+    ----------
+    stored : dict
+        The columns.
+
+    Returns
+    -------
+    nodes : ndarray of NODE_DTYPE, shape (node_count,)
+        The nodes, equal to those that were stored bit for bit.
+    statistics : ndarray of float64, shape (node_count, n_outputs, n_statistics)
+        Their statistics.
+    """
+    shape = Shape(stored["n_children"])
+    nodes = np.empty(shape.n_nodes, dtype=NODE_DTYPE)
+    nodes["n_children"] = shape.n_children
+    for name in ("first_child", "parent"):
+        nodes[name] = stored[name][1] if name in stored else getattr(shape, name)
+    for name in ("feature", "missing_branch", "kind", "map_start", "threshold"):
+        nodes[name] = restore_column(stored, name, shape)
+    nodes["n_samples"] = _restore_sums(stored["n_samples"], shape)
+    statistics = _restore_sums(stored["statistics"], shape).astype(np.float64)
+    how = stored["weight"][0]
+    if how == "statistics":
+        nodes["weight"] = add_classes(statistics)
+    elif how == "n_samples":
+        nodes["weight"] = nodes["n_samples"]
+    else:
+        nodes["weight"] = _restore_sums(stored["weight"], shape)
+    columns = {"weight": np.ascontiguousarray(nodes["weight"])}
+    columns["impurity"] = nodes["impurity"] = _restore_guessed(
+        stored, "impurity", shape, compute_gini, statistics, columns["weight"]
+    )
+    nodes["improvement"] = _restore_guessed(
+        stored, "improvement", shape, compute_decrease, columns, shape
+    )
+    return nodes, statistics
+
+
+def restore_column(stored, name, shape=None):
+    """Read one of the columns that say which way rows go.
+
+    Parameters
+    ----------
+    stored : dict
+        The columns.
+    name : {"n_children", "feature", "missing_branch", "kind", "map_start", \
+"threshold"}
+        Which.
+    shape : Shape, default=None
+        The shape of the tree, if it is known.
+
+    Returns
+    -------
+    ndarray of shape (node_count,)
+        The column of the nodes.
+    """
+    if name == "n_children":
+        return np.asarray(stored[name])
+    how, values = stored[name]
+    shape = Shape(stored["n_children"]) if shape is None else shape
+    if how == "all":
+        return np.broadcast_to(values, shape.n_nodes)
+    column = np.full(shape.n_nodes, _LEAF_ENTRIES[name], dtype=NODE_DTYPE[name])
+    column[shape.inner] = values
+    return column
+
+
+def restore_leaf_statistics(stored):
+    """Read the statistics of the leaves.
+
+    Parameters
+    ----------
+    stored : dict
+        The columns.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_leaves, n_outputs, n_statistics)
+    """
+    how, values = stored["statistics"]
+    if how == "all":
+        values = np.asarray(values)[np.asarray(stored["n_children"]) == 0]
+    return np.ascontiguousarray(values, dtype=np.float64)
+
+
+class Shape:
+    """The shape of a tree, told by the numbers of children, breadth first."""
+
+    def __init__(self, n_children):
+        self.n_children = np.asarray(n_children).astype(np.int32)
+        self.n_nodes = len(self.n_children)
+        is_inner = self.n_children > 0
+        self.inner, self.leaves = np.flatnonzero(is_inner), np.flatnonzero(~is_inner)
+        # Where the children of each inner node start, the root left out.
+        count = self.n_children[self.inner]
+        self.starts = np.cumsum(count) - count
+        self.first_child = np.full(self.n_nodes, -1, dtype=np.int32)
+        self.first_child[self.inner] = self.starts + 1
+        # Whether these are numbers of children of a tree, breadth first.
+        self.is_sound = bool(
+            self.n_nodes == 1 + count.sum() and np.all(self.starts >= self.inner)
+        )
+
+    @property
+    def parent(self):
+        """Number of the parent of every node, -1 at the root."""
+        parent = np.repeat(np.arange(self.n_nodes, dtype=np.int32), self.n_children)
+        return np.concatenate([np.full(1, -1, dtype=np.int32), parent])
+
+
+def list_levels(n_children):
+    """List the levels of a tree whose nodes are numbered breadth first.
+
+    Parameters
+    ----------
+    n_children : ndarray of int, shape (node_count,)
+        Numbers of children.
+
+    Returns
+    -------
+    list of (int, int)
+        First node and last node + 1 of every level, the root first.
+    """
+    levels, first, last = [], 0, 1
+    while first < last:
+        levels.append((first, last))
+        first, last = last, last + int(n_children[first:last].sum(dtype=np.int64))
+    return levels
+
+
+# -------------------------------------------------------------------- narrow columns
+def is_same(one, other):
+    """Whether two arrays have the same type, shape and bits."""
+    if one.dtype != other.dtype or one.shape != other.shape:
+        return False
+    if one.dtype.kind == "f":
+        bits = f"i{one.dtype.itemsize}"
+        one, other = one.view(bits), other.view(bits)
+    return bool((one == other).all())
+
+
+def narrow(values):
+    """Copy numbers in the narrowest type that gives them back, bit for bit.
+
+    Parameters
+    ----------
+    values : ndarray of int or float64
+        The numbers.
+
+    Returns
+    -------
+    ndarray
+        Of the same shape.
+    """
+    values = np.ascontiguousarray(values)
+    if values.dtype.kind == "f":
+        return _narrow_floats(values)
+    if values.size == 0:
+        return values.astype(np.uint8)
+    lowest, highest = values.min(), values.max()
+    types = "BHIL" if lowest >= 0 else "bhil"
+    for name in types:
+        limits = np.iinfo(name)
+        if limits.min <= lowest and highest <= limits.max:
+            return values.astype(name)
+    return values.copy()
+
+
+def _narrow_floats(values):
+    for convert in (_as_whole, _as_single):
+        # A sample tells for most columns that all would be in vain.
+        sample = convert(values.ravel()[:_N_SAMPLED])
+        if sample is not None and (narrowed := convert(values)) is not None:
+            return narrow(narrowed) if narrowed.dtype.kind == "i" else narrowed
+    return values.copy()
+
+
+def _as_whole(values):
+    if not np.all(np.abs(values) <= _MOST_WHOLE):
+        return None
+    whole = values.astype(np.int64)
+    return whole if is_same(whole.astype(np.float64), values) else None
+
+
+def _as_single(values):
+    with np.errstate(all="ignore"):
+        short = values.astype(np.float32)
+    return short if is_same(short.astype(np.float64), values) else None
+
+
+def _narrow_equal(values):
+    """As narrow; a single entry if all are equal and there is one at least."""
+    if len(values) > 1 and is_same(values, np.broadcast_to(values[:1], values.shape)):
+        values = values[:1]
+    return narrow(values)
+
+
+# ------------------------------------------------------------ what inner nodes have
+def _store_inner(column, shape, leaf_entry):
+    entries = column[shape.leaves]
+    expected = np.array(leaf_entry, dtype=column.dtype)
+    if is_same(entries, np.broadcast_to(expected, entries.shape)):
+        return "inner", _narrow_equal(column[shape.inner])
+    return "all", _narrow_equal(column)
+
+
+# ----------------------------------------------------------------- what adds up
+def _store_sums(column, shape):
+    """Keep the leaves' numbers if they are whole and add up to those of the others."""
+    leaves = narrow(column[shape.leaves])
+    if leaves.dtype.kind in "iu" and shape.is_sound:
+        sums = column[shape.inner]
+        if len(sums) == 0 or is_same(
+            np.add.reduceat(column[1:], shape.starts, axis=0), sums
+        ):
+            return "leaves", leaves
+    return "all", narrow(column)
+
+
+def _restore_sums(kept, shape):
+    how, values = kept
+    if how == "all":
+        return np.asarray(values)
+    if not shape.is_sound:
+        raise ValueError("The numbers of children of a stored tree are damaged.")
+    column = np.zeros((shape.n_nodes, *values.shape[1:]), dtype=np.int64)
+    column[shape.leaves] = values
+    add_up(shape.n_children, column.reshape(shape.n_nodes, -1))
+    return column
+
+
+def _store_weight(columns, statistics, shape):
+    weight = columns["weight"]
+    if is_same(columns["n_samples"].astype(np.float64), weight):
+        return ("n_samples",)
+    if is_same(add_classes(statistics), weight):
+        return ("statistics",)
+    return _store_sums(weight, shape)
+
+
+def add_classes(statistics):
+    """Add the first output's class weights, class by class."""
+    total = np.zeros(len(statistics))
+    for k in range(statistics.shape[2]):
+        total += statistics[:, 0, k]
+    return total
+
+
+# ----------------------------------------------------------------- what is computed
+def compute_gini(statistics, weight):
+    """Compute the Gini impurity of all nodes as growing does, in the same order."""
+    n_nodes, n_outputs, n_statistics = statistics.shape
+    total = np.zeros(n_nodes)
+    for output in range(n_outputs):
+        squares = np.zeros(n_nodes)
+        for k in range(n_statistics):
+            share = statistics[:, output, k] / weight
+            squares += share * share
+        total += 1.0 - squares
+    return total / n_outputs
+
+
+def compute_decrease(columns, shape):
+    """Compute the decrease of the impurity by two-way splits as growing does."""
+    weight, impurity = columns["weight"], columns["impurity"]
+    decrease = np.zeros(shape.n_nodes)
+    if not shape.is_sound or np.any(shape.n_children > 2):
+        return decrease
+    first = shape.starts + 1
+    left = impurity[shape.inner]
+    for child in (first, first + 1):
+        left = left - weight[child] / weight[shape.inner] * impurity[child]
+    decrease[shape.inner] = np.where(left > 0.0, left, 0.0)
+    return decrease
+
+
+def _store_guessed(name, column, guess, shape):
+    """Keep the nodes where the guess is wrong, if that is less than all."""
+    wrong = np.flatnonzero(column.view(np.int64) != guess.view(np.int64))
+    if len(wrong) == 0:
+        return "guessed", narrow(wrong), column[wrong]
+    plain = _store_inner(column, shape, _LEAF_ENTRIES[name])
+    if len(wrong) * _EXCEPTION_BYTES < len(plain[1]) * _NUMBER_BYTES:
+        return "guessed", narrow(wrong), column[wrong]
+    return plain
+
+
+def _restore_guessed(stored, name, shape, compute, *arguments):
+    if stored[name][0] != "guessed":
+        return restore_column(stored, name, shape)
+    _, wrong, values = stored[name]
+    column = compute(*arguments)
+    column[wrong] = values
+    return column

@@ -1,0 +1,315 @@
+"""Rows of a table -> the sums of what many trees say of them, or all their leaves.
+
+A forest asks all its trees about the same rows. Tree by tree, the table would come
+from memory once for each of them; here a block of rows stays near while one tree after
+the other is walked. Trees of two-way numeric tests, whatever their size, are made
+ready once, in 16 bytes a node, and kept for as long as they live. Other trees are
+asked one by one.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+from weakref import WeakKeyDictionary, ref
+
+import numpy as np
+from scipy import sparse
+
+from sklearn_textbook.tree.route._many_trees import (
+    GROUP_ROWS,
+    PackedTrees,
+    walk_trees,
+)
+from sklearn_textbook.tree.route.packed_tree import PackedTree
+from sklearn_textbook.tree.route.route import find_leaves, predict_block
+from sklearn_textbook.tree.route.walk import as_table
+
+# Bytes of a block of rows that meets one tree after the other.
+_BLOCK_BYTES = 1 << 21
+# A block of fewer rows is not worth a thread.
+_LEAST_BLOCK_ROWS = 128
+# Rows that a tree is asked about at a time if it is asked alone.
+_ROWS_ALONE = 1 << 16
+# Entries of a sparse table that are made dense at a time.
+_MAX_DENSE_ENTRIES = 1 << 21
+
+
+def add_predictions(
+    trees, matrix, out, n_threads=1, feature_names=None, votes=False, weights=None
+):
+    r"""Add the class shares or values of many trees, or their votes.
+
+    .. math:: out_i \leftarrow out_i + \sum_t w_t \, p_t(x_i)
+
+    with the class shares (or the value) :math:`p_t(x)` that tree t gives, or, if
+    ``votes``, 1 for the class with the largest share and 0 for the others (of equal
+    shares, the first class). Sums are taken in the order of the trees, so they do not
+    depend on ``n_threads``, bit for bit.
+
+    Parameters
+    ----------
+    trees : sequence of GrownTree
+        The trees, over the same columns and outputs.
+    matrix : array of shape (n_rows, n_features), or scipy sparse matrix or array
+        The table: numbers, and level codes for nominal and ordinal columns; missing
+        values are NaN and levels never seen in training -1. float32 and float64
+        arrays of any layout are read where they are.
+    out : ndarray of float64, shape (n_rows, n_outputs, n_statistics)
+        The sums, in C order; the trees' predictions are added to what is there.
+    n_threads : int, default=1
+        Number of threads.
+    feature_names : sequence of str, default=None
+        Names of the columns, for error messages.
+    votes : bool, default=False
+        Whether every tree votes for one class, 相对多数投票, instead of giving shares.
+    weights : array-like of shape (n_trees,), default=None
+        Weights of the trees; None for 1.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, if regression trees shall vote, or if a level was
+        not seen in training and the tree's ``unseen`` is "error".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_textbook.tree import CARTClassifier
+    >>> from sklearn_textbook.tree.route.many_trees import add_predictions
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> trees = [CARTClassifier().fit(X, y).tree_ for y in ([0, 0, 0, 1], [0, 0, 1, 1])]
+    >>> out = np.zeros((4, 1, 2))
+    >>> add_predictions(trees, X, out)
+    >>> out[:, 0]
+    array([[2., 0.],
+           [2., 0.],
+           [1., 1.],
+           [0., 2.]])
+    """
+    if len(trees) == 0:
+        return
+    _check_threads(n_threads)
+    forest = Forest.of(trees)
+    table = as_table(trees[0], matrix)
+    weights = _check_weights(weights, len(trees))
+    _check_out(trees[0], out, len(trees), table.shape[0], votes)
+    for rows, block in _dense_blocks(table):
+        for first, stop, packed in forest.runs:
+            some = weights[first:stop]
+            if packed is None:
+                add = _add_votes if votes else _add_shares
+                for tree, weight in zip(trees[first:stop], some, strict=True):
+                    add(tree, weight, rows, block, out, n_threads, feature_names)
+            else:
+                _walk(packed, block, n_threads, some, sums=out[rows], votes=votes)
+
+
+def find_leaves_of_all(trees, matrix, n_threads=1, feature_names=None):
+    """Find the node where each row ends, in each of many trees.
+
+    Parameters
+    ----------
+    trees : sequence of GrownTree
+        The trees, over the same columns.
+    matrix : array of shape (n_rows, n_features), or scipy sparse matrix or array
+        The table, as in :func:`add_predictions`.
+    n_threads : int, default=1
+        Number of threads. The result does not depend on it.
+    feature_names : sequence of str, default=None
+        Names of the columns, for error messages.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_rows, n_trees)
+        What :func:`~sklearn_textbook.tree.route.find_leaves` tells, tree by tree.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`add_predictions`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_textbook.tree import CARTClassifier
+    >>> from sklearn_textbook.tree.route.many_trees import find_leaves_of_all
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> trees = [CARTClassifier().fit(X, y).tree_ for y in ([0, 0, 0, 1], [0, 0, 1, 1])]
+    >>> find_leaves_of_all(trees, X)
+    array([[1, 1],
+           [1, 1],
+           [1, 2],
+           [2, 2]])
+    """
+    if len(trees) == 0:
+        return np.empty((np.shape(matrix)[0], 0), dtype=np.int64)
+    _check_threads(n_threads)
+    forest = Forest.of(trees)
+    table = as_table(trees[0], matrix)
+    leaves = np.empty((table.shape[0], len(trees)), dtype=np.int64)
+    for first, stop, packed in forest.runs:
+        if packed is None:
+            for number in range(first, stop):
+                leaves[:, number] = find_leaves(
+                    trees[number], table, n_threads, feature_names
+                )
+        else:
+            weights = np.ones(stop - first)
+            for rows, block in _dense_blocks(table):
+                found = leaves[rows, first:stop]
+                _walk(packed, block, n_threads, weights, leaves=found)
+    return leaves
+
+
+class Forest:
+    """Many trees made ready for the walk; done once for the same trees."""
+
+    _known: ClassVar[WeakKeyDictionary] = WeakKeyDictionary()
+
+    def __init__(self, trees):
+        _check_same_shapes(trees)
+        # Strong references from here would keep the key alive.
+        self.references = [ref(tree) for tree in trees]
+        packs = [PackedTree.of(tree) for tree in trees]
+        self.runs = []
+        first = 0
+        for stop in range(1, len(packs) + 1):
+            ends = stop == len(packs) or (packs[stop] is None) != (packs[first] is None)
+            if ends:
+                run = packs[first:stop]
+                ready = None if run[0] is None else PackedTrees(run)
+                self.runs.append((first, stop, ready))
+                first = stop
+
+    @classmethod
+    def of(cls, trees):
+        """Make trees ready, or find them if the last such call was for the same."""
+        forest = cls._known.get(trees[0])
+        if forest is None or not forest.holds(trees):
+            forest = cls._known[trees[0]] = cls(trees)
+        return forest
+
+    def holds(self, trees):
+        """Whether these are the same trees in the same order."""
+        references = self.references
+        return len(references) == len(trees) and all(
+            reference() is tree
+            for reference, tree in zip(references, trees, strict=True)
+        )
+
+
+def _walk(packed, matrix, n_threads, weights, sums=None, votes=False, leaves=None):
+    """Walk a dense table through trees that are ready."""
+    n_rows, n_columns = matrix.shape
+    if n_rows == 0:
+        return
+    block_rows, n_threads = _choose_blocks(matrix, n_threads)
+    lies_apart = matrix.strides[1] != matrix.itemsize
+    copied_bytes = block_rows * n_columns * matrix.itemsize if lies_apart else 1
+    walk_trees(
+        matrix,
+        packed,
+        weights,
+        sums,
+        votes,
+        leaves,
+        np.empty((n_threads, copied_bytes), dtype=np.int8).view("c"),
+        np.empty((n_threads, 2 * block_rows + GROUP_ROWS), dtype=np.int32),
+        np.empty((n_threads, block_rows // GROUP_ROWS), dtype=np.uint8),
+        block_rows,
+    )
+
+
+def _choose_blocks(matrix, n_threads):
+    """Rows of a block, so that all threads have the same work; and the threads."""
+    n_rows, n_columns = matrix.shape
+    most = max(_LEAST_BLOCK_ROWS, _BLOCK_BYTES // (n_columns * matrix.itemsize))
+    n_threads = min(n_threads, -(-n_rows // _LEAST_BLOCK_ROWS))
+    n_blocks = -(-n_rows // most)
+    n_blocks = -(-n_blocks // n_threads) * n_threads
+    block_rows = -(-n_rows // n_blocks)
+    return -(-block_rows // GROUP_ROWS) * GROUP_ROWS, n_threads
+
+
+def _dense_blocks(table):
+    """Give the rows of a table; a sparse one in blocks made dense."""
+    n_rows = table.shape[0]
+    if not sparse.issparse(table):
+        yield slice(0, n_rows), table
+        return
+    step = max(_LEAST_BLOCK_ROWS, _MAX_DENSE_ENTRIES // table.shape[1])
+    for first in range(0, n_rows, step):
+        rows = slice(first, min(first + step, n_rows))
+        yield rows, table[rows].toarray()
+
+
+def _add_shares(tree, weight, rows, matrix, out, n_threads, feature_names):
+    """Add the shares of one tree that is asked alone."""
+    for part, shares in _predict_alone(tree, rows, matrix, n_threads, feature_names):
+        out[part] += weight * shares
+
+
+def _add_votes(tree, weight, rows, matrix, out, n_threads, feature_names):
+    """Add the votes of one tree that is asked alone."""
+    for part, shares in _predict_alone(tree, rows, matrix, n_threads, feature_names):
+        chosen = shares.argmax(axis=2)
+        row, output = np.indices(chosen.shape)
+        out[part][row, output, chosen] += weight
+
+
+def _predict_alone(tree, rows, matrix, n_threads, feature_names):
+    """Predict of one tree, some rows at a time; and which."""
+    for first in range(rows.start, rows.stop, _ROWS_ALONE):
+        part = slice(first, min(first + _ROWS_ALONE, rows.stop))
+        block = matrix[first - rows.start : part.stop - rows.start]
+        yield part, predict_block(tree, block, part, n_threads, feature_names)
+
+
+# ---------------------------------------------------------------------------- checks
+def _check_threads(n_threads):
+    if n_threads < 1:
+        raise ValueError(f"n_threads is {n_threads}, but must be at least 1.")
+
+
+def _check_same_shapes(trees):
+    first = trees[0]
+    for number, tree in enumerate(trees):
+        if (
+            tree.n_features != first.n_features
+            or tree.n_outputs != first.n_outputs
+            or tree.n_statistics != first.n_statistics
+        ):
+            raise ValueError(
+                f"Tree {number} has {tree.n_features} columns, {tree.n_outputs} "
+                f"outputs and {tree.n_statistics} statistics for each; the first has "
+                f"{first.n_features}, {first.n_outputs} and {first.n_statistics}. "
+                "Trees whose predictions are added must agree."
+            )
+
+
+def _check_out(tree, out, n_trees, n_rows, votes):
+    shape = (n_rows, tree.n_outputs, tree.n_statistics)
+    if (
+        not isinstance(out, np.ndarray)
+        or out.shape != shape
+        or out.dtype != np.float64
+        or not out.flags.c_contiguous
+    ):
+        raise ValueError(
+            f"out must be an array of float64 in C order and of shape {shape}; it is "
+            f"{type(out).__name__} of shape {np.shape(out)}."
+        )
+    if votes and not tree.is_classifier:
+        raise ValueError(f"The {n_trees} trees are regression trees: they cannot vote.")
+
+
+def _check_weights(weights, n_trees):
+    if weights is None:
+        return np.ones(n_trees)
+    weights = np.ascontiguousarray(weights, dtype=np.float64)
+    if weights.shape != (n_trees,):
+        raise ValueError(
+            f"weights has shape {weights.shape}, but must have an entry for each of "
+            f"the {n_trees} trees."
+        )
+    return weights
