@@ -34,6 +34,7 @@ from sklearn_textbook.tree import CARTRegressor
 from sklearn_textbook.tree.members import (
     MemberGrower,
     add_predictions,
+    find_leaves_of_all,
     read_blocks,
     read_matrix,
 )
@@ -329,8 +330,10 @@ class BaseForest(ForestMeasures, CallbackSupportMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         matrix = read_matrix(self, X, self.estimators_[0])
-        leaves = [member.tree_.apply(matrix) for member in self.estimators_]
-        return np.stack(leaves, axis=1)
+        n_threads = count_threads(self.n_jobs, matrix.size * len(self.estimators_))
+        trees = [member.tree_ for member in self.estimators_]
+        names = self.estimators_[0].schema_.names
+        return find_leaves_of_all(trees, matrix, n_threads, names)
 
     def decision_path(self, X):
         """Find the nodes of every tree that each row enters.

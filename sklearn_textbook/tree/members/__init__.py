@@ -5,15 +5,16 @@ vector of weights over its rows.
 """
 
 from sklearn_textbook.tree.members.grower import MemberGrower, is_tree
-from sklearn_textbook.tree.members.predicting import add_predictions
 from sklearn_textbook.tree.members.reading import read_blocks, read_matrix
 from sklearn_textbook.tree.members.targets import make_class_target, make_value_target
 from sklearn_textbook.tree.route import find_ends
+from sklearn_textbook.tree.route.many_trees import add_predictions, find_leaves_of_all
 
 __all__ = [
     "MemberGrower",
     "add_predictions",
     "find_ends",
+    "find_leaves_of_all",
     "is_tree",
     "make_class_target",
     "make_value_target",
