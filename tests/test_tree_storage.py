@@ -53,8 +53,8 @@ def assert_survives(tree):
         np.testing.assert_array_equal(stored.depth, tree.depth)
         assert stored.max_depth == tree.depth[-1]
         leaves = tree.nodes["n_children"] == 0
-        for name in ("n_children", "feature", "threshold", "kind", "missing_branch"):
-            column = stored.read_column(name)
+        names = ("n_children", "feature", "threshold", "kind", "missing_branch")
+        for name, column in zip(names, stored.read_columns(*names), strict=True):
             np.testing.assert_array_equal(column, tree.nodes[name])
         leaf_statistics = stored.read_leaf_statistics()
         np.testing.assert_array_equal(leaf_statistics, tree.statistics[leaves])
