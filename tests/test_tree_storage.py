@@ -254,6 +254,15 @@ def test_routing_and_json_of_a_compact_tree():
         assert text == json.dumps(tree.to_dict(), allow_nan=False)
 
 
+def test_importances_leave_a_tree_compact():
+    X, y = mixed_table(np.random.default_rng(7))
+    tree = copy.deepcopy(MODELS["Gini"]).fit(X, y).tree_
+    short = tree.compact()
+    importances = short.compute_feature_importances()
+    np.testing.assert_array_equal(importances, tree.compute_feature_importances())
+    assert short.is_compact
+
+
 def test_empty_side_tables_need_no_room():
     tree = make_tree(make_nodes([0]))
     assert "surrogates" not in tree.__getstate__()

@@ -383,7 +383,9 @@ class GrownTree:
         --------
         sklearn_textbook.tree.grow.importances.compute_feature_importances : Formula.
         """
-        return compute_feature_importances(self, normalize=normalize)
+        # The records of a compact tree are made for this once, and not kept.
+        tree = self.compact() if self.is_compact else self
+        return compute_feature_importances(tree, normalize=normalize)
 
     # ------------------------------------------------------------ other forms
     def replace(self, **changes):

@@ -1,6 +1,10 @@
 """Station 5, route: rows of a table -> leaves, distributions and paths."""
 
 from sklearn_textbook.tree.route.ends import find_ends
+from sklearn_textbook.tree.route.many_trees import (
+    add_predictions,
+    find_leaves_of_all,
+)
 from sklearn_textbook.tree.route.route import (
     find_decision_path,
     find_leaves,
@@ -10,8 +14,10 @@ from sklearn_textbook.tree.route.routed_tree import RoutedTree
 
 __all__ = [
     "RoutedTree",
+    "add_predictions",
     "find_decision_path",
     "find_ends",
     "find_leaves",
+    "find_leaves_of_all",
     "predict_statistics",
 ]
