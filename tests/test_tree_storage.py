@@ -53,8 +53,8 @@ def assert_survives(tree):
         np.testing.assert_array_equal(stored.depth, tree.depth)
         assert stored.max_depth == tree.depth[-1]
         leaves = tree.nodes["n_children"] == 0
-        for name in ("n_children", "feature", "threshold", "kind", "missing_branch"):
-            column = stored.read_column(name)
+        names = ("n_children", "feature", "threshold", "kind", "missing_branch")
+        for name, column in zip(names, stored.read_columns(*names), strict=True):
             np.testing.assert_array_equal(column, tree.nodes[name])
         leaf_statistics = stored.read_leaf_statistics()
         np.testing.assert_array_equal(leaf_statistics, tree.statistics[leaves])
@@ -252,6 +252,15 @@ def test_routing_and_json_of_a_compact_tree():
             np.testing.assert_array_equal(found, function(tree, table))
         text = json.dumps(tree.compact().to_dict(), allow_nan=False)
         assert text == json.dumps(tree.to_dict(), allow_nan=False)
+
+
+def test_importances_leave_a_tree_compact():
+    X, y = mixed_table(np.random.default_rng(7))
+    tree = copy.deepcopy(MODELS["Gini"]).fit(X, y).tree_
+    short = tree.compact()
+    importances = short.compute_feature_importances()
+    np.testing.assert_array_equal(importances, tree.compute_feature_importances())
+    assert short.is_compact
 
 
 def test_empty_side_tables_need_no_room():

@@ -21,7 +21,7 @@ from sklearn_textbook.tree.grow.serialise import read_fields, write_fields
 from sklearn_textbook.tree.grow.storage import (
     list_levels,
     narrow,
-    restore_column,
+    restore_columns,
     restore_leaf_statistics,
     restore_nodes,
     store_nodes,
@@ -177,22 +177,25 @@ class GrownTree:
         vars(self).update(state)
         self.__post_init__()
 
-    def read_column(self, name):
-        """Read a column of the nodes, without making all of a compact tree's.
+    def read_columns(self, *names):
+        """Read columns of the nodes, without making all of a compact tree's.
 
         Parameters
         ----------
-        name : {"n_children", "feature", "missing_branch", "kind", "map_start", \
+        *names : {"n_children", "feature", "missing_branch", "kind", "map_start", \
 "threshold"}
             Which.
 
         Returns
         -------
-        ndarray of shape (node_count,)
+        list of ndarray of shape (node_count,)
         """
         if self.is_compact:
-            return restore_column(self.stored, name)
-        return self.nodes[name]
+            return restore_columns(self.stored, names)
+        return [self.nodes[name] for name in names]
+
+    def _read_n_children(self):
+        return self.read_columns("n_children")[0]
 
     def read_leaf_statistics(self):
         """Read the statistics of the leaves, without making all of a compact tree's.
@@ -209,7 +212,7 @@ class GrownTree:
     @property
     def node_count(self):
         """Number of nodes, leaves included."""
-        return len(self.read_column("n_children"))
+        return len(self._read_n_children())
 
     @property
     def capacity(self):
@@ -219,7 +222,7 @@ class GrownTree:
     @property
     def n_leaves(self):
         """Number of leaves."""
-        return int(np.count_nonzero(self.read_column("n_children") == 0))
+        return int(np.count_nonzero(self._read_n_children() == 0))
 
     @property
     def n_outputs(self):
@@ -252,7 +255,7 @@ class GrownTree:
         return len(self._list_levels()) - 1
 
     def _list_levels(self):
-        return list_levels(self.read_column("n_children"))
+        return list_levels(self._read_n_children())
 
     # -------------------------------------------- scikit-learn's names for it
     @property
@@ -380,7 +383,9 @@ class GrownTree:
         --------
         sklearn_textbook.tree.grow.importances.compute_feature_importances : Formula.
         """
-        return compute_feature_importances(self, normalize=normalize)
+        # The records of a compact tree are made for this once, and not kept.
+        tree = self.compact() if self.is_compact else self
+        return compute_feature_importances(tree, normalize=normalize)
 
     # ------------------------------------------------------------ other forms
     def replace(self, **changes):

@@ -1,8 +1,8 @@
 """The record layouts of a grown tree: one numpy dtype per C struct of ``_layout.pxd``.
 
-A structured array pickles, memory-maps and compares by itself, so a tree needs
-no reducer of its own. Change a layout here and in ``_layout.pxd`` together, and
-raise :data:`SCHEMA_VERSION`.
+A structured array memory-maps and compares by itself; how trees are kept in less room
+stands in :mod:`sklearn_textbook.tree.grow.storage`. Change a layout here and in
+``_layout.pxd`` together, and raise :data:`SCHEMA_VERSION`.
 """
 
 import numpy as np

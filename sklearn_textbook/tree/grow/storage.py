@@ -108,7 +108,7 @@ def restore_nodes(stored):
     for name in ("first_child", "parent"):
         nodes[name] = stored[name][1] if name in stored else getattr(shape, name)
     for name in ("feature", "missing_branch", "kind", "map_start", "threshold"):
-        nodes[name] = restore_column(stored, name, shape)
+        nodes[name] = _restore(stored, name, shape)
     nodes["n_samples"] = _restore_sums(stored["n_samples"], shape)
     statistics = _restore_sums(stored["statistics"], shape).astype(np.float64)
     how = stored["weight"][0]
@@ -128,28 +128,33 @@ def restore_nodes(stored):
     return nodes, statistics
 
 
-def restore_column(stored, name, shape=None):
-    """Read one of the columns that say which way rows go.
+def restore_columns(stored, names):
+    """Read some of the columns that say which way rows go.
 
     Parameters
     ----------
     stored : dict
         The columns.
-    name : {"n_children", "feature", "missing_branch", "kind", "map_start", \
-"threshold"}
+    names : sequence of {"n_children", "feature", "missing_branch", "kind", \
+"map_start", "threshold"}
         Which.
-    shape : Shape, default=None
-        The shape of the tree, if it is known.
 
     Returns
     -------
-    ndarray of shape (node_count,)
-        The column of the nodes.
+    list of ndarray of shape (node_count,)
+        Those columns of the nodes.
     """
-    if name == "n_children":
-        return np.asarray(stored[name])
+    if tuple(names) == ("n_children",):
+        return [np.asarray(stored["n_children"])]
+    shape = Shape(stored["n_children"])
+    return [
+        shape.n_children if name == "n_children" else _restore(stored, name, shape)
+        for name in names
+    ]
+
+
+def _restore(stored, name, shape):
     how, values = stored[name]
-    shape = Shape(stored["n_children"]) if shape is None else shape
     if how == "all":
         return np.broadcast_to(values, shape.n_nodes)
     column = np.full(shape.n_nodes, _LEAF_ENTRIES[name], dtype=NODE_DTYPE[name])
@@ -379,7 +384,7 @@ def _store_guessed(name, column, guess, shape):
 
 def _restore_guessed(stored, name, shape, compute, *arguments):
     if stored[name][0] != "guessed":
-        return restore_column(stored, name, shape)
+        return _restore(stored, name, shape)
     _, wrong, values = stored[name]
     column = compute(*arguments)
     column[wrong] = values

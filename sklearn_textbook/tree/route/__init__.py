@@ -2,6 +2,10 @@
 
 from sklearn_textbook.tree.route.empty_nodes import estimate_empty_nodes
 from sklearn_textbook.tree.route.ends import find_ends
+from sklearn_textbook.tree.route.many_trees import (
+    add_predictions,
+    find_leaves_of_all,
+)
 from sklearn_textbook.tree.route.route import (
     find_decision_path,
     find_leaves,
@@ -12,8 +16,10 @@ from sklearn_textbook.tree.route.routed_tree import RoutedTree
 __all__ = [
     "RoutedTree",
     "estimate_empty_nodes",
+    "add_predictions",
     "find_decision_path",
     "find_ends",
     "find_leaves",
+    "find_leaves_of_all",
     "predict_statistics",
 ]

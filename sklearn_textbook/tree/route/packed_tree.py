@@ -25,36 +25,34 @@ class PackedTree:
     def of(cls, tree):
         """Find the pack of a tree, which is immutable; None if it has none."""
         if tree not in cls._known:
-            cls._known[tree] = _pack(tree) if _is_plain(tree) else None
+            cls._known[tree] = _pack(tree)
         return cls._known[tree]
 
 
-def _is_plain(tree):
-    """Whether all tests are numeric and send missing values to one of two children."""
-    if len(tree.surrogates):
-        return False
-    n_children = tree.read_column("n_children")
-    kind, missing = tree.read_column("kind"), tree.read_column("missing_branch")
-    is_plain = (n_children == 2) & (kind == NUMERIC)
-    is_plain &= (missing == 0) | (missing == 1)
-    return bool(np.all(is_plain | (n_children == 0)))
-
-
 def _pack(tree):
-    n_nodes = tree.node_count
-    is_inner = tree.read_column("n_children") > 0
+    n_children, kind, missing, feature, threshold = tree.read_columns(
+        "n_children", "kind", "missing_branch", "feature", "threshold"
+    )
+    is_inner = n_children > 0
     inner, leaves = np.flatnonzero(is_inner), np.flatnonzero(~is_inner)
+    missing = missing[inner]
+    if (
+        len(tree.surrogates)
+        or np.any(n_children[inner] != 2)
+        or np.any(kind[inner] != NUMERIC)
+        or np.any((missing != 0) & (missing != 1))
+    ):
+        return None
+    n_nodes = len(n_children)
     nodes = np.empty(n_nodes, dtype=PACKED_NODE_DTYPE)
     # A leaf leads back to itself.
     nodes["feature"] = 0
     nodes["threshold"] = np.inf
     nodes["first_child"] = 2 * np.arange(n_nodes, dtype=np.int32)
-    nodes["feature"][inner] = tree.read_column("feature")[inner]
-    nodes["threshold"][inner] = tree.read_column("threshold")[inner]
-    # Two-way splits, numbered breadth first: all nodes but the root are children.
-    nodes["first_child"][inner] = (
-        2 * np.arange(1, n_nodes, 2) + tree.read_column("missing_branch")[inner]
-    )
+    nodes["feature"][inner] = feature[inner]
+    nodes["threshold"][inner] = threshold[inner]
+    # All nodes but the root are children, two by two in the order of their parents.
+    nodes["first_child"][inner] = 2 * np.arange(1, n_nodes, 2) + missing
     leaf_number = np.zeros(n_nodes, dtype=np.int32)
     leaf_number[leaves] = np.arange(len(leaves))
     statistics = tree.read_leaf_statistics()
