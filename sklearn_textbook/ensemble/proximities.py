@@ -112,6 +112,7 @@ def compute_proximities(forest, X, Y=None, *, out_of_bag=False, dense=True):
         if dense:
             block.toarray(out=result[rows])
         else:
+            block.sort_indices()
             parts.append(block)
     if not dense:
         result = sparse.csr_matrix(sparse.vstack(parts, format="csr"))
@@ -203,8 +204,6 @@ def _set_own(result):
     if sparse.issparse(result):
         # Divided rows and rows that no tree has left out are not 1 by themselves.
         own = sparse.diags_array(1.0 - result.diagonal(), format="csr")
-        result = sparse.csr_matrix(result + own)
-        result.sort_indices()
-        return result
+        return sparse.csr_matrix(result + own)
     np.fill_diagonal(result, 1.0)
     return result
