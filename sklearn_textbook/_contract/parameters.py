@@ -64,8 +64,8 @@ def check_truth(name, value):
         _fail(name, value, "True or False")
 
 
-def check_integer(name, value, smallest, *, accepts_none=False):
-    """Require an integer of at least some size.
+def check_integer(name, value, smallest, largest=None, *, accepts_none=False):
+    """Require an integer of at least some size, and at most another.
 
     Raises
     ------
@@ -74,8 +74,13 @@ def check_integer(name, value, smallest, *, accepts_none=False):
     """
     if not is_checked() or (value is None and accepts_none):
         return
-    if not is_integer(value) or value < smallest:
-        allowed = f"an int in the range [{smallest}, inf)"
+    if (
+        not is_integer(value)
+        or value < smallest
+        or (largest is not None and value > largest)
+    ):
+        end = "inf)" if largest is None else f"{largest}]"
+        allowed = f"an int in the range [{smallest}, {end}"
         _fail(name, value, allowed + (" or None" if accepts_none else ""))
 
 

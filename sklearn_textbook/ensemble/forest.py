@@ -119,6 +119,17 @@ class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
             **cart,
         )
 
+    @property
+    def estimator(self):
+        """The tree that members would be like if the forest were fitted now.
+
+        Returns
+        -------
+        template : tree estimator
+            A new one, not fitted.
+        """
+        return self._make_template()
+
     # --------------------------------------------------------------------- fitting
     @with_callbacks
     def fit(self, X, y, sample_weight=None):

@@ -110,8 +110,14 @@ class C45Classifier(BaseGainTree):
     tie_breaking : {"first", "random"}, default="first"
         Of equally good tests the first column and the lowest threshold win; or the
         first of columns in random order.
+    top_splits : int, default=1
+        A node takes one of so many best tests at random, each as likely: of the
+        columns' tests with at least average gain (``gain_ratio_rule``), and no less
+        than ``min_impurity_decrease``, those of the largest gain ratio. For the
+        members of an ensemble (算法参数扰动 [4]_); [5]_ takes one of 20, among which
+        may be several thresholds of a column.
     random_state : int, RandomState instance or None, default=None
-        Seed of the drawn columns and of random ties.
+        Seed of the drawn columns and tests and of random ties.
     n_jobs : int, default=None
         Threads; None: as many as OpenMP allows, at most one per core. The tree is the
         same for any number.
@@ -177,7 +183,9 @@ class C45Classifier(BaseGainTree):
     .. [1] J. R. Quinlan (1993), C4.5: Programs for Machine Learning.
     .. [2] J. R. Quinlan (1996), Improved use of continuous attributes in C4.5, JAIR 4.
     .. [3] 李航《统计学习方法》, section 5.3, algorithm 5.3.
-    .. [4] 周志华《机器学习》, sections 4.2 to 4.4.
+    .. [4] 周志华《机器学习》, sections 4.2 to 4.4 and 8.5.3.
+    .. [5] T. G. Dietterich (2000), An experimental comparison of three methods for
+       constructing ensembles of decision trees, Machine Learning 40.
 
     Examples
     --------
@@ -219,6 +227,7 @@ class C45Classifier(BaseGainTree):
         missing="fractional",
         unseen="parent",
         tie_breaking="first",
+        top_splits=1,
         random_state=None,
         n_jobs=None,
     ):
@@ -241,6 +250,7 @@ class C45Classifier(BaseGainTree):
         self.missing = missing
         self.unseen = unseen
         self.tie_breaking = tie_breaking
+        self.top_splits = top_splits
         self.random_state = random_state
         self.n_jobs = n_jobs
 

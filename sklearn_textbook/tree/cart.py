@@ -48,8 +48,8 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         Columns drawn at each node; None: all. Drawing goes on until one column that
         is not constant was found.
     random_state : int, RandomState instance or None, default=None
-        Seed of the drawn columns, thresholds and ties. Without these the tree does
-        not depend on it.
+        Seed of the drawn columns, thresholds, tests and ties. Without these the tree
+        does not depend on it.
     max_leaf_nodes : int, default=None
         Largest number of leaves; the nodes that gain most are split first. A many-way
         test with more branches than there is room for is not taken, and ends the
@@ -87,6 +87,10 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
     tie_breaking : {"first", "random"}, default="first"
         Of equally good tests the first column and the lowest threshold win; or the
         first of columns in random order.
+    top_splits : int, default=1
+        A node takes one of so many best tests at random, each as likely: the best
+        ones of the columns that lower the impurity most, and by no less than
+        ``min_impurity_decrease``. For members of ensembles (算法参数扰动 [3]_ [4]_).
     n_jobs : int, default=None
         Threads; None: as many as OpenMP allows, at most one per core. The tree is the
         same for any number.
@@ -148,7 +152,8 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
     .. [1] L. Breiman, J. Friedman, R. Olshen, C. Stone (1984), Classification and
        Regression Trees.
     .. [2] 李航《统计学习方法》, section 5.5, algorithm 5.6.
-    .. [3] 周志华《机器学习》, section 4.2.3.
+    .. [3] 周志华《机器学习》, sections 4.2.3 and 8.5.3.
+    .. [4] T. G. Dietterich (2000), An experimental comparison ..., Machine Learning 40.
 
     Examples
     --------
@@ -187,6 +192,7 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         missing="learned",
         unseen="parent",
         tie_breaking="first",
+        top_splits=1,
         n_jobs=None,
     ):
         self.criterion = criterion
@@ -208,6 +214,7 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         self.missing = missing
         self.unseen = unseen
         self.tie_breaking = tie_breaking
+        self.top_splits = top_splits
         self.n_jobs = n_jobs
 
     def fit(
@@ -279,8 +286,8 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         Columns drawn at each node; None: all. Drawing goes on until one column that
         is not constant was found.
     random_state : int, RandomState instance or None, default=None
-        Seed of the drawn columns, thresholds and ties. Without these the tree does
-        not depend on it.
+        Seed of the drawn columns, thresholds, tests and ties. Without these the tree
+        does not depend on it.
     max_leaf_nodes : int, default=None
         Largest number of leaves; the nodes that gain most are split first. A many-way
         test with more branches than there is room for is not taken, and ends the
@@ -316,6 +323,10 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
     tie_breaking : {"first", "random"}, default="first"
         Of equally good tests the first column and the lowest threshold win; or the
         first of columns in random order.
+    top_splits : int, default=1
+        A node takes one of so many best tests at random, each as likely: the best
+        ones of the columns that lower the impurity most, and by no less than
+        ``min_impurity_decrease``. For members of ensembles (算法参数扰动 [3]_ [4]_).
     n_jobs : int, default=None
         Threads; None: as many as OpenMP allows, at most one per core. The tree is the
         same for any number.
@@ -364,6 +375,8 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
     .. [1] L. Breiman, J. Friedman, R. Olshen, C. Stone (1984), Classification and
        Regression Trees.
     .. [2] 李航《统计学习方法》, section 5.5, algorithm 5.5.
+    .. [3] 周志华《机器学习》, section 8.5.3.
+    .. [4] T. G. Dietterich (2000), An experimental comparison ..., Machine Learning 40.
 
     Examples
     --------
@@ -400,6 +413,7 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         missing="learned",
         unseen="parent",
         tie_breaking="first",
+        top_splits=1,
         n_jobs=None,
     ):
         if isinstance(criterion, str) and criterion == "friedman_mse":
@@ -428,6 +442,7 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         self.missing = missing
         self.unseen = unseen
         self.tie_breaking = tie_breaking
+        self.top_splits = top_splits
         self.n_jobs = n_jobs
 
     def _criterion_name(self):

@@ -55,6 +55,7 @@ class BaseCART(BaseTree):
         )
         check_choice("unseen", self.unseen, ("parent", "fractional", "error"))
         check_choice("tie_breaking", self.tie_breaking, ("first", "random"))
+        check_integer("top_splits", self.top_splits, 1)
 
     def _read_monotonic(self, table, target):
         """Return the constraints as integers, or None."""
@@ -107,6 +108,7 @@ class BaseCART(BaseTree):
             max_features=self.max_features_,
             random_splitter=self.splitter == "random",
             shuffles_columns=self.tie_breaking == "random",
+            top_splits=int(self.top_splits),
             missing=self.missing,
             categorical_split=self.categorical_split,
             unseen=self.unseen,

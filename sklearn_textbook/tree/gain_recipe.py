@@ -51,6 +51,7 @@ class BaseGainTree(ClassifierMixin, TreeClassifierMethods, BaseTree):
         check_choice("missing", self.missing, ("fractional", "error"))
         check_choice("unseen", self.unseen, ("parent", "fractional", "error"))
         check_choice("tie_breaking", self.tie_breaking, ("first", "random"))
+        check_integer("top_splits", self.top_splits, 1)
 
     def _check_target(self, y, *, is_classifier):
         require_classes(y)
@@ -80,6 +81,7 @@ class BaseGainTree(ClassifierMixin, TreeClassifierMethods, BaseTree):
             min_impurity_decrease=float(self.min_impurity_decrease),
             max_features=self.max_features_,
             shuffles_columns=self.tie_breaking == "random",
+            top_splits=int(self.top_splits),
             missing="fractional",
             categorical_split=self.categorical_split,
             unseen=self.unseen,

@@ -77,8 +77,13 @@ class ID3Classifier(BaseGainTree):
     tie_breaking : {"first", "random"}, default="first"
         Of equally good tests the first column and the lowest threshold win; or the
         first of columns in random order.
+    top_splits : int, default=1
+        A node takes one of so many best tests at random, each as likely: the best
+        ones of the columns that gain most, and no less than ``min_gain`` and
+        ``min_impurity_decrease``. For the members of an ensemble (算法参数扰动
+        [2]_ [4]_).
     random_state : int, RandomState instance or None, default=None
-        Seed of the drawn columns and of random ties.
+        Seed of the drawn columns and tests and of random ties.
     n_jobs : int, default=None
         Threads; None: as many as OpenMP allows, at most one per core. The tree is the
         same for any number.
@@ -131,8 +136,10 @@ class ID3Classifier(BaseGainTree):
     References
     ----------
     .. [1] 李航《统计学习方法》, section 5.3, algorithm 5.2.
-    .. [2] 周志华《机器学习》, sections 4.2 and 4.4, figure 4.2.
+    .. [2] 周志华《机器学习》, sections 4.2, 4.4 and 8.5.3, figure 4.2.
     .. [3] J. R. Quinlan (1986), Induction of decision trees, Machine Learning 1.
+    .. [4] T. G. Dietterich (2000), An experimental comparison of three methods for
+       constructing ensembles of decision trees, Machine Learning 40.
 
     Examples
     --------
@@ -167,6 +174,7 @@ class ID3Classifier(BaseGainTree):
         unseen="parent",
         pruning=None,
         tie_breaking="first",
+        top_splits=1,
         random_state=None,
         n_jobs=None,
     ):
@@ -185,6 +193,7 @@ class ID3Classifier(BaseGainTree):
         self.unseen = unseen
         self.pruning = pruning
         self.tie_breaking = tie_breaking
+        self.top_splits = top_splits
         self.random_state = random_state
         self.n_jobs = n_jobs
 

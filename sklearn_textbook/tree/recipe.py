@@ -155,6 +155,7 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
         if (
             rules.random_splitter
             or rules.shuffles_columns
+            or rules.top_splits > 1
             or rules.max_features < n_columns
         ):
             return check_random_state(self.random_state).randint(LARGEST_SEED)

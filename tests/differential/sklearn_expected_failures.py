@@ -1,9 +1,11 @@
-"""scikit-learn's own tests that a tree of another make cannot pass, and why.
+"""scikit-learn's own tests that an estimator of another make cannot pass, and why.
 
 A key is ``file::function`` for every case of a test, or with the case in square
 brackets. The table is strict: a declared test that passes, or one that no longer
 exists, makes the run fail.
 """
+
+LUCK = "depends on the luck of a seed, for which our draws at a node are others"
 
 EXPECTED_FAILURES = {
     "test_tree.py::test_build_pruned_tree_py": (
@@ -29,4 +31,30 @@ EXPECTED_FAILURES = {
         "wants values closer than the compiled partitioner's 1e-7 taken as equal; "
         "our ranks are exact, whatever the unit of a column"
     ),
+    "test_forest.py::test_validate_y_class_weight": (
+        "calls the private method _validate_y_class_weight"
+    ),
+    "test_forest.py::test_mse_criterion_object_segfault_smoke_test": (
+        "gives one of the compiled criterion objects as the criterion"
+    ),
+    "test_forest.py::test_distribution": (
+        "writes a tree down in the order of its node numbers, which are depth first in "
+        "scikit-learn and breadth first here; test_forests.py counts the same trees"
+    ),
+    "test_forest.py::test_poisson_y_positive_check": (
+        "wants other words of the forest (not strictly positive) than test_tree.py "
+        "wants of the tree (not positive); ours are the tree's"
+    ),
+    "test_forest.py::test_importances_asymptotic": (
+        f"{LUCK}: the mean deviation of 500 random trees is below 0.01 for 14 of 20 "
+        "seeds there and 17 of 20 here, though not for seed 0"
+    ),
+} | {
+    f"test_forest.py::test_forest_classifier_oob[True-X1-y1-0.65-{kind}-"
+    "ExtraTreesClassifier]": (
+        f"{LUCK}: over 40 seeds the out-of-bag accuracy is 0.67 both there and here, "
+        "with a standard deviation of 0.016; seed 0 has 0.646 here, and the test "
+        "wants 0.65"
+    )
+    for kind in ("array", "sparse_csr", "sparse_csc")
 }

@@ -1,24 +1,45 @@
-"""pytest plugin: scikit-learn's own tree tests, run against our trees.
+"""pytest plugin: scikit-learn's own tests, run against our estimators.
 
 ``python -m pytest -p tests.differential.sklearn_swap --pyargs
-sklearn.tree.tests.test_tree`` rebinds ``sklearn.tree.DecisionTreeClassifier`` and
-``DecisionTreeRegressor`` before the tests are collected, so that their modules
-import ours under these names. Tests that touch scikit-learn's compiled internals
-are declared in ``sklearn_expected_failures``; the declaration is strict.
+sklearn.tree.tests.test_tree`` rebinds the names listed in ``SWAPPED`` before the tests
+are collected, so that their modules import ours under these names. Tests that touch
+scikit-learn's compiled internals are declared in ``sklearn_expected_failures``; the
+declaration is strict.
 """
+
+import importlib
 
 import pytest
 
 from tests.differential.sklearn_expected_failures import EXPECTED_FAILURES
 
-SWAPPED_NAMES = ("DecisionTreeClassifier", "DecisionTreeRegressor")
+#: By module of scikit-learn: its name of a class, and where ours is. The stock
+#: ensembles that are not listed keep the stock trees and forests they are made of.
+SWAPPED = {
+    "sklearn.tree": {
+        "DecisionTreeClassifier": "sklearn_textbook.tree.CARTClassifier",
+        "DecisionTreeRegressor": "sklearn_textbook.tree.CARTRegressor",
+    },
+    "sklearn.ensemble": {
+        name: f"sklearn_textbook.ensemble.{name}"
+        for name in (
+            "ExtraTreesClassifier",
+            "ExtraTreesRegressor",
+            "RandomForestClassifier",
+            "RandomForestRegressor",
+        )
+    },
+}
 
 
 def find_our_classes():
-    """Our class for each of the swapped names."""
-    from sklearn_textbook.tree import CARTClassifier, CARTRegressor
-
-    return dict(zip(SWAPPED_NAMES, (CARTClassifier, CARTRegressor), strict=True))
+    """Our class for each of the swapped names, by module and name."""
+    ours = {}
+    for module, names in SWAPPED.items():
+        for name, path in names.items():
+            our_module, _, our_name = path.rpartition(".")
+            ours[module, name] = getattr(importlib.import_module(our_module), our_name)
+    return ours
 
 
 def make_key(item):
@@ -57,19 +78,18 @@ def find_unknown(items, declared, used):
 
 
 def pytest_configure():
-    # The stock ensembles build on private methods of their own trees: they are
-    # imported first, so that they keep them.
-    import sklearn.ensemble
-    import sklearn.tree
-
-    for name, our_class in find_our_classes().items():
-        setattr(sklearn.tree, name, our_class)
+    # The stock estimators build on private methods of each other: all are imported
+    # first, so that they keep what they build on.
+    for module in SWAPPED:
+        importlib.import_module(module)
+    for (module, name), our_class in find_our_classes().items():
+        setattr(importlib.import_module(module), name, our_class)
 
 
 def pytest_collection_modifyitems(items):
     our_classes = find_our_classes()
     for module in {item.module for item in items}:
-        for name, our_class in our_classes.items():
+        for (_, name), our_class in our_classes.items():
             if getattr(module, name, our_class) is not our_class:
                 raise pytest.UsageError(f"{module.__name__}.{name} is not ours")
     used = mark_expected_failures(items, EXPECTED_FAILURES)
@@ -80,6 +100,6 @@ def pytest_collection_modifyitems(items):
 
 def pytest_report_header():
     return [
-        f"sklearn.tree.{name} is {our_class.__module__}.{our_class.__qualname__}"
-        for name, our_class in find_our_classes().items()
+        f"{module}.{name} is {our_class.__module__}.{our_class.__qualname__}"
+        for (module, name), our_class in find_our_classes().items()
     ]

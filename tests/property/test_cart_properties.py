@@ -370,6 +370,7 @@ CHANGES = {
     ],
     "unseen": [({}, {"unseen": "fractional"})],
     "tie_breaking": [({"max_depth": None}, {"tie_breaking": "random"})],
+    "top_splits": [({}, {"top_splits": 2})],
 }
 CLASSIFIER_CHANGES = {
     **CHANGES,

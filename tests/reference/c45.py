@@ -42,6 +42,8 @@ class Settings:
     pruning: str | None = "error-based"
     confidence: float = 0.25
     subtree_raising: bool = True
+    top_splits: int = 1
+    seed: int = 0  # what the estimator draws from its random_state
 
 
 @dataclass
@@ -67,7 +69,7 @@ def grow_c45(columns, y, weights, n_classes, **settings):
     ``y[row]`` is a class number.
     """
     grower = Grower(columns, y, weights, n_classes, Settings(**settings))
-    root = grower.grow(grower.all_cases, depth=0)
+    root = grower.grow(grower.all_cases, path=())
     if grower.settings.collapse:
         collapse(root)
     if grower.settings.pruning is not None:
@@ -101,16 +103,16 @@ class Grower:
             parts[self.y[row]].append(weight)
         return list(map(math.fsum, parts))
 
-    def grow(self, cases, depth):
-        """A node with everything below it."""
+    def grow(self, cases, path):
+        """A node with everything below it; the child numbers on the way to it."""
         node = Node(cases, self.count_classes(cases))
-        if not self.must_be_leaf(node, depth):
-            node.test = choose_test(self, cases)
+        if not self.must_be_leaf(node, len(path)):
+            node.test = choose_test(self, cases, path)
         if node.test is not None:
             self.settle_threshold(node.test)
             node.children = [
-                self.grow(branch, depth + 1)
-                for branch in self.distribute(node.test, cases)
+                self.grow(branch, (*path, number))
+                for number, branch in enumerate(self.distribute(node.test, cases))
             ]
         return node
 

@@ -12,6 +12,7 @@ from tests.reference.c45_measures import (
     is_greater,
 )
 from tests.reference.cart_splits import MISSING, midpoint
+from tests.reference.top_splits import draw_top
 
 #: Values closer than this are not parted.
 SMALLEST_GAP = 1e-5
@@ -71,8 +72,11 @@ class NodeTable:
         return [math.fsum(parts) for parts in zip(*lists, strict=True)]
 
 
-def choose_test(grower, cases):
-    """The test of a node, or None: the best gain ratio of those that gain enough."""
+def choose_test(grower, cases, path):
+    """The test of a node, or None: the best gain ratio of those that gain enough.
+
+    With ``top_splits`` one of the best gain ratios.
+    """
     settings = grower.settings
     candidates = [
         find_candidate(grower, tabulate(grower, feature, cases))
@@ -90,11 +94,24 @@ def choose_test(grower, cases):
         least_gain = average - AVERAGE_SLACK
     else:
         candidates = [one for one in candidates if is_greater(one.gain, 0)]
+    good = [
+        candidate
+        for candidate in candidates
+        if candidate.gain >= least_gain and is_greater(candidate.ratio, 0.0)
+    ]
+    if settings.top_splits > 1 and good:
+        top, seed = settings.top_splits, settings.seed
+        return draw_top(good, top, pick_best_ratio, seed, path).test
+    return pick_best_ratio(good).test
+
+
+def pick_best_ratio(candidates):
+    """The candidate of the best gain ratio, the first of equals."""
     best = Candidate(0.0, 0.0)
     for candidate in candidates:
-        if candidate.gain >= least_gain and is_greater(candidate.ratio, best.ratio):
+        if is_greater(candidate.ratio, best.ratio):
             best = candidate
-    return best.test
+    return best
 
 
 def tabulate(grower, feature, cases):

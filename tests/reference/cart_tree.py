@@ -36,6 +36,8 @@ class Settings:
     categorical_split: str = "subset"
     missing: str = "learned"
     unseen: str = "parent"
+    top_splits: int = 1
+    seed: int = 0  # what the estimator draws from its random_state
 
 
 def exact(number):
@@ -121,7 +123,7 @@ class Grower:
         node["statistics"] = self.target.statistics(rows, *bounds)
         node["impurity"] = float(self.target.weighted_impurity(rows) / weight)
         if not self.must_be_leaf(rows, len(path), weight):
-            split = find_best_split(self, rows, bounds)
+            split = find_best_split(self, rows, bounds, path)
             if split is not None and not self.gains_too_little(split):
                 node["split"] = split
         return node

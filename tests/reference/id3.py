@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from tests.reference.cart_splits import MISSING, midpoint
 from tests.reference.cart_tree import FRACTIONAL, STAY, exact, number_breadth_first
+from tests.reference.top_splits import draw_top
 
 #: Weights that differ by less are equal: a sum of weights is not exact elsewhere.
 TOLERANCE = Fraction(1, 10**6)
@@ -29,6 +30,8 @@ class Settings:
     categorical_split: str = "multiway"  # or "one-vs-rest"
     missing: str = "fractional"
     unseen: str = "parent"
+    top_splits: int = 1
+    seed: int = 0  # what the estimator draws from its random_state
 
 
 def weigh(pieces):
@@ -40,7 +43,7 @@ def grow_id3(columns, y, weights, n_classes, **settings):
     """The nodes (dicts) in breadth-first order; ``y[row]`` is a class number."""
     grower = Grower(columns, y, n_classes, Settings(**settings))
     pieces = [(row, exact(weight)) for row, weight in enumerate(weights) if weight > 0]
-    return number_breadth_first(grower.make_node(pieces, 0, None, False))
+    return number_breadth_first(grower.make_node(pieces, (), None, False))
 
 
 class Grower:
@@ -63,8 +66,11 @@ class Grower:
         counts, total = self.class_weights(pieces), weigh(pieces)
         return math.fsum(-float(n) * math.log2(n / total) for n in counts if n)
 
-    def make_node(self, pieces, depth, parent, is_divided):
-        """A node and all that is below it; is_divided: some rows may be parts."""
+    def make_node(self, pieces, path, parent, is_divided):
+        """A node and all that is below it; is_divided: some rows may be parts.
+
+        The path has the child numbers on the way to the node.
+        """
         weight = weigh(pieces)
         node = {
             "n_samples": len(pieces),
@@ -82,7 +88,7 @@ class Grower:
             return node | {key: parent[key] for key in ("statistics", "impurity")}
         node["statistics"] = [[float(n) for n in self.class_weights(pieces)]]
         node["impurity"] = self.weighted_entropy(pieces) / float(weight)
-        split = self.find_split(pieces, depth, is_divided)
+        split = self.find_split(pieces, path, is_divided)
         if split is None:
             return node
         branches = spread_missing(split["known"], split["missing"])
@@ -93,27 +99,28 @@ class Grower:
         node["missing_branch"] = FRACTIONAL
         is_divided = is_divided or bool(split["missing"])
         node["children"] = [
-            self.make_node(branch, depth + 1, node, is_divided) for branch in branches
+            self.make_node(branch, (*path, number), node, is_divided)
+            for number, branch in enumerate(branches)
         ]
         return node
 
-    def find_split(self, pieces, depth, is_divided):
+    def find_split(self, pieces, path, is_divided):
         """The candidate of largest gain, the first of equals; None: a leaf."""
         settings, weight = self.settings, weigh(pieces)
         if (
             sum(n > 0 for n in self.class_weights(pieces)) == 1
-            or (settings.max_depth is not None and depth >= settings.max_depth)
+            or (settings.max_depth is not None and len(path) >= settings.max_depth)
             or (settings.min_samples_split > 2 and self.is_less(weight, "split"))
             or (is_divided and weight < 1 - TOLERANCE)
         ):
             return None
         margin = 1e-12 * self.weighted_entropy(pieces)
         margin += 1e-15 * weight * (1 + abs(math.log2(weight)))
-        best = None
+        of_columns = []
         for feature, column in enumerate(self.columns):
             known = [p for p in pieces if column.values[p[0]] is not MISSING]
             missing = [p for p in pieces if column.values[p[0]] is MISSING]
-            entropy = self.weighted_entropy(known)
+            entropy, best = self.weighted_entropy(known), None
             for candidate in list_candidates(column, known, settings.categorical_split):
                 branches = candidate["known"]
                 if not self.is_valid(branches):
@@ -122,9 +129,26 @@ class Grower:
                 if best is None or gain > best["gain"] + margin:
                     best = candidate | {"gain": gain, "feature": feature}
                     best["missing"] = missing
-        if best is None or best["gain"] < settings.min_gain * weight - margin:
-            return None
-        return best
+            if best is not None:
+                of_columns.append(best)
+        return self.choose(of_columns, margin, settings.min_gain * weight, path)
+
+    def choose(self, candidates, margin, least, path):
+        """The best of the columns' candidates, or one of the best that gain at all."""
+
+        def pick_best(candidates):
+            best = None
+            for candidate in candidates:
+                if best is None or candidate["gain"] > best["gain"] + margin:
+                    best = candidate
+            return best
+
+        top, seed = self.settings.top_splits, self.settings.seed
+        candidates = [one for one in candidates if one["gain"] >= least - margin]
+        good = [one for one in candidates if one["gain"] > margin]
+        if top > 1 and good:
+            return draw_top(good, top, pick_best, seed, path)
+        return pick_best(candidates)
 
     def is_less(self, weight, limit):
         return weight < getattr(self.settings, f"min_samples_{limit}") - TOLERANCE

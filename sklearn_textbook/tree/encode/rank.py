@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from sklearn_textbook.tree.encode._rank import rank_columns
+from sklearn_textbook.tree.encode.bin import bin_columns, check_max_bins
 from sklearn_textbook.tree.encode.columns import NOMINAL, infinity_error
 from sklearn_textbook.tree.encode.table import EncodedTable
 
@@ -22,8 +23,17 @@ def find_blocks(matrix, n_threads):
     return [slice(start, start + step) for start in range(0, n_columns, step)]
 
 
-def encode_table(matrix, schema, n_threads=1, *, sorts_nominal=True):
-    """Sort every column of a matrix, exactly, in float64.
+def encode_table(matrix, schema, n_threads=1, *, sorts_nominal=True, max_bins=None):
+    """Sort every column of a matrix, exactly, in float64; or bin it as well.
+
+    Bins (``max_bins``) are groups of neighbouring distinct values: filled from the
+    lowest value on, each with as many values as have together no more rows than the
+    capacity of a bin; a value of more rows has a bin of its own. The capacity is the
+    smallest number of rows that needs no more than ``max_bins`` bins. So equal values
+    are never divided, and bins hold about equal numbers of rows; weights play no part.
+    A threshold between two bins lies half way between the largest value of the lower
+    and the smallest value of the upper one, so that a row of the table goes where its
+    bin went.
 
     Parameters
     ----------
@@ -38,6 +48,10 @@ def encode_table(matrix, schema, n_threads=1, *, sorts_nominal=True):
     sorts_nominal : bool, default=True
         Whether nominal columns are sorted, too; otherwise they are only coded, which
         takes less time: see ``level_codes`` of `EncodedTable`.
+    max_bins : int, default=None
+        Numeric columns with more distinct values than this, 2 to 65535, are binned into
+        at most so many bins; None for no binning. Ordinal and nominal columns and
+        missing values are never binned.
 
     Returns
     -------
@@ -47,7 +61,8 @@ def encode_table(matrix, schema, n_threads=1, *, sorts_nominal=True):
     Raises
     ------
     ValueError
-        If a number is infinite; the message names the column and the first row.
+        If a number is infinite; the message names the column and the first row. If
+        ``max_bins`` is not allowed.
 
     Examples
     --------
@@ -60,7 +75,17 @@ def encode_table(matrix, schema, n_threads=1, *, sorts_nominal=True):
     array([0.5, 2.5])
     >>> table.codes(0)
     array([1, 2, 0], dtype=uint8)
+
+    Three bins of up to two rows each:
+
+    >>> matrix, schema = read_training_table([[5], [1], [1], [2], [7], [4]])
+    >>> table = encode_table(matrix, schema, max_bins=3)
+    >>> table.codes(0)
+    array([2, 0, 0, 1, 2, 1], dtype=uint8)
+    >>> table.column_values(0), table.column_upper_values(0)
+    (array([1., 2., 5.]), array([1., 4., 7.]))
     """
+    check_max_bins(max_bins)
     n_rows, n_columns = matrix.shape
     # Threads cost more than they gain where there is little to sort.
     n_threads = min(n_threads, n_columns, 1 + n_rows * n_columns // THREAD_SIZE)
@@ -90,8 +115,13 @@ def encode_table(matrix, schema, n_threads=1, *, sorts_nominal=True):
         raise infinity_error(
             schema.columns[column].name, int(np.flatnonzero(np.isinf(numbers))[0])
         )
+    values, upper_values = bin_columns(
+        order, values, n_distinct, n_missing, schema, max_bins, n_threads
+    )
     level_codes = None if sorts_nominal or not is_coded.any() else level_codes
-    return EncodedTable(schema, order, values, n_distinct, n_missing, level_codes)
+    return EncodedTable(
+        schema, order, values, n_distinct, n_missing, level_codes, upper_values
+    )
 
 
 def make_level_codes(schema, n_rows, sorts_nominal):

@@ -27,13 +27,14 @@ class EncodedTable:
     order : ndarray of uint32, shape (n_columns, n_rows)
         Row numbers of each column by ascending value, equal values by ascending row
         number, missing rows last. Bit 31 marks the first row of every run of equal
-        values, and the first missing row.
-    values : ndarray of float64, shape (n_columns, n_rows)
+        values, or of a bin, and the first missing row.
+    values : ndarray of float64, shape (n_columns, at most n_rows)
         The first ``n_distinct[c]`` entries of row c are the distinct values present in
         column c, ascending; for a nominal or ordinal column the codes of the levels
-        present. The rest is undefined.
+        present; for a binned column the smallest value of every bin. The rest is
+        undefined.
     n_distinct : ndarray of int64, shape (n_columns,)
-        Number of distinct values of each column.
+        Number of distinct values, or of bins, of each column.
     n_missing : ndarray of int64, shape (n_columns,)
         Number of missing values of each column.
     level_codes : ndarray of uint16 or uint32, shape (n_columns, n_rows), default=None
@@ -41,6 +42,9 @@ class EncodedTable:
         ``values`` are undefined: this has every row's level code instead, the largest
         number of the type standing for a missing value. Rows of other columns are
         undefined.
+    upper_values : ndarray of float64, shape of ``values``, default=None
+        The largest value of every bin; the same as ``values`` in a column that is not
+        binned. None if there is none, and becomes the array ``values`` itself.
     """
 
     schema: TableSchema
@@ -49,11 +53,15 @@ class EncodedTable:
     n_distinct: np.ndarray
     n_missing: np.ndarray
     level_codes: np.ndarray | None = None
+    upper_values: np.ndarray | None = None
     _codes: dict = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self):
+        if self.upper_values is None:
+            object.__setattr__(self, "upper_values", self.values)
         for array in (self.order, self.values, self.n_distinct, self.n_missing):
             array.flags.writeable = False
+        self.upper_values.flags.writeable = False
 
     @property
     def n_rows(self):
@@ -66,7 +74,7 @@ class EncodedTable:
         return self.order.shape[0]
 
     def column_values(self, column):
-        """Distinct values of a column, ascending.
+        """Distinct values of a column, ascending; or the smallest value of every bin.
 
         Parameters
         ----------
@@ -79,6 +87,21 @@ class EncodedTable:
             A read-only view.
         """
         return self.values[column, : self.n_distinct[column]]
+
+    def column_upper_values(self, column):
+        """Distinct values of a column, ascending; or the largest value of every bin.
+
+        Parameters
+        ----------
+        column : int
+            Number of the column.
+
+        Returns
+        -------
+        upper_values : ndarray of float64, shape (n_distinct[column],)
+            A read-only view.
+        """
+        return self.upper_values[column, : self.n_distinct[column]]
 
     def column_rows(self, column):
         """Row numbers of a column by ascending value, without the marks.
@@ -96,7 +119,7 @@ class EncodedTable:
         return self.order[column] & ROW_MASK
 
     def codes(self, column):
-        """Rank of every row's value among the distinct values of a column.
+        """Rank of every row's value, or bin, among the distinct ones of a column.
 
         Parameters
         ----------

@@ -121,6 +121,7 @@ cdef void fetch_thresholds(const Problem* problem, Node[::1] nodes) noexcept nog
         int64_t i, pair
         uint64_t below, above, middle
         const double* values
+        const double* upper_values
         Node* node
     for i in range(nodes.shape[0]):
         node = &nodes[i]
@@ -128,18 +129,20 @@ cdef void fetch_thresholds(const Problem* problem, Node[::1] nodes) noexcept nog
             continue
         pair = node.map_start
         values = problem.values + node.feature * problem.values_stride
+        upper_values = problem.upper_values + node.feature * problem.values_stride
         below = <uint64_t>pair >> 32
         above = <uint32_t>pair
-        node.threshold = midpoint(values[below], values[above])
+        node.threshold = midpoint(upper_values[below], values[above])
         if problem.gain.keeps_observed:
-            # The largest value of the table that is not above the midpoint.
+            # The largest value of the table that is not above the midpoint, and that
+            # ends a bin.
             while above - below > 1:
                 middle = (below + above) // 2
-                if values[middle] - node.threshold < problem.gain.tolerance:
+                if upper_values[middle] - node.threshold < problem.gain.tolerance:
                     below = middle
                 else:
                     above = middle
-            node.threshold = values[below]
+            node.threshold = upper_values[below]
         node.map_start = -1
 
 

@@ -3,8 +3,10 @@
 from cython.parallel cimport prange, threadid
 from libc.stdint cimport uint64_t
 
+from sklearn_textbook.tree.split._best cimport decreases
 from sklearn_textbook.tree.split._gain cimport evaluate_numeric_gain
 from sklearn_textbook.tree.split._gain_nominal cimport evaluate_nominal_gain
+from sklearn_textbook.tree.split._random cimport draw_place
 from sklearn_textbook.tree.split._types cimport (
     CHOOSE_GAIN,
     CHOOSE_RATIO,
@@ -62,11 +64,11 @@ cdef double find_least_gain(
 
 cdef int64_t pick_candidate(
     const Problem* problem, const Worker* worker, const NodeView* view,
-    int64_t n_visit
+    int64_t n_visit, double least
 ) noexcept nogil:
     """The place of the winner in the list of columns, or -1."""
     cdef:
-        double least = find_least_gain(problem, worker, n_visit), best = 0.0, score
+        double best = 0.0, score
         double margin = problem.gain.tolerance
         int64_t i, winner = -1
         bint by_gain = problem.gain.choice == CHOOSE_GAIN
@@ -85,6 +87,44 @@ cdef int64_t pick_candidate(
     if by_gain and winner >= 0 and best < problem.gain.min_gain - margin:
         return -1
     return winner
+
+
+cdef bint may_be_drawn(
+    const Problem* problem, const Candidate* candidate, const NodeView* view,
+    double least
+) noexcept nogil:
+    """Whether a test could win if no other were there, and gains something."""
+    cdef double margin = view.margin / view.totals.weight
+    if not candidate.is_valid:
+        return False
+    if not decreases(problem, view, candidate.gain * view.totals.weight):
+        return False
+    if problem.gain.choice == CHOOSE_GAIN:
+        return candidate.gain >= problem.gain.min_gain - margin
+    return candidate.gain >= least and candidate.ratio > problem.gain.tolerance
+
+
+cdef int64_t draw_candidate(
+    const Problem* problem, Worker* worker, const NodeView* view, int64_t n_visit,
+    double least
+) noexcept nogil:
+    """The place of one of the ``top_splits`` best tests, each as likely; or -1."""
+    cdef int64_t i, n_good = 0, n_before
+    for i in range(n_visit):
+        n_good += may_be_drawn(problem, &worker.candidates[i], view, least)
+    if n_good == 0:
+        return pick_candidate(problem, worker, view, n_visit, least)
+    for i in range(n_visit):
+        if not may_be_drawn(problem, &worker.candidates[i], view, least):
+            worker.candidates[i].is_valid = False
+    n_before = draw_place(view.random_state, min(n_good, problem.top_splits))
+    # The best, the best of the rest, and so on: ties fall as they always do.
+    while n_before > 0:
+        worker.candidates[
+            pick_candidate(problem, worker, view, n_visit, least)
+        ].is_valid = False
+        n_before -= 1
+    return pick_candidate(problem, worker, view, n_visit, least)
 
 
 cdef void evaluate_gain(
@@ -114,6 +154,7 @@ cdef void choose_by_gain(
     """The test of the node; ``best.column`` is -1 if it stays a leaf."""
     cdef:
         int64_t i, winner
+        double least
         bint shared = False
     if Entry is uint64_t:
         shared = n_threads > 1 and n_visit * frame.n_rows >= SHARED_CELLS
@@ -131,7 +172,11 @@ cdef void choose_by_gain(
                 problem, arena, &worker.scratch, frame, view, entries,
                 worker.visit[i], &worker.candidates[i]
             )
-    winner = pick_candidate(problem, worker, view, n_visit)
+    least = find_least_gain(problem, worker, n_visit)
+    if problem.top_splits > 1:
+        winner = draw_candidate(problem, worker, view, n_visit, least)
+    else:
+        winner = pick_candidate(problem, worker, view, n_visit, least)
     if winner < 0:
         return
     best.column = worker.visit[winner]

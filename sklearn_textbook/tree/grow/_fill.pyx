@@ -3,7 +3,11 @@
 from libc.math cimport fabs, floor, log2
 
 from sklearn_textbook.tree.grow._workers cimport Arena
-from sklearn_textbook.tree.split._column cimport count_missing, value_of_rank
+from sklearn_textbook.tree.split._column cimport (
+    count_missing,
+    upper_value_of_rank,
+    value_of_rank,
+)
 from sklearn_textbook.tree.split._types cimport (
     GLOBAL_MISSING,
     LOCAL_MISSING,
@@ -159,7 +163,7 @@ cdef void measure_spacing(
     if arena.next_apart == NULL or problem.kind[column] == NOMINAL_COLUMN:
         return
     for rank in range(n_ranks):
-        limit = value_of_rank(problem, column, ranks, <uint32_t>rank)
+        limit = upper_value_of_rank(problem, column, ranks, <uint32_t>rank)
         limit += problem.gain.resolution
         above = max(above, rank + 1)
         while above < n_ranks and value_of_rank(

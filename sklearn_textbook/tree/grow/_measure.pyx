@@ -31,6 +31,9 @@ from sklearn_textbook.tree.split._types cimport (
     row_of,
 )
 
+# A mean smaller than this, in units of what it was computed from, is rounding.
+cdef double NOISE = 1e-15
+
 
 cdef inline void add_piece(
     Children* children, int64_t start, int64_t stop, int32_t child
@@ -163,7 +166,9 @@ cdef void finish_values(
         double weight = children.weight[child]
         double* sums = children.sums + child * problem.n_statistics
         double* values = children.values + child * problem.n_statistics
-        double mean, spread = children.squares[child] / weight
+        double mean, value, spread = children.squares[child] / weight
+        # Of several outputs the spread tells nothing about the scale of one.
+        double about_centre = spread if problem.n_outputs == 1 else 0.0
     for output in range(problem.n_outputs):
         mean = sums[output] / weight
         if problem.criterion == POISSON:
@@ -173,7 +178,12 @@ cdef void finish_values(
             spread -= mean * mean
         # A pure child keeps the very value of its rows.
         if not children.is_pure[child]:
-            values[output] = node.totals.centre[output] + mean
+            value = node.totals.centre[output] + mean
+            if value * value <= NOISE * NOISE * (
+                about_centre + node.totals.centre[output] * node.totals.centre[output]
+            ):
+                value = 0.0  # what is left of numbers that cancel out
+            values[output] = value
     if children.is_pure[child] or spread < 0.0:
         spread = 0.0
     children.impurity[child] = spread / problem.n_outputs

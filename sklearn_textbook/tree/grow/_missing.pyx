@@ -18,6 +18,7 @@ from sklearn_textbook.tree.grow._workers cimport Arena, Worker, column_ranks
 from sklearn_textbook.tree.split._column cimport (
     count_missing,
     midpoint,
+    upper_value_of_rank,
     value_of_rank,
 )
 from sklearn_textbook.tree.split._surrogate cimport (
@@ -97,7 +98,9 @@ cdef int settle_surrogate(
             return -1
     else:
         test.threshold = midpoint(
-            value_of_rank(problem, column, ranks, rank_of(cells[test.position - 1])),
+            upper_value_of_rank(
+                problem, column, ranks, rank_of(cells[test.position - 1])
+            ),
             value_of_rank(problem, column, ranks, rank_of(cells[test.position])),
         )
     return keep_surrogate(

@@ -9,13 +9,18 @@ from sklearn_textbook.tree.grow._choose cimport choose_by_gain
 from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.grow._workers cimport Arena, Worker, column_ranks
 from sklearn_textbook.tree.split._absolute cimport rank_targets
+from sklearn_textbook.tree.split._best cimport decreases
 from sklearn_textbook.tree.split._column cimport (
     evaluate_column,
     evaluate_plain_columns,
 )
 from sklearn_textbook.tree.split._impurity cimport goodness
 from sklearn_textbook.tree.split._levels cimport is_one_level
-from sklearn_textbook.tree.split._random cimport child_state, random_below
+from sklearn_textbook.tree.split._random cimport (
+    child_state,
+    draw_place,
+    random_below,
+)
 from sklearn_textbook.tree.split._types cimport (
     ABSOLUTE_ERROR,
     CHOOSE_SCORE,
@@ -174,6 +179,8 @@ cdef bint splits_pair(
     """Two rows that differ: the first column that tells them apart is the best."""
     if frame.n_rows != 2 or not problem.is_plain or problem.min_samples_leaf > 1:
         return False
+    if problem.top_splits > 1:
+        return False
     if problem.scan == SCAN_GENERAL or problem.scan == SCAN_ABSOLUTE:
         return False
     clear_split(best)
@@ -183,6 +190,78 @@ cdef bint splits_pair(
     best.n_children = 2
     best.position = 1
     return True
+
+
+cdef void search_columns(
+    const Problem* problem, Arena* arena, Worker* worker, Worker* all_workers,
+    int n_threads, const Frame* frame, const NodeView* view, int64_t n_visit,
+    Entry* entries
+) noexcept nogil:
+    """The best test of every visited column for itself, so that the number of threads
+    cannot matter."""
+    cdef:
+        int64_t i, column, start = frame.start, stride = frame.stride
+        bint shared = False
+    for i in range(n_visit):
+        clear_split(&worker.splits[i])
+    if Entry is uint64_t:
+        shared = n_threads > 1 and n_visit * frame.n_rows >= SHARED_CELLS
+        if shared:
+            for i in prange(
+                n_visit, schedule="dynamic", chunksize=1, num_threads=n_threads
+            ):
+                evaluate_column(
+                    problem, &arena.rows, &all_workers[threadid()].scratch,
+                    entries + worker.visit[i] * stride + start, arena.ranks, view,
+                    worker.visit[i], &worker.splits[i]
+                )
+    if not shared:
+        for i in range(n_visit):
+            column = worker.visit[i]
+            evaluate_column(
+                problem, &arena.rows, &worker.scratch,
+                entries + column * stride + start, column_ranks(arena, column), view,
+                column, &worker.splits[i]
+            )
+
+
+cdef int64_t pick_split(
+    const Worker* worker, const NodeView* view, int64_t n_visit
+) noexcept nogil:
+    """The place of the best test in the list of columns, or -1."""
+    cdef int64_t i, winner = -1
+    for i in range(n_visit):
+        if worker.splits[i].column >= 0 and (
+            winner < 0
+            or worker.splits[i].score > worker.splits[winner].score + view.margin
+        ):
+            winner = i
+    return winner
+
+
+cdef int64_t draw_split(
+    const Problem* problem, Worker* worker, const NodeView* view, int64_t n_visit
+) noexcept nogil:
+    """The place of one of the ``top_splits`` best tests, each as likely. A test must
+    decrease the impurity, and by ``min_impurity_decrease``, to take part."""
+    cdef:
+        int64_t i, n_good = 0, n_before
+        Split* split
+    for i in range(n_visit):
+        split = &worker.splits[i]
+        n_good += split.column >= 0 and decreases(problem, view, split.score)
+    if n_good == 0:
+        return pick_split(worker, view, n_visit)
+    for i in range(n_visit):
+        split = &worker.splits[i]
+        if split.column >= 0 and not decreases(problem, view, split.score):
+            split.column = -1
+    n_before = draw_place(view.random_state, min(n_good, problem.top_splits))
+    # The best, the best of the rest, and so on: ties fall as they always do.
+    while n_before > 0:
+        worker.splits[pick_split(worker, view, n_visit)].column = -1
+        n_before -= 1
+    return pick_split(worker, view, n_visit)
 
 
 cdef void find_split(
@@ -207,32 +286,17 @@ cdef void find_split(
             problem, &arena.rows, &worker.scratch,
             entries + worker.visit[0] * stride + start, frame.n_rows
         )
-    if Entry is uint64_t:
-        # Every column is searched for itself, so that the number of threads
-        # cannot matter.
-        for i in range(n_visit):
-            clear_split(&worker.splits[i])
-        if n_threads > 1 and n_visit * frame.n_rows >= SHARED_CELLS:
-            for i in prange(
-                n_visit, schedule="dynamic", chunksize=1, num_threads=n_threads
-            ):
-                evaluate_column(
-                    problem, &arena.rows, &all_workers[threadid()].scratch,
-                    entries + worker.visit[i] * stride + start, arena.ranks, view,
-                    worker.visit[i], &worker.splits[i]
-                )
+    if Entry is uint64_t or problem.top_splits > 1:
+        search_columns(
+            problem, arena, worker, all_workers, n_threads, frame, view, n_visit,
+            entries
+        )
+        if problem.top_splits > 1:
+            i = draw_split(problem, worker, view, n_visit)
         else:
-            for i in range(n_visit):
-                evaluate_column(
-                    problem, &arena.rows, &worker.scratch,
-                    entries + worker.visit[i] * stride + start, arena.ranks, view,
-                    worker.visit[i], &worker.splits[i]
-                )
-        for i in range(n_visit):
-            if worker.splits[i].column >= 0 and (
-                best.column < 0 or worker.splits[i].score > best.score + view.margin
-            ):
-                best[0] = worker.splits[i]
+            i = pick_split(worker, view, n_visit)
+        if i >= 0:
+            best[0] = worker.splits[i]
     elif problem.is_plain:
         evaluate_plain_columns(
             problem, &arena.rows, &worker.scratch, entries + start, stride,

@@ -55,6 +55,7 @@ cdef int fill_problem(Problem* problem, dict settings) except -1:
         const int64_t[::1] n_levels = settings["n_levels"]
         const uint8_t[::1] has_missing = settings["has_missing"]
         const double[:, ::1] values = settings["values"]
+        const double[:, ::1] upper_values = settings["upper_values"]
         const int32_t[::1] monotonic
         const int64_t[::1] entropy_table
     problem.criterion = settings["criterion"]
@@ -74,6 +75,7 @@ cdef int fill_problem(Problem* problem, dict settings) except -1:
     problem.n_levels = &n_levels[0]
     problem.has_missing = &has_missing[0]
     problem.values = &values[0, 0]
+    problem.upper_values = &upper_values[0, 0]
     problem.values_stride = values.shape[1]
     problem.max_levels = settings["max_levels"]
     problem.any_nominal = settings["any_nominal"]
@@ -85,6 +87,7 @@ cdef int fill_problem(Problem* problem, dict settings) except -1:
     problem.max_features = settings["max_features"]
     problem.shuffle_columns = settings["shuffle_columns"]
     problem.random_splitter = settings["random_splitter"]
+    problem.top_splits = settings["top_splits"]
     if settings["monotonic"] is not None:
         monotonic = settings["monotonic"]
         problem.monotonic = &monotonic[0]

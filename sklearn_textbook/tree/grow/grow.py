@@ -89,7 +89,9 @@ class GainRules:
 class GrowthRules:
     """How a tree is grown; the names and meanings are those of CARTClassifier.
 
-    Limits are resolved: row counts as integers, the weight as a sum of weights.
+    Limits are resolved: row counts as integers, the weight as a sum of weights. With
+    ``top_splits`` above 1, a node takes one of so many best tests, the best ones of its
+    columns, at random.
     """
 
     criterion: str
@@ -106,6 +108,7 @@ class GrowthRules:
     unseen: str = "parent"
     monotonic: tuple | None = None
     gain: GainRules | None = None
+    top_splits: int = 1
 
 
 @lru_cache(maxsize=4)
@@ -186,6 +189,7 @@ def serves_list(table, target, rules, weight):
         and target.n_outputs == 1
         and target.n_classes[0] == 2
         and not rules.random_splitter
+        and rules.top_splits == 1
         and rules.monotonic is None
         and rules.gain is None
         and rules.min_weight_leaf <= 0
@@ -310,6 +314,7 @@ def _describe_table(table, rules):
         "level_codes": table.level_codes,
         "is_coded": (is_nominal & (table.level_codes is not None)).astype(np.uint8),
         "values": table.values,
+        "upper_values": table.upper_values,
         "n_missing": table.n_missing,
         "n_distinct": table.n_distinct,
         "has_missing": (table.n_missing > 0).astype(np.uint8),
@@ -361,6 +366,7 @@ def _describe_rules(rules, n_columns):
         "max_features": max_features,
         "shuffle_columns": rules.shuffles_columns or max_features < n_columns,
         "random_splitter": rules.random_splitter,
+        "top_splits": min(rules.top_splits, UNLIMITED),
         "missing_mode": MISSING_MODES[rules.missing],
         "categorical_split": CATEGORICAL_SPLITS[rules.categorical_split],
         "unseen_branch": (

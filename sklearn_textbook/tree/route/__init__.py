@@ -1,5 +1,6 @@
 """Station 5, route: rows of a table -> leaves, distributions and paths."""
 
+from sklearn_textbook.tree.route.empty_nodes import estimate_empty_nodes
 from sklearn_textbook.tree.route.ends import find_ends
 from sklearn_textbook.tree.route.route import (
     find_decision_path,
@@ -10,6 +11,7 @@ from sklearn_textbook.tree.route.routed_tree import RoutedTree
 
 __all__ = [
     "RoutedTree",
+    "estimate_empty_nodes",
     "find_decision_path",
     "find_ends",
     "find_leaves",

@@ -5,6 +5,7 @@ from libc.math cimport INFINITY
 from sklearn_textbook.tree.split._types cimport (
     ERROR,
     MISSING_SURROGATE,
+    NodeView,
     Problem,
     Split,
     int32_t,
@@ -36,6 +37,16 @@ cdef void take(
     best.improved = True
     # The caller knows the column; any number marks the split as found.
     best.column = 0
+
+
+cdef bint decreases(
+    const Problem* problem, const NodeView* node, double score
+) noexcept nogil:
+    """Whether a decrease of weight * impurity is more than rounding, and as much as
+    min_impurity_decrease asks for."""
+    return score > node.margin and (
+        score / problem.total_weight + 2.2e-16 >= problem.min_impurity_decrease
+    )
 
 
 cdef int64_t block_length(int64_t n) noexcept nogil:

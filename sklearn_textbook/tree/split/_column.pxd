@@ -13,6 +13,9 @@ cdef int64_t count_missing(const Entry* entries, int64_t n) noexcept nogil
 cdef double value_of_rank(
     const Problem* problem, int64_t column, const uint32_t* ranks, uint32_t rank
 ) noexcept nogil
+cdef double upper_value_of_rank(
+    const Problem* problem, int64_t column, const uint32_t* ranks, uint32_t rank
+) noexcept nogil
 cdef void evaluate_column(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const uint32_t* ranks, const NodeView* node,

@@ -69,6 +69,15 @@ cdef double value_of_rank(
     return problem.values[column * problem.values_stride + rank]
 
 
+cdef double upper_value_of_rank(
+    const Problem* problem, int64_t column, const uint32_t* ranks, uint32_t rank
+) noexcept nogil:
+    """The largest value behind a rank, which may be that of a bin."""
+    if ranks != NULL:
+        rank = ranks[rank]
+    return problem.upper_values[column * problem.values_stride + rank]
+
+
 cdef void set_range(const Problem* problem, Pass* scan) noexcept nogil:
     """Positions that leave min_samples_leaf rows on both sides."""
     scan.lowest = problem.min_samples_leaf - scan.left_rows
@@ -189,7 +198,8 @@ cdef void try_random_threshold(
     const Entry* entries, const uint32_t* ranks, Pass* scan, int64_t column,
     uint64_t* random_state, Split* best
 ) noexcept nogil:
-    """A threshold drawn evenly between the smallest and the largest value."""
+    """A threshold drawn evenly between the smallest and the largest value; one inside
+    a bin is moved to its upper end."""
     cdef:
         int64_t low = 0, high = scan.n_present - 1, middle
         double smallest = value_of_rank(problem, column, ranks, rank_of(entries[0]))
@@ -209,6 +219,10 @@ cdef void try_random_threshold(
             low = middle + 1
         else:
             high = middle
+    threshold = max(
+        threshold,
+        upper_value_of_rank(problem, column, ranks, rank_of(entries[low - 1]))
+    )
     best.improved = False
     try_parts(problem, rows, scratch, entries, scan, low, missing_left, best)
     if best.improved:

@@ -19,5 +19,11 @@ cdef inline uint64_t child_state(uint64_t state, int64_t child) noexcept nogil:
 cdef inline int64_t random_below(uint64_t* state, int64_t n) noexcept nogil:
     return <int64_t>(next_random(state) % <uint64_t>n)
 
+cdef inline int64_t draw_place(uint64_t state, int64_t n) noexcept nogil:
+    # Which of the n best tests of a node to take; 2 ** 40 is the number of no child
+    # and of no column, whose draws begin like this.
+    cdef uint64_t own = child_state(state, <int64_t>1 << 40)
+    return random_below(&own, n)
+
 cdef inline double random_unit(uint64_t* state) noexcept nogil:
     return <double>(next_random(state) >> 11) * (1.0 / 9007199254740992.0)

@@ -153,7 +153,8 @@ cdef struct Problem:
     const int32_t* kind
     const int64_t* n_levels
     const uint8_t* has_missing
-    const double* values
+    const double* values  # by column, then rank; of bins the smallest value
+    const double* upper_values  # of bins the largest value; else the same
     int64_t values_stride
     int64_t max_levels
     bint any_nominal
@@ -172,6 +173,7 @@ cdef struct Problem:
     int64_t max_features
     bint shuffle_columns
     bint random_splitter
+    int64_t top_splits  # one of so many best tests is taken, at random
     const int32_t* monotonic  # NULL without constraints
     # c * log2(c) in fixed point, for counts 0 .. n_rows
     const int64_t* entropy_table
