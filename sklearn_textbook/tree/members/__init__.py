@@ -4,6 +4,11 @@ A table is read and encoded once; a bootstrap sample, a fold or a boosting round
 vector of weights over its rows.
 """
 
+from sklearn_textbook.tree.members.deciding import (
+    choose_member_classes,
+    decides_by_largest_share,
+    get_shown_tree,
+)
 from sklearn_textbook.tree.members.grower import MemberGrower, is_tree
 from sklearn_textbook.tree.members.reading import read_blocks, read_matrix
 from sklearn_textbook.tree.members.targets import make_class_target, make_value_target
@@ -13,8 +18,11 @@ from sklearn_textbook.tree.route.many_trees import add_predictions, find_leaves_
 __all__ = [
     "MemberGrower",
     "add_predictions",
+    "choose_member_classes",
+    "decides_by_largest_share",
     "find_ends",
     "find_leaves_of_all",
+    "get_shown_tree",
     "is_tree",
     "make_class_target",
     "make_value_target",

@@ -15,8 +15,8 @@ from sklearn_textbook.tree.route.routed_tree import RoutedTree
 
 __all__ = [
     "RoutedTree",
-    "estimate_empty_nodes",
     "add_predictions",
+    "estimate_empty_nodes",
     "find_decision_path",
     "find_ends",
     "find_leaves",
