@@ -142,3 +142,22 @@ class EncodedTable:
             ranks.flags.writeable = False
             ranks = self._codes.setdefault("ranks", ranks)
         return ranks
+
+    def row_values(self):
+        """Every row's value, for all columns.
+
+        Returns
+        -------
+        values : ndarray of float64, shape (n_columns, n_rows)
+            Undefined where a value is missing and in nominal columns that are not
+            sorted. Made on the first call, then kept; read-only.
+        """
+        values = self._codes.get("row_values")
+        if values is None:
+            values = np.empty(self.order.shape)
+            ranks = self.ranks()
+            for column in range(self.n_columns):
+                np.take(self.values[column], ranks[column], out=values[column], mode="clip")
+            values.flags.writeable = False
+            values = self._codes.setdefault("row_values", values)
+        return values

@@ -34,6 +34,7 @@ MOST_DISTANT = 2.0**20  # spread of y, in standard deviations, that fixed point 
 LARGEST_LISTED_WEIGHT = 2**16 - 1
 LARGEST_LISTED_TOTAL = 2**21 - 1
 MOST_LISTED_ROWS = 2**25
+MOST_LISTED_CLASSES = 2**16
 
 
 CHOICES = {"gain": 1, "above-average": 2, "plain": 3}
@@ -163,16 +164,17 @@ def choose_engine(table, target, rules, weight):
     -------
     engine : {"sorted-columns", "row-list"}
         Sorted columns serve every table and rule; dividing all of them at every node
-        is wasteful where a node looks at few. A list of rows serves numeric columns
+        is wasteful where a node looks at few, or draws its thresholds at random. A list of rows serves numeric columns
         without missing values, two classes, the Gini impurity and whole weights. It
         needs the ranks of the table, which do not pay for one tree, and has one
         thread: so it is chosen only where ``table.ranks()`` has been called before,
         for many trees.
     """
     max_features = rules.max_features or table.n_columns
+    looks_at_few = 2 * max_features < table.n_columns or rules.random_splitter
     if (
         table.has_ranks
-        and 2 * max_features < table.n_columns
+        and looks_at_few
         and serves_list(table, target, rules, weight)
     ):
         return "row-list"
@@ -182,17 +184,27 @@ def choose_engine(table, target, rules, weight):
 def serves_list(table, target, rules, weight):
     """Tell whether a tree can be grown from a list of rows."""
     return bool(
-        rules.criterion == "gini"
-        and target.n_outputs == 1
-        and target.n_classes[0] == 2
-        and not rules.random_splitter
+        target.n_outputs == 1
+        and _divides_lists(target, rules)
         and rules.monotonic is None
         and rules.gain is None
-        and rules.min_weight_leaf <= 0
         and NOMINAL not in table.schema.kinds
         and not table.n_missing.any()
         and table.n_rows <= MOST_LISTED_ROWS
         and _are_small_counts(target, weight)
+    )
+
+
+def _divides_lists(target, rules):
+    """Whether there are kernels that divide lists by these rules."""
+    if rules.random_splitter:
+        if target.is_classifier:
+            return target.n_classes[0] <= MOST_LISTED_CLASSES
+        return rules.criterion == "squared_error"
+    return (
+        rules.criterion == "gini"
+        and target.n_classes[0] == 2
+        and rules.min_weight_leaf <= 0
     )
 
 
@@ -256,7 +268,8 @@ def grow_tree(table, target, rules, *, sample_weight=None, random_state=0, n_thr
         weight = np.ones(target.n_rows) if weight is None else weight.copy()
     settings = _collect_settings(table, target, rules, weight, row_number, random_state)
     if choose_engine(table, target, rules, weight) == "row-list":
-        grown = grow_from_list(settings | {"ranks": table.ranks()})
+        cells = table.row_values() if rules.random_splitter else table.ranks()
+        grown = grow_from_list(settings | {"cells": cells})
     else:
         grown = grow_nodes(settings, n_threads)
     nodes, flat_statistics, level_branch, surrogates = grown

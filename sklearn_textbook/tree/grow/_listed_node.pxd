@@ -1,0 +1,18 @@
+from sklearn_textbook.tree.grow._buffers cimport Frame
+from sklearn_textbook.tree.grow._measure cimport Children
+from sklearn_textbook.tree.grow._row_list cimport RowList
+from sklearn_textbook.tree.grow._workers cimport Worker
+from sklearn_textbook.tree.split._listed cimport Division
+from sklearn_textbook.tree.split._types cimport NodeView, Problem
+
+cdef void describe_rows(
+    RowList* row_list, const Frame* frame, NodeView* view
+) noexcept nogil
+cdef void search_drawn_cuts(
+    const Problem* problem, RowList* row_list, Worker* worker, Frame* frame,
+    NodeView* view, Division* division
+) noexcept nogil
+cdef void measure_division(
+    const Problem* problem, const NodeView* view, const RowList* row_list,
+    const Division* division, Children* children
+) noexcept nogil

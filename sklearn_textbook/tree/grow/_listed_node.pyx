@@ -1,0 +1,146 @@
+"""One node of a list of rows: what is known of its rows, the division at thresholds
+drawn at random, and what the children of a division hold."""
+
+from sklearn_textbook.tree.grow._measure cimport (
+    clear_children,
+    finish_classes,
+    finish_values,
+)
+from sklearn_textbook.tree.grow._row_list cimport (
+    Draw,
+    draw_column,
+    finish_draw,
+    gather_values,
+    note_column,
+    start_draw,
+)
+from sklearn_textbook.tree.split._counted cimport ones_in
+from sklearn_textbook.tree.split._drawn_cut cimport ValuedColumn, try_drawn_cut
+from sklearn_textbook.tree.split._listed cimport (
+    LISTED_TWO_CLASSES,
+    LISTED_VALUES,
+    ListedRows,
+    centre_values,
+    class_of,
+    clear_division,
+    count_rows,
+    listed_rows,
+    listed_weight,
+)
+from sklearn_textbook.tree.split._types cimport int32_t, int64_t, uint8_t, uint64_t
+
+
+cdef void describe_rows(
+    RowList* row_list, const Frame* frame, NodeView* view
+) noexcept nogil:
+    """Count the rows of a node, and centre their values."""
+    cdef ListedRows* listed = &row_list.listed
+    listed.rows = row_list.rows + frame.start
+    listed.n = frame.n_rows
+    count_rows(listed)
+    if listed.kind == LISTED_VALUES:
+        centre_values(
+            row_list.local_y if row_list.is_local else row_list.y, view, listed
+        )
+
+
+cdef void search_drawn_cuts(
+    const Problem* problem, RowList* row_list, Worker* worker, Frame* frame,
+    NodeView* view, Division* division
+) noexcept nogil:
+    """One threshold for every column that is drawn. Values are read column by column,
+    and only those of the best one are kept."""
+    cdef:
+        Draw draw
+        ValuedColumn* column = &row_list.valued[0]
+        ValuedColumn* other = &row_list.valued[1]
+        int32_t number
+        bint varies
+    clear_division(division)
+    start_draw(problem, worker, frame, &draw)
+    number = draw_column(problem, worker, &draw)
+    while number >= 0:
+        varies = gather_values(row_list, frame, number, column)
+        note_column(worker, number, varies, &draw)
+        if draw.n_found == 1 and varies:
+            describe_rows(row_list, frame, view)
+        if varies and try_drawn_cut(
+            problem, view, &worker.scratch, &row_list.listed, column, number, division
+        ):
+            column, other = other, column
+        number = draw_column(problem, worker, &draw)
+    finish_draw(worker, frame, &draw)
+
+
+cdef void measure_values(
+    const Problem* problem, const NodeView* view, const RowList* row_list,
+    const Division* division, Children* children
+) noexcept nogil:
+    """Sums of y from whole numbers; squares, and whether y varies, row by row."""
+    cdef:
+        const ListedRows* listed = &row_list.listed
+        const double* y = listed.y
+        const uint8_t* goes_left = row_list.goes_left
+        int64_t i, child
+        double centre = view.totals.centre[0], difference, square
+        double[2] squares
+        double[2] first
+        bint[2] varies
+        double left = 0.0, right = 0.0
+    children.sums[0] = <double>division.sum * listed.unit
+    children.sums[1] = <double>(listed.total - division.sum) * listed.unit
+    for i in range(listed.n):
+        difference = y[i] - centre
+        square = difference * difference * <double>(listed.rows[i] >> 48)
+        left += square if goes_left[i] else 0.0
+        right += 0.0 if goes_left[i] else square
+    squares[0] = left
+    squares[1] = right
+    for child in range(2):
+        varies[child] = False
+        i = 0
+        while goes_left[i] == child:
+            i += 1
+        first[child] = y[i]
+        while i < listed.n and not varies[child]:
+            varies[child] = goes_left[i] != child and y[i] != first[child]
+            i += 1
+        children.squares[child] = squares[child]
+        children.is_pure[child] = not varies[child]
+        children.values[child] = first[child]
+        finish_values(problem, view, child, children)
+
+
+cdef void measure_division(
+    const Problem* problem, const NodeView* view, const RowList* row_list,
+    const Division* division, Children* children
+) noexcept nogil:
+    """What the children hold."""
+    cdef:
+        const ListedRows* listed = &row_list.listed
+        int64_t child, k, i, size = problem.n_statistics
+        uint64_t row
+    children.n_children = 2
+    children.n_pieces = 0
+    children.n_missing = 0
+    clear_children(problem, children)
+    children.n_rows[0] = listed_rows(listed.kind, division.counts)
+    children.n_rows[1] = view.totals.rows - children.n_rows[0]
+    children.weight[0] = <double>listed_weight(listed.kind, division.counts)
+    children.weight[1] = view.totals.weight - children.weight[0]
+    if listed.kind == LISTED_VALUES:
+        measure_values(problem, view, row_list, division, children)
+        return
+    if listed.kind == LISTED_TWO_CLASSES:
+        children.sums[1] = <double>ones_in(division.counts)
+        children.sums[0] = children.weight[0] - children.sums[1]
+    else:
+        for i in range(listed.n):
+            row = listed.rows[i]
+            children.sums[class_of(row)] += <double>(
+                <int64_t>(row >> 48) * <int64_t>row_list.goes_left[i]
+            )
+    for k in range(size):
+        children.sums[size + k] = view.totals.sums[k] - children.sums[k]
+    for child in range(2):
+        finish_classes(problem, view, child, children)

@@ -1,0 +1,19 @@
+from sklearn_textbook.tree.split._listed cimport Division, ListedRows
+from sklearn_textbook.tree.split._types cimport (
+    NodeView,
+    Problem,
+    Scratch,
+    int32_t,
+)
+
+# A column of the node at hand, in the order of the list of rows.
+cdef struct ValuedColumn:
+    double* values
+    double smallest
+    double largest
+
+cdef bint try_drawn_cut(
+    const Problem* problem, const NodeView* view, Scratch* scratch,
+    const ListedRows* listed, const ValuedColumn* column, int32_t number,
+    Division* division
+) noexcept nogil

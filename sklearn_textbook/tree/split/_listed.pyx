@@ -1,0 +1,65 @@
+"""What a node knows of its rows where they are a list: counts, classes, values.
+
+Sums of these are whole numbers, so they do not depend on the order of the list.
+"""
+
+from libc.math cimport fabs, frexp, ldexp, sqrt
+from libc.string cimport memset
+
+from sklearn_textbook.tree.split._counted cimport counts_of, number_of
+
+
+cdef enum:
+    MOST_BITS = 50  # of a residual
+    SUM_BITS = 62  # of a sum of residuals
+    LEAST_EXPONENT = -900  # below, units would become too small for their reciprocals
+
+
+cdef void clear_division(Division* division) noexcept nogil:
+    memset(division, 0, sizeof(Division))
+    division.best.column = -1
+    division.best.score = -1.0
+    division.best.missing_child = -1
+    division.best.n_children = 2
+
+
+cdef void count_rows(ListedRows* listed) noexcept nogil:
+    """One count for every row, ready to be added."""
+    cdef int64_t i
+    if listed.kind == LISTED_TWO_CLASSES:
+        for i in range(listed.n):
+            listed.counts[i] = counts_of(listed.rows[i])
+    else:
+        for i in range(listed.n):
+            listed.counts[i] = rows_and_weight(listed.rows[i])
+
+
+cdef void centre_values(
+    const double* y, NodeView* view, ListedRows* listed
+) noexcept nogil:
+    """Gather y, and turn its distance from the mean of the node into whole numbers, as
+    fine as their sum allows. The node's margin then covers that rounding."""
+    cdef:
+        int64_t i, total = 0, weight = <int64_t>view.totals.weight
+        int exponent = 0, bits = SUM_BITS
+        double centre = view.totals.centre[0], largest = 0.0, size, scale
+    for i in range(listed.n):
+        listed.y[i] = y[number_of(listed.rows[i])]
+        size = fabs(listed.y[i] - centre)
+        largest = size if size > largest else largest
+    frexp(largest, &exponent)
+    exponent = max(exponent, LEAST_EXPONENT)
+    while weight > 0:
+        weight >>= 1
+        bits -= 1
+    bits = min(bits, MOST_BITS)
+    listed.unit = ldexp(1.0, exponent - bits)
+    scale = ldexp(1.0, bits - exponent)
+    for i in range(listed.n):
+        listed.residuals[i] = (
+            <int64_t>((listed.y[i] - centre) * scale)
+            * <int64_t>(listed.rows[i] >> 48)
+        )
+        total += listed.residuals[i]
+    listed.total = total
+    view.margin += 8.0 * listed.unit * sqrt(view.totals.weight * view.totals.squares)
