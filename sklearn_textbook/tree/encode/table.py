@@ -144,20 +144,22 @@ class EncodedTable:
         return ranks
 
     def row_values(self):
-        """Every row's value, for all columns.
+        """The values of every row, side by side.
 
         Returns
         -------
-        values : ndarray of float64, shape (n_columns, n_rows)
+        values : ndarray of float64, shape (n_rows, n_columns)
             Undefined where a value is missing and in nominal columns that are not
             sorted. Made on the first call, then kept; read-only.
         """
-        values = self._codes.get("row_values")
-        if values is None:
-            values = np.empty(self.order.shape)
+        row_values = self._codes.get("row_values")
+        if row_values is None:
+            row_values = np.empty((self.n_rows, self.n_columns))
             ranks = self.ranks()
             for column in range(self.n_columns):
-                np.take(self.values[column], ranks[column], out=values[column], mode="clip")
-            values.flags.writeable = False
-            values = self._codes.setdefault("row_values", values)
-        return values
+                row_values[:, column] = self.values[column].take(
+                    ranks[column], mode="clip"
+                )
+            row_values.flags.writeable = False
+            row_values = self._codes.setdefault("row_values", row_values)
+        return row_values

@@ -10,12 +10,12 @@ from sklearn_textbook.tree.grow._row_list cimport (
     Draw,
     draw_column,
     finish_draw,
-    gather_values,
+    gather_cells,
     note_column,
     start_draw,
 )
 from sklearn_textbook.tree.split._counted cimport ones_in
-from sklearn_textbook.tree.split._drawn_cut cimport ValuedColumn, try_drawn_cut
+from sklearn_textbook.tree.split._drawn_cut cimport try_drawn_cut
 from sklearn_textbook.tree.split._listed cimport (
     LISTED_TWO_CLASSES,
     LISTED_VALUES,
@@ -48,26 +48,26 @@ cdef void search_drawn_cuts(
     const Problem* problem, RowList* row_list, Worker* worker, Frame* frame,
     NodeView* view, Division* division
 ) noexcept nogil:
-    """One threshold for every column that is drawn. Values are read column by column,
+    """One threshold for every column that is drawn. Cells are read column by column,
     and only those of the best one are kept."""
     cdef:
         Draw draw
-        ValuedColumn* column = &row_list.valued[0]
-        ValuedColumn* other = &row_list.valued[1]
         int32_t number
+        int64_t place = 0
         bint varies
     clear_division(division)
     start_draw(problem, worker, frame, &draw)
     number = draw_column(problem, worker, &draw)
     while number >= 0:
-        varies = gather_values(row_list, frame, number, column)
+        varies = gather_cells(problem, row_list, frame, number, place)
         note_column(worker, number, varies, &draw)
         if draw.n_found == 1 and varies:
             describe_rows(row_list, frame, view)
         if varies and try_drawn_cut(
-            problem, view, &worker.scratch, &row_list.listed, column, number, division
+            problem, view, &worker.scratch, &row_list.listed, &row_list.drawn[place],
+            number, division
         ):
-            column, other = other, column
+            place = 1 - place
         number = draw_column(problem, worker, &draw)
     finish_draw(worker, frame, &draw)
 

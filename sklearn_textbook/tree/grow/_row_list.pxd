@@ -3,7 +3,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from sklearn_textbook.tree.grow._buffers cimport Frame
 from sklearn_textbook.tree.grow._workers cimport Worker
 from sklearn_textbook.tree.split._counted cimport CountedColumn
-from sklearn_textbook.tree.split._drawn_cut cimport ValuedColumn
+from sklearn_textbook.tree.split._drawn_cut cimport DrawnColumn
 from sklearn_textbook.tree.split._listed cimport Division, ListedRows
 from sklearn_textbook.tree.split._types cimport Problem
 
@@ -31,10 +31,12 @@ cdef struct RowList:
     double* y  # regression: of all rows of the table
     double* local_y
     uint8_t* goes_left  # rows of the node at hand
-    # thresholds drawn at random: values in place of codes
+    # thresholds drawn at random: values of every row of the table, and those of the
+    # rows of one subtree, by columns
     const double* values
     double* local_values
-    ValuedColumn[2] valued  # the column at hand and the best one
+    DrawnColumn[2] drawn  # the column at hand and the best one
+    double* drawn_cells
 
 # Columns being drawn for a node.
 cdef struct Draw:
@@ -50,7 +52,8 @@ cdef int start_row_list(
 ) noexcept nogil
 cdef void free_row_list(RowList* row_list) noexcept nogil
 cdef void make_local(
-    RowList* row_list, const Frame* frame, const int32_t* active
+    const Problem* problem, RowList* row_list, const Frame* frame,
+    const int32_t* active
 ) noexcept nogil
 cdef void start_draw(
     const Problem* problem, Worker* worker, const Frame* frame, Draw* draw
@@ -61,8 +64,9 @@ cdef int32_t draw_column(
 cdef void note_column(
     Worker* worker, int32_t number, bint varies, Draw* draw
 ) noexcept nogil
-cdef bint gather_values(
-    const RowList* row_list, const Frame* frame, int64_t number, ValuedColumn* column
+cdef bint gather_cells(
+    const Problem* problem, RowList* row_list, const Frame* frame, int64_t number,
+    int64_t place
 ) noexcept nogil
 cdef void finish_draw(Worker* worker, Frame* frame, const Draw* draw) noexcept nogil
 cdef int64_t draw_columns(

@@ -15,6 +15,7 @@ from sklearn_textbook.tree.split._random cimport child_state, random_below
 cdef enum:
     LOCAL_BYTES = 1048576  # cells that stay in the cache of one core
     MOST_LOCAL_ROWS = 16384
+    MOST_BY_VALUE = 2048  # rows of a large subtree whose values are read one by one
 
 
 cdef int start_row_list(
@@ -39,8 +40,7 @@ cdef int start_row_list(
     row_list.local_y = <double*>malloc(n_values * sizeof(double))
     if draws_cuts:
         row_list.local_values = <double*>malloc(size)
-        row_list.valued[0].values = <double*>malloc(2 * n_rows * sizeof(double))
-        row_list.valued[1].values = row_list.valued[0].values + n_rows
+        row_list.drawn_cells = <double*>malloc(2 * n_rows * sizeof(double))
     else:
         row_list.local_codes = <uint32_t*>malloc(size)
     if (
@@ -51,7 +51,7 @@ cdef int start_row_list(
     ):
         return -1
     if draws_cuts:
-        return 0 if row_list.valued[0].values != NULL else -1
+        return 0 if row_list.drawn_cells != NULL else -1
     return start_columns(problem, row_list)
 
 
@@ -90,7 +90,7 @@ cdef void free_row_list(RowList* row_list) noexcept nogil:
     free(row_list.local_codes)
     free(row_list.goes_left)
     free(row_list.local_values)
-    free(row_list.valued[0].values)
+    free(row_list.drawn_cells)
     free(row_list.listed.counts)
     free(row_list.listed.y)
     free(row_list.listed.residuals)
@@ -99,38 +99,50 @@ cdef void free_row_list(RowList* row_list) noexcept nogil:
     memset(row_list, 0, sizeof(RowList))
 
 
-cdef void copy_cells(
+cdef void copy_codes(
     RowList* row_list, const Frame* frame, int64_t number
 ) noexcept nogil:
-    """Copy the codes or values of a node's rows in one column."""
+    """Copy the codes of a node's rows in one column."""
     cdef:
         const uint64_t* rows = row_list.rows + frame.start
-        const uint32_t* codes
-        const double* values
-        uint32_t* local_codes
-        double* local_values
+        const uint32_t* codes = row_list.codes + number * row_list.stride
+        uint32_t* local_codes = row_list.local_codes + number * row_list.local_rows
         int64_t i
-    if row_list.values != NULL:
-        values = row_list.values + number * row_list.stride
-        local_values = row_list.local_values + number * row_list.local_rows
-        for i in range(frame.n_rows):
-            local_values[i] = values[number_of(rows[i])]
-    else:
-        codes = row_list.codes + number * row_list.stride
-        local_codes = row_list.local_codes + number * row_list.local_rows
-        for i in range(frame.n_rows):
-            local_codes[i] = codes[number_of(rows[i])]
+    for i in range(frame.n_rows):
+        local_codes[i] = codes[number_of(rows[i])]
+
+
+cdef void copy_values(
+    const Problem* problem, RowList* row_list, const Frame* frame,
+    const int32_t* active
+) noexcept nogil:
+    """Copy the values of a node's rows. Those of a row stand side by side, so one row
+    is read after the other."""
+    cdef:
+        const uint64_t* rows = row_list.rows + frame.start
+        const double* values
+        int64_t i, j
+    for i in range(frame.n_rows):
+        values = row_list.values + number_of(rows[i]) * problem.n_columns
+        for j in range(frame.n_active):
+            row_list.local_values[active[j] * row_list.local_rows + i] = (
+                values[active[j]]
+            )
 
 
 cdef void make_local(
-    RowList* row_list, const Frame* frame, const int32_t* active
+    const Problem* problem, RowList* row_list, const Frame* frame,
+    const int32_t* active
 ) noexcept nogil:
     """Copy the cells of a node's rows, and number them 0, 1, ... for all below it."""
     cdef:
         int64_t i
         uint64_t* rows = row_list.rows + frame.start
-    for i in range(frame.n_active):
-        copy_cells(row_list, frame, active[i])
+    if row_list.values != NULL:
+        copy_values(problem, row_list, frame, active)
+    else:
+        for i in range(frame.n_active):
+            copy_codes(row_list, frame, active[i])
     if row_list.y != NULL:
         for i in range(frame.n_rows):
             row_list.local_y[i] = row_list.y[number_of(rows[i])]
@@ -167,27 +179,50 @@ cdef bint gather_codes(
 
 
 cdef bint gather_values(
-    const RowList* row_list, const Frame* frame, int64_t number, ValuedColumn* column
+    const double* values, int64_t stride, const uint64_t* rows, int64_t n,
+    DrawnColumn* column
 ) noexcept nogil:
-    """The same for values."""
+    """The same for values that stand ``stride`` apart."""
     cdef:
-        const uint64_t* rows = row_list.rows + frame.start
-        const double* values
-        double smallest, largest, value
+        double smallest = values[stride * number_of(rows[0])], largest = smallest, value
         int64_t i
-    if row_list.is_local:
-        values = row_list.local_values + number * row_list.local_rows
-    else:
-        values = row_list.values + number * row_list.stride
-    smallest = largest = values[number_of(rows[0])]
-    for i in range(frame.n_rows):
-        value = values[number_of(rows[i])]
+    for i in range(n):
+        value = values[stride * number_of(rows[i])]
         column.values[i] = value
         smallest = value if value < smallest else smallest
         largest = value if value > largest else largest
     column.smallest = smallest
     column.largest = largest
     return smallest < largest
+
+
+cdef bint gather_cells(
+    const Problem* problem, RowList* row_list, const Frame* frame, int64_t number,
+    int64_t place
+) noexcept nogil:
+    """Values of a column, but codes in large nodes, as they take half the room."""
+    cdef:
+        const uint64_t* rows = row_list.rows + frame.start
+        const double* values = problem.values + number * problem.values_stride
+        DrawnColumn* column = &row_list.drawn[place]
+        double* cells = row_list.drawn_cells + place * row_list.n_rows
+        bint varies
+    column.values = cells
+    if row_list.is_local:
+        return gather_values(
+            row_list.local_values + number * row_list.local_rows, 1, rows, frame.n_rows,
+            column
+        )
+    if frame.n_rows <= MOST_BY_VALUE:
+        return gather_values(
+            row_list.values + number, problem.n_columns, rows, frame.n_rows, column
+        )
+    column.values = NULL
+    column.coded.codes = <uint32_t*>cells
+    varies = gather_codes(row_list, frame, number, &column.coded)
+    column.smallest = values[column.coded.smallest]
+    column.largest = values[column.coded.largest]
+    return varies
 
 
 cdef void start_draw(

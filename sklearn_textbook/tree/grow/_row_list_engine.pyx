@@ -214,7 +214,7 @@ cdef int grow_all(
             FEW_ROWS < frame.n_rows
             and frame.n_active <= COPIES_PAY * problem.max_features
         ):
-            make_local(row_list, &frame, worker.active)
+            make_local(problem, row_list, &frame, worker.active)
             n_waiting = worker.stack.n_frames
         if split_node(problem, row_list, worker, &arena, &frame) < 0:
             return -1
@@ -256,14 +256,14 @@ cdef class ListGrower:
     cdef int fill_rows(self, dict settings) except -1:
         """List the rows that take part."""
         cdef:
-            const uint32_t[:, ::1] codes
+            const uint32_t[:, ::1] codes = settings["ranks"]
             const double[:, ::1] values
             const int32_t[:, ::1] label
             const double[:, ::1] y
             const double[::1] weight
             const uint32_t[::1] row_number
             RowList* row_list = &self.row_list
-            int64_t row, i, n_table_rows = settings["cells"].shape[1]
+            int64_t row, i, n_table_rows = codes.shape[1]
             bint is_weighted = settings["weight"] is not None
             bint is_numbered = settings["row_number"] is not None
             bint is_classifier = self.problem.is_classifier
@@ -281,11 +281,9 @@ cdef class ListGrower:
             if row_list.y == NULL:
                 raise MemoryError()
         if self.problem.random_splitter:
-            values = settings["cells"]
+            values = settings["row_values"]
             row_list.values = &values[0, 0]
-        else:
-            codes = settings["cells"]
-            row_list.codes = &codes[0, 0]
+        row_list.codes = &codes[0, 0]
         row_list.stride = n_table_rows
         with nogil:
             for row in range(n_table_rows):

@@ -268,8 +268,9 @@ def grow_tree(table, target, rules, *, sample_weight=None, random_state=0, n_thr
         weight = np.ones(target.n_rows) if weight is None else weight.copy()
     settings = _collect_settings(table, target, rules, weight, row_number, random_state)
     if choose_engine(table, target, rules, weight) == "row-list":
-        cells = table.row_values() if rules.random_splitter else table.ranks()
-        grown = grow_from_list(settings | {"cells": cells})
+        settings["ranks"] = table.ranks()
+        settings["row_values"] = table.row_values() if rules.random_splitter else None
+        grown = grow_from_list(settings)
     else:
         grown = grow_nodes(settings, n_threads)
     nodes, flat_statistics, level_branch, surrogates = grown

@@ -1,3 +1,4 @@
+from sklearn_textbook.tree.split._counted cimport CountedColumn
 from sklearn_textbook.tree.split._listed cimport Division, ListedRows
 from sklearn_textbook.tree.split._types cimport (
     NodeView,
@@ -6,14 +7,16 @@ from sklearn_textbook.tree.split._types cimport (
     int32_t,
 )
 
-# A column of the node at hand, in the order of the list of rows.
-cdef struct ValuedColumn:
+# A column of the node at hand, in the order of the list of rows: values, or codes if
+# ``values`` is NULL.
+cdef struct DrawnColumn:
     double* values
+    CountedColumn coded
     double smallest
     double largest
 
 cdef bint try_drawn_cut(
     const Problem* problem, const NodeView* view, Scratch* scratch,
-    const ListedRows* listed, const ValuedColumn* column, int32_t number,
+    const ListedRows* listed, const DrawnColumn* column, int32_t number,
     Division* division
 ) noexcept nogil

@@ -10,7 +10,7 @@ node's margin covers.
 from libc.string cimport memset
 
 from sklearn_textbook.tree.split._best cimport score_to_beat, take
-from sklearn_textbook.tree.split._counted cimport ones_in
+from sklearn_textbook.tree.split._counted cimport CountedColumn, ones_in
 from sklearn_textbook.tree.split._impurity cimport goodness
 from sklearn_textbook.tree.split._listed cimport (
     LISTED_CLASSES,
@@ -20,79 +20,107 @@ from sklearn_textbook.tree.split._listed cimport (
     listed_weight,
 )
 from sklearn_textbook.tree.split._random cimport child_state, random_unit
-from sklearn_textbook.tree.split._types cimport int64_t, uint64_t
+from sklearn_textbook.tree.split._types cimport int64_t, uint32_t, uint64_t
+
+
+# Values, or codes as whole numbers with a sign, which vector units compare.
+ctypedef fused Cell:
+    double
+    int32_t
 
 
 cdef uint64_t count_left(
-    const ListedRows* listed, const double* values, double threshold
+    const ListedRows* listed, const Cell* cells, Cell last
 ) noexcept nogil:
-    """Counts of the rows with values up to the threshold."""
+    """Counts of the rows with cells up to the last."""
     cdef:
         const uint64_t* counts = listed.counts
         int64_t i
         uint64_t left = 0
     for i in range(listed.n):
-        left += counts[i] if values[i] <= threshold else <uint64_t>0
+        # All bits or none, so that there is no branch.
+        left += counts[i] & -<uint64_t>(cells[i] <= last)
     return left
 
 
 cdef int64_t sum_left(
-    const ListedRows* listed, const double* values, double threshold
+    const ListedRows* listed, const Cell* cells, Cell last
 ) noexcept nogil:
-    """Residuals of the rows with values up to the threshold."""
+    """Residuals of the rows with cells up to the last."""
     cdef:
         const int64_t* residuals = listed.residuals
         int64_t i, left = 0
     for i in range(listed.n):
-        left += residuals[i] if values[i] <= threshold else <int64_t>0
+        left += residuals[i] & -<int64_t>(cells[i] <= last)
     return left
 
 
 cdef void sum_left_classes(
-    const ListedRows* listed, const double* values, double threshold, double* sums,
+    const ListedRows* listed, const Cell* cells, Cell last, double* sums,
     int64_t n_classes
 ) noexcept nogil:
-    """Class weights of the rows with values up to the threshold."""
+    """Class weights of the rows with cells up to the last."""
     cdef:
         int64_t i
         uint64_t row
     memset(sums, 0, n_classes * sizeof(double))
     for i in range(listed.n):
         row = listed.rows[i]
-        # No branch: whether a row is on the left is hard to foretell.
         sums[class_of(row)] += <double>(
-            <int64_t>(row >> 48) * <int64_t>(values[i] <= threshold)
+            <int64_t>(row >> 48) * <int64_t>(cells[i] <= last)
         )
+
+
+cdef uint32_t find_cut(
+    const double* values, const CountedColumn* column, double threshold
+) noexcept nogil:
+    """The last code whose value is not above the threshold, which lies between the
+    values of the smallest and the largest code."""
+    cdef uint32_t low = column.smallest, high = column.largest, middle
+    while high - low > 1:
+        middle = low + (high - low) // 2
+        if values[middle] <= threshold:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+cdef void count_child(
+    const Problem* problem, const ListedRows* listed, const Cell* cells, Cell last,
+    double* left, Division* cut
+) noexcept nogil:
+    """What child 0 holds: counts, and residuals or class weights."""
+    cut.counts = count_left(listed, cells, last)
+    cut.sum = 0
+    if listed.kind == LISTED_TWO_CLASSES:
+        left[1] = <double>ones_in(cut.counts)
+        left[0] = <double>listed_weight(listed.kind, cut.counts) - left[1]
+    elif listed.kind == LISTED_CLASSES:
+        sum_left_classes(listed, cells, last, left, problem.n_statistics)
+    else:
+        cut.sum = sum_left(listed, cells, last)
+        left[0] = <double>cut.sum * listed.unit
 
 
 cdef double score_cut(
     const Problem* problem, const NodeView* view, Scratch* scratch,
-    const ListedRows* listed, const double* values, double threshold, Division* cut
+    const ListedRows* listed, const Division* cut
 ) noexcept nogil:
-    """Decrease of weighted impurity; also counts child 0."""
+    """Decrease of weighted impurity, from what child 0 holds."""
     cdef:
         double* left = scratch.left
         double* right = scratch.right
-        double weight, other_weight, score = -view.totals.goodness
+        double weight = <double>listed_weight(listed.kind, cut.counts), score = 0.0
         int64_t k
-    cut.counts = count_left(listed, values, threshold)
-    weight = <double>listed_weight(listed.kind, cut.counts)
-    other_weight = view.totals.weight - weight
-    if listed.kind == LISTED_TWO_CLASSES:
-        left[1] = <double>ones_in(cut.counts)
-        left[0] = weight - left[1]
-    elif listed.kind == LISTED_CLASSES:
-        sum_left_classes(listed, values, threshold, left, problem.n_statistics)
-    else:
-        cut.sum = sum_left(listed, values, threshold)
-        left[0] = <double>cut.sum * listed.unit
-        right[0] = <double>(listed.total - cut.sum) * listed.unit
-        score = 0.0
     if problem.is_classifier:
+        score = -view.totals.goodness
         for k in range(problem.n_statistics):
             right[k] = view.totals.sums[k] - left[k]
+    else:
+        right[0] = <double>(listed.total - cut.sum) * listed.unit
     score += goodness(problem, left, weight)
-    score += goodness(problem, right, other_weight)
+    score += goodness(problem, right, view.totals.weight - weight)
     return score
 
 
@@ -113,7 +141,7 @@ cdef bint leaves_enough(
 
 cdef bint try_drawn_cut(
     const Problem* problem, const NodeView* view, Scratch* scratch,
-    const ListedRows* listed, const ValuedColumn* column, int32_t number,
+    const ListedRows* listed, const DrawnColumn* column, int32_t number,
     Division* division
 ) noexcept nogil:
     """Draw a threshold of one column; whether it divides the rows better than
@@ -126,10 +154,17 @@ cdef bint try_drawn_cut(
         Division cut
     if threshold >= largest:
         threshold = smallest
-    cut.sum = 0
-    score = score_cut(
-        problem, view, scratch, listed, column.values, threshold, &cut
-    )
+    if column.values != NULL:
+        count_child(problem, listed, column.values, threshold, scratch.left, &cut)
+    else:
+        cut.cut = find_cut(
+            problem.values + number * problem.values_stride, &column.coded, threshold
+        )
+        count_child(
+            problem, listed, <const int32_t*>column.coded.codes, <int32_t>cut.cut,
+            scratch.left, &cut
+        )
+    score = score_cut(problem, view, scratch, listed, &cut)
     if not leaves_enough(problem, view, listed, cut.counts):
         return False
     if not score > score_to_beat(problem, &division.best, view.margin):
@@ -139,6 +174,8 @@ cdef bint try_drawn_cut(
     division.best.kind = problem.kind[number]
     division.best.threshold = threshold
     division.values = column.values
+    division.column = &column.coded
+    division.cut = cut.cut
     division.counts = cut.counts
     division.sum = cut.sum
     return True
