@@ -1,3 +1,5 @@
+from libc.stdint cimport int64_t
+
 from sklearn_textbook.tree.grow._buffers cimport Frame
 from sklearn_textbook.tree.grow._measure cimport Children
 from sklearn_textbook.tree.grow._row_list cimport RowList
@@ -11,6 +13,10 @@ cdef void describe_rows(
 cdef void search_drawn_cuts(
     const Problem* problem, RowList* row_list, Worker* worker, Frame* frame,
     NodeView* view, Division* division
+) noexcept nogil
+cdef void search_listed(
+    const Problem* problem, RowList* row_list, Worker* worker, const Frame* frame,
+    NodeView* view, int64_t n_visit, Division* division
 ) noexcept nogil
 cdef void measure_division(
     const Problem* problem, const NodeView* view, const RowList* row_list,

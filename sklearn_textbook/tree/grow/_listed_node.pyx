@@ -27,6 +27,12 @@ from sklearn_textbook.tree.split._listed cimport (
     listed_rows,
     listed_weight,
 )
+from sklearn_textbook.tree.split._listed_search cimport (
+    Kernel,
+    ListContest,
+    search_list,
+)
+from sklearn_textbook.tree.split._value_histogram cimport start_values, value_kernel
 from sklearn_textbook.tree.split._types cimport int32_t, int64_t, uint8_t, uint64_t
 
 
@@ -70,6 +76,32 @@ cdef void search_drawn_cuts(
             place = 1 - place
         number = draw_column(problem, worker, &draw)
     finish_draw(worker, frame, &draw)
+
+
+cdef void search_listed(
+    const Problem* problem, RowList* row_list, Worker* worker, const Frame* frame,
+    NodeView* view, int64_t n_visit, Division* division
+) noexcept nogil:
+    """The best threshold of the columns that were drawn."""
+    cdef:
+        ListContest contest
+        const Kernel* kernel
+    describe_rows(row_list, frame, view)
+    contest.problem = problem
+    contest.listed = &row_list.listed
+    contest.scratch = &worker.scratch
+    contest.division = division
+    contest.n = view.totals.weight
+    contest.margin = view.margin
+    contest.lowest = max(problem.min_samples_leaf, 1)
+    contest.highest = frame.n_rows - contest.lowest
+    contest.most_bins = row_list.most_bins
+    start_values(view, &contest)
+    kernel = value_kernel()
+    search_list(
+        kernel, &contest, row_list.columns, n_visit, row_list.keys, row_list.spare,
+        row_list.is_open
+    )
 
 
 cdef void measure_values(

@@ -26,6 +26,8 @@ cdef struct RowList:
     uint64_t* keys
     uint64_t* spare
     uint8_t* is_open
+    int64_t bin_words  # numbers of 64 bits in each of the bins
+    int64_t most_bins
     # the rows of the node at hand, but for two classes that are divided by Gini
     ListedRows listed
     double* y  # regression: of all rows of the table

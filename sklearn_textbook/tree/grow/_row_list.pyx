@@ -15,6 +15,7 @@ from sklearn_textbook.tree.split._random cimport child_state, random_below
 cdef enum:
     LOCAL_BYTES = 1048576  # cells that stay in the cache of one core
     MOST_LOCAL_ROWS = 16384
+    MOST_BIN_WORDS = 4096  # of one column
     MOST_BY_VALUE = 2048  # rows of a large subtree whose values are read one by one
 
 
@@ -55,14 +56,32 @@ cdef int start_row_list(
     return start_columns(problem, row_list)
 
 
+cdef void size_bins(const Problem* problem, RowList* row_list) noexcept nogil:
+    """Two classes: counts in one number. Values: counts and two sums. Classes: counts,
+    and 32 bits for each of them; fewer bins if there are many."""
+    cdef int64_t n_classes = problem.n_statistics
+    row_list.bin_words = 3
+    row_list.most_bins = MOST_BINS
+    if problem.is_classifier and n_classes == 2:
+        row_list.bin_words = 1
+    elif problem.is_classifier:
+        row_list.bin_words = 1 + (n_classes + 1) // 2
+        while row_list.most_bins > 16 and (
+            row_list.most_bins * row_list.bin_words > MOST_BIN_WORDS
+        ):
+            row_list.most_bins //= 2
+
+
 cdef int start_columns(const Problem* problem, RowList* row_list) noexcept nogil:
     """Room for the codes and bins of the columns that a node tries."""
     cdef:
-        int64_t n_slots = problem.max_features, n_rows = row_list.n_rows, i
+        int64_t n_slots = problem.max_features, n_rows = row_list.n_rows, i, size
+    size_bins(problem, row_list)
+    size = (row_list.most_bins + 1) * row_list.bin_words
     row_list.keys = <uint64_t*>malloc((n_rows + 1) * sizeof(uint64_t))
     row_list.columns = <CountedColumn*>malloc(n_slots * sizeof(CountedColumn))
     row_list.gathered = <uint32_t*>malloc(n_slots * n_rows * sizeof(uint32_t))
-    row_list.bins = <uint64_t*>malloc(n_slots * (MOST_BINS + 1) * sizeof(uint64_t))
+    row_list.bins = <uint64_t*>malloc(n_slots * size * sizeof(uint64_t))
     row_list.sums = <double*>malloc(2 * n_slots * (MOST_BINS + 1) * sizeof(double))
     row_list.is_open = <uint8_t*>malloc(MOST_BINS)
     if (
@@ -72,7 +91,7 @@ cdef int start_columns(const Problem* problem, RowList* row_list) noexcept nogil
         return -1
     for i in range(n_slots):
         row_list.columns[i].codes = row_list.gathered + i * n_rows
-        row_list.columns[i].bins = row_list.bins + i * (MOST_BINS + 1)
+        row_list.columns[i].bins = row_list.bins + i * size
         row_list.columns[i].ones = row_list.sums + 2 * i * (MOST_BINS + 1)
         row_list.columns[i].weight = row_list.columns[i].ones + MOST_BINS + 1
     return 0

@@ -25,6 +25,7 @@ from sklearn_textbook.tree.grow._measure cimport Children
 from sklearn_textbook.tree.grow._listed_node cimport (
     measure_division,
     search_drawn_cuts,
+    search_listed,
 )
 from sklearn_textbook.tree.grow._missing cimport branch_for_missing
 from sklearn_textbook.tree.grow._node cimport (
@@ -125,15 +126,18 @@ cdef void choose_division(
     n_visit = draw_columns(problem, row_list, worker, frame)
     if n_visit == 0:
         return
-    find_division(problem, row_list, frame, view, n_visit, &contest)
-    division.best = contest.best
-    if contest.best.column < 0:
-        return
-    division.best.column = worker.visit[contest.place]
-    division.best.kind = problem.kind[division.best.column]
-    division.column = &row_list.columns[contest.place]
-    division.cut = contest.cut
-    division.counts = contest.counts
+    if row_list.listed.kind == LISTED_TWO_CLASSES:
+        find_division(problem, row_list, frame, view, n_visit, &contest)
+        division.best = contest.best
+        if contest.best.column >= 0:
+            division.column = &row_list.columns[contest.place]
+        division.cut = contest.cut
+        division.counts = contest.counts
+    else:
+        search_listed(problem, row_list, worker, frame, view, n_visit, division)
+    if division.best.column >= 0:
+        division.best.column = worker.visit[division.column - row_list.columns]
+        division.best.kind = problem.kind[division.best.column]
 
 
 cdef int split_node(

@@ -201,10 +201,10 @@ def _divides_lists(target, rules):
         if target.is_classifier:
             return target.n_classes[0] <= MOST_LISTED_CLASSES
         return rules.criterion == "squared_error"
-    return (
-        rules.criterion == "gini"
-        and target.n_classes[0] == 2
-        and rules.min_weight_leaf <= 0
+    if rules.min_weight_leaf > 0:
+        return False
+    return rules.criterion == "squared_error" or (
+        rules.criterion == "gini" and target.n_classes[0] == 2
     )
 
 
