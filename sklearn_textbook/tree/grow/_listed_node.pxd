@@ -18,6 +18,11 @@ cdef void search_listed(
     const Problem* problem, RowList* row_list, Worker* worker, const Frame* frame,
     NodeView* view, int64_t n_visit, Division* division
 ) noexcept nogil
+cdef bint is_pair(const Problem* problem, const Frame* frame) noexcept nogil
+cdef bint divide_pair(
+    const Problem* problem, RowList* row_list, Worker* worker, Frame* frame,
+    Division* division
+) noexcept nogil
 cdef void measure_division(
     const Problem* problem, const NodeView* view, const RowList* row_list,
     const Division* division, Children* children

@@ -11,11 +11,16 @@ from sklearn_textbook.tree.grow._row_list cimport (
     draw_column,
     finish_draw,
     gather_cells,
+    gather_codes,
     note_column,
     start_draw,
 )
-from sklearn_textbook.tree.split._counted cimport ones_in
-from sklearn_textbook.tree.split._drawn_cut cimport try_drawn_cut
+from sklearn_textbook.tree.split._counted cimport (
+    CountedColumn,
+    number_of,
+    ones_in,
+)
+from sklearn_textbook.tree.split._drawn_cut cimport draw_threshold, try_drawn_cut
 from sklearn_textbook.tree.split._listed cimport (
     LISTED_TWO_CLASSES,
     LISTED_VALUES,
@@ -33,7 +38,14 @@ from sklearn_textbook.tree.split._listed_search cimport (
     search_list,
 )
 from sklearn_textbook.tree.split._value_histogram cimport start_values, value_kernel
-from sklearn_textbook.tree.split._types cimport int32_t, int64_t, uint8_t, uint64_t
+from sklearn_textbook.tree.split._types cimport (
+    ERROR,
+    MISSING_SURROGATE,
+    int32_t,
+    int64_t,
+    uint8_t,
+    uint64_t,
+)
 
 
 cdef void describe_rows(
@@ -102,6 +114,100 @@ cdef void search_listed(
         kernel, &contest, row_list.columns, n_visit, row_list.keys, row_list.spare,
         row_list.is_open
     )
+
+
+cdef bint is_pair(const Problem* problem, const Frame* frame) noexcept nogil:
+    """Whether the node has two rows, which any column divides that tells them apart.
+    There are many such nodes."""
+    return (
+        frame.n_rows == 2
+        and problem.min_samples_leaf <= 1
+        and problem.min_weight_leaf <= 0.0
+        and problem.missing_mode != MISSING_SURROGATE
+        and problem.criterion != ERROR
+    )
+
+
+cdef bint divide_pair(
+    const Problem* problem, RowList* row_list, Worker* worker, Frame* frame,
+    Division* division
+) noexcept nogil:
+    """Divide two rows by the first column that tells them apart, and measure the
+    children, which are leaves. Returns whether there is such a column."""
+    cdef:
+        Children* children = &worker.children
+        const uint64_t* rows = row_list.rows + frame.start
+        const double* y = row_list.local_y if row_list.is_local else row_list.y
+        int64_t child, c, size = problem.n_statistics
+        uint64_t row
+        double weight
+        double* values
+    clear_division(division)
+    children.n_children = 2
+    children.n_missing = 0
+    if not draw_for_pair(problem, row_list, worker, frame, division):
+        return False
+    for child in range(2):
+        row = rows[child if row_list.goes_left[0] else 1 - child]
+        weight = <double>(row >> 48)
+        values = children.values + child * size
+        if row_list.listed.kind == LISTED_VALUES:
+            values[0] = y[number_of(row)]
+        elif row_list.listed.kind == LISTED_TWO_CLASSES:
+            values[1] = <double>class_of(row)
+            values[0] = weight - values[1]
+        else:
+            for c in range(size):
+                values[c] = 0.0
+            values[class_of(row)] = weight
+        children.n_rows[child] = 1
+        children.weight[child] = weight
+        children.impurity[child] = 0.0
+        children.is_pure[child] = True
+        children.fixed[child] = 0
+    return True
+
+
+cdef bint draw_for_pair(
+    const Problem* problem, RowList* row_list, Worker* worker, Frame* frame,
+    Division* division
+) noexcept nogil:
+    """Draw columns until one tells the two rows apart."""
+    cdef:
+        Draw draw
+        CountedColumn* column = &row_list.drawn[0].coded
+        int32_t number
+        bint varies = False, first_is_left
+    start_draw(problem, worker, frame, &draw)
+    number = draw_column(problem, worker, &draw)
+    while number >= 0 and not varies:
+        if problem.random_splitter:
+            varies = gather_cells(problem, row_list, frame, number, 0)
+        else:
+            column = &row_list.columns[0]
+            varies = gather_codes(row_list, frame, number, column)
+        note_column(worker, number, varies, &draw)
+        if not varies:
+            number = draw_column(problem, worker, &draw)
+    finish_draw(worker, frame, &draw)
+    if not varies:
+        return False
+    division.best.column = number
+    division.best.kind = problem.kind[number]
+    division.column = column
+    if problem.random_splitter:
+        division.best.threshold = draw_threshold(
+            frame.random_state, &row_list.drawn[0], number
+        )
+        first_is_left = (
+            row_list.drawn[0].values[0] < row_list.drawn[0].values[1]
+        )
+    else:
+        division.cut = column.smallest
+        first_is_left = column.codes[0] < column.codes[1]
+    row_list.goes_left[0] = first_is_left
+    row_list.goes_left[1] = not first_is_left
+    return True
 
 
 cdef void measure_values(

@@ -66,6 +66,9 @@ cdef int32_t draw_column(
 cdef void note_column(
     Worker* worker, int32_t number, bint varies, Draw* draw
 ) noexcept nogil
+cdef bint gather_codes(
+    const RowList* row_list, const Frame* frame, int64_t number, CountedColumn* column
+) noexcept nogil
 cdef bint gather_cells(
     const Problem* problem, RowList* row_list, const Frame* frame, int64_t number,
     int64_t place

@@ -23,6 +23,8 @@ from sklearn_textbook.tree.grow._buffers cimport (
 from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.grow._measure cimport Children
 from sklearn_textbook.tree.grow._listed_node cimport (
+    divide_pair,
+    is_pair,
     measure_division,
     search_drawn_cuts,
     search_listed,
@@ -155,11 +157,15 @@ cdef int split_node(
         int64_t child
         int first
         bint moves
-    choose_division(problem, row_list, worker, arena, frame, &view, &division)
-    if division.best.column < 0:
-        return 0
-    mark_rows(row_list, frame.n_rows, &division)
-    measure_division(problem, &view, row_list, &division, children)
+    if is_pair(problem, frame):
+        if not divide_pair(problem, row_list, worker, frame, &division):
+            return 0
+    else:
+        choose_division(problem, row_list, worker, arena, frame, &view, &division)
+        if division.best.column < 0:
+            return 0
+        mark_rows(row_list, frame.n_rows, &division)
+        measure_division(problem, &view, row_list, &division, children)
     node.improvement = improvement_of(problem, node, children, &division.best)
     if node.improvement * node.weight / problem.total_weight + 2.2e-16 < (
         problem.min_impurity_decrease

@@ -20,7 +20,7 @@ from sklearn_textbook.tree.split._listed cimport (
     listed_weight,
 )
 from sklearn_textbook.tree.split._random cimport child_state, random_unit
-from sklearn_textbook.tree.split._types cimport int64_t, uint32_t, uint64_t
+from sklearn_textbook.tree.split._types cimport uint32_t
 
 
 # Values, or codes as whole numbers with a sign, which vector units compare.
@@ -139,6 +139,17 @@ cdef bint leaves_enough(
     )
 
 
+cdef double draw_threshold(
+    uint64_t node_state, const DrawnColumn* column, int64_t number
+) noexcept nogil:
+    """A threshold drawn evenly between the smallest and the largest value of a node."""
+    cdef:
+        double smallest = column.smallest, largest = column.largest
+        uint64_t random_state = child_state(node_state, ~number)
+        double threshold = smallest + random_unit(&random_state) * (largest - smallest)
+    return smallest if threshold >= largest else threshold
+
+
 cdef bint try_drawn_cut(
     const Problem* problem, const NodeView* view, Scratch* scratch,
     const ListedRows* listed, const DrawnColumn* column, int32_t number,
@@ -147,13 +158,10 @@ cdef bint try_drawn_cut(
     """Draw a threshold of one column; whether it divides the rows better than
     ``division``, which it then replaces."""
     cdef:
-        double smallest = column.smallest, largest = column.largest
-        uint64_t random_state = child_state(view.random_state, ~<int64_t>number)
-        double threshold = smallest + random_unit(&random_state) * (largest - smallest)
+        double threshold = draw_threshold(view.random_state, column, number)
         double score
         Division cut
-    if threshold >= largest:
-        threshold = smallest
+    cut.cut = 0
     if column.values != NULL:
         count_child(problem, listed, column.values, threshold, scratch.left, &cut)
     else:
