@@ -10,7 +10,6 @@ of ``_search``, ``_numeric`` and ``_node``.
 import numpy as np
 
 from libc.math cimport NAN
-from libc.stdlib cimport malloc
 from libc.string cimport memset
 
 from sklearn_textbook.tree.grow._assemble cimport write_nodes
@@ -21,13 +20,10 @@ from sklearn_textbook.tree.grow._buffers cimport (
     start_buffer,
 )
 from sklearn_textbook.tree.grow._layout cimport Node
-from sklearn_textbook.tree.grow._measure cimport Children
-from sklearn_textbook.tree.grow._listed_node cimport (
-    divide_pair,
-    is_pair,
-    measure_division,
-    search_drawn_cuts,
-    search_listed,
+from sklearn_textbook.tree.grow._measure cimport (
+    Children,
+    clear_children,
+    finish_classes,
 )
 from sklearn_textbook.tree.grow._missing cimport branch_for_missing
 from sklearn_textbook.tree.grow._node cimport (
@@ -40,10 +36,8 @@ from sklearn_textbook.tree.grow._row_list cimport (
     RowList,
     divide_rows,
     draw_columns,
-    find_neighbours,
     free_row_list,
     make_local,
-    mark_rows,
     start_row_list,
 )
 from sklearn_textbook.tree.grow._search cimport view_node
@@ -57,17 +51,13 @@ from sklearn_textbook.tree.grow._workers cimport (
 from sklearn_textbook.tree.split._counted cimport (
     FEW_ROWS,
     Contest,
+    ones_in,
+    rows_in,
     search_few_rows,
     start_contest,
+    weight_in,
 )
 from sklearn_textbook.tree.split._histogram cimport search_many_rows
-from sklearn_textbook.tree.split._listed cimport (
-    LISTED_CLASSES,
-    LISTED_TWO_CLASSES,
-    LISTED_VALUES,
-    Division,
-    clear_division,
-)
 from sklearn_textbook.tree.split._types cimport (
     NodeView,
     Problem,
@@ -111,35 +101,25 @@ cdef void find_division(
         )
 
 
-cdef void choose_division(
-    const Problem* problem, RowList* row_list, Worker* worker, const Arena* arena,
-    Frame* frame, NodeView* view, Division* division
+cdef void measure_both(
+    const Problem* problem, const NodeView* view, uint64_t counts, Children* children
 ) noexcept nogil:
-    """Draw columns and divide the node by the best one; the column is -1 if none
-    will do."""
-    cdef:
-        Contest contest
-        int64_t n_visit
-    view_node(problem, arena, worker, frame, view)
-    if problem.random_splitter:
-        search_drawn_cuts(problem, row_list, worker, frame, view, division)
-        return
-    clear_division(division)
-    n_visit = draw_columns(problem, row_list, worker, frame)
-    if n_visit == 0:
-        return
-    if row_list.listed.kind == LISTED_TWO_CLASSES:
-        find_division(problem, row_list, frame, view, n_visit, &contest)
-        division.best = contest.best
-        if contest.best.column >= 0:
-            division.column = &row_list.columns[contest.place]
-        division.cut = contest.cut
-        division.counts = contest.counts
-    else:
-        search_listed(problem, row_list, worker, frame, view, n_visit, division)
-    if division.best.column >= 0:
-        division.best.column = worker.visit[division.column - row_list.columns]
-        division.best.kind = problem.kind[division.best.column]
+    """What the children hold, from the counts of the first."""
+    cdef int64_t child
+    children.n_children = 2
+    children.n_pieces = 0
+    children.n_missing = 0
+    clear_children(problem, children)
+    children.n_rows[0] = rows_in(counts)
+    children.n_rows[1] = view.totals.rows - children.n_rows[0]
+    children.weight[0] = <double>weight_in(counts)
+    children.weight[1] = view.totals.weight - children.weight[0]
+    children.sums[1] = <double>ones_in(counts)
+    children.sums[0] = children.weight[0] - children.sums[1]
+    children.sums[2] = view.totals.sums[0] - children.sums[0]
+    children.sums[3] = view.totals.sums[1] - children.sums[1]
+    for child in range(2):
+        finish_classes(problem, view, child, children)
 
 
 cdef int split_node(
@@ -149,24 +129,23 @@ cdef int split_node(
     """Split a node if that is worth it. Returns -1 when memory runs out."""
     cdef:
         NodeView view
-        Division division
+        Contest contest
         Children* children = &worker.children
         Node* node = &worker.buffer.nodes[frame.node]
         uint8_t* is_leaf = worker.is_active
-        uint32_t below = 0, above = 0
-        int64_t child
+        uint32_t below, above
+        int64_t child, n_visit = draw_columns(problem, row_list, worker, frame)
         int first
-        bint moves
-    if is_pair(problem, frame):
-        if not divide_pair(problem, row_list, worker, frame, &division):
-            return 0
-    else:
-        choose_division(problem, row_list, worker, arena, frame, &view, &division)
-        if division.best.column < 0:
-            return 0
-        mark_rows(row_list, frame.n_rows, &division)
-        measure_division(problem, &view, row_list, &division, children)
-    node.improvement = improvement_of(problem, node, children, &division.best)
+    if n_visit == 0:
+        return 0
+    view_node(problem, arena, worker, frame, &view)
+    find_division(problem, row_list, frame, &view, n_visit, &contest)
+    if contest.best.column < 0:
+        return 0
+    contest.best.column = worker.visit[contest.place]
+    contest.best.kind = problem.kind[contest.best.column]
+    measure_both(problem, &view, contest.counts, children)
+    node.improvement = improvement_of(problem, node, children, &contest.best)
     if node.improvement * node.weight / problem.total_weight + 2.2e-16 < (
         problem.min_impurity_decrease
     ):
@@ -181,22 +160,19 @@ cdef int split_node(
             problem, children.n_rows[child], children.weight[child], frame.depth + 1,
             children.is_pure[child]
         )
-    moves = not (is_leaf[0] and is_leaf[1])
-    if not problem.random_splitter:
-        find_neighbours(division.column, frame.n_rows, division.cut, &below, &above)
-    if moves:
-        divide_rows(row_list, frame)
+    divide_rows(
+        row_list, frame, &row_list.columns[contest.place], contest.cut,
+        not (is_leaf[0] and is_leaf[1]), &below, &above
+    )
     node = &worker.buffer.nodes[frame.node]
     node.first_child = first
     node.n_children = 2
-    node.feature = division.best.column
-    node.kind = division.best.kind
-    node.missing_branch = branch_for_missing(problem, children, &division.best)
-    node.threshold = division.best.threshold
-    if not problem.random_splitter:
-        node.threshold = NAN
-        node.map_start = <int64_t>(<uint64_t>below << 32 | above)
-    return push_children(problem, worker, frame, &division.best, first, is_leaf)
+    node.feature = contest.best.column
+    node.kind = contest.best.kind
+    node.missing_branch = branch_for_missing(problem, children, &contest.best)
+    node.threshold = NAN
+    node.map_start = <int64_t>(<uint64_t>below << 32 | above)
+    return push_children(problem, worker, frame, &contest.best, first, is_leaf)
 
 
 cdef int grow_all(
@@ -224,7 +200,7 @@ cdef int grow_all(
             FEW_ROWS < frame.n_rows
             and frame.n_active <= COPIES_PAY * problem.max_features
         ):
-            make_local(problem, row_list, &frame, worker.active)
+            make_local(row_list, &frame, worker.active)
             n_waiting = worker.stack.n_frames
         if split_node(problem, row_list, worker, &arena, &frame) < 0:
             return -1
@@ -256,45 +232,25 @@ cdef class ListGrower:
             or start_buffer(&self.worker.buffer, self.problem.n_statistics, False) < 0
         ):
             raise MemoryError()
-        self.row_list.listed.kind = LISTED_VALUES
-        if self.problem.is_classifier:
-            self.row_list.listed.kind = (
-                LISTED_TWO_CLASSES if self.problem.n_statistics == 2 else LISTED_CLASSES
-            )
         return 0
 
     cdef int fill_rows(self, dict settings) except -1:
         """List the rows that take part."""
         cdef:
             const uint32_t[:, ::1] codes = settings["ranks"]
-            const double[:, ::1] values
-            const int32_t[:, ::1] label
-            const double[:, ::1] y
+            const int32_t[:, ::1] label = settings["label"]
             const double[::1] weight
             const uint32_t[::1] row_number
-            RowList* row_list = &self.row_list
             int64_t row, i, n_table_rows = codes.shape[1]
             bint is_weighted = settings["weight"] is not None
             bint is_numbered = settings["row_number"] is not None
-            bint is_classifier = self.problem.is_classifier
-            bint is_binary = row_list.listed.kind == LISTED_TWO_CLASSES
-            uint64_t share, beside = 0
+            uint64_t share
         if is_weighted:
             weight = settings["weight"]
         if is_numbered:
             row_number = settings["row_number"]
-        if is_classifier:
-            label = settings["label"]
-        else:
-            y = settings["y"]
-            row_list.y = <double*>malloc(n_table_rows * sizeof(double))
-            if row_list.y == NULL:
-                raise MemoryError()
-        if self.problem.random_splitter:
-            values = settings["row_values"]
-            row_list.values = &values[0, 0]
-        row_list.codes = &codes[0, 0]
-        row_list.stride = n_table_rows
+        self.row_list.codes = &codes[0, 0]
+        self.row_list.stride = n_table_rows
         with nogil:
             for row in range(n_table_rows):
                 i = row
@@ -303,11 +259,9 @@ cdef class ListGrower:
                     if row_number[row] == <uint32_t>-1:
                         continue
                 share = <uint64_t>weight[i] if is_weighted else 1
-                if is_classifier:
-                    beside = <uint64_t>label[i, 0] * (share if is_binary else 1)
-                else:
-                    row_list.y[row] = y[i, 0]
-                row_list.rows[i] = share << 48 | beside << 32 | <uint64_t>row
+                self.row_list.rows[i] = (
+                    share << 48 | (share * <uint64_t>label[i, 0]) << 32 | <uint64_t>row
+                )
         return 0
 
 
@@ -323,12 +277,10 @@ def grow_from_list(dict settings):
         const int32_t[::1] columns = settings["columns"]
         Node[::1] nodes
         double[:, ::1] statistics
-        int64_t n_rows
+        int64_t n_rows = settings["label"].shape[0]
         int outcome = 0
     memset(&arena, 0, sizeof(Arena))
     fill_problem(&grower.problem, settings)
-    target = settings["label"] if grower.problem.is_classifier else settings["y"]
-    n_rows = target.shape[0]
     fill_codes(&grower.problem, &arena.codes, settings)
     grower.allocate(n_rows)
     write_root(

@@ -84,9 +84,6 @@ cdef void walk_up(
 cdef void sort_keys(
     uint64_t* keys, int64_t n, uint64_t* spare, uint32_t width
 ) noexcept nogil
-cdef void rank_by_counting(
-    const CountedColumn* column, int64_t n, uint64_t* keys
-) noexcept nogil
 cdef void search_few_rows(
     const Problem* problem, Contest* contest, const CountedColumn* column,
     int32_t place, const uint64_t* rows, int64_t n, uint64_t* keys

@@ -6,7 +6,3 @@ cdef void search_many_rows(
     int64_t n_columns, const uint64_t* rows, int64_t n, uint64_t* keys,
     uint64_t* spare, uint8_t* is_open
 ) noexcept nogil
-cdef void choose_bins(CountedColumn* column, int64_t n, int64_t most) noexcept nogil
-cdef int64_t collect_rows(
-    const CountedColumn* column, int64_t n, const uint8_t* is_open, uint64_t* keys
-) noexcept nogil

@@ -28,13 +28,13 @@ cdef enum:
     FEWEST_BINS = 16
 
 
-cdef void choose_bins(CountedColumn* column, int64_t n, int64_t most) noexcept nogil:
+cdef void choose_bins(CountedColumn* column, int64_t n) noexcept nogil:
     """A bin for eight rows or so, and a power of two of codes in each."""
     cdef:
         uint32_t width = column.largest - column.smallest
-        uint32_t n_bins = <uint32_t>min(max(n // 8, FEWEST_BINS), most)
+        uint32_t most = <uint32_t>min(max(n // 8, FEWEST_BINS), <int64_t>MOST_BINS)
     column.shift = 0
-    while width >> column.shift >= n_bins:
+    while width >> column.shift >= most:
         column.shift += 1
     column.n_bins = (width >> column.shift) + 1
 
@@ -191,7 +191,7 @@ cdef void search_many_rows(
         spare[i] = counts_of(rows[i])
     for i in range(n_columns):
         column = &columns[i]
-        choose_bins(column, n, MOST_BINS)
+        choose_bins(column, n)
         count_bins(column, spare, n)
         add_up_bins(contest, column)
         top = max(top, column.edge)
