@@ -1,10 +1,11 @@
-"""Growing a whole tree from a list of rows and the codes of all columns.
+"""Growing a whole tree from a list of rows and the cells of all columns, whatever is
+counted of the rows: classes, or values.
 
-The sorted columns of ``_engine`` are all divided at every node, which is wasteful
-where a node looks at few of them. Here a node reads the codes of the columns it has
-drawn and divides the list of its rows alone. The tree is the same, node by node: the
-drawing of columns, the comparison of candidates, the limits and the records are those
-of ``_search``, ``_numeric`` and ``_node``.
+As in ``_row_list_engine``, which is made for two classes and the Gini impurity, only the
+list of rows is divided at a node. The drawing of columns and thresholds, the comparison
+of candidates, the limits and the records are those of ``_search``, ``_column`` and
+``_node``, so the tree is that of sorted columns: bit by bit for classes, and but for the
+rounding of sums of y for values.
 """
 
 import numpy as np
@@ -36,15 +37,15 @@ from sklearn_textbook.tree.grow._node cimport (
     must_be_leaf,
     push_children,
 )
-from sklearn_textbook.tree.grow._row_list cimport (
-    RowList,
+from sklearn_textbook.tree.grow._listed_rows cimport (
+    ListedTable,
     divide_rows,
     draw_columns,
     find_neighbours,
-    free_row_list,
+    free_listed_table,
     make_local,
     mark_rows,
-    start_row_list,
+    start_listed_table,
 )
 from sklearn_textbook.tree.grow._search cimport view_node
 from sklearn_textbook.tree.grow._settings cimport fill_codes, fill_problem, write_root
@@ -54,13 +55,7 @@ from sklearn_textbook.tree.grow._workers cimport (
     free_worker,
     start_worker,
 )
-from sklearn_textbook.tree.split._counted cimport (
-    FEW_ROWS,
-    Contest,
-    search_few_rows,
-    start_contest,
-)
-from sklearn_textbook.tree.split._histogram cimport search_many_rows
+from sklearn_textbook.tree.split._counted cimport FEW_ROWS
 from sklearn_textbook.tree.split._listed cimport (
     LISTED_CLASSES,
     LISTED_TWO_CLASSES,
@@ -74,6 +69,7 @@ from sklearn_textbook.tree.split._types cimport (
     int32_t,
     int64_t,
     uint8_t,
+    uint16_t,
     uint32_t,
     uint64_t,
 )
@@ -85,65 +81,29 @@ cdef enum:
     COPIES_PAY = 6  # copies of codes pay up to so many columns per one that is tried
 
 
-cdef void find_division(
-    const Problem* problem, RowList* row_list, const Frame* frame,
-    const NodeView* view, int64_t n_visit, Contest* contest
-) noexcept nogil:
-    """The best division of the columns that were drawn."""
-    cdef:
-        const uint64_t* rows = row_list.rows + frame.start
-        int64_t i, n = frame.n_rows
-    start_contest(problem, view, contest)
-    if contest.lowest > contest.highest:
-        return
-    if n > FEW_ROWS:
-        search_many_rows(
-            problem, contest, row_list.columns, n_visit, rows, n, row_list.keys,
-            row_list.spare, row_list.is_open
-        )
-        return
-    if n == 2:
-        # Any two rows that differ: the first column is the best.
-        n_visit = 1
-    for i in range(n_visit):
-        search_few_rows(
-            problem, contest, &row_list.columns[i], <int32_t>i, rows, n, row_list.keys
-        )
-
-
 cdef void choose_division(
-    const Problem* problem, RowList* row_list, Worker* worker, const Arena* arena,
+    const Problem* problem, ListedTable* table, Worker* worker, const Arena* arena,
     Frame* frame, NodeView* view, Division* division
 ) noexcept nogil:
     """Draw columns and divide the node by the best one; the column is -1 if none
     will do."""
-    cdef:
-        Contest contest
-        int64_t n_visit
+    cdef int64_t n_visit
     view_node(problem, arena, worker, frame, view)
     if problem.random_splitter:
-        search_drawn_cuts(problem, row_list, worker, frame, view, division)
+        search_drawn_cuts(problem, table, worker, frame, view, division)
         return
     clear_division(division)
-    n_visit = draw_columns(problem, row_list, worker, frame)
+    n_visit = draw_columns(problem, table, worker, frame)
     if n_visit == 0:
         return
-    if row_list.listed.kind == LISTED_TWO_CLASSES:
-        find_division(problem, row_list, frame, view, n_visit, &contest)
-        division.best = contest.best
-        if contest.best.column >= 0:
-            division.column = &row_list.columns[contest.place]
-        division.cut = contest.cut
-        division.counts = contest.counts
-    else:
-        search_listed(problem, row_list, worker, frame, view, n_visit, division)
+    search_listed(problem, table, worker, frame, view, n_visit, division)
     if division.best.column >= 0:
-        division.best.column = worker.visit[division.column - row_list.columns]
+        division.best.column = worker.visit[division.column - table.columns]
         division.best.kind = problem.kind[division.best.column]
 
 
 cdef int split_node(
-    const Problem* problem, RowList* row_list, Worker* worker, const Arena* arena,
+    const Problem* problem, ListedTable* table, Worker* worker, const Arena* arena,
     Frame* frame
 ) noexcept nogil:
     """Split a node if that is worth it. Returns -1 when memory runs out."""
@@ -158,14 +118,14 @@ cdef int split_node(
         int first
         bint moves
     if is_pair(problem, frame):
-        if not divide_pair(problem, row_list, worker, frame, &division):
+        if not divide_pair(problem, table, worker, frame, &division):
             return 0
     else:
-        choose_division(problem, row_list, worker, arena, frame, &view, &division)
+        choose_division(problem, table, worker, arena, frame, &view, &division)
         if division.best.column < 0:
             return 0
-        mark_rows(row_list, frame.n_rows, &division)
-        measure_division(problem, &view, row_list, &division, children)
+        mark_rows(table, frame.n_rows, &division)
+        measure_division(problem, &view, table, &division, children)
     node.improvement = improvement_of(problem, node, children, &division.best)
     if node.improvement * node.weight / problem.total_weight + 2.2e-16 < (
         problem.min_impurity_decrease
@@ -185,7 +145,7 @@ cdef int split_node(
     if not problem.random_splitter:
         find_neighbours(division.column, frame.n_rows, division.cut, &below, &above)
     if moves:
-        divide_rows(row_list, frame)
+        divide_rows(table, frame)
     node = &worker.buffer.nodes[frame.node]
     node.first_child = first
     node.n_children = 2
@@ -200,7 +160,7 @@ cdef int split_node(
 
 
 cdef int grow_all(
-    const Problem* problem, RowList* row_list, Worker* worker, const Frame* root,
+    const Problem* problem, ListedTable* table, Worker* worker, const Frame* root,
     const int32_t* columns
 ) noexcept nogil:
     """Split nodes, depth first, until none is left. Returns -1 without memory."""
@@ -218,47 +178,63 @@ cdef int grow_all(
             worker.active[i] = worker.stack.active[
                 worker.stack.n_frames * problem.n_columns + i
             ]
-        if row_list.is_local and worker.stack.n_frames < n_waiting:
-            row_list.is_local = False
-        if not row_list.is_local and frame.n_rows <= row_list.local_rows and (
+        if table.is_local and worker.stack.n_frames < n_waiting:
+            table.is_local = False
+        if not table.is_local and frame.n_rows <= table.local_rows and (
             FEW_ROWS < frame.n_rows
             and frame.n_active <= COPIES_PAY * problem.max_features
         ):
-            make_local(problem, row_list, &frame, worker.active)
+            make_local(problem, table, &frame, worker.active)
             n_waiting = worker.stack.n_frames
-        if split_node(problem, row_list, worker, &arena, &frame) < 0:
+        if split_node(problem, table, worker, &arena, &frame) < 0:
             return -1
     return 0
 
 
-cdef class ListGrower:
+cdef const void* address_of(array) except NULL:
+    """Where the entries of an array of one, two or four bytes each begin."""
+    cdef:
+        const uint8_t[:, ::1] narrow
+        const uint16_t[:, ::1] middle
+        const uint32_t[:, ::1] wide
+    if array.dtype == np.uint8:
+        narrow = array
+        return &narrow[0, 0]
+    if array.dtype == np.uint16:
+        middle = array
+        return &middle[0, 0]
+    wide = array
+    return &wide[0, 0]
+
+
+cdef class RowsGrower:
     """Owns all memory of one growing tree."""
 
     cdef:
         Problem problem
-        RowList row_list
+        ListedTable table
         Worker worker
 
     def __cinit__(self):
         memset(&self.problem, 0, sizeof(Problem))
-        memset(&self.row_list, 0, sizeof(RowList))
+        memset(&self.table, 0, sizeof(ListedTable))
         memset(&self.worker, 0, sizeof(Worker))
 
     def __dealloc__(self):
-        free_row_list(&self.row_list)
+        free_listed_table(&self.table)
         free_buffer(&self.worker.buffer)
         free_worker(&self.worker, NULL)
 
     cdef int allocate(self, int64_t n_rows) except -1:
         if (
-            start_row_list(&self.problem, &self.row_list, n_rows) < 0
+            start_listed_table(&self.problem, &self.table, n_rows) < 0
             or start_worker(&self.problem, &self.worker, 1, 8, True, NULL) < 0
             or start_buffer(&self.worker.buffer, self.problem.n_statistics, False) < 0
         ):
             raise MemoryError()
-        self.row_list.listed.kind = LISTED_VALUES
+        self.table.listed.kind = LISTED_VALUES
         if self.problem.is_classifier:
-            self.row_list.listed.kind = (
+            self.table.listed.kind = (
                 LISTED_TWO_CLASSES if self.problem.n_statistics == 2 else LISTED_CLASSES
             )
         return 0
@@ -266,18 +242,17 @@ cdef class ListGrower:
     cdef int fill_rows(self, dict settings) except -1:
         """List the rows that take part."""
         cdef:
-            const uint32_t[:, ::1] codes = settings["ranks"]
             const double[:, ::1] values
             const int32_t[:, ::1] label
             const double[:, ::1] y
             const double[::1] weight
             const uint32_t[::1] row_number
-            RowList* row_list = &self.row_list
-            int64_t row, i, n_table_rows = codes.shape[1]
+            ListedTable* table = &self.table
+            int64_t row, i, n_table_rows = settings["ranks"].shape[1]
             bint is_weighted = settings["weight"] is not None
             bint is_numbered = settings["row_number"] is not None
             bint is_classifier = self.problem.is_classifier
-            bint is_binary = row_list.listed.kind == LISTED_TWO_CLASSES
+            bint is_binary = table.listed.kind == LISTED_TWO_CLASSES
             uint64_t share, beside = 0
         if is_weighted:
             weight = settings["weight"]
@@ -287,14 +262,17 @@ cdef class ListGrower:
             label = settings["label"]
         else:
             y = settings["y"]
-            row_list.y = <double*>malloc(n_table_rows * sizeof(double))
-            if row_list.y == NULL:
+            table.y = <double*>malloc(n_table_rows * sizeof(double))
+            if table.y == NULL:
                 raise MemoryError()
+        table.n_table_rows = n_table_rows
+        table.codes = address_of(settings["ranks"])
+        table.code_size = settings["ranks"].dtype.itemsize
         if self.problem.random_splitter:
             values = settings["row_values"]
-            row_list.values = &values[0, 0]
-        row_list.codes = &codes[0, 0]
-        row_list.stride = n_table_rows
+            table.row_values = &values[0, 0]
+        else:
+            table.row_codes = address_of(settings["row_ranks"])
         with nogil:
             for row in range(n_table_rows):
                 i = row
@@ -306,18 +284,18 @@ cdef class ListGrower:
                 if is_classifier:
                     beside = <uint64_t>label[i, 0] * (share if is_binary else 1)
                 else:
-                    row_list.y[row] = y[i, 0]
-                row_list.rows[i] = share << 48 | beside << 32 | <uint64_t>row
+                    table.y[row] = y[i, 0]
+                table.rows[i] = share << 48 | beside << 32 | <uint64_t>row
         return 0
 
 
-def grow_from_list(dict settings):
+def grow_from_rows(dict settings):
     """Grow a tree; see grow.py for the settings.
 
     Returns what ``grow_nodes`` returns.
     """
     cdef:
-        ListGrower grower = ListGrower()
+        RowsGrower grower = RowsGrower()
         Arena arena
         Frame root
         const int32_t[::1] columns = settings["columns"]
@@ -338,7 +316,7 @@ def grow_from_list(dict settings):
         grower.fill_rows(settings)
         with nogil:
             outcome = grow_all(
-                &grower.problem, &grower.row_list, &grower.worker, &root, &columns[0]
+                &grower.problem, &grower.table, &grower.worker, &root, &columns[0]
             )
         if outcome < 0:
             raise MemoryError()

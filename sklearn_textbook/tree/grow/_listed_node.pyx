@@ -1,6 +1,11 @@
 """One node of a list of rows: what is known of its rows, the division at thresholds
 drawn at random, and what the children of a division hold."""
 
+from sklearn_textbook.tree.grow._listed_rows cimport (
+    gather_cells,
+    gather_codes,
+    note_column,
+)
 from sklearn_textbook.tree.grow._measure cimport (
     clear_children,
     finish_classes,
@@ -8,22 +13,16 @@ from sklearn_textbook.tree.grow._measure cimport (
 )
 from sklearn_textbook.tree.grow._row_list cimport (
     Draw,
-    draw_column,
+    draw_number,
     finish_draw,
-    gather_cells,
-    gather_codes,
-    note_column,
     start_draw,
 )
-from sklearn_textbook.tree.split._counted cimport (
-    CountedColumn,
-    number_of,
-    ones_in,
-)
+from sklearn_textbook.tree.split._counted cimport number_of, ones_in
 from sklearn_textbook.tree.split._drawn_cut cimport draw_threshold, try_drawn_cut
 from sklearn_textbook.tree.split._listed cimport (
     LISTED_TWO_CLASSES,
     LISTED_VALUES,
+    ListedColumn,
     ListedRows,
     centre_values,
     class_of,
@@ -49,21 +48,21 @@ from sklearn_textbook.tree.split._types cimport (
 
 
 cdef void describe_rows(
-    RowList* row_list, const Frame* frame, NodeView* view
+    ListedTable* table, const Frame* frame, NodeView* view
 ) noexcept nogil:
     """Count the rows of a node, and centre their values."""
-    cdef ListedRows* listed = &row_list.listed
-    listed.rows = row_list.rows + frame.start
+    cdef ListedRows* listed = &table.listed
+    listed.rows = table.rows + frame.start
     listed.n = frame.n_rows
     count_rows(listed)
     if listed.kind == LISTED_VALUES:
         centre_values(
-            row_list.local_y if row_list.is_local else row_list.y, view, listed
+            table.local_y if table.is_local else table.y, view, listed
         )
 
 
 cdef void search_drawn_cuts(
-    const Problem* problem, RowList* row_list, Worker* worker, Frame* frame,
+    const Problem* problem, ListedTable* table, Worker* worker, Frame* frame,
     NodeView* view, Division* division
 ) noexcept nogil:
     """One threshold for every column that is drawn. Cells are read column by column,
@@ -75,44 +74,44 @@ cdef void search_drawn_cuts(
         bint varies
     clear_division(division)
     start_draw(problem, worker, frame, &draw)
-    number = draw_column(problem, worker, &draw)
+    number = draw_number(problem, worker, &draw)
     while number >= 0:
-        varies = gather_cells(problem, row_list, frame, number, place)
+        varies = gather_cells(problem, table, frame, number, place)
         note_column(worker, number, varies, &draw)
         if draw.n_found == 1 and varies:
-            describe_rows(row_list, frame, view)
+            describe_rows(table, frame, view)
         if varies and try_drawn_cut(
-            problem, view, &worker.scratch, &row_list.listed, &row_list.drawn[place],
+            problem, view, &worker.scratch, &table.listed, &table.drawn[place],
             number, division
         ):
             place = 1 - place
-        number = draw_column(problem, worker, &draw)
+        number = draw_number(problem, worker, &draw)
     finish_draw(worker, frame, &draw)
 
 
 cdef void search_listed(
-    const Problem* problem, RowList* row_list, Worker* worker, const Frame* frame,
+    const Problem* problem, ListedTable* table, Worker* worker, const Frame* frame,
     NodeView* view, int64_t n_visit, Division* division
 ) noexcept nogil:
     """The best threshold of the columns that were drawn."""
     cdef:
         ListContest contest
         const Kernel* kernel
-    describe_rows(row_list, frame, view)
+    describe_rows(table, frame, view)
     contest.problem = problem
-    contest.listed = &row_list.listed
+    contest.listed = &table.listed
     contest.scratch = &worker.scratch
     contest.division = division
     contest.n = view.totals.weight
     contest.margin = view.margin
     contest.lowest = max(problem.min_samples_leaf, 1)
     contest.highest = frame.n_rows - contest.lowest
-    contest.most_bins = row_list.most_bins
+    contest.most_bins = table.most_bins
     start_values(view, &contest)
     kernel = value_kernel()
     search_list(
-        kernel, &contest, row_list.columns, n_visit, row_list.keys, row_list.spare,
-        row_list.is_open
+        kernel, &contest, table.columns, n_visit, table.keys, table.spare,
+        table.is_open
     )
 
 
@@ -129,15 +128,15 @@ cdef bint is_pair(const Problem* problem, const Frame* frame) noexcept nogil:
 
 
 cdef bint divide_pair(
-    const Problem* problem, RowList* row_list, Worker* worker, Frame* frame,
+    const Problem* problem, ListedTable* table, Worker* worker, Frame* frame,
     Division* division
 ) noexcept nogil:
     """Divide two rows by the first column that tells them apart, and measure the
     children, which are leaves. Returns whether there is such a column."""
     cdef:
         Children* children = &worker.children
-        const uint64_t* rows = row_list.rows + frame.start
-        const double* y = row_list.local_y if row_list.is_local else row_list.y
+        const uint64_t* rows = table.rows + frame.start
+        const double* y = table.local_y if table.is_local else table.y
         int64_t child, c, size = problem.n_statistics
         uint64_t row
         double weight
@@ -145,15 +144,15 @@ cdef bint divide_pair(
     clear_division(division)
     children.n_children = 2
     children.n_missing = 0
-    if not draw_for_pair(problem, row_list, worker, frame, division):
+    if not draw_for_pair(problem, table, worker, frame, division):
         return False
     for child in range(2):
-        row = rows[child if row_list.goes_left[0] else 1 - child]
+        row = rows[child if table.goes_left[0] else 1 - child]
         weight = <double>(row >> 48)
         values = children.values + child * size
-        if row_list.listed.kind == LISTED_VALUES:
+        if table.listed.kind == LISTED_VALUES:
             values[0] = y[number_of(row)]
-        elif row_list.listed.kind == LISTED_TWO_CLASSES:
+        elif table.listed.kind == LISTED_TWO_CLASSES:
             values[1] = <double>class_of(row)
             values[0] = weight - values[1]
         else:
@@ -169,26 +168,26 @@ cdef bint divide_pair(
 
 
 cdef bint draw_for_pair(
-    const Problem* problem, RowList* row_list, Worker* worker, Frame* frame,
+    const Problem* problem, ListedTable* table, Worker* worker, Frame* frame,
     Division* division
 ) noexcept nogil:
     """Draw columns until one tells the two rows apart."""
     cdef:
         Draw draw
-        CountedColumn* column = &row_list.drawn[0].coded
+        ListedColumn* column = &table.drawn[0].coded
         int32_t number
         bint varies = False, first_is_left
     start_draw(problem, worker, frame, &draw)
-    number = draw_column(problem, worker, &draw)
+    number = draw_number(problem, worker, &draw)
     while number >= 0 and not varies:
         if problem.random_splitter:
-            varies = gather_cells(problem, row_list, frame, number, 0)
+            varies = gather_cells(problem, table, frame, number, 0)
         else:
-            column = &row_list.columns[0]
-            varies = gather_codes(row_list, frame, number, column)
+            column = &table.columns[0]
+            varies = gather_codes(table, frame, number, column)
         note_column(worker, number, varies, &draw)
         if not varies:
-            number = draw_column(problem, worker, &draw)
+            number = draw_number(problem, worker, &draw)
     finish_draw(worker, frame, &draw)
     if not varies:
         return False
@@ -197,28 +196,28 @@ cdef bint draw_for_pair(
     division.column = column
     if problem.random_splitter:
         division.best.threshold = draw_threshold(
-            frame.random_state, &row_list.drawn[0], number
+            frame.random_state, &table.drawn[0], number
         )
         first_is_left = (
-            row_list.drawn[0].values[0] < row_list.drawn[0].values[1]
+            table.drawn[0].values[0] < table.drawn[0].values[1]
         )
     else:
         division.cut = column.smallest
         first_is_left = column.codes[0] < column.codes[1]
-    row_list.goes_left[0] = first_is_left
-    row_list.goes_left[1] = not first_is_left
+    table.goes_left[0] = first_is_left
+    table.goes_left[1] = not first_is_left
     return True
 
 
 cdef void measure_values(
-    const Problem* problem, const NodeView* view, const RowList* row_list,
+    const Problem* problem, const NodeView* view, const ListedTable* table,
     const Division* division, Children* children
 ) noexcept nogil:
     """Sums of y from whole numbers; squares, and whether y varies, row by row."""
     cdef:
-        const ListedRows* listed = &row_list.listed
+        const ListedRows* listed = &table.listed
         const double* y = listed.y
-        const uint8_t* goes_left = row_list.goes_left
+        const uint8_t* goes_left = table.goes_left
         int64_t i, child
         double centre = view.totals.centre[0], difference, square
         double[2] squares
@@ -250,12 +249,12 @@ cdef void measure_values(
 
 
 cdef void measure_division(
-    const Problem* problem, const NodeView* view, const RowList* row_list,
+    const Problem* problem, const NodeView* view, const ListedTable* table,
     const Division* division, Children* children
 ) noexcept nogil:
     """What the children hold."""
     cdef:
-        const ListedRows* listed = &row_list.listed
+        const ListedRows* listed = &table.listed
         int64_t child, k, i, size = problem.n_statistics
         uint64_t row
     children.n_children = 2
@@ -267,7 +266,7 @@ cdef void measure_division(
     children.weight[0] = <double>listed_weight(listed.kind, division.counts)
     children.weight[1] = view.totals.weight - children.weight[0]
     if listed.kind == LISTED_VALUES:
-        measure_values(problem, view, row_list, division, children)
+        measure_values(problem, view, table, division, children)
         return
     if listed.kind == LISTED_TWO_CLASSES:
         children.sums[1] = <double>ones_in(division.counts)
@@ -276,7 +275,7 @@ cdef void measure_division(
         for i in range(listed.n):
             row = listed.rows[i]
             children.sums[class_of(row)] += <double>(
-                <int64_t>(row >> 48) * <int64_t>row_list.goes_left[i]
+                <int64_t>(row >> 48) * <int64_t>table.goes_left[i]
             )
     for k in range(size):
         children.sums[size + k] = view.totals.sums[k] - children.sums[k]

@@ -1,5 +1,8 @@
-from sklearn_textbook.tree.split._counted cimport CountedColumn
-from sklearn_textbook.tree.split._listed cimport Division, ListedRows
+from sklearn_textbook.tree.split._listed cimport (
+    Division,
+    ListedColumn,
+    ListedRows,
+)
 from sklearn_textbook.tree.split._types cimport (
     NodeView,
     Problem,
@@ -13,7 +16,7 @@ from sklearn_textbook.tree.split._types cimport (
 # ``values`` is NULL.
 cdef struct DrawnColumn:
     double* values
-    CountedColumn coded
+    ListedColumn coded
     double smallest
     double largest
 

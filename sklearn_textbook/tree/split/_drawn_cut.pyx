@@ -10,7 +10,7 @@ node's margin covers.
 from libc.string cimport memset
 
 from sklearn_textbook.tree.split._best cimport score_to_beat, take
-from sklearn_textbook.tree.split._counted cimport CountedColumn, ones_in
+from sklearn_textbook.tree.split._counted cimport ones_in
 from sklearn_textbook.tree.split._impurity cimport goodness
 from sklearn_textbook.tree.split._listed cimport (
     LISTED_CLASSES,
@@ -72,7 +72,7 @@ cdef void sum_left_classes(
 
 
 cdef uint32_t find_cut(
-    const double* values, const CountedColumn* column, double threshold
+    const double* values, const ListedColumn* column, double threshold
 ) noexcept nogil:
     """The last code whose value is not above the threshold, which lies between the
     values of the smallest and the largest code."""

@@ -3,7 +3,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-from sklearn_textbook.tree.split._counted cimport CountedColumn, rows_in, weight_in
+from sklearn_textbook.tree.split._counted cimport rows_in, weight_in
 from sklearn_textbook.tree.split._types cimport NodeView, Split
 
 # What the 16 bits beside the weight of a listed row mean; see _counted.pxd.
@@ -25,13 +25,23 @@ cdef struct ListedRows:
     int64_t total
     double unit
 
+# The codes of the node's rows in one column, and the bins that they are counted in.
+cdef struct ListedColumn:
+    uint32_t* codes
+    uint32_t smallest
+    uint32_t largest
+    int32_t shift  # code - smallest >> shift is the number of a bin
+    int64_t n_bins
+    uint64_t* bins  # one more than there are: what lies below each, and in all
+    double edge  # the best value of a division between two bins
+
 # The best division so far.
 cdef struct Division:
     Split best
     uint64_t counts  # of child 0, as those of the rows
     int64_t sum  # values: its residuals
     # what divides the rows: a cut between codes, or the best threshold between values
-    const CountedColumn* column
+    const ListedColumn* column
     uint32_t cut  # rows with codes up to this one go to child 0
     const double* values
 

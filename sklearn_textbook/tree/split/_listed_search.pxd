@@ -2,8 +2,11 @@
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
-from sklearn_textbook.tree.split._counted cimport CountedColumn
-from sklearn_textbook.tree.split._listed cimport Division, ListedRows
+from sklearn_textbook.tree.split._listed cimport (
+    Division,
+    ListedColumn,
+    ListedRows,
+)
 from sklearn_textbook.tree.split._types cimport NodeView, Problem, Scratch
 
 # What decides between the candidates of a node. Candidates have a *value*, which grows
@@ -31,22 +34,22 @@ cdef struct ListContest:
 # What a criterion counts, and how it judges that. Columns know their bins; bin b has its
 # rows after ``count``, and all rows below it after ``add_up``.
 cdef struct Kernel:
-    void (*count)(const ListContest*, CountedColumn*) noexcept nogil
-    void (*add_up)(const ListContest*, CountedColumn*) noexcept nogil
+    void (*count)(const ListContest*, ListedColumn*) noexcept nogil
+    void (*add_up)(const ListContest*, ListedColumn*) noexcept nogil
     # whether a division inside a bin may exceed a value
     bint (*may_hold_better)(
-        const ListContest*, const CountedColumn*, int64_t, double
+        const ListContest*, const ListedColumn*, int64_t, double
     ) noexcept nogil
     # try the divisions between sorted rows; all of bins below the given one, if it is
     # not negative, lie on the left
     void (*walk)(
-        ListContest*, CountedColumn*, const uint64_t*, int64_t, int64_t
+        ListContest*, ListedColumn*, const uint64_t*, int64_t, int64_t
     ) noexcept nogil
     # try the division above a bin
-    void (*try_end)(ListContest*, CountedColumn*, int64_t) noexcept nogil
+    void (*try_end)(ListContest*, ListedColumn*, int64_t) noexcept nogil
 
 cdef inline uint64_t* bin_of(
-    const ListContest* contest, const CountedColumn* column, int64_t b
+    const ListContest* contest, const ListedColumn* column, int64_t b
 ) noexcept nogil:
     return column.bins + b * contest.bin_words
 
@@ -58,10 +61,10 @@ cdef inline double weight_of(uint64_t counts) noexcept nogil:
     return <double><uint32_t>counts
 
 cdef void take_division(
-    ListContest* contest, CountedColumn* column, double score, uint64_t counts,
+    ListContest* contest, ListedColumn* column, double score, uint64_t counts,
     uint32_t code
 ) noexcept nogil
 cdef void search_list(
-    const Kernel* kernel, ListContest* contest, CountedColumn* columns,
+    const Kernel* kernel, ListContest* contest, ListedColumn* columns,
     int64_t n_columns, uint64_t* keys, uint64_t* spare, uint8_t* is_open
 ) noexcept nogil

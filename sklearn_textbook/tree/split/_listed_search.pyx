@@ -9,16 +9,15 @@ from libc.math cimport INFINITY
 from libc.string cimport memset
 
 from sklearn_textbook.tree.split._best cimport take
-from sklearn_textbook.tree.split._counted cimport (
-    FEW_ROWS,
-    rank_by_counting,
-    sort_keys,
-)
-from sklearn_textbook.tree.split._histogram cimport choose_bins, collect_rows
+from sklearn_textbook.tree.split._counted cimport FEW_ROWS, sort_keys
+from sklearn_textbook.tree.split._types cimport int32_t
+
+cdef enum:
+    FEWEST_BINS = 16
 
 
 cdef void take_division(
-    ListContest* contest, CountedColumn* column, double score, uint64_t counts,
+    ListContest* contest, ListedColumn* column, double score, uint64_t counts,
     uint32_t code
 ) noexcept nogil:
     """Take a division that is better than the best one so far."""
@@ -28,8 +27,49 @@ cdef void take_division(
     contest.division.counts = counts
 
 
+cdef void rank_by_counting(
+    const ListedColumn* column, int64_t n, uint64_t* keys
+) noexcept nogil:
+    """A row's place is the number of smaller keys: no branch depends on the data."""
+    cdef:
+        int32_t[FEW_ROWS] short_keys
+        int32_t i, j, place, key, size = <int32_t>n
+    for i in range(size):
+        short_keys[i] = <int32_t>((column.codes[i] - column.smallest) << 6) | i
+    for i in range(size):
+        key = short_keys[i]
+        place = 0
+        for j in range(size):
+            place += short_keys[j] < key
+        keys[place] = <uint64_t>(column.codes[i] - column.smallest) << 32 | <uint32_t>i
+
+
+cdef void choose_bins(ListedColumn* column, int64_t n, int64_t most) noexcept nogil:
+    """A bin for eight rows or so, and a power of two of codes in each."""
+    cdef:
+        uint32_t width = column.largest - column.smallest
+        uint32_t n_bins = <uint32_t>min(max(n // 8, FEWEST_BINS), most)
+    column.shift = 0
+    while width >> column.shift >= n_bins:
+        column.shift += 1
+    column.n_bins = (width >> column.shift) + 1
+
+
+cdef void collect_rows(
+    const ListedColumn* column, int64_t n, const uint8_t* is_open, uint64_t* keys
+) noexcept nogil:
+    """The rows of the open bins, with their codes."""
+    cdef:
+        int64_t i, n_collected = 0
+        uint32_t code
+    for i in range(n):
+        code = column.codes[i] - column.smallest
+        keys[n_collected] = <uint64_t>code << 32 | <uint32_t>i
+        n_collected += is_open[code >> column.shift]
+
+
 cdef int64_t open_bins(
-    const Kernel* kernel, const ListContest* contest, const CountedColumn* column,
+    const Kernel* kernel, const ListContest* contest, const ListedColumn* column,
     double bound, uint8_t* is_open
 ) noexcept nogil:
     """Mark the bins that may hold something better; returns how many rows they have."""
@@ -48,7 +88,7 @@ cdef int64_t open_bins(
 
 
 cdef void try_column(
-    const Kernel* kernel, ListContest* contest, CountedColumn* column,
+    const Kernel* kernel, ListContest* contest, ListedColumn* column,
     const uint8_t* is_open, const uint64_t* keys
 ) noexcept nogil:
     """All candidates in ascending order: those inside open bins, and the ends."""
@@ -64,14 +104,14 @@ cdef void try_column(
 
 
 cdef void search_list(
-    const Kernel* kernel, ListContest* contest, CountedColumn* columns,
+    const Kernel* kernel, ListContest* contest, ListedColumn* columns,
     int64_t n_columns, uint64_t* keys, uint64_t* spare, uint8_t* is_open
 ) noexcept nogil:
     """The best division of all columns, the earlier column where two are equal."""
     cdef:
         int64_t i, n = contest.listed.n, n_open
         double top = -INFINITY
-        CountedColumn* column
+        ListedColumn* column
     if contest.lowest > contest.highest:
         return
     if n <= FEW_ROWS:

@@ -10,7 +10,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from sklearn_textbook.tree.split._best cimport score_to_beat
-from sklearn_textbook.tree.split._counted cimport CountedColumn
+from sklearn_textbook.tree.split._listed cimport ListedColumn
 from sklearn_textbook.tree.split._listed_search cimport (
     bin_of,
     rows_of,
@@ -34,7 +34,7 @@ cdef void start_values(const NodeView* view, ListContest* contest) noexcept nogi
 
 
 cdef inline void try_division(
-    ListContest* contest, CountedColumn* column, uint64_t counts, int64_t residuals,
+    ListContest* contest, ListedColumn* column, uint64_t counts, int64_t residuals,
     uint32_t code
 ) noexcept nogil:
     cdef:
@@ -50,7 +50,7 @@ cdef inline void try_division(
     contest.bound = (score + contest.margin) / contest.worth
 
 
-cdef void count(const ListContest* contest, CountedColumn* column) noexcept nogil:
+cdef void count(const ListContest* contest, ListedColumn* column) noexcept nogil:
     cdef:
         const uint32_t* codes = column.codes
         const uint64_t* counts = contest.listed.counts
@@ -67,7 +67,7 @@ cdef void count(const ListContest* contest, CountedColumn* column) noexcept nogi
         slot[2] += <uint64_t>(residual & ~(residual >> 63))
 
 
-cdef void add_up(const ListContest* contest, CountedColumn* column) noexcept nogil:
+cdef void add_up(const ListContest* contest, ListedColumn* column) noexcept nogil:
     """Sums up to the end of each bin; positive residuals stay those of the bin."""
     cdef:
         int64_t b
@@ -92,7 +92,7 @@ cdef void add_up(const ListContest* contest, CountedColumn* column) noexcept nog
 
 
 cdef bint may_hold_better(
-    const ListContest* contest, const CountedColumn* column, int64_t b, double bound
+    const ListContest* contest, const ListedColumn* column, int64_t b, double bound
 ) noexcept nogil:
     """The largest |d| over the smallest k (n - k); a division inside the bin leaves at
     least one row, of weight 1 or more, on either side."""
@@ -113,7 +113,7 @@ cdef bint may_hold_better(
 
 
 cdef void walk(
-    ListContest* contest, CountedColumn* column, const uint64_t* keys, int64_t n,
+    ListContest* contest, ListedColumn* column, const uint64_t* keys, int64_t n,
     int64_t b
 ) noexcept nogil:
     cdef:
@@ -139,7 +139,7 @@ cdef void walk(
 
 
 cdef void try_end(
-    ListContest* contest, CountedColumn* column, int64_t b
+    ListContest* contest, ListedColumn* column, int64_t b
 ) noexcept nogil:
     cdef const uint64_t* end = bin_of(contest, column, b + 1)
     try_division(
