@@ -191,7 +191,6 @@ def test_largest_weights(grow_twice):
 
 REFUSED = {
     "criterion": (GrowthRules("entropy", max_features=1), None),
-    "splitter": (GrowthRules("gini", max_features=1, random_splitter=True), None),
     "monotonic": (GrowthRules("gini", max_features=1, monotonic=(1, 0, 0)), None),
     "min_weight": (GrowthRules("gini", max_features=1, min_weight_leaf=2.0), None),
     "fraction": (GrowthRules("gini", max_features=1), [0.5, 1, 1, 1]),

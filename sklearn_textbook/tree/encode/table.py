@@ -11,6 +11,7 @@ from sklearn_textbook.tree.encode.schema import TableSchema
 
 RUN_START = np.uint32(0x80000000)
 ROW_MASK = np.uint32(0x7FFFFFFF)
+BLOCK_ROWS = 1024  # rows that are turned round at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,17 +178,76 @@ class EncodedTable:
 
         Returns
         -------
-        ranks : ndarray of uint32, shape (n_columns, n_rows)
-            As ``codes``, but of one type. Made on the first call, then kept; read-only.
-            Nominal columns that are not sorted are undefined.
+        ranks : ndarray of uint8, uint16 or uint32, shape (n_columns, n_rows)
+            As ``codes``, but of one type, the narrowest that holds all. Made on the
+            first call, then kept; read-only. Nominal columns that are not sorted are
+            undefined.
         """
         ranks = self._codes.get("ranks")
         if ranks is None:
-            ranks = np.zeros(self.order.shape, dtype=np.uint32)
+            highest = (self.n_distinct - (self.n_missing == 0)).max(initial=0)
+            ranks = np.zeros(self.order.shape, dtype=np.min_scalar_type(int(highest)))
             for column in range(self.n_columns):
                 n_present = self.n_rows - int(self.n_missing[column])
-                missing_code = int(self.n_distinct[column])
+                missing_code = int(self.n_distinct[column]) if self.n_missing[column] else 0
                 write_codes(self.order[column], n_present, missing_code, ranks[column])
             ranks.flags.writeable = False
             ranks = self._codes.setdefault("ranks", ranks)
         return ranks
+
+    def row_values(self):
+        """The values of every row, side by side.
+
+        Returns
+        -------
+        values : ndarray of float64, shape (n_rows, n_columns)
+            Undefined where a value is missing and in nominal columns that are not
+            sorted. Made on the first call, then kept; read-only.
+        """
+        row_values = self._codes.get("row_values")
+        if row_values is None:
+            row_values = np.empty((self.n_rows, self.n_columns))
+            ranks = self.ranks()
+            for column in range(self.n_columns):
+                row_values[:, column] = self.values[column].take(
+                    ranks[column], mode="clip"
+                )
+            row_values.flags.writeable = False
+            row_values = self._codes.setdefault("row_values", row_values)
+        return row_values
+
+    def row_ranks(self):
+        """The same ranks row by row, and bins of them that fit into a byte.
+
+        Returns
+        -------
+        row_ranks : ndarray of the type of ``ranks()``, shape (n_rows, n_columns)
+            The ranks of a row stand next to each other. Made on the first call, then
+            kept; read-only, as the others.
+        row_bins : ndarray of uint8, shape (n_rows, n_columns)
+            ``row_ranks >> shift``: the same array, where the ranks are that small.
+        shift : ndarray of int32, shape (n_columns,)
+            The smallest that makes bytes of the ranks of a column.
+        """
+        arrays = self._codes.get("row_ranks")
+        if arrays is None:
+            ranks = self.ranks()
+            shift = np.zeros(self.n_columns, dtype=np.int32)
+            row_ranks = np.empty(ranks.shape[::-1], dtype=ranks.dtype)
+            # Block by block, which then stays in the cache.
+            for start in range(0, self.n_rows, BLOCK_ROWS):
+                rows = slice(start, start + BLOCK_ROWS)
+                row_ranks[rows] = ranks[:, rows].T
+            row_bins = row_ranks
+            if ranks.dtype != np.uint8:
+                n_bits = [int(n - 1).bit_length() for n in self.n_distinct]
+                shift = np.maximum(np.array(n_bits, dtype=np.int32) - 8, 0)
+                row_bins = np.empty(row_ranks.shape, dtype=np.uint8)
+                for start in range(0, self.n_rows, BLOCK_ROWS):
+                    rows = slice(start, start + BLOCK_ROWS)
+                    row_bins[rows] = row_ranks[rows] >> shift.astype(ranks.dtype)
+            arrays = (row_ranks, row_bins, shift)
+            for array in arrays:
+                array.flags.writeable = False
+            arrays = self._codes.setdefault("row_ranks", arrays)
+        return arrays

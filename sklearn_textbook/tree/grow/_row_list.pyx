@@ -5,50 +5,76 @@ Only the list is divided at a node. The codes stay where they are, but a subtree
 few rows works on a copy that stays in the cache.
 """
 
+from libc.stdint cimport uint16_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from sklearn_textbook.tree.split._counted cimport MOST_BINS, number_of
+from sklearn_textbook.tree.split._counted cimport (
+    MOST_BINS,
+    TILE_COLUMNS,
+    number_of,
+)
 from sklearn_textbook.tree.split._random cimport child_state, random_below
 
 
+cdef extern from *:
+    """
+    #if defined(__GNUC__) || defined(__clang__)
+    #define FETCH_EARLY(address) __builtin_prefetch(address)
+    #else
+    #define FETCH_EARLY(address) ((void)(address))
+    #endif
+    """
+    void FETCH_EARLY(const void*) noexcept nogil
+
 cdef enum:
-    LOCAL_BYTES = 1048576  # codes that stay in the cache of one core
+    LOCAL_BYTES = 786432  # codes and bins that stay in the cache of one core
     MOST_LOCAL_ROWS = 16384
+    FETCH_AHEAD = 8  # rows that are on their way from memory at a time
+
+ctypedef fused Rank:
+    uint8_t
+    uint16_t
+    uint32_t
 
 
 cdef int start_row_list(
     const Problem* problem, RowList* row_list, int64_t n_rows
 ) noexcept nogil:
-    """Room for nodes of up to n_rows rows."""
+    """Room for nodes of up to n_rows rows, after the table has been set."""
     cdef:
-        int64_t n_slots = problem.max_features, i
-        int64_t n_codes = LOCAL_BYTES // <int64_t>sizeof(uint32_t)
+        int64_t n_slots = problem.max_features, i, size = row_list.table.code_size
+        int64_t width = problem.n_columns * size
     row_list.n_rows = n_rows
-    row_list.local_rows = min(n_rows, MOST_LOCAL_ROWS, n_codes // problem.n_columns)
+    if size > 1:
+        width += problem.n_columns
+    row_list.local_rows = min(n_rows, MOST_LOCAL_ROWS, LOCAL_BYTES // width)
     row_list.rows = <uint64_t*>malloc(n_rows * sizeof(uint64_t))
     row_list.keys = <uint64_t*>malloc((n_rows + 1) * sizeof(uint64_t))
     row_list.spare = <uint64_t*>malloc((n_rows + 1) * sizeof(uint64_t))
     row_list.columns = <CountedColumn*>malloc(n_slots * sizeof(CountedColumn))
     row_list.gathered = <uint32_t*>malloc(n_slots * n_rows * sizeof(uint32_t))
     row_list.bins = <uint64_t*>malloc(n_slots * (MOST_BINS + 1) * sizeof(uint64_t))
-    row_list.sums = <double*>malloc(2 * n_slots * (MOST_BINS + 1) * sizeof(double))
+    row_list.sums = <double*>malloc(3 * n_slots * (MOST_BINS + 1) * sizeof(double))
+    row_list.tile = <uint64_t*>malloc(TILE_COLUMNS * MOST_BINS * sizeof(uint64_t))
     row_list.is_open = <uint8_t*>malloc(MOST_BINS)
-    row_list.local_codes = <uint32_t*>malloc(
-        max(1, row_list.local_rows * problem.n_columns) * sizeof(uint32_t)
-    )
+    row_list.local_codes = malloc(row_list.local_rows * problem.n_columns * size + 1)
+    row_list.local_bins = <uint8_t*>malloc(row_list.local_rows * problem.n_columns + 1)
+    row_list.local_spans = <Span*>malloc(problem.n_columns * sizeof(Span))
     if (
         row_list.rows == NULL or row_list.keys == NULL or row_list.spare == NULL
         or row_list.columns == NULL or row_list.gathered == NULL
         or row_list.bins == NULL or row_list.sums == NULL or row_list.is_open == NULL
-        or row_list.local_codes == NULL
+        or row_list.tile == NULL or row_list.local_codes == NULL
+        or row_list.local_bins == NULL or row_list.local_spans == NULL
     ):
         return -1
     for i in range(n_slots):
         row_list.columns[i].codes = row_list.gathered + i * n_rows
         row_list.columns[i].bins = row_list.bins + i * (MOST_BINS + 1)
-        row_list.columns[i].ones = row_list.sums + 2 * i * (MOST_BINS + 1)
-        row_list.columns[i].weight = row_list.columns[i].ones + MOST_BINS + 1
+        row_list.columns[i].ones = row_list.sums + 3 * i * (MOST_BINS + 1)
+        row_list.columns[i].cross = row_list.columns[i].ones + MOST_BINS + 1
+        row_list.columns[i].area = row_list.columns[i].cross + MOST_BINS + 1
     return 0
 
 
@@ -60,103 +86,233 @@ cdef void free_row_list(RowList* row_list) noexcept nogil:
     free(row_list.gathered)
     free(row_list.bins)
     free(row_list.sums)
+    free(row_list.tile)
     free(row_list.is_open)
     free(row_list.local_codes)
+    free(row_list.local_bins)
+    free(row_list.local_spans)
     memset(row_list, 0, sizeof(RowList))
 
 
-cdef void make_local(
-    RowList* row_list, const Frame* frame, const int32_t* active
+# ------------------------------------------------------------------ local subtrees
+
+
+cdef void copy_codes(
+    RowList* row_list, uint64_t* rows, int64_t n, const Rank* source, Rank* target
 ) noexcept nogil:
+    """Copy the codes of some rows, and number the rows 0, 1, ..."""
+    cdef:
+        int64_t i, width = row_list.table.n_columns
+    for i in range(n):
+        if i + FETCH_AHEAD < n:
+            FETCH_EARLY(source + number_of(rows[i + FETCH_AHEAD]) * width)
+        memcpy(target + i * width, source + number_of(rows[i]) * width, width * sizeof(Rank))
+    for i in range(n):
+        rows[i] = (rows[i] & <uint64_t>0xFFFFFFFF00000000) | <uint64_t>i
+
+
+cdef void bin_codes(
+    RowList* row_list, const Rank* codes, int64_t n
+) noexcept nogil:
+    """Put the copied codes into bins that are as fine as the subtree allows."""
+    cdef:
+        int64_t i, j, width = row_list.table.n_columns
+        Span* spans = row_list.local_spans
+        uint8_t* bins = row_list.local_bins
+        uint32_t code
+    for j in range(width):
+        spans[j].smallest = spans[j].largest = codes[j]
+    for i in range(1, n):
+        for j in range(width):
+            code = codes[i * width + j]
+            if code < spans[j].smallest:
+                spans[j].smallest = code
+            if code > spans[j].largest:
+                spans[j].largest = code
+    for j in range(width):
+        spans[j].shift = 0
+        while (spans[j].largest - spans[j].smallest) >> spans[j].shift >= MOST_BINS:
+            spans[j].shift += 1
+    for i in range(n):
+        for j in range(width):
+            bins[i * width + j] = <uint8_t>(
+                (codes[i * width + j] - spans[j].smallest) >> spans[j].shift
+            )
+
+
+cdef void make_local(RowList* row_list, const Frame* frame) noexcept nogil:
     """Copy the codes of a node's rows, and number them 0, 1, ... for all below it."""
     cdef:
-        int64_t i, j
+        const CodedTable* table = &row_list.table
         uint64_t* rows = row_list.rows + frame.start
-        const uint32_t* source
-        uint32_t* target
-    for j in range(frame.n_active):
-        source = row_list.codes + active[j] * row_list.stride
-        target = row_list.local_codes + active[j] * row_list.local_rows
-        for i in range(frame.n_rows):
-            target[i] = source[number_of(rows[i])]
-    for i in range(frame.n_rows):
-        rows[i] = (rows[i] & <uint64_t>0xFFFFFFFF00000000) | <uint64_t>i
+        int64_t n = frame.n_rows
     row_list.is_local = True
+    if table.code_size == 1:
+        # Such codes are their own bins.
+        copy_codes[uint8_t](
+            row_list, rows, n, <const uint8_t*>table.row_codes, row_list.local_bins
+        )
+        memcpy(row_list.local_spans, table.spans, table.n_columns * sizeof(Span))
+    elif table.code_size == 2:
+        copy_codes[uint16_t](
+            row_list, rows, n, <const uint16_t*>table.row_codes,
+            <uint16_t*>row_list.local_codes
+        )
+        bin_codes[uint16_t](row_list, <const uint16_t*>row_list.local_codes, n)
+    else:
+        copy_codes[uint32_t](
+            row_list, rows, n, <const uint32_t*>table.row_codes,
+            <uint32_t*>row_list.local_codes
+        )
+        bin_codes[uint32_t](row_list, <const uint32_t*>row_list.local_codes, n)
+
+
+# ------------------------------------------------------------- columns of a node
+
+
+cdef void read_codes(
+    const uint64_t* rows, int64_t n, const Rank* codes, int64_t step, uint32_t* gathered
+) noexcept nogil:
+    cdef int64_t i
+    for i in range(n):
+        gathered[i] = codes[number_of(rows[i]) * step]
 
 
 cdef bint gather_codes(
-    const RowList* row_list, const Frame* frame, int64_t number, CountedColumn* column
+    const RowList* row_list, const Frame* frame, CountedColumn* column
 ) noexcept nogil:
     """Put the codes of the node's rows next to each other; whether they differ."""
     cdef:
+        const CodedTable* table = &row_list.table
         const uint64_t* rows = row_list.rows + frame.start
-        const uint32_t* codes
+        const void* codes = table.codes
         uint32_t* gathered = column.codes
         int32_t smallest, largest, code
-        int64_t i
+        int64_t i, n = frame.n_rows, step = 1, first = column.number * table.n_rows
     if row_list.is_local:
-        codes = row_list.local_codes + number * row_list.local_rows
+        step = table.n_columns
+        first = column.number
+        codes = row_list.local_codes
+        if table.code_size == 1:
+            codes = row_list.local_bins
+    if table.code_size == 1:
+        read_codes[uint8_t](rows, n, <const uint8_t*>codes + first, step, gathered)
+    elif table.code_size == 2:
+        read_codes[uint16_t](rows, n, <const uint16_t*>codes + first, step, gathered)
     else:
-        codes = row_list.codes + number * row_list.stride
-    for i in range(frame.n_rows):
-        gathered[i] = codes[number_of(rows[i])]
+        read_codes[uint32_t](rows, n, <const uint32_t*>codes + first, step, gathered)
+    column.is_gathered = True
     # A loop of its own, which vector units take at a stride.
     smallest = largest = <int32_t>gathered[0]
-    for i in range(frame.n_rows):
+    for i in range(n):
         code = <int32_t>gathered[i]
         smallest = code if code < smallest else smallest
         largest = code if code > largest else largest
-    column.smallest = <uint32_t>smallest
-    column.largest = <uint32_t>largest
+    column.lowest = <uint32_t>smallest
+    column.highest = <uint32_t>largest
     return smallest < largest
+
+
+cdef void start_draw(
+    const Problem* problem, Worker* worker, const Frame* frame, Draw* draw
+) noexcept nogil:
+    """Nothing drawn yet."""
+    cdef:
+        int64_t i
+        int32_t* order = worker.order
+    memset(draw, 0, sizeof(Draw))
+    draw.random_state = child_state(frame.random_state, 7)
+    memset(worker.is_active, 0, problem.n_columns)
+    for i in range(frame.n_active):
+        worker.is_active[worker.active[i]] = 1
+    for i in range(problem.n_columns):
+        order[i] = <int32_t>i
+
+
+cdef int32_t draw_number(
+    const Problem* problem, Worker* worker, Draw* draw
+) noexcept nogil:
+    """Draw the next column, as ``list_columns`` does, that is not known to be constant.
+    Returns its number, or -1 when enough are drawn."""
+    cdef:
+        int32_t* order = worker.order
+        int64_t j, n_columns = problem.n_columns
+        int32_t number
+    while draw.place < n_columns:
+        number = order[draw.place]
+        if problem.shuffle_columns:
+            if draw.n_drawn >= problem.max_features and (
+                draw.n_found + draw.n_waiting > 0
+            ):
+                return -1
+            j = draw.place + random_below(&draw.random_state, n_columns - draw.place)
+            number = order[j]
+            order[j] = order[draw.place]
+        draw.place += 1
+        draw.n_drawn += 1
+        if worker.is_active[number]:
+            return number
+    return -1
+
+
+cdef int32_t draw_column(
+    const Problem* problem, const RowList* row_list, Worker* worker, const Frame* frame,
+    Draw* draw, CountedColumn* column
+) noexcept nogil:
+    """Draw the next column to be tried, and gather its codes.
+
+    Constant columns are only met when they are drawn. Returns the number of the column,
+    or -1 after the last one.
+    """
+    if frame.n_rows == 2 and problem.min_samples_leaf <= 1 and draw.n_found > 0:
+        # The first column that tells two rows apart is the best.
+        return -1
+    while True:
+        column.number = draw_number(problem, worker, draw)
+        if column.number < 0:
+            return -1
+        if gather_codes(row_list, frame, column):
+            column.smallest = column.lowest
+            column.largest = column.highest
+            draw.n_found += 1
+            return column.number
+        worker.is_active[column.number] = 0
+        draw.any_constant = True
+
+
+cdef void finish_draw(Worker* worker, Frame* frame, const Draw* draw) noexcept nogil:
+    """Leave out the constant columns that were met for all nodes below."""
+    cdef:
+        int32_t* active = worker.active
+        int32_t n_active = 0
+        int64_t i
+    if not draw.any_constant:
+        return
+    for i in range(frame.n_active):
+        active[n_active] = active[i]
+        n_active += worker.is_active[active[i]]
+    frame.n_active = n_active
 
 
 cdef int64_t draw_columns(
     const Problem* problem, RowList* row_list, Worker* worker, Frame* frame
 ) noexcept nogil:
-    """Draw the columns to be tried, as ``list_columns`` does, and gather their codes.
-
-    Constant columns are only met when they are drawn; those met are left out for all
-    nodes below. Returns the number of columns to be tried.
-    """
+    """Draw the columns to be tried; returns their number."""
     cdef:
-        int32_t* active = worker.active
-        int32_t* order = worker.order
-        uint64_t random_state = child_state(frame.random_state, 7)
-        int64_t n_columns = problem.n_columns, most = problem.max_features
-        int64_t i, j, n_drawn = 0, n_visit = 0
-        int32_t column, n_active = 0
-        bint shuffles = problem.shuffle_columns, any_constant = False
-    memset(worker.is_active, 0, n_columns)
-    for i in range(frame.n_active):
-        worker.is_active[active[i]] = 1
-    for i in range(n_columns):
-        order[i] = <int32_t>i
-    for i in range(n_columns):
-        if shuffles and n_drawn >= most and n_visit > 0:
+        Draw draw
+        int64_t n_visit = 0
+        int32_t number
+    start_draw(problem, worker, frame, &draw)
+    # There is room for max_features columns, and after that many the draw ends.
+    while n_visit < problem.max_features:
+        number = draw_column(
+            problem, row_list, worker, frame, &draw, &row_list.columns[n_visit]
+        )
+        if number < 0:
             break
-        column = order[i]
-        if shuffles:
-            j = i + random_below(&random_state, n_columns - i)
-            column = order[j]
-            order[j] = order[i]
-        n_drawn += 1
-        if not worker.is_active[column]:
-            continue
-        if gather_codes(row_list, frame, column, &row_list.columns[n_visit]):
-            worker.visit[n_visit] = column
-            n_visit += 1
-            if frame.n_rows == 2 and problem.min_samples_leaf <= 1:
-                # The first column that tells two rows apart is the best.
-                break
-        else:
-            worker.is_active[column] = 0
-            any_constant = True
-    if any_constant:
-        for i in range(frame.n_active):
-            active[n_active] = active[i]
-            n_active += worker.is_active[active[i]]
-        frame.n_active = n_active
+        worker.visit[n_visit] = number
+        n_visit += 1
+    finish_draw(worker, frame, &draw)
     return n_visit
 
 
@@ -171,7 +327,7 @@ cdef void divide_rows(
         uint64_t* spare = row_list.spare
         # Whole numbers with a sign are what vector units compare.
         const int32_t* codes = <const int32_t*>column.codes
-        int32_t highest = <int32_t>column.smallest, lowest = <int32_t>column.largest
+        int32_t highest = <int32_t>column.lowest, lowest = <int32_t>column.highest
         int32_t last = <int32_t>cut, code, low, high
         int64_t i, n_left = 0
         uint64_t row

@@ -15,6 +15,7 @@ from libc.string cimport memset
 from sklearn_textbook.tree.grow._assemble cimport write_nodes
 from sklearn_textbook.tree.grow._buffers cimport (
     Frame,
+    NodeBuffer,
     free_buffer,
     push_frame,
     start_buffer,
@@ -33,13 +34,15 @@ from sklearn_textbook.tree.grow._node cimport (
     push_children,
 )
 from sklearn_textbook.tree.grow._row_list cimport (
+    CodedTable,
     RowList,
+    Span,
     divide_rows,
-    draw_columns,
     free_row_list,
     make_local,
     start_row_list,
 )
+from sklearn_textbook.tree.grow._row_search cimport find_division
 from sklearn_textbook.tree.grow._search cimport view_node
 from sklearn_textbook.tree.grow._settings cimport fill_codes, fill_problem, write_root
 from sklearn_textbook.tree.grow._workers cimport (
@@ -53,17 +56,17 @@ from sklearn_textbook.tree.split._counted cimport (
     Contest,
     ones_in,
     rows_in,
-    search_few_rows,
-    start_contest,
     weight_in,
 )
-from sklearn_textbook.tree.split._histogram cimport search_many_rows
 from sklearn_textbook.tree.split._types cimport (
+    Codes,
     NodeView,
     Problem,
+    Rows,
     int32_t,
     int64_t,
     uint8_t,
+    uint16_t,
     uint32_t,
     uint64_t,
 )
@@ -72,33 +75,10 @@ from sklearn_textbook.tree.grow.layout import NODE_DTYPE, SURROGATE_DTYPE
 
 
 cdef enum:
+    # An entry has 16 bits for a weight, and counts have 21 for a sum of them.
+    LARGEST_WEIGHT = 0xFFFF
+    LARGEST_TOTAL = 0x1FFFFF
     COPIES_PAY = 6  # copies of codes pay up to so many columns per one that is tried
-
-
-cdef void find_division(
-    const Problem* problem, RowList* row_list, const Frame* frame,
-    const NodeView* view, int64_t n_visit, Contest* contest
-) noexcept nogil:
-    """The best division of the columns that were drawn."""
-    cdef:
-        const uint64_t* rows = row_list.rows + frame.start
-        int64_t i, n = frame.n_rows
-    start_contest(problem, view, contest)
-    if contest.lowest > contest.highest:
-        return
-    if n > FEW_ROWS:
-        search_many_rows(
-            problem, contest, row_list.columns, n_visit, rows, n, row_list.keys,
-            row_list.spare, row_list.is_open
-        )
-        return
-    if n == 2:
-        # Any two rows that differ: the first column is the best.
-        n_visit = 1
-    for i in range(n_visit):
-        search_few_rows(
-            problem, contest, &row_list.columns[i], <int32_t>i, rows, n, row_list.keys
-        )
 
 
 cdef void measure_both(
@@ -134,12 +114,10 @@ cdef int split_node(
         Node* node = &worker.buffer.nodes[frame.node]
         uint8_t* is_leaf = worker.is_active
         uint32_t below, above
-        int64_t child, n_visit = draw_columns(problem, row_list, worker, frame)
+        int64_t child
         int first
-    if n_visit == 0:
-        return 0
     view_node(problem, arena, worker, frame, &view)
-    find_division(problem, row_list, frame, &view, n_visit, &contest)
+    find_division(problem, row_list, worker, frame, &view, &contest)
     if contest.best.column < 0:
         return 0
     contest.best.column = worker.visit[contest.place]
@@ -200,69 +178,210 @@ cdef int grow_all(
             FEW_ROWS < frame.n_rows
             and frame.n_active <= COPIES_PAY * problem.max_features
         ):
-            make_local(row_list, &frame, worker.active)
+            make_local(row_list, &frame)
             n_waiting = worker.stack.n_frames
         if split_node(problem, row_list, worker, &arena, &frame) < 0:
             return -1
     return 0
 
 
+cdef const void* address_of(array) except NULL:
+    """Where the entries of an array of one, two or four bytes each begin."""
+    cdef:
+        const uint8_t[:, ::1] narrow
+        const uint16_t[:, ::1] middle
+        const uint32_t[:, ::1] wide
+    if array.dtype == np.uint8:
+        narrow = array
+        return &narrow[0, 0]
+    if array.dtype == np.uint16:
+        middle = array
+        return &middle[0, 0]
+    wide = array
+    return &wide[0, 0]
+
+
+ctypedef fused Weight:
+    int32_t
+    int64_t
+    double
+
+
+cdef bint list_weighted_rows(
+    const Weight* weight, const int32_t* label, int64_t n_table_rows, uint64_t* rows,
+    int64_t* totals
+) noexcept nogil:
+    """List the rows that take part; sum up rows, weight and weight of the second class.
+    Returns False if a weight does not fit into an entry."""
+    cdef:
+        int64_t row, share, n = 0, total = 0, ones = 0
+        bint fits = True
+    for row in range(n_table_rows):
+        share = <int64_t>weight[row]
+        if not 0 <= weight[row] <= LARGEST_WEIGHT:
+            return False
+        fits = fits and share == weight[row]
+        # Written anyway, and kept if the row has a weight: nobody guesses which have.
+        rows[n] = <uint64_t>share << 48 | <uint64_t>(share * label[row]) << 32 | (
+            <uint64_t>row
+        )
+        n += share > 0
+        total += share
+        ones += share * label[row]
+    totals[0] = n
+    totals[1] = total
+    totals[2] = ones
+    return fits
+
+
 cdef class ListGrower:
-    """Owns all memory of one growing tree."""
+    """Owns the memory of a growing tree, which serves one tree after the other.
+
+    Parameters
+    ----------
+    settings : dict
+        What the trees share: see grow.py; and their labels, ``all_labels``.
+    """
 
     cdef:
         Problem problem
         RowList row_list
         Worker worker
+        Codes codes
+        const int32_t[:, ::1] label
+        int64_t n_listed
+        dict settings  # keeps the arrays alive
 
-    def __cinit__(self):
+    def __cinit__(self, dict settings):
         memset(&self.problem, 0, sizeof(Problem))
         memset(&self.row_list, 0, sizeof(RowList))
         memset(&self.worker, 0, sizeof(Worker))
+        memset(&self.codes, 0, sizeof(Codes))
+        self.settings = settings
+        self.label = settings["all_labels"]
+        fill_problem(&self.problem, settings)
+        fill_codes(&self.problem, &self.codes, settings)
+        self.fill_table(settings)
+        if (
+            start_row_list(&self.problem, &self.row_list, self.label.shape[0]) < 0
+            or start_worker(&self.problem, &self.worker, 1, 8, True, NULL) < 0
+            or start_buffer(&self.worker.buffer, self.problem.n_statistics, False) < 0
+        ):
+            raise MemoryError()
 
     def __dealloc__(self):
         free_row_list(&self.row_list)
         free_buffer(&self.worker.buffer)
         free_worker(&self.worker, NULL)
 
-    cdef int allocate(self, int64_t n_rows) except -1:
-        if (
-            start_row_list(&self.problem, &self.row_list, n_rows) < 0
-            or start_worker(&self.problem, &self.worker, 1, 8, True, NULL) < 0
-            or start_buffer(&self.worker.buffer, self.problem.n_statistics, False) < 0
-        ):
-            raise MemoryError()
+    cdef int fill_table(self, dict settings) except -1:
+        """Point to the codes of the table."""
+        cdef:
+            const uint8_t[:, ::1] bins = settings["row_bins"]
+            const Span[::1] spans = settings["spans"]
+            CodedTable* table = &self.row_list.table
+        table.n_columns = bins.shape[1]
+        table.n_rows = bins.shape[0]
+        table.code_size = settings["ranks"].dtype.itemsize
+        table.codes = address_of(settings["ranks"])
+        table.row_codes = address_of(settings["row_ranks"])
+        table.row_bins = &bins[0, 0]
+        table.spans = &spans[0]
         return 0
 
-    cdef int fill_rows(self, dict settings) except -1:
-        """List the rows that take part."""
+    def list_rows(self, weight):
+        """List the rows that take part in the next tree.
+
+        Parameters
+        ----------
+        weight : ndarray of int32, int64 or float64, shape (n_rows,), or None
+            Weights of all rows of the table; None for unit weights.
+
+        Returns
+        -------
+        totals : tuple of int, or None
+            Number of rows, weight, and weight of the second class. None if a weight or
+            their sum does not fit into a list.
+        """
         cdef:
-            const uint32_t[:, ::1] codes = settings["ranks"]
-            const int32_t[:, ::1] label = settings["label"]
-            const double[::1] weight
-            const uint32_t[::1] row_number
-            int64_t row, i, n_table_rows = codes.shape[1]
-            bint is_weighted = settings["weight"] is not None
-            bint is_numbered = settings["row_number"] is not None
-            uint64_t share
-        if is_weighted:
-            weight = settings["weight"]
-        if is_numbered:
-            row_number = settings["row_number"]
-        self.row_list.codes = &codes[0, 0]
-        self.row_list.stride = n_table_rows
-        with nogil:
-            for row in range(n_table_rows):
-                i = row
-                if is_numbered:
-                    i = row_number[row]
-                    if row_number[row] == <uint32_t>-1:
-                        continue
-                share = <uint64_t>weight[i] if is_weighted else 1
-                self.row_list.rows[i] = (
-                    share << 48 | (share * <uint64_t>label[i, 0]) << 32 | <uint64_t>row
+            const double[::1] real
+            const int64_t[::1] whole
+            const int32_t[::1] short
+            int64_t[3] totals
+            int64_t n = self.label.shape[0], row
+            uint64_t* rows = self.row_list.rows
+            const int32_t* label = &self.label[0, 0]
+            bint fits = True
+        if weight is None:
+            totals[0] = totals[1] = n
+            totals[2] = 0
+            with nogil:
+                for row in range(n):
+                    rows[row] = <uint64_t>1 << 48 | <uint64_t>label[row] << 32 | (
+                        <uint64_t>row
+                    )
+                    totals[2] += label[row]
+        elif weight.dtype == np.int64:
+            whole = weight
+            with nogil:
+                fits = list_weighted_rows(&whole[0], label, n, rows, totals)
+        elif weight.dtype == np.int32:
+            short = weight
+            with nogil:
+                fits = list_weighted_rows(&short[0], label, n, rows, totals)
+        else:
+            real = weight
+            with nogil:
+                fits = list_weighted_rows(&real[0], label, n, rows, totals)
+        if not fits or totals[1] > LARGEST_TOTAL:
+            return None
+        self.n_listed = totals[0]
+        return totals[0], totals[1], totals[2]
+
+    def grow(self, dict root_settings):
+        """Grow a tree from the rows that were listed.
+
+        Parameters
+        ----------
+        root_settings : dict
+            ``root_statistics``, ``root_impurity``, ``root_is_leaf``, ``total_weight``
+            and ``random_state``.
+
+        Returns
+        -------
+        grown : tuple
+            What ``grow_nodes`` returns.
+        """
+        cdef:
+            Rows no_rows
+            Frame root
+            NodeBuffer* buffer = &self.worker.buffer
+            const int32_t[::1] columns = self.settings["columns"]
+            Node[::1] nodes
+            double[:, ::1] statistics
+            int outcome = 0
+        memset(&no_rows, 0, sizeof(Rows))
+        self.problem.total_weight = root_settings["total_weight"]
+        self.worker.stack.n_frames = 0
+        self.row_list.is_local = False
+        write_root(
+            &self.problem, &no_rows, self.n_listed, root_settings, buffer, &root
+        )
+        if not root_settings["root_is_leaf"]:
+            with nogil:
+                outcome = grow_all(
+                    &self.problem, &self.row_list, &self.worker, &root, &columns[0]
                 )
-        return 0
+            if outcome < 0:
+                raise MemoryError()
+        node_records = np.empty(buffer.n_nodes, dtype=NODE_DTYPE)
+        node_statistics = np.empty((len(node_records), self.problem.n_statistics))
+        nodes = node_records
+        statistics = node_statistics
+        level_branch, surrogates = write_nodes(
+            &self.problem, buffer, NULL, 0, nodes, statistics, SURROGATE_DTYPE
+        )
+        return node_records, node_statistics, level_branch, surrogates
 
 
 def grow_from_list(dict settings):
@@ -270,36 +389,6 @@ def grow_from_list(dict settings):
 
     Returns what ``grow_nodes`` returns.
     """
-    cdef:
-        ListGrower grower = ListGrower()
-        Arena arena
-        Frame root
-        const int32_t[::1] columns = settings["columns"]
-        Node[::1] nodes
-        double[:, ::1] statistics
-        int64_t n_rows = settings["label"].shape[0]
-        int outcome = 0
-    memset(&arena, 0, sizeof(Arena))
-    fill_problem(&grower.problem, settings)
-    fill_codes(&grower.problem, &arena.codes, settings)
-    grower.allocate(n_rows)
-    write_root(
-        &grower.problem, &arena.rows, n_rows, settings, &grower.worker.buffer, &root
-    )
-    if not settings["root_is_leaf"]:
-        grower.fill_rows(settings)
-        with nogil:
-            outcome = grow_all(
-                &grower.problem, &grower.row_list, &grower.worker, &root, &columns[0]
-            )
-        if outcome < 0:
-            raise MemoryError()
-    node_records = np.empty(grower.worker.buffer.n_nodes, dtype=NODE_DTYPE)
-    node_statistics = np.empty((len(node_records), grower.problem.n_statistics))
-    nodes = node_records
-    statistics = node_statistics
-    level_branch, surrogates = write_nodes(
-        &grower.problem, &grower.worker.buffer, NULL, 0, nodes, statistics,
-        SURROGATE_DTYPE
-    )
-    return node_records, node_statistics, level_branch, surrogates
+    grower = ListGrower(settings)
+    grower.list_rows(settings["all_weights"])
+    return grower.grow(settings)

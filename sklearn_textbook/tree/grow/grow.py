@@ -10,6 +10,7 @@ import numpy as np
 from sklearn_textbook.tree.encode import NOMINAL, ORDINAL
 from sklearn_textbook.tree.grow import layout
 from sklearn_textbook.tree.grow._engine import grow_nodes
+from sklearn_textbook.tree.grow._listed_engine import grow_from_rows
 from sklearn_textbook.tree.grow._row_list_engine import grow_from_list
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.grow.target import CRITERIA, measure_root
@@ -34,6 +35,7 @@ MOST_DISTANT = 2.0**20  # spread of y, in standard deviations, that fixed point 
 LARGEST_LISTED_WEIGHT = 2**16 - 1
 LARGEST_LISTED_TOTAL = 2**21 - 1
 MOST_LISTED_ROWS = 2**25
+MOST_LISTED_CLASSES = 2**16
 
 
 CHOICES = {"gain": 1, "above-average": 2, "plain": 3}
@@ -166,16 +168,17 @@ def choose_engine(table, target, rules, weight):
     -------
     engine : {"sorted-columns", "row-list"}
         Sorted columns serve every table and rule; dividing all of them at every node
-        is wasteful where a node looks at few. A list of rows serves numeric columns
+        is wasteful where a node looks at few, or draws its thresholds at random. A list of rows serves numeric columns
         without missing values, two classes, the Gini impurity and whole weights. It
         needs the ranks of the table, which do not pay for one tree, and has one
         thread: so it is chosen only where ``table.ranks()`` has been called before,
         for many trees.
     """
     max_features = rules.max_features or table.n_columns
+    looks_at_few = 2 * max_features < table.n_columns or rules.random_splitter
     if (
         table.has_ranks
-        and 2 * max_features < table.n_columns
+        and looks_at_few
         and serves_list(table, target, rules, weight)
     ):
         return "row-list"
@@ -185,19 +188,36 @@ def choose_engine(table, target, rules, weight):
 def serves_list(table, target, rules, weight):
     """Tell whether a tree can be grown from a list of rows."""
     return bool(
-        rules.criterion == "gini"
-        and target.n_outputs == 1
-        and target.n_classes[0] == 2
-        and not rules.random_splitter
+        target.n_outputs == 1
+        and _divides_lists(target, rules)
         and rules.top_splits == 1
         and rules.monotonic is None
         and rules.gain is None
-        and rules.min_weight_leaf <= 0
         and NOMINAL not in table.schema.kinds
         and not table.n_missing.any()
         and table.n_rows <= MOST_LISTED_ROWS
         and _are_small_counts(target, weight)
     )
+
+
+def counts_two_classes(target, rules):
+    """Tell whether a list of rows can be counted by two classes alone."""
+    return (
+        rules.criterion == "gini"
+        and not rules.random_splitter
+        and target.n_classes[0] == 2
+    )
+
+
+def _divides_lists(target, rules):
+    """Whether there are kernels that divide lists by these rules."""
+    if rules.random_splitter:
+        if target.is_classifier:
+            return target.n_classes[0] <= MOST_LISTED_CLASSES
+        return rules.criterion == "squared_error"
+    if rules.min_weight_leaf > 0:
+        return False
+    return rules.criterion == "squared_error" or counts_two_classes(target, rules)
 
 
 def _are_small_counts(target, weight):
@@ -254,13 +274,18 @@ def grow_tree(table, target, rules, *, sample_weight=None, random_state=0, n_thr
     tree : GrownTree
         The tree.
     """
+    all_labels = target.codes
     target, weight, row_number = keep_weighted_rows(target, sample_weight)
     if rules.missing == "fractional" and table.n_missing.any():
         # Growing writes into the weights.
         weight = np.ones(target.n_rows) if weight is None else weight.copy()
     settings = _collect_settings(table, target, rules, weight, row_number, random_state)
     if choose_engine(table, target, rules, weight) == "row-list":
-        grown = grow_from_list(settings | {"ranks": table.ranks()})
+        if counts_two_classes(target, rules):
+            rows = {"all_labels": all_labels, "all_weights": sample_weight}
+            grown = grow_from_list(settings | describe_ranks(table) | rows)
+        else:
+            grown = grow_from_rows(settings | describe_cells(table, rules))
     else:
         grown = grow_nodes(settings, n_threads)
     nodes, flat_statistics, level_branch, surrogates = grown
@@ -275,6 +300,29 @@ def grow_tree(table, target, rules, *, sample_weight=None, random_state=0, n_thr
         surrogates=surrogates,
         unseen=rules.unseen,
     )
+
+
+def describe_ranks(table):
+    """Describe the ranks of all rows, and the bins that they are counted in."""
+    row_ranks, row_bins, shift = table.row_ranks()
+    spans = np.zeros(table.n_columns, dtype=layout.SPAN_DTYPE)
+    spans["largest"] = np.maximum(table.n_distinct - 1, 0)
+    spans["shift"] = shift
+    return {
+        "ranks": table.ranks(),
+        "row_ranks": row_ranks,
+        "row_bins": row_bins,
+        "spans": spans,
+    }
+
+
+def describe_cells(table, rules):
+    """Describe the cells of all rows: ranks, and values to draw thresholds between."""
+    return {
+        "ranks": table.ranks(),
+        "row_ranks": None if rules.random_splitter else table.row_ranks()[0],
+        "row_values": table.row_values() if rules.random_splitter else None,
+    }
 
 
 def _shape_statistics(flat, target):
@@ -292,16 +340,16 @@ def _shape_statistics(flat, target):
 def _collect_settings(table, target, rules, weight, row_number, random_state):
     """Everything the engine reads, in the types it reads."""
     return {
-        **_describe_table(table, rules),
-        **_describe_rows(target, weight, row_number),
-        **_describe_rules(rules, table.n_columns),
+        **describe_table(table, rules),
+        **describe_rows(target, weight, row_number),
+        **describe_rules(rules, table.n_columns),
         **_describe_root(target, rules, weight),
-        "gain": _describe_gain(table, rules.gain, target, weight),
+        "gain": describe_gain(table, rules.gain, target, weight),
         "random_state": random_state,
     }
 
 
-def _describe_table(table, rules):
+def describe_table(table, rules):
     """Describe the columns: their order, values and kinds."""
     codes = {NOMINAL: layout.NOMINAL, ORDINAL: layout.ORDINAL}
     kind = np.array(
@@ -334,7 +382,7 @@ def _describe_table(table, rules):
     }
 
 
-def _describe_rows(target, weight, row_number):
+def describe_rows(target, weight, row_number):
     """Describe the rows: their classes or values, weights and numbers."""
     second_class = np.zeros(target.n_rows, dtype=np.uint8)
     if target.is_classifier and target.n_outputs == 1 and target.n_classes[0] == 2:
@@ -350,7 +398,7 @@ def _describe_rows(target, weight, row_number):
     }
 
 
-def _describe_rules(rules, n_columns):
+def describe_rules(rules, n_columns):
     """Describe the limits and strategies."""
     max_features = rules.max_features or n_columns
     monotonic = None
@@ -391,11 +439,11 @@ def _describe_root(target, rules, weight):
         "total_weight": total_weight,
         "root_statistics": statistics,
         "root_impurity": impurity,
-        "root_is_leaf": _is_leaf(rules, target, total_weight, is_pure),
+        "root_is_leaf": is_root_leaf(rules, target.n_rows, total_weight, is_pure),
     }
 
 
-def _describe_gain(table, gain, target, weight):
+def describe_gain(table, gain, target, weight):
     """Describe how gains decide, and what of it depends on the columns."""
     if gain is None:
         return {"choice": 0}
@@ -427,7 +475,7 @@ def _describe_gain(table, gain, target, weight):
     }
 
 
-def _is_leaf(rules, target, total_weight, is_pure):
+def is_root_leaf(rules, n_rows, total_weight, is_pure):
     """Whether the root may not be split."""
     if rules.gain is not None:
         return bool(
@@ -438,7 +486,7 @@ def _is_leaf(rules, target, total_weight, is_pure):
     return bool(
         is_pure
         or rules.max_depth <= 0
-        or target.n_rows < rules.min_samples_split
-        or target.n_rows < 2 * rules.min_samples_leaf
+        or n_rows < rules.min_samples_split
+        or n_rows < 2 * rules.min_samples_leaf
         or total_weight < 2 * rules.min_weight_leaf
     )

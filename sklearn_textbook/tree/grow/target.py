@@ -95,18 +95,40 @@ def _measure_classes(target, criterion, weight):
     statistics, impurity, is_pure = [], 0.0, True
     for output, n_classes in enumerate(target.n_classes):
         counts = np.bincount(target.codes[:, output], weight, n_classes).astype(float)
-        present = counts[counts > 0]
-        share = present / present.sum()
-        if criterion == "gini":
-            impurity += 1.0 - (share**2).sum()
-        elif criterion == "error":
-            impurity += 1.0 - share.max()
-        else:
-            impurity -= (share * np.log2(share)).sum()
-        is_pure = is_pure and len(present) == 1
+        part, is_one_class = measure_counts(counts, criterion)
+        impurity += part
+        is_pure = is_pure and is_one_class
         statistics.append(counts)
     impurity = 0.0 if is_pure else impurity / target.n_outputs
     return np.concatenate(statistics), impurity, is_pure
+
+
+def measure_counts(counts, criterion):
+    """Impurity of one output.
+
+    Parameters
+    ----------
+    counts : ndarray of float64, shape (n_classes,)
+        Weights of the classes.
+    criterion : str
+        Name of the criterion.
+
+    Returns
+    -------
+    impurity : float
+        The impurity.
+    is_pure : bool
+        Whether there is but one class.
+    """
+    present = counts[counts > 0]
+    share = present / present.sum()
+    if criterion == "gini":
+        impurity = 1.0 - (share**2).sum()
+    elif criterion == "error":
+        impurity = 1.0 - share.max()
+    else:
+        impurity = 0.0 - (share * np.log2(share)).sum()
+    return impurity, len(present) == 1
 
 
 def _measure_values(values, criterion, weight):

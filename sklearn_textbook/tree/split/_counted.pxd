@@ -13,20 +13,29 @@ from sklearn_textbook.tree.split._types cimport NodeView, Problem, Split
 cdef enum:
     COUNT_BITS = 21
     COUNT_MASK = 0x1FFFFF
-    MOST_BINS = 512
+    MOST_BINS = 256  # a bin's number fits into a byte
+    TILE_COLUMNS = 4  # columns that are counted in one pass
     FEW_ROWS = 64  # nodes up to this size are sorted; keys have 6 bits for them
 
 # A column that is tried in the node at hand.
 cdef struct CountedColumn:
-    uint32_t* codes  # of the node's rows, in the order of their list
+    int32_t number
+    # codes of the node's rows in the order of their list, if they are gathered, and
+    # the smallest and largest of them
+    bint is_gathered
+    uint32_t* codes
+    uint32_t lowest
+    uint32_t highest
+    # (code - smallest) >> shift is the number of a bin
     uint32_t smallest
     uint32_t largest
-    int32_t shift  # code - smallest >> shift is the number of a bin
+    int32_t shift
     int64_t n_bins
     # of all rows below a bin; one more entry for those up to the end of the last
     uint64_t* bins  # counts
     double* ones  # weight of the second class
-    double* weight
+    double* cross  # d, see scan_binary
+    double* area  # k (n - k)
     double edge  # largest d^2 / (k (n - k)) between two bins
 
 # What decides between the candidates of a node.

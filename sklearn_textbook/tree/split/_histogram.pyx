@@ -1,83 +1,160 @@
 """Best threshold of columns whose many rows are not sorted.
 
-The rows of the node are counted in bins of codes, between the smallest and the
-largest code of the node. The divisions between bins are candidates, and tell how good
-the best one is at least. The score is convex in what lies on the left, so no division
-inside a bin scores more than the corners of what the bin may put on the left; only the
-rows of the few bins that may hold something better are sorted.
+The rows of the node are counted in bins of codes. The divisions between bins are
+candidates, and tell how good the best one is at least. The score is convex in what lies
+on the left, so no division inside a bin scores more than the corners of what the bin may
+put on the left; only the rows of the few bins that may hold something better are sorted.
 """
 
 from libc.math cimport INFINITY
 from libc.string cimport memset
 
 from sklearn_textbook.tree.split._counted cimport (
+    COUNT_BITS,
+    COUNT_MASK,
     MOST_BINS,
+    TILE_COLUMNS,
     counts_of,
+    number_of,
     ones_in,
     reaches,
     rows_in,
-    sort_keys,
     try_division,
     walk_up,
     weight_in,
 )
-from sklearn_textbook.tree.split._types cimport int32_t, uint32_t
+from sklearn_textbook.tree.split._types cimport uint32_t
 
 
 cdef enum:
     FEWEST_BINS = 16
+    ROWS_PER_BIN = 4
+
+
+# ---------------------------------------------------------------------- counting
+
+
+cdef int32_t choose_coarseness(int64_t n) noexcept nogil:
+    """How many neighbouring bins of the table, as a power of two, make one bin of a node
+    of n rows: a bin for four rows or so."""
+    cdef:
+        int32_t coarseness = 0
+        int64_t most = max(n // ROWS_PER_BIN, <int64_t>FEWEST_BINS)
+    while MOST_BINS >> coarseness > most:
+        coarseness += 1
+    return coarseness
 
 
 cdef void choose_bins(CountedColumn* column, int64_t n) noexcept nogil:
-    """A bin for eight rows or so, and a power of two of codes in each."""
-    cdef:
-        uint32_t width = column.largest - column.smallest
-        uint32_t most = <uint32_t>min(max(n // 8, FEWEST_BINS), <int64_t>MOST_BINS)
+    """As many bins between the smallest and the largest code of the node."""
+    cdef uint32_t most = <uint32_t>(MOST_BINS >> choose_coarseness(n))
+    column.smallest = column.lowest
+    column.largest = column.highest
     column.shift = 0
-    while width >> column.shift >= most:
+    while (column.largest - column.smallest) >> column.shift >= most:
         column.shift += 1
-    column.n_bins = (width >> column.shift) + 1
+    column.n_bins = ((column.largest - column.smallest) >> column.shift) + 1
 
 
-cdef void count_bins(
-    CountedColumn* column, const uint64_t* counts, int64_t n
+cdef inline void count_four(
+    const uint8_t* row_bins, int64_t width, const uint64_t* rows, int64_t n,
+    CountedColumn** columns, int32_t coarseness, uint64_t* tile
 ) noexcept nogil:
-    """Entry b + 1 gets the counts of bin b."""
+    """Four columns in one pass: their bins stand in the same line of the cache."""
+    cdef:
+        const uint8_t* first = row_bins + columns[0].number
+        const uint8_t* second = row_bins + columns[1].number
+        const uint8_t* third = row_bins + columns[2].number
+        const uint8_t* fourth = row_bins + columns[3].number
+        int64_t i, place
+        uint64_t counts
+    for i in range(n):
+        place = number_of(rows[i]) * width
+        counts = counts_of(rows[i])
+        tile[first[place] >> coarseness] += counts
+        tile[MOST_BINS + (second[place] >> coarseness)] += counts
+        tile[2 * MOST_BINS + (third[place] >> coarseness)] += counts
+        tile[3 * MOST_BINS + (fourth[place] >> coarseness)] += counts
+
+
+cdef void count_columns(
+    const uint8_t* row_bins, int64_t width, const uint64_t* rows, int64_t n,
+    CountedColumn** columns, int64_t n_columns, int32_t coarseness, uint64_t* tile
+) noexcept nogil:
+    """Count the rows of up to four columns; MOST_BINS entries of the tile for each."""
+    cdef:
+        const uint8_t* bins
+        CountedColumn* all_columns[TILE_COLUMNS]
+        int64_t i
+    for i in range(n_columns):
+        memset(tile + i * MOST_BINS, 0, columns[i].n_bins * sizeof(uint64_t))
+    if n_columns == 1:
+        bins = row_bins + columns[0].number
+        for i in range(n):
+            tile[bins[number_of(rows[i]) * width] >> coarseness] += counts_of(rows[i])
+        return
+    # A column that is counted twice costs less than a pass of its own for another.
+    for i in range(TILE_COLUMNS):
+        all_columns[i] = columns[min(i, n_columns - 1)]
+    if coarseness == 0:
+        count_four(row_bins, width, rows, n, all_columns, 0, tile)
+    else:
+        count_four(row_bins, width, rows, n, all_columns, coarseness, tile)
+
+
+cdef void count_codes(
+    const CountedColumn* column, const uint64_t* rows, int64_t n, uint64_t* tile
+) noexcept nogil:
+    """Count the rows of a column whose codes are gathered."""
     cdef:
         int64_t i
-        uint64_t* bins = column.bins + 1
         const uint32_t* codes = column.codes
         uint32_t smallest = column.smallest
         int32_t shift = column.shift
-    memset(column.bins, 0, (column.n_bins + 1) * sizeof(uint64_t))
+    memset(tile, 0, column.n_bins * sizeof(uint64_t))
     for i in range(n):
-        bins[(codes[i] - smallest) >> shift] += counts[i]
+        tile[(codes[i] - smallest) >> shift] += counts_of(rows[i])
 
 
-cdef void add_up_bins(const Contest* contest, CountedColumn* column) noexcept nogil:
-    """Turn counts of bins into counts below them, and find the best end of a bin.
-    Empty bins repeat a candidate, which is cheaper than to ask for them."""
+cdef int64_t add_up_bins(CountedColumn* column, const uint64_t* tile) noexcept nogil:
+    """Turn counts of bins into counts below them; returns the bins that hold rows."""
+    cdef:
+        int64_t b, n_used = 0
+        uint64_t counts = 0
+    column.bins[0] = 0
+    for b in range(column.n_bins):
+        n_used += tile[b] != 0
+        counts += tile[b]
+        column.bins[b + 1] = counts
+    return n_used
+
+
+# ---------------------------------------------------------------------- searching
+
+
+cdef void find_edge(const Contest* contest, CountedColumn* column) noexcept nogil:
+    """The best end of a bin. Empty bins repeat a candidate, which is cheaper than to ask
+    for them."""
     cdef:
         int64_t b
-        uint64_t counts = 0
-        uint64_t* bins = column.bins
+        const uint64_t* bins = column.bins
         double* all_ones = column.ones
-        double* all_weight = column.weight
-        double n = contest.n, t = contest.t, ones, weight, d, area
+        double* cross = column.cross
+        double* area = column.area
+        double n = contest.n, t = contest.t, weight, ones
         double best_square = -1.0, best_area = 1.0
     for b in range(column.n_bins + 1):
-        counts += bins[b]
-        bins[b] = counts
-        weight = <double>weight_in(counts)
-        ones = <double>ones_in(counts)
+        # 21 bits each: narrow numbers are what vector units turn into doubles.
+        weight = <double><int32_t>((bins[b] >> COUNT_BITS) & COUNT_MASK)
+        ones = <double><int32_t>(bins[b] & COUNT_MASK)
         all_ones[b] = ones
-        all_weight[b] = weight
-        d = ones * n - t * weight
-        area = weight * (n - weight)
-        if d * d * best_area > best_square * area:
-            if contest.lowest <= rows_in(counts) <= contest.highest:
-                best_square = d * d
-                best_area = area
+        cross[b] = ones * n - t * weight
+        area[b] = weight * (n - weight)
+    for b in range(1, column.n_bins):
+        if cross[b] * cross[b] * best_area > best_square * area[b]:
+            if contest.lowest <= rows_in(bins[b]) <= contest.highest:
+                best_square = cross[b] * cross[b]
+                best_area = area[b]
     column.edge = best_square / best_area if best_square >= 0.0 else -INFINITY
 
 
@@ -111,27 +188,31 @@ cdef bint may_hold_better(
 
 cdef int64_t open_bins(
     const Contest* contest, const CountedColumn* column, double bound,
-    uint8_t* is_open
+    double* excess, uint8_t* is_open
 ) noexcept nogil:
     """Mark the bins that may hold something better; returns how many."""
     cdef:
         int64_t b, n_open = 0
         const double* ones = column.ones
-        const double* weight = column.weight
-        double n = contest.n, t = contest.t, gained
-        bint start_reaches = True, end_reaches
+        const double* cross = column.cross
+        const double* area = column.area
+        double n = contest.n, rest = contest.n - contest.t
+        double gained, high, low, square, smaller
+    # In a bin, d lies between what its ones alone and what its zeros alone would make
+    # of it, and k (n - k) is not below that of one of the ends.
     for b in range(column.n_bins):
-        gained = ones[b + 1] - ones[b]
-        end_reaches = reaches(ones[b + 1], weight[b + 1], n, t, bound)
-        is_open[b] = (
-            start_reaches
-            | end_reaches
-            | reaches(ones[b + 1], weight[b] + gained, n, t, bound)
-            | reaches(ones[b], weight[b + 1] - gained, n, t, bound)
-        )
-        start_reaches = end_reaches
+        gained = (ones[b + 1] - ones[b]) * rest
+        high = cross[b] + gained
+        low = cross[b + 1] - gained
+        high *= high
+        low *= low
+        square = high if high > low else low
+        smaller = area[b] if area[b] < area[b + 1] else area[b + 1]
+        smaller = smaller if smaller > n - 1.0 else n - 1.0
+        excess[b] = square - bound * smaller
     for b in range(column.n_bins):
-        if is_open[b]:
+        is_open[b] = False
+        if excess[b] > 0.0:
             is_open[b] = bound == -INFINITY or may_hold_better(
                 contest, column.bins[b], column.bins[b + 1] - column.bins[b], bound
             )
@@ -145,11 +226,13 @@ cdef int64_t collect_rows(
     """The rows of the open bins, with their codes."""
     cdef:
         int64_t i, n_collected = 0
-        uint32_t code
+        const uint32_t* codes = column.codes
+        uint32_t code, smallest = column.smallest
+        int32_t shift = column.shift
     for i in range(n):
-        code = column.codes[i] - column.smallest
+        code = codes[i] - smallest
         keys[n_collected] = <uint64_t>code << 32 | <uint32_t>i
-        n_collected += is_open[code >> column.shift]
+        n_collected += is_open[code >> shift]
     return n_collected
 
 
@@ -160,7 +243,8 @@ cdef void try_column(
     """All candidates in ascending order: those inside open bins, and the ends."""
     cdef:
         int64_t b, first = 0, n_inside
-        double n = contest.n, t = contest.t
+        const double* cross = column.cross
+        const double* area = column.area
     for b in range(column.n_bins):
         if is_open[b]:
             n_inside = rows_in(column.bins[b + 1] - column.bins[b])
@@ -170,44 +254,8 @@ cdef void try_column(
                     rows, column.bins[b]
                 )
             first += n_inside
-        if reaches(column.ones[b + 1], column.weight[b + 1], n, t, contest.bound):
+        if cross[b + 1] * cross[b + 1] > contest.bound * area[b + 1]:
             try_division(
                 problem, contest, place, column.bins[b + 1],
                 column.smallest + (<uint32_t>(b + 1) << column.shift) - 1
             )
-
-
-cdef void search_many_rows(
-    const Problem* problem, Contest* contest, CountedColumn* columns,
-    int64_t n_columns, const uint64_t* rows, int64_t n, uint64_t* keys,
-    uint64_t* spare, uint8_t* is_open
-) noexcept nogil:
-    """The best division of all columns, the earlier column where two are equal."""
-    cdef:
-        int64_t i, n_open, n_collected
-        double top = -INFINITY, bound
-        CountedColumn* column
-    for i in range(n):
-        spare[i] = counts_of(rows[i])
-    for i in range(n_columns):
-        column = &columns[i]
-        choose_bins(column, n)
-        count_bins(column, spare, n)
-        add_up_bins(contest, column)
-        top = max(top, column.edge)
-    # Candidates so near the best that the order decides are all looked at.
-    top -= 4.0 * contest.margin * contest.n * 0.5
-    for i in range(n_columns):
-        column = &columns[i]
-        bound = max(top, contest.bound)
-        n_open = 0
-        if column.shift > 0:
-            n_open = open_bins(contest, column, bound, is_open)
-        else:
-            memset(is_open, 0, column.n_bins)
-        if n_open == 0 and not column.edge > contest.bound:
-            continue
-        if n_open > 0:
-            n_collected = collect_rows(column, n, is_open, keys)
-            sort_keys(keys, n_collected, spare, column.largest - column.smallest)
-        try_column(problem, contest, column, <int32_t>i, rows, is_open, keys)
