@@ -88,11 +88,17 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
         self._grow_and_prune(pruner, rows, table, validation, given, n_threads)
         return self
 
-    def _grow_and_prune(self, pruner, rows, table, validation, given, n_threads):
-        """Grow the tree from encoded rows, and prune it."""
+    def _grow_and_prune(
+        self, pruner, rows, table, validation, given, n_threads, grow_one=None
+    ):
+        """Grow the tree from encoded rows, and prune it.
+
+        ``grow_one``, if given, grows it like ``_grow``.
+        """
+        grow_one = self._grow if grow_one is None else grow_one
         rules = self._resolve_rules(table, rows.target, rows.weight, rows.n_rows)
         seed = self._draw_seed(rules, table.n_columns)
-        tree = self._grow(table, rows.target, rows.weight, rules, seed, n_threads)
+        tree = grow_one(table, rows.target, rows.weight, rules, seed, n_threads)
         tree = self._finish_growth(tree, pruner)
         for name in ("pruning_path_", "pruning_report_"):
             vars(self).pop(name, None)

@@ -176,11 +176,7 @@ def choose_engine(table, target, rules, weight):
     """
     max_features = rules.max_features or table.n_columns
     looks_at_few = 2 * max_features < table.n_columns or rules.random_splitter
-    if (
-        table.has_ranks
-        and looks_at_few
-        and serves_list(table, target, rules, weight)
-    ):
+    if table.has_ranks and looks_at_few and serves_list(table, target, rules, weight):
         return "row-list"
     return "sorted-columns"
 

@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier
 
 from sklearn_textbook.tree.encode import encode_table
+from sklearn_textbook.tree.grow.plan import GrowthPlan
 from sklearn_textbook.tree.prune import OutOfBagPruning, Rows, resolve_pruner
 from sklearn_textbook.tree.recipe import BaseTree
 
@@ -85,7 +86,7 @@ class MemberGrower:
         host.schema_ = schema
         host.n_jobs = template.n_jobs
         self.n_threads = n_threads
-        self.host, self.rows = host, rows
+        self.host, self.rows, self._plan = host, rows, None
         # Errors of the table are to come up here, and not in some thread.
         host._check_missing(self.table, self.is_sparse)
         host.n_missing_ = np.array(self.table.n_missing)
@@ -162,8 +163,21 @@ class MemberGrower:
         else:
             given = None
             table = self.table if columns is None else self.table.take_columns(columns)
-        member._grow_and_prune(pruner, rows, table, validation, given, 1)
+        member._grow_and_prune(
+            pruner, rows, table, validation, given, 1, self._grow_one
+        )
         return member
+
+    def _grow_one(self, table, target, weight, rules, seed, n_threads):
+        """Grow a tree; prepare only once what the members have in common."""
+        plan = self._plan
+        if plan is None or (
+            plan.table is not table or plan.target is not target or plan.rules != rules
+        ):
+            plan = GrowthPlan(table, target, rules)
+            if table is self.table and target is self.rows.target:
+                self._plan = plan
+        return plan.grow(weight, seed, n_threads)
 
     def share(self, member):
         """Let a member that came from another process share what all members share.
@@ -188,8 +202,13 @@ class MemberGrower:
         of_class = self.rows.weight
         if weight is None:
             return of_class
-        weight = np.asarray(weight, dtype=np.float64)
+        if self.pruner is not None or not self.host._grows_over_weightless_rows:
+            weight = np.asarray(weight, dtype=np.float64)
         return weight if of_class is None else weight * of_class
+
+    def __getstate__(self):
+        """Leave out the plan, which another process makes for itself."""
+        return vars(self) | {"_plan": None}
 
     def _restrict(self, member, columns):
         """Let a member know some columns only."""
