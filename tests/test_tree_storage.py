@@ -265,5 +265,7 @@ def test_importances_leave_a_tree_compact():
 
 def test_empty_side_tables_need_no_room():
     tree = make_tree(make_nodes([0]))
-    assert "surrogates" not in tree.__getstate__()
-    assert pickle.loads(pickle.dumps(tree)).surrogates.dtype == SURROGATE_DTYPE
+    again = pickle.loads(pickle.dumps(tree))
+    for name, dtype in (("surrogates", SURROGATE_DTYPE), ("level_branch", np.int32)):
+        assert name not in tree.__getstate__()
+        assert getattr(again, name).dtype == dtype

@@ -28,8 +28,16 @@ from sklearn_textbook.tree.grow.storage import (
 )
 
 
+def _no_maps():
+    return np.empty(0, dtype=np.int32)
+
+
 def _no_surrogates():
     return np.empty(0, dtype=SURROGATE_DTYPE)
+
+
+# What pickles leave out where it is empty, and how to make it again.
+_SIDE_TABLES = {"level_branch": _no_maps, "surrogates": _no_surrogates}
 
 
 def share_out(weights):
@@ -102,7 +110,7 @@ class GrownTree:
     n_levels: np.ndarray
     n_classes: np.ndarray
     is_classifier: bool
-    level_branch: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
+    level_branch: np.ndarray = field(default_factory=_no_maps)
     surrogates: np.ndarray = field(default_factory=_no_surrogates)
     unseen: str = "parent"
     schema_version: int = SCHEMA_VERSION
@@ -165,14 +173,16 @@ class GrownTree:
         """Write the short form: plain arrays, numbers and names."""
         state = dict(vars(self.compact()))
         state["n_levels"] = narrow(np.asarray(self.n_levels))
-        if len(self.surrogates) == 0:
-            del state["surrogates"]
+        for name in _SIDE_TABLES:
+            if len(state[name]) == 0:
+                del state[name]
         return state
 
     def __setstate__(self, state):
         """Restore a pickle, also of other byte order or with the nodes in full."""
         state = {name: _as_native(value) for name, value in state.items()}
-        state.setdefault("surrogates", _no_surrogates())
+        for name, make in _SIDE_TABLES.items():
+            state.setdefault(name, make())
         state["n_levels"] = np.asarray(state["n_levels"], dtype=np.int64)
         vars(self).update(state)
         self.__post_init__()

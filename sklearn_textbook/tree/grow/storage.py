@@ -375,7 +375,7 @@ def _store_guessed(name, column, guess, shape):
     """Keep the nodes where the guess is wrong, if that is less than all."""
     wrong = np.flatnonzero(column.view(np.int64) != guess.view(np.int64))
     if len(wrong) == 0:
-        return "guessed", narrow(wrong), column[wrong]
+        return ("guessed",)
     plain = _store_inner(column, shape, _LEAF_ENTRIES[name])
     if len(wrong) * _EXCEPTION_BYTES < len(plain[1]) * _NUMBER_BYTES:
         return "guessed", narrow(wrong), column[wrong]
@@ -385,7 +385,8 @@ def _store_guessed(name, column, guess, shape):
 def _restore_guessed(stored, name, shape, compute, *arguments):
     if stored[name][0] != "guessed":
         return _restore(stored, name, shape)
-    _, wrong, values = stored[name]
     column = compute(*arguments)
-    column[wrong] = values
+    if len(stored[name]) > 1:
+        _, wrong, values = stored[name]
+        column[wrong] = values
     return column
