@@ -17,6 +17,7 @@ from sklearn_textbook.ensemble import (
     proximities,
 )
 from sklearn_textbook.ensemble import permutation_importances as permuting
+from sklearn_textbook.tree.encode import TableSchema
 from sklearn_textbook.tree.members import read_matrix
 from tests.reference.forest_measures import (
     list_out_of_bag,
@@ -112,16 +113,24 @@ def test_proximities_in_blocks(monkeypatch):
             np.testing.assert_array_equal(found, expected[is_out])
 
 
-def test_proximities_of_frames_and_sparse_tables():
+def test_proximities_of_frames():
     X, y = make_mixed_table(60, missing_fraction=0.1, as_frame=True, random_state=0)
     forest = make_forest(RandomForestClassifier).fit(X, y)
     same = forest.apply(X)[:, np.newaxis] == forest.apply(X)
     np.testing.assert_allclose(forest.proximities(X), same.mean(axis=2))
+
+
+@pytest.mark.parametrize("kind", [RandomForestRegressor, ExtraTreesRegressor])
+def test_proximities_of_sparse_tables(kind, monkeypatch):
     X, y = make_table(missing=0.0)
     X[X < 0] = 0
-    forest = make_forest(ExtraTreesRegressor).fit(sparse.csr_array(X), y)
-    thin = forest.proximities(sparse.csr_array(X))
-    np.testing.assert_array_equal(thin, forest.proximities(X))
+    forest = make_forest(kind).fit(sparse.csr_array(X), y)
+    thin = sparse.csr_array(X)
+    expected = forest.proximities(X, out_of_bag=kind is RandomForestRegressor)
+    # A sparse table is read in blocks of rows.
+    monkeypatch.setattr(TableSchema.read_blocks, "__defaults__", (8 * 5 * 7,))
+    found = forest.proximities(thin, out_of_bag=kind is RandomForestRegressor)
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_out_of_bag_proximities_ask_for_the_training_table():

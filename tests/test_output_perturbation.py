@@ -389,6 +389,7 @@ def test_callbacks_see_every_member(kind):
     ensemble = kind(n_estimators=6, random_state=0, n_jobs=1)
     ensemble.set_callbacks(Recorder()).fit(X, y)
     assert len(seen) == len(ensemble) == 4  # the callback stopped it
+    assert len(ensemble.estimators_samples_) == 4
     np.testing.assert_array_equal(seen[-1], ensemble.predict(X))
 
 

@@ -14,7 +14,7 @@ from sklearn_textbook._contract.parameters import check_integer
 from sklearn_textbook.ensemble.member_growth import count_jobs
 from sklearn_textbook.ensemble.proximities import mark_out_of_bag_rows
 from sklearn_textbook.ensemble.resample import draw_seeds
-from sklearn_textbook.tree.members import add_predictions, read_matrix
+from sklearn_textbook.tree.members import add_predictions, read_blocks, read_matrix
 
 #: Entries of permuted tables that stand in memory at a time, in each thread (16 MB).
 _BLOCK_ENTRIES = 1 << 21
@@ -44,8 +44,7 @@ def compute_permutation_importances(forest, X, y, *, n_repeats=1, random_state=N
     check_is_fitted(forest)
     check_integer("n_repeats", n_repeats, 1)
     members = mark_out_of_bag_rows(forest, X, "permutation_importances")
-    matrix = read_matrix(forest, X, forest.estimators_[0])
-    matrix = matrix.tocsr() if sparse.issparse(matrix) else matrix
+    matrix = _read_table(forest, X)
     known = _read_known(forest, y, matrix.shape[0])
     seeds = draw_seeds(random_state, 0, len(members))
     measured = Parallel(n_jobs=count_jobs(forest.n_jobs), prefer="threads")(
@@ -58,6 +57,17 @@ def compute_permutation_importances(forest, X, y, *, n_repeats=1, random_state=N
         importances_std=importances.std(axis=1),
         importances=importances,
     )
+
+
+def _read_table(forest, X):
+    """Read the training table as numbers and codes; a sparse one stays sparse."""
+    if not sparse.issparse(X):
+        return read_matrix(forest, X, forest.estimators_[0])
+    for _ in read_blocks(forest, X, forest.estimators_[0]):
+        pass  # raises an error for what is no such table
+    table = sparse.csr_array(X, dtype=np.float64, copy=True)
+    table.sum_duplicates()
+    return table
 
 
 def _read_known(forest, y, n_rows):

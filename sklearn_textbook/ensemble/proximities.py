@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.parameters import check_truth
 from sklearn_textbook._contract.threads import count_threads
-from sklearn_textbook.tree.members import find_ends, read_matrix
+from sklearn_textbook.tree.members import find_ends, read_blocks
 
 #: Entries of the result that are worked on at a time (32 MB).
 _BLOCK_ENTRIES = 1 << 22
@@ -174,20 +174,20 @@ def _mark_leaves(forest, X, left_out=None):
     Entries of rows that a tree is not to judge are missing.
     """
     members = forest.estimators_
-    matrix = read_matrix(forest, X, members[0])
-    n_threads = count_threads(forest.n_jobs, matrix.shape[0] * matrix.shape[1])
-    rows, nodes, shares, first = [], [], [], 0
-    for number, member in enumerate(members):
-        ends = find_ends(member.tree_, matrix, n_threads, member.schema_.names)
-        if left_out is not None:
-            is_judged = left_out[ends[0], number]
-            ends = tuple(part[is_judged] for part in ends)
-        rows.append(ends[0].astype(np.int32))
-        nodes.append((ends[1] + first).astype(np.int32))
-        shares.append(ends[2])
-        first += member.tree_.node_count
+    first_nodes = np.cumsum([0, *(member.tree_.node_count for member in members)])
+    rows, nodes, shares, n_rows = [], [], [], 0
+    for matrix in read_blocks(forest, X, members[0]):
+        n_threads = count_threads(forest.n_jobs, matrix.size)
+        for number, member in enumerate(members):
+            ends = find_ends(member.tree_, matrix, n_threads, member.schema_.names)
+            row, node, share = ends[0] + n_rows, ends[1] + first_nodes[number], ends[2]
+            kept = slice(None) if left_out is None else left_out[row, number]
+            rows.append(row[kept].astype(np.int32))
+            nodes.append(node[kept].astype(np.int32))
+            shares.append(share[kept])
+        n_rows += matrix.shape[0]
     places = (np.concatenate(rows), np.concatenate(nodes))
-    shape = (matrix.shape[0], first)
+    shape = (n_rows, int(first_nodes[-1]))
     return sparse.csr_array((np.concatenate(shares), places), shape=shape)
 
 
