@@ -140,7 +140,9 @@ class EncodedTable:
             ranks = np.zeros(self.order.shape, dtype=np.min_scalar_type(int(highest)))
             for column in range(self.n_columns):
                 n_present = self.n_rows - int(self.n_missing[column])
-                missing_code = int(self.n_distinct[column]) if self.n_missing[column] else 0
+                missing_code = (
+                    int(self.n_distinct[column]) if self.n_missing[column] else 0
+                )
                 write_codes(self.order[column], n_present, missing_code, ranks[column])
             ranks.flags.writeable = False
             ranks = self._codes.setdefault("ranks", ranks)
