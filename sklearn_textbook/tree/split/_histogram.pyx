@@ -220,10 +220,10 @@ cdef int64_t open_bins(
     return n_open
 
 
-cdef int64_t collect_rows(
+cdef int64_t collect_coded_rows(
     const CountedColumn* column, int64_t n, const uint8_t* is_open, uint64_t* keys
 ) noexcept nogil:
-    """The rows of the open bins, with their codes."""
+    """The rows of the open bins, with their codes, where those are gathered."""
     cdef:
         int64_t i, n_collected = 0
         const uint32_t* codes = column.codes
@@ -233,6 +233,18 @@ cdef int64_t collect_rows(
         code = codes[i] - smallest
         keys[n_collected] = <uint64_t>code << 32 | <uint32_t>i
         n_collected += is_open[code >> shift]
+    return n_collected
+
+
+cdef int64_t collect_rows(
+    const uint8_t* bins, int64_t width, const uint64_t* rows, int64_t n,
+    int32_t coarseness, const uint8_t* is_open, uint64_t* keys
+) noexcept nogil:
+    """The rows whose bin in a column is open, without their codes."""
+    cdef int64_t i, n_collected = 0
+    for i in range(n):
+        keys[n_collected] = <uint64_t>i
+        n_collected += is_open[bins[number_of(rows[i]) * width] >> coarseness]
     return n_collected
 
 
