@@ -140,11 +140,34 @@ class EncodedTable:
             ranks = np.zeros(self.order.shape, dtype=np.min_scalar_type(int(highest)))
             for column in range(self.n_columns):
                 n_present = self.n_rows - int(self.n_missing[column])
-                missing_code = int(self.n_distinct[column]) if self.n_missing[column] else 0
+                missing_code = (
+                    int(self.n_distinct[column]) if self.n_missing[column] else 0
+                )
                 write_codes(self.order[column], n_present, missing_code, ranks[column])
             ranks.flags.writeable = False
             ranks = self._codes.setdefault("ranks", ranks)
         return ranks
+
+    def row_values(self):
+        """The values of every row, side by side.
+
+        Returns
+        -------
+        values : ndarray of float64, shape (n_rows, n_columns)
+            Undefined where a value is missing and in nominal columns that are not
+            sorted. Made on the first call, then kept; read-only.
+        """
+        row_values = self._codes.get("row_values")
+        if row_values is None:
+            row_values = np.empty((self.n_rows, self.n_columns))
+            ranks = self.ranks()
+            for column in range(self.n_columns):
+                row_values[:, column] = self.values[column].take(
+                    ranks[column], mode="clip"
+                )
+            row_values.flags.writeable = False
+            row_values = self._codes.setdefault("row_values", row_values)
+        return row_values
 
     def row_ranks(self):
         """The same ranks row by row, and bins of them that fit into a byte.

@@ -45,6 +45,9 @@ cdef void clear_children(const Problem* problem, Children* children) noexcept no
 cdef void finish_classes(
     const Problem* problem, const NodeView* node, int64_t child, Children* children
 ) noexcept nogil
+cdef void finish_values(
+    const Problem* problem, const NodeView* node, int64_t child, Children* children
+) noexcept nogil
 cdef void measure_children(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const NodeView* node, Children* children

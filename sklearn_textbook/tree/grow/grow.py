@@ -10,6 +10,7 @@ import numpy as np
 from sklearn_textbook.tree.encode import NOMINAL, ORDINAL
 from sklearn_textbook.tree.grow import layout
 from sklearn_textbook.tree.grow._engine import grow_nodes
+from sklearn_textbook.tree.grow._listed_engine import grow_from_rows
 from sklearn_textbook.tree.grow._row_list_engine import grow_from_list
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.grow.target import CRITERIA, measure_root
@@ -34,6 +35,7 @@ MOST_DISTANT = 2.0**20  # spread of y, in standard deviations, that fixed point 
 LARGEST_LISTED_WEIGHT = 2**16 - 1
 LARGEST_LISTED_TOTAL = 2**21 - 1
 MOST_LISTED_ROWS = 2**25
+MOST_LISTED_CLASSES = 2**16
 
 
 CHOICES = {"gain": 1, "above-average": 2, "plain": 3}
@@ -163,18 +165,15 @@ def choose_engine(table, target, rules, weight):
     -------
     engine : {"sorted-columns", "row-list"}
         Sorted columns serve every table and rule; dividing all of them at every node
-        is wasteful where a node looks at few. A list of rows serves numeric columns
+        is wasteful where a node looks at few, or draws its thresholds at random. A list of rows serves numeric columns
         without missing values, two classes, the Gini impurity and whole weights. It
         needs the ranks of the table, which do not pay for one tree, and has one
         thread: so it is chosen only where ``table.ranks()`` has been called before,
         for many trees.
     """
     max_features = rules.max_features or table.n_columns
-    if (
-        table.has_ranks
-        and 2 * max_features < table.n_columns
-        and serves_list(table, target, rules, weight)
-    ):
+    looks_at_few = 2 * max_features < table.n_columns or rules.random_splitter
+    if table.has_ranks and looks_at_few and serves_list(table, target, rules, weight):
         return "row-list"
     return "sorted-columns"
 
@@ -182,18 +181,37 @@ def choose_engine(table, target, rules, weight):
 def serves_list(table, target, rules, weight):
     """Tell whether a tree can be grown from a list of rows."""
     return bool(
-        rules.criterion == "gini"
-        and target.n_outputs == 1
-        and target.n_classes[0] == 2
-        and not rules.random_splitter
+        target.n_outputs == 1
+        and _divides_lists(target, rules)
         and rules.monotonic is None
         and rules.gain is None
-        and rules.min_weight_leaf <= 0
         and NOMINAL not in table.schema.kinds
         and not table.n_missing.any()
         and table.n_rows <= MOST_LISTED_ROWS
         and _are_small_counts(target, weight)
     )
+
+
+def counts_two_classes(target, rules):
+    """Tell whether a list of rows can be counted by two classes alone."""
+    return (
+        rules.criterion == "gini"
+        and not rules.random_splitter
+        and target.n_classes[0] == 2
+    )
+
+
+def _divides_lists(target, rules):
+    """Whether there are kernels that divide lists by these rules."""
+    if rules.random_splitter:
+        if target.is_classifier:
+            return target.n_classes[0] <= MOST_LISTED_CLASSES
+        return rules.criterion == "squared_error"
+    if rules.min_weight_leaf > 0:
+        return False
+    if target.is_classifier and target.n_classes[0] > MOST_LISTED_CLASSES:
+        return False
+    return rules.criterion in ("squared_error", "gini", "entropy", "log_loss")
 
 
 def _are_small_counts(target, weight):
@@ -257,8 +275,17 @@ def grow_tree(table, target, rules, *, sample_weight=None, random_state=0, n_thr
         weight = np.ones(target.n_rows) if weight is None else weight.copy()
     settings = _collect_settings(table, target, rules, weight, row_number, random_state)
     if choose_engine(table, target, rules, weight) == "row-list":
-        rows = {"all_labels": all_labels, "all_weights": sample_weight}
-        grown = grow_from_list(settings | describe_ranks(table) | rows)
+        if counts_two_classes(target, rules):
+            rows = {"all_labels": all_labels, "all_weights": sample_weight}
+            grown = grow_from_list(settings | describe_ranks(table) | rows)
+        else:
+            settings |= describe_cells(table, rules)
+            if rules.criterion in ("entropy", "log_loss"):
+                whole = int(settings["total_weight"])
+                settings["entropy_table"], settings["entropy_unit"] = (
+                    make_entropy_table(whole)
+                )
+            grown = grow_from_rows(settings)
     else:
         grown = grow_nodes(settings, n_threads)
     nodes, flat_statistics, level_branch, surrogates = grown
@@ -286,6 +313,15 @@ def describe_ranks(table):
         "row_ranks": row_ranks,
         "row_bins": row_bins,
         "spans": spans,
+    }
+
+
+def describe_cells(table, rules):
+    """Describe the cells of all rows: ranks, and values to draw thresholds between."""
+    return {
+        "ranks": table.ranks(),
+        "row_ranks": None if rules.random_splitter else table.row_ranks()[0],
+        "row_values": table.row_values() if rules.random_splitter else None,
     }
 
 

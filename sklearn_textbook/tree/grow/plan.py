@@ -8,6 +8,7 @@ from sklearn_textbook.tree.grow._row_list_engine import ListGrower
 from sklearn_textbook.tree.grow.grow import (
     SCANS,
     choose_engine,
+    counts_two_classes,
     describe_gain,
     describe_ranks,
     describe_rows,
@@ -45,7 +46,9 @@ class GrowthPlan:
         self.rules = rules
         self._growers = []  # not at work
         self._settings = None
-        if choose_engine(table, target, rules, None) == "row-list":
+        if choose_engine(
+            table, target, rules, None
+        ) == "row-list" and counts_two_classes(target, rules):
             self._settings = {
                 **describe_table(table, rules),
                 **describe_rows(target, None, None),
@@ -100,8 +103,12 @@ class GrowthPlan:
         except IndexError:
             grower = ListGrower(self._settings)
         totals = grower.list_rows(weight)
-        grown = None if totals is None else grower.grow(
-            self._describe_root(*totals) | {"random_state": random_state}
+        grown = (
+            None
+            if totals is None
+            else grower.grow(
+                self._describe_root(*totals) | {"random_state": random_state}
+            )
         )
         self._growers.append(grower)
         if grown is None:

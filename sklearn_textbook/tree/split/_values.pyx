@@ -38,15 +38,16 @@ cdef void scan_values(
 cdef inline bint block_exceeds(
     double low, double high, double total, double k, double n, double bound
 ) noexcept nogil:
-    """Whether a left sum between low and high could beat the bound, with k to
+    """Whether a left sum between low and high could beat the bound, with k + 1 to
     k + VALUES_BLOCK rows on the left: the largest d^2 over the smallest area."""
     cdef:
+        double start = k + 1.0  # an area of 0 would stand for no candidate
         double end = k + VALUES_BLOCK
         double first = total * k, second = total * end
         double lowest = low * n - (first if first > second else second)
         double highest = high * n - (first if first < second else second)
         double largest = highest if highest > -lowest else lowest
-        double area = k * (n - k), other = end * (n - end)
+        double area = start * (n - start), other = end * (n - end)
     return largest * largest > bound * (area if area < other else other)
 
 

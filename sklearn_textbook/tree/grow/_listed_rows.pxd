@@ -1,0 +1,75 @@
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+
+from sklearn_textbook.tree.grow._buffers cimport Frame
+from sklearn_textbook.tree.grow._row_list cimport Draw
+from sklearn_textbook.tree.grow._workers cimport Worker
+from sklearn_textbook.tree.split._drawn_cut cimport DrawnColumn
+from sklearn_textbook.tree.split._listed cimport (
+    Division,
+    ListedColumn,
+    ListedRows,
+)
+from sklearn_textbook.tree.split._types cimport Problem
+
+# The rows of a tree as one list, in which those of a node stand together, and the cells
+# of the whole table; see _counted.pxd and _listed.pxd for what an entry holds.
+cdef struct ListedTable:
+    uint64_t* rows
+    int64_t n_rows
+    # codes of the whole table, 1, 2 or 4 bytes wide: column by column, row by row
+    int64_t n_table_rows
+    int32_t code_size
+    const void* codes
+    const void* row_codes
+    # values row by row, where thresholds are drawn at random
+    const double* row_values
+    double* y  # regression: of all rows of the table
+    # the same for the rows of one subtree, by their numbers in it, column by column
+    int64_t local_rows
+    bint is_local  # whether those are in use
+    uint32_t* local_codes
+    double* local_values
+    double* local_y
+    # room for the node at hand
+    ListedRows listed
+    uint8_t* goes_left
+    uint64_t* spare
+    ListedColumn* columns
+    uint32_t* gathered
+    uint64_t* bins
+    int64_t bin_words  # numbers of 64 bits in each of the bins
+    int64_t most_bins
+    uint64_t* keys
+    uint8_t* is_open
+    DrawnColumn[2] drawn  # the column at hand and the best one
+    double* drawn_cells
+
+cdef int start_listed_table(
+    const Problem* problem, ListedTable* table, int64_t n_rows
+) noexcept nogil
+cdef void free_listed_table(ListedTable* table) noexcept nogil
+cdef void make_local(
+    const Problem* problem, ListedTable* table, const Frame* frame,
+    const int32_t* active
+) noexcept nogil
+cdef void note_column(
+    Worker* worker, int32_t number, bint varies, Draw* draw
+) noexcept nogil
+cdef bint gather_codes(
+    const ListedTable* table, const Frame* frame, int64_t number, ListedColumn* column
+) noexcept nogil
+cdef bint gather_cells(
+    const Problem* problem, ListedTable* table, const Frame* frame, int64_t number,
+    int64_t place
+) noexcept nogil
+cdef int64_t draw_columns(
+    const Problem* problem, ListedTable* table, Worker* worker, Frame* frame
+) noexcept nogil
+cdef void find_neighbours(
+    const ListedColumn* column, int64_t n, uint32_t cut, uint32_t* below,
+    uint32_t* above
+) noexcept nogil
+cdef void mark_rows(
+    ListedTable* table, int64_t n, const Division* division
+) noexcept nogil
+cdef void divide_rows(ListedTable* table, const Frame* frame) noexcept nogil

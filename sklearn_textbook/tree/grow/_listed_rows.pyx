@@ -1,0 +1,348 @@
+"""The rows of a node as a list: reading the codes of the columns that are tried, and
+dividing the list among the children.
+
+Only the list is divided at a node. The codes stay where they are, but a subtree of
+few rows works on a copy that stays in the cache.
+"""
+
+from libc.stdint cimport uint16_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+from sklearn_textbook.tree.grow._row_list cimport (
+    draw_number,
+    finish_draw,
+    start_draw,
+)
+from sklearn_textbook.tree.split._counted cimport number_of
+
+
+cdef enum:
+    LOCAL_BYTES = 1048576  # cells that stay in the cache of one core
+    MOST_LOCAL_ROWS = 16384
+    MOST_BINS = 512
+    FEWEST_BINS = 16
+    MOST_BIN_WORDS = 4096  # of one column
+    MOST_BY_VALUE = 2048  # rows of a large subtree whose values are read one by one
+
+ctypedef fused Rank:
+    uint8_t
+    uint16_t
+    uint32_t
+
+
+cdef int start_listed_table(
+    const Problem* problem, ListedTable* table, int64_t n_rows
+) noexcept nogil:
+    """Room for nodes of up to n_rows rows."""
+    cdef:
+        int64_t n_values = 1 if problem.is_classifier else n_rows, size
+        bint draws_cuts = problem.random_splitter
+    size = sizeof(double) if draws_cuts else sizeof(uint32_t)
+    table.n_rows = n_rows
+    table.local_rows = min(
+        n_rows, MOST_LOCAL_ROWS, LOCAL_BYTES // (size * problem.n_columns)
+    )
+    size *= max(1, table.local_rows * problem.n_columns)
+    table.rows = <uint64_t*>malloc(n_rows * sizeof(uint64_t))
+    table.spare = <uint64_t*>malloc((n_rows + 1) * sizeof(uint64_t))
+    table.goes_left = <uint8_t*>malloc(n_rows)
+    table.listed.counts = <uint64_t*>malloc(n_rows * sizeof(uint64_t))
+    table.listed.y = <double*>malloc(n_values * sizeof(double))
+    table.listed.residuals = <int64_t*>malloc(n_values * sizeof(int64_t))
+    table.local_y = <double*>malloc(n_values * sizeof(double))
+    if draws_cuts:
+        table.local_values = <double*>malloc(size)
+        table.drawn_cells = <double*>malloc(2 * n_rows * sizeof(double))
+    else:
+        table.local_codes = <uint32_t*>malloc(size)
+    if (
+        table.rows == NULL or table.spare == NULL or table.goes_left == NULL
+        or table.listed.counts == NULL or table.listed.y == NULL
+        or table.listed.residuals == NULL or table.local_y == NULL
+        or (table.local_values == NULL and table.local_codes == NULL)
+    ):
+        return -1
+    if draws_cuts:
+        return 0 if table.drawn_cells != NULL else -1
+    return start_columns(problem, table)
+
+
+cdef void size_bins(const Problem* problem, ListedTable* table) noexcept nogil:
+    """Values: counts and two sums. Classes: counts, and 32 bits for each class; fewer
+    bins if there are many."""
+    table.bin_words = 3
+    table.most_bins = MOST_BINS
+    if problem.is_classifier:
+        table.bin_words = 1 + (problem.n_statistics + 1) // 2
+        while table.most_bins > FEWEST_BINS and (
+            table.most_bins * table.bin_words > MOST_BIN_WORDS
+        ):
+            table.most_bins //= 2
+
+
+cdef int start_columns(const Problem* problem, ListedTable* table) noexcept nogil:
+    """Room for the codes and bins of the columns that a node tries."""
+    cdef:
+        int64_t n_slots = problem.max_features, n_rows = table.n_rows, i, size
+    size_bins(problem, table)
+    size = (table.most_bins + 1) * table.bin_words
+    table.keys = <uint64_t*>malloc((n_rows + 1) * sizeof(uint64_t))
+    table.columns = <ListedColumn*>malloc(n_slots * sizeof(ListedColumn))
+    table.gathered = <uint32_t*>malloc(n_slots * n_rows * sizeof(uint32_t))
+    table.bins = <uint64_t*>malloc(n_slots * size * sizeof(uint64_t))
+    table.is_open = <uint8_t*>malloc(MOST_BINS)
+    if (
+        table.keys == NULL or table.columns == NULL or table.gathered == NULL
+        or table.bins == NULL or table.is_open == NULL
+    ):
+        return -1
+    for i in range(n_slots):
+        table.columns[i].codes = table.gathered + i * n_rows
+        table.columns[i].bins = table.bins + i * size
+    return 0
+
+
+cdef void free_listed_table(ListedTable* table) noexcept nogil:
+    free(table.rows)
+    free(table.y)
+    free(table.local_codes)
+    free(table.local_values)
+    free(table.local_y)
+    free(table.listed.counts)
+    free(table.listed.y)
+    free(table.listed.residuals)
+    free(table.goes_left)
+    free(table.spare)
+    free(table.columns)
+    free(table.gathered)
+    free(table.bins)
+    free(table.keys)
+    free(table.is_open)
+    free(table.drawn_cells)
+    memset(table, 0, sizeof(ListedTable))
+
+
+cdef void copy_codes(
+    ListedTable* table, const Frame* frame, const int32_t* active, int64_t n_columns,
+    const Rank* codes
+) noexcept nogil:
+    """Copy the codes of a node's rows. Those of a row stand side by side, so one row is
+    read after the other."""
+    cdef:
+        const uint64_t* rows = table.rows + frame.start
+        const Rank* row
+        int64_t i, j
+    for i in range(frame.n_rows):
+        row = codes + number_of(rows[i]) * n_columns
+        for j in range(frame.n_active):
+            table.local_codes[active[j] * table.local_rows + i] = row[active[j]]
+
+
+cdef void copy_values(
+    ListedTable* table, const Frame* frame, const int32_t* active, int64_t n_columns
+) noexcept nogil:
+    """The same for values."""
+    cdef:
+        const uint64_t* rows = table.rows + frame.start
+        const double* row
+        int64_t i, j
+    for i in range(frame.n_rows):
+        row = table.row_values + number_of(rows[i]) * n_columns
+        for j in range(frame.n_active):
+            table.local_values[active[j] * table.local_rows + i] = row[active[j]]
+
+
+cdef void make_local(
+    const Problem* problem, ListedTable* table, const Frame* frame,
+    const int32_t* active
+) noexcept nogil:
+    """Copy the cells of a node's rows, and number them 0, 1, ... for all below it."""
+    cdef:
+        int64_t i, n_columns = problem.n_columns
+        uint64_t* rows = table.rows + frame.start
+    if problem.random_splitter:
+        copy_values(table, frame, active, n_columns)
+    elif table.code_size == 1:
+        copy_codes(table, frame, active, n_columns, <const uint8_t*>table.row_codes)
+    elif table.code_size == 2:
+        copy_codes(table, frame, active, n_columns, <const uint16_t*>table.row_codes)
+    else:
+        copy_codes(table, frame, active, n_columns, <const uint32_t*>table.row_codes)
+    if table.y != NULL:
+        for i in range(frame.n_rows):
+            table.local_y[i] = table.y[number_of(rows[i])]
+    for i in range(frame.n_rows):
+        rows[i] = (rows[i] & <uint64_t>0xFFFFFFFF00000000) | <uint64_t>i
+    table.is_local = True
+
+
+cdef void read_codes(
+    const uint64_t* rows, int64_t n, const Rank* codes, uint32_t* gathered
+) noexcept nogil:
+    cdef int64_t i
+    for i in range(n):
+        gathered[i] = codes[number_of(rows[i])]
+
+
+cdef bint gather_codes(
+    const ListedTable* table, const Frame* frame, int64_t number, ListedColumn* column
+) noexcept nogil:
+    """Put the codes of the node's rows next to each other; whether they differ."""
+    cdef:
+        const uint64_t* rows = table.rows + frame.start
+        uint32_t* gathered = column.codes
+        int32_t smallest, largest, code
+        int64_t i, n = frame.n_rows, first = number * table.n_table_rows
+    if table.is_local and table.local_codes != NULL:
+        read_codes(rows, n, table.local_codes + number * table.local_rows, gathered)
+    elif table.code_size == 1:
+        read_codes(rows, n, <const uint8_t*>table.codes + first, gathered)
+    elif table.code_size == 2:
+        read_codes(rows, n, <const uint16_t*>table.codes + first, gathered)
+    else:
+        read_codes(rows, n, <const uint32_t*>table.codes + first, gathered)
+    # A loop of its own, which vector units take at a stride.
+    smallest = largest = <int32_t>gathered[0]
+    for i in range(n):
+        code = <int32_t>gathered[i]
+        smallest = code if code < smallest else smallest
+        largest = code if code > largest else largest
+    column.smallest = <uint32_t>smallest
+    column.largest = <uint32_t>largest
+    return smallest < largest
+
+
+cdef bint gather_values(
+    const double* values, int64_t stride, const uint64_t* rows, int64_t n,
+    DrawnColumn* column
+) noexcept nogil:
+    """The same for values that stand ``stride`` apart."""
+    cdef:
+        double smallest = values[stride * number_of(rows[0])], largest = smallest, value
+        int64_t i
+    for i in range(n):
+        value = values[stride * number_of(rows[i])]
+        column.values[i] = value
+        smallest = value if value < smallest else smallest
+        largest = value if value > largest else largest
+    column.smallest = smallest
+    column.largest = largest
+    return smallest < largest
+
+
+cdef bint gather_cells(
+    const Problem* problem, ListedTable* table, const Frame* frame, int64_t number,
+    int64_t place
+) noexcept nogil:
+    """Values of a column, but codes in large nodes, as they take half the room."""
+    cdef:
+        const uint64_t* rows = table.rows + frame.start
+        const double* values = problem.values + number * problem.values_stride
+        DrawnColumn* column = &table.drawn[place]
+        double* cells = table.drawn_cells + place * table.n_rows
+        bint varies
+    column.values = cells
+    if table.is_local:
+        return gather_values(
+            table.local_values + number * table.local_rows, 1, rows, frame.n_rows,
+            column
+        )
+    if frame.n_rows <= MOST_BY_VALUE:
+        return gather_values(
+            table.row_values + number, problem.n_columns, rows, frame.n_rows, column
+        )
+    column.values = NULL
+    column.coded.codes = <uint32_t*>cells
+    varies = gather_codes(table, frame, number, &column.coded)
+    column.smallest = values[column.coded.smallest]
+    column.largest = values[column.coded.largest]
+    return varies
+
+
+cdef void note_column(
+    Worker* worker, int32_t number, bint varies, Draw* draw
+) noexcept nogil:
+    """Constant columns are met when they are drawn, not before."""
+    if varies:
+        draw.n_found += 1
+    else:
+        worker.is_active[number] = 0
+        draw.any_constant = True
+
+
+cdef int64_t draw_columns(
+    const Problem* problem, ListedTable* table, Worker* worker, Frame* frame
+) noexcept nogil:
+    """Draw the columns to be tried; returns their number."""
+    cdef:
+        Draw draw
+        int64_t n_visit = 0
+        int32_t number
+        bint varies
+    start_draw(problem, worker, frame, &draw)
+    number = draw_number(problem, worker, &draw)
+    while number >= 0:
+        varies = gather_codes(table, frame, number, &table.columns[n_visit])
+        note_column(worker, number, varies, &draw)
+        if varies:
+            worker.visit[n_visit] = number
+            n_visit += 1
+        number = draw_number(problem, worker, &draw)
+    finish_draw(worker, frame, &draw)
+    return n_visit
+
+
+cdef void find_neighbours(
+    const ListedColumn* column, int64_t n, uint32_t cut, uint32_t* below,
+    uint32_t* above
+) noexcept nogil:
+    """The codes of the node on both sides of a cut."""
+    cdef:
+        # Whole numbers with a sign are what vector units compare.
+        const int32_t* codes = <const int32_t*>column.codes
+        int32_t highest = <int32_t>column.smallest, lowest = <int32_t>column.largest
+        int32_t last = <int32_t>cut, code, low, high
+        int64_t i
+    for i in range(n):
+        code = codes[i]
+        low = code if code <= last else <int32_t>0
+        high = code if code > last else <int32_t>0x7FFFFFFF
+        highest = low if low > highest else highest
+        lowest = high if high < lowest else lowest
+    below[0] = <uint32_t>highest
+    above[0] = <uint32_t>lowest
+
+
+cdef void mark_rows(
+    ListedTable* table, int64_t n, const Division* division
+) noexcept nogil:
+    """Find the rows that go to child 0."""
+    cdef:
+        uint8_t* goes_left = table.goes_left
+        const int32_t* codes
+        int32_t cut = <int32_t>division.cut
+        double threshold = division.best.threshold
+        int64_t i
+    if division.values != NULL:
+        for i in range(n):
+            goes_left[i] = division.values[i] <= threshold
+    else:
+        codes = <const int32_t*>division.column.codes
+        for i in range(n):
+            goes_left[i] = codes[i] <= cut
+
+
+cdef void divide_rows(ListedTable* table, const Frame* frame) noexcept nogil:
+    """Rows of child 0 to the front."""
+    cdef:
+        uint64_t* rows = table.rows + frame.start
+        uint64_t* spare = table.spare
+        int64_t i, n_left = 0
+        uint64_t row
+    for i in range(frame.n_rows):
+        row = rows[i]
+        rows[n_left] = row
+        spare[i - n_left] = row
+        n_left += table.goes_left[i]
+    memcpy(rows + n_left, spare, (frame.n_rows - n_left) * sizeof(uint64_t))

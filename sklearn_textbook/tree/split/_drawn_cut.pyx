@@ -1,0 +1,189 @@
+"""A threshold drawn at random, and what it divides the rows of a node into.
+
+Nothing is sorted: the threshold needs the smallest and the largest value only, and one
+pass counts the rows below it. Threshold and comparison are those of
+``try_random_threshold``; sums of whole numbers are equal in any order, so for classes
+the score is equal in every bit. For values it is equal but for rounding, which the
+node's margin covers.
+"""
+
+from libc.string cimport memset
+
+from sklearn_textbook.tree.split._best cimport score_to_beat, take
+from sklearn_textbook.tree.split._counted cimport ones_in
+from sklearn_textbook.tree.split._impurity cimport goodness
+from sklearn_textbook.tree.split._listed cimport (
+    LISTED_CLASSES,
+    LISTED_TWO_CLASSES,
+    class_of,
+    listed_rows,
+    listed_weight,
+)
+from sklearn_textbook.tree.split._random cimport child_state, random_unit
+from sklearn_textbook.tree.split._types cimport uint32_t
+
+
+# Values, or codes as whole numbers with a sign, which vector units compare.
+ctypedef fused Cell:
+    double
+    int32_t
+
+
+cdef uint64_t count_left(
+    const ListedRows* listed, const Cell* cells, Cell last
+) noexcept nogil:
+    """Counts of the rows with cells up to the last."""
+    cdef:
+        const uint64_t* counts = listed.counts
+        int64_t i
+        uint64_t left = 0
+    for i in range(listed.n):
+        # All bits or none, so that there is no branch.
+        left += counts[i] & -<uint64_t>(cells[i] <= last)
+    return left
+
+
+cdef int64_t sum_left(
+    const ListedRows* listed, const Cell* cells, Cell last
+) noexcept nogil:
+    """Residuals of the rows with cells up to the last."""
+    cdef:
+        const int64_t* residuals = listed.residuals
+        int64_t i, left = 0
+    for i in range(listed.n):
+        left += residuals[i] & -<int64_t>(cells[i] <= last)
+    return left
+
+
+cdef void sum_left_classes(
+    const ListedRows* listed, const Cell* cells, Cell last, double* sums,
+    int64_t n_classes
+) noexcept nogil:
+    """Class weights of the rows with cells up to the last."""
+    cdef:
+        int64_t i
+        uint64_t row
+    memset(sums, 0, n_classes * sizeof(double))
+    for i in range(listed.n):
+        row = listed.rows[i]
+        sums[class_of(row)] += <double>(
+            <int64_t>(row >> 48) * <int64_t>(cells[i] <= last)
+        )
+
+
+cdef uint32_t find_cut(
+    const double* values, const ListedColumn* column, double threshold
+) noexcept nogil:
+    """The last code whose value is not above the threshold, which lies between the
+    values of the smallest and the largest code."""
+    cdef uint32_t low = column.smallest, high = column.largest, middle
+    while high - low > 1:
+        middle = low + (high - low) // 2
+        if values[middle] <= threshold:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+cdef void count_child(
+    const Problem* problem, const ListedRows* listed, const Cell* cells, Cell last,
+    double* left, Division* cut
+) noexcept nogil:
+    """What child 0 holds: counts, and residuals or class weights."""
+    cut.counts = count_left(listed, cells, last)
+    cut.sum = 0
+    if listed.kind == LISTED_TWO_CLASSES:
+        left[1] = <double>ones_in(cut.counts)
+        left[0] = <double>listed_weight(listed.kind, cut.counts) - left[1]
+    elif listed.kind == LISTED_CLASSES:
+        sum_left_classes(listed, cells, last, left, problem.n_statistics)
+    else:
+        cut.sum = sum_left(listed, cells, last)
+        left[0] = <double>cut.sum * listed.unit
+
+
+cdef double score_cut(
+    const Problem* problem, const NodeView* view, Scratch* scratch,
+    const ListedRows* listed, const Division* cut
+) noexcept nogil:
+    """Decrease of weighted impurity, from what child 0 holds."""
+    cdef:
+        double* left = scratch.left
+        double* right = scratch.right
+        double weight = <double>listed_weight(listed.kind, cut.counts), score = 0.0
+        int64_t k
+    if problem.is_classifier:
+        score = -view.totals.goodness
+        for k in range(problem.n_statistics):
+            right[k] = view.totals.sums[k] - left[k]
+    else:
+        right[0] = <double>(listed.total - cut.sum) * listed.unit
+    score += goodness(problem, left, weight)
+    score += goodness(problem, right, view.totals.weight - weight)
+    return score
+
+
+cdef bint leaves_enough(
+    const Problem* problem, const NodeView* view, const ListedRows* listed,
+    uint64_t counts
+) noexcept nogil:
+    """Whether both sides have the rows and the weight that they must have."""
+    cdef:
+        int64_t n_left = listed_rows(listed.kind, counts)
+        double weight = <double>listed_weight(listed.kind, counts)
+    return (
+        problem.min_samples_leaf <= n_left <= listed.n - problem.min_samples_leaf
+        and problem.min_weight_leaf <= weight
+        and problem.min_weight_leaf <= view.totals.weight - weight
+    )
+
+
+cdef double draw_threshold(
+    uint64_t node_state, const DrawnColumn* column, int64_t number
+) noexcept nogil:
+    """A threshold drawn evenly between the smallest and the largest value of a node."""
+    cdef:
+        double smallest = column.smallest, largest = column.largest
+        uint64_t random_state = child_state(node_state, ~number)
+        double threshold = smallest + random_unit(&random_state) * (largest - smallest)
+    return smallest if threshold >= largest else threshold
+
+
+cdef bint try_drawn_cut(
+    const Problem* problem, const NodeView* view, Scratch* scratch,
+    const ListedRows* listed, const DrawnColumn* column, int32_t number,
+    Division* division
+) noexcept nogil:
+    """Draw a threshold of one column; whether it divides the rows better than
+    ``division``, which it then replaces."""
+    cdef:
+        double threshold = draw_threshold(view.random_state, column, number)
+        double score
+        Division cut
+    cut.cut = 0
+    if column.values != NULL:
+        count_child(problem, listed, column.values, threshold, scratch.left, &cut)
+    else:
+        cut.cut = find_cut(
+            problem.values + number * problem.values_stride, &column.coded, threshold
+        )
+        count_child(
+            problem, listed, <const int32_t*>column.coded.codes, <int32_t>cut.cut,
+            scratch.left, &cut
+        )
+    score = score_cut(problem, view, scratch, listed, &cut)
+    if not leaves_enough(problem, view, listed, cut.counts):
+        return False
+    if not score > score_to_beat(problem, &division.best, view.margin):
+        return False
+    take(&division.best, score, listed_rows(listed.kind, cut.counts), -1)
+    division.best.column = number
+    division.best.kind = problem.kind[number]
+    division.best.threshold = threshold
+    division.values = column.values
+    division.column = &column.coded
+    division.cut = cut.cut
+    division.counts = cut.counts
+    division.sum = cut.sum
+    return True

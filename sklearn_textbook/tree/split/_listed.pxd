@@ -1,0 +1,69 @@
+# What a node knows of its rows where they are a list: in the order of the list, so that
+# it stands beside the codes of a column.
+
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+
+from sklearn_textbook.tree.split._counted cimport rows_in, weight_in
+from sklearn_textbook.tree.split._types cimport NodeView, Split
+
+# What the 16 bits beside the weight of a listed row mean; see _counted.pxd.
+cdef enum ListKind:
+    LISTED_TWO_CLASSES = 0  # the part of the weight in the second class
+    LISTED_CLASSES = 1  # the class
+    LISTED_VALUES = 2  # nothing: y stands in an array of its own
+
+cdef struct ListedRows:
+    int32_t kind
+    int64_t n
+    const uint64_t* rows
+    # two classes: rows, weight and weight of the second class, as counts_of; else rows
+    # and weight, 32 bits each
+    uint64_t* counts
+    # values: y, and weight * (y - centre of the node) in whole units
+    double* y
+    int64_t* residuals
+    int64_t total
+    double unit
+
+# The codes of the node's rows in one column, and the bins that they are counted in.
+cdef struct ListedColumn:
+    uint32_t* codes
+    uint32_t smallest
+    uint32_t largest
+    int32_t shift  # code - smallest >> shift is the number of a bin
+    int64_t n_bins
+    uint64_t* bins  # one more than there are: what lies below each, and in all
+    double edge  # the best value of a division between two bins
+
+# The best division so far.
+cdef struct Division:
+    Split best
+    uint64_t counts  # of child 0, as those of the rows
+    int64_t sum  # values: its residuals
+    # what divides the rows: a cut between codes, or the best threshold between values
+    const ListedColumn* column
+    uint32_t cut  # rows with codes up to this one go to child 0
+    const double* values
+
+cdef inline uint64_t rows_and_weight(uint64_t row) noexcept nogil:
+    return <uint64_t>1 << 32 | row >> 48
+
+cdef inline int64_t class_of(uint64_t row) noexcept nogil:
+    return <int64_t>((row >> 32) & 0xFFFF)
+
+cdef inline int64_t listed_rows(int32_t kind, uint64_t counts) noexcept nogil:
+    """Number of rows in a sum of ``ListedRows.counts``."""
+    if kind == LISTED_TWO_CLASSES:
+        return rows_in(counts)
+    return <int64_t>(counts >> 32)
+
+cdef inline int64_t listed_weight(int32_t kind, uint64_t counts) noexcept nogil:
+    if kind == LISTED_TWO_CLASSES:
+        return weight_in(counts)
+    return <int64_t><uint32_t>counts
+
+cdef void clear_division(Division* division) noexcept nogil
+cdef void count_rows(ListedRows* listed) noexcept nogil
+cdef void centre_values(
+    const double* y, NodeView* view, ListedRows* listed
+) noexcept nogil
