@@ -26,6 +26,7 @@ EXTENSIONS = {
     "sklearn_textbook.tree.encode._rank": {"openmp": True},
     "sklearn_textbook.tree.split._absolute": {},
     "sklearn_textbook.tree.split._best": {},
+    "sklearn_textbook.tree.split._class_histogram": {},
     "sklearn_textbook.tree.split._column": {},
     "sklearn_textbook.tree.split._counted": {},
     "sklearn_textbook.tree.split._drawn_cut": {},

@@ -198,7 +198,7 @@ class EncodedTable:
         return ranks
 
     def row_values(self):
-        """The values of every row, side by side.
+        """Put the values of every row side by side.
 
         Returns
         -------
@@ -219,7 +219,7 @@ class EncodedTable:
         return row_values
 
     def row_ranks(self):
-        """The same ranks row by row, and bins of them that fit into a byte.
+        """Put the ranks row by row, beside bins of them that fit into a byte.
 
         Returns
         -------

@@ -235,7 +235,9 @@ cdef class RowsGrower:
         self.table.listed.kind = LISTED_VALUES
         if self.problem.is_classifier:
             self.table.listed.kind = (
-                LISTED_TWO_CLASSES if self.problem.n_statistics == 2 else LISTED_CLASSES
+                LISTED_TWO_CLASSES
+                if self.problem.n_statistics == 2 and self.problem.random_splitter
+                else LISTED_CLASSES
             )
         return 0
 

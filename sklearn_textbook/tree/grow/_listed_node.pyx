@@ -17,6 +17,7 @@ from sklearn_textbook.tree.grow._row_list cimport (
     finish_draw,
     start_draw,
 )
+from sklearn_textbook.tree.split._class_histogram cimport class_kernel, start_classes
 from sklearn_textbook.tree.split._counted cimport number_of, ones_in
 from sklearn_textbook.tree.split._drawn_cut cimport draw_threshold, try_drawn_cut
 from sklearn_textbook.tree.split._listed cimport (
@@ -107,8 +108,13 @@ cdef void search_listed(
     contest.lowest = max(problem.min_samples_leaf, 1)
     contest.highest = frame.n_rows - contest.lowest
     contest.most_bins = table.most_bins
-    start_values(view, &contest)
-    kernel = value_kernel()
+    contest.base = 0.0
+    if problem.is_classifier:
+        kernel = class_kernel()
+        start_classes(view, &contest)
+    else:
+        kernel = value_kernel()
+        start_values(view, &contest)
     search_list(
         kernel, &contest, table.columns, n_visit, table.keys, table.spare,
         table.is_open

@@ -61,14 +61,17 @@ cdef int start_row_list(
     row_list.local_codes = malloc(row_list.local_rows * problem.n_columns * size + 1)
     row_list.local_bins = <uint8_t*>malloc(row_list.local_rows * problem.n_columns + 1)
     row_list.local_spans = <Span*>malloc(problem.n_columns * sizeof(Span))
+    row_list.smallest = <uint8_t*>malloc(2 * problem.n_columns)
     if (
         row_list.rows == NULL or row_list.keys == NULL or row_list.spare == NULL
         or row_list.columns == NULL or row_list.gathered == NULL
         or row_list.bins == NULL or row_list.sums == NULL or row_list.is_open == NULL
         or row_list.tile == NULL or row_list.local_codes == NULL
         or row_list.local_bins == NULL or row_list.local_spans == NULL
+        or row_list.smallest == NULL
     ):
         return -1
+    row_list.largest = row_list.smallest + problem.n_columns
     for i in range(n_slots):
         row_list.columns[i].codes = row_list.gathered + i * n_rows
         row_list.columns[i].bins = row_list.bins + i * (MOST_BINS + 1)
@@ -91,6 +94,7 @@ cdef void free_row_list(RowList* row_list) noexcept nogil:
     free(row_list.local_codes)
     free(row_list.local_bins)
     free(row_list.local_spans)
+    free(row_list.smallest)
     memset(row_list, 0, sizeof(RowList))
 
 
@@ -98,46 +102,76 @@ cdef void free_row_list(RowList* row_list) noexcept nogil:
 
 
 cdef void copy_codes(
-    RowList* row_list, uint64_t* rows, int64_t n, const Rank* source, Rank* target
+    RowList* row_list, const uint64_t* rows, int64_t n, const Rank* source,
+    Rank* target
 ) noexcept nogil:
-    """Copy the codes of some rows, and number the rows 0, 1, ..."""
+    """Copy the codes of some rows."""
     cdef:
-        int64_t i, width = row_list.table.n_columns
+        int64_t i, j, width = row_list.table.n_columns
+        const Rank* found
     for i in range(n):
         if i + FETCH_AHEAD < n:
             FETCH_EARLY(source + number_of(rows[i + FETCH_AHEAD]) * width)
-        memcpy(target + i * width, source + number_of(rows[i]) * width, width * sizeof(Rank))
-    for i in range(n):
-        rows[i] = (rows[i] & <uint64_t>0xFFFFFFFF00000000) | <uint64_t>i
+        found = source + number_of(rows[i]) * width
+        for j in range(width):
+            target[j] = found[j]
+        target += width
 
 
-cdef void bin_codes(
-    RowList* row_list, const Rank* codes, int64_t n
+cdef void copy_bins(
+    RowList* row_list, const uint64_t* rows, int64_t n
 ) noexcept nogil:
-    """Put the copied codes into bins that are as fine as the subtree allows."""
+    """Copy the bins of some rows, and find the smallest and largest of each column."""
     cdef:
         int64_t i, j, width = row_list.table.n_columns
-        Span* spans = row_list.local_spans
-        uint8_t* bins = row_list.local_bins
-        uint32_t code
-    for j in range(width):
-        spans[j].smallest = spans[j].largest = codes[j]
-    for i in range(1, n):
-        for j in range(width):
-            code = codes[i * width + j]
-            if code < spans[j].smallest:
-                spans[j].smallest = code
-            if code > spans[j].largest:
-                spans[j].largest = code
-    for j in range(width):
-        spans[j].shift = 0
-        while (spans[j].largest - spans[j].smallest) >> spans[j].shift >= MOST_BINS:
-            spans[j].shift += 1
+        uint8_t* smallest = row_list.smallest
+        uint8_t* largest = row_list.largest
+        uint8_t* target = row_list.local_bins
+        const uint8_t* found
+    memset(smallest, 0xFF, width)
+    memset(largest, 0, width)
     for i in range(n):
-        for j in range(width):
-            bins[i * width + j] = <uint8_t>(
-                (codes[i * width + j] - spans[j].smallest) >> spans[j].shift
+        if i + FETCH_AHEAD < n:
+            FETCH_EARLY(
+                row_list.table.row_bins + number_of(rows[i + FETCH_AHEAD]) * width
             )
+        found = row_list.table.row_bins + number_of(rows[i]) * width
+        for j in range(width):
+            target[j] = found[j]
+        # Bytes in a loop of their own: vector units take sixteen at a time.
+        for j in range(width):
+            smallest[j] = found[j] if found[j] < smallest[j] else smallest[j]
+            largest[j] = found[j] if found[j] > largest[j] else largest[j]
+        target += width
+
+
+cdef void refine_bins(RowList* row_list, const Rank* codes, int64_t n) noexcept nogil:
+    """Make finer bins of the copied codes of those columns that have become narrow;
+    most have not, as the tests above the subtree were of few columns."""
+    cdef:
+        int64_t i, j, width = row_list.table.n_columns
+        uint8_t* bins = row_list.local_bins
+        Span* span
+        uint32_t smallest
+        int32_t shift
+    for j in range(width):
+        span = &row_list.local_spans[j]
+        span[0] = row_list.table.spans[j]
+        shift = span.shift
+        while shift > 0 and (
+            (row_list.largest[j] - row_list.smallest[j] + 1) << span.shift
+        ) <= MOST_BINS << (shift - 1):
+            shift -= 1
+        if shift == span.shift:
+            continue
+        smallest = <uint32_t>row_list.smallest[j] << span.shift
+        span.largest = min(
+            span.largest, ((<uint32_t>row_list.largest[j] + 1) << span.shift) - 1
+        )
+        span.smallest = smallest
+        span.shift = shift
+        for i in range(n):
+            bins[i * width + j] = <uint8_t>((codes[i * width + j] - smallest) >> shift)
 
 
 cdef void make_local(RowList* row_list, const Frame* frame) noexcept nogil:
@@ -145,26 +179,26 @@ cdef void make_local(RowList* row_list, const Frame* frame) noexcept nogil:
     cdef:
         const CodedTable* table = &row_list.table
         uint64_t* rows = row_list.rows + frame.start
-        int64_t n = frame.n_rows
+        int64_t i, n = frame.n_rows
     row_list.is_local = True
+    copy_bins(row_list, rows, n)
     if table.code_size == 1:
         # Such codes are their own bins.
-        copy_codes[uint8_t](
-            row_list, rows, n, <const uint8_t*>table.row_codes, row_list.local_bins
-        )
         memcpy(row_list.local_spans, table.spans, table.n_columns * sizeof(Span))
     elif table.code_size == 2:
         copy_codes[uint16_t](
             row_list, rows, n, <const uint16_t*>table.row_codes,
             <uint16_t*>row_list.local_codes
         )
-        bin_codes[uint16_t](row_list, <const uint16_t*>row_list.local_codes, n)
+        refine_bins[uint16_t](row_list, <const uint16_t*>row_list.local_codes, n)
     else:
         copy_codes[uint32_t](
             row_list, rows, n, <const uint32_t*>table.row_codes,
             <uint32_t*>row_list.local_codes
         )
-        bin_codes[uint32_t](row_list, <const uint32_t*>row_list.local_codes, n)
+        refine_bins[uint32_t](row_list, <const uint32_t*>row_list.local_codes, n)
+    for i in range(n):
+        rows[i] = (rows[i] & <uint64_t>0xFFFFFFFF00000000) | <uint64_t>i
 
 
 # ------------------------------------------------------------- columns of a node
@@ -178,34 +212,75 @@ cdef void read_codes(
         gathered[i] = codes[number_of(rows[i]) * step]
 
 
-cdef bint gather_codes(
+cdef void read_some_codes(
+    const uint64_t* rows, const Rank* codes, int64_t step, uint32_t smallest,
+    uint64_t* keys, int64_t n
+) noexcept nogil:
+    cdef int64_t i
+    for i in range(n):
+        keys[i] |= <uint64_t>(codes[number_of(rows[keys[i]]) * step] - smallest) << 32
+
+
+cdef const void* find_codes(
+    const RowList* row_list, int64_t column, int64_t* step
+) noexcept nogil:
+    """Where the code of row 0 stands, and how far on that of the next row."""
+    cdef const CodedTable* table = &row_list.table
+    if not row_list.is_local:
+        step[0] = 1
+        return <const char*>table.codes + column * table.n_rows * table.code_size
+    step[0] = table.n_columns
+    if table.code_size == 1:
+        return row_list.local_bins + column
+    return <const char*>row_list.local_codes + column * table.code_size
+
+
+cdef void add_codes(
+    const RowList* row_list, const Frame* frame, const CountedColumn* column,
+    uint64_t* keys, int64_t n
+) noexcept nogil:
+    """Complete the keys of some of the node's rows, which stand in their lower half."""
+    cdef:
+        int64_t step
+        const uint64_t* rows = row_list.rows + frame.start
+        const void* codes = find_codes(row_list, column.number, &step)
+        uint32_t smallest = column.smallest
+        int32_t size = row_list.table.code_size
+    if size == 1:
+        read_some_codes(rows, <const uint8_t*>codes, step, smallest, keys, n)
+    elif size == 2:
+        read_some_codes(rows, <const uint16_t*>codes, step, smallest, keys, n)
+    else:
+        read_some_codes(rows, <const uint32_t*>codes, step, smallest, keys, n)
+
+
+cdef void gather_codes(
     const RowList* row_list, const Frame* frame, CountedColumn* column
 ) noexcept nogil:
-    """Put the codes of the node's rows next to each other; whether they differ."""
+    """Put the codes of the node's rows next to each other."""
     cdef:
-        const CodedTable* table = &row_list.table
+        int64_t step, n = frame.n_rows
         const uint64_t* rows = row_list.rows + frame.start
-        const void* codes = table.codes
-        uint32_t* gathered = column.codes
-        int32_t smallest, largest, code
-        int64_t i, n = frame.n_rows, step = 1, first = column.number * table.n_rows
-    if row_list.is_local:
-        step = table.n_columns
-        first = column.number
-        codes = row_list.local_codes
-        if table.code_size == 1:
-            codes = row_list.local_bins
-    if table.code_size == 1:
-        read_codes[uint8_t](rows, n, <const uint8_t*>codes + first, step, gathered)
-    elif table.code_size == 2:
-        read_codes[uint16_t](rows, n, <const uint16_t*>codes + first, step, gathered)
+        const void* codes = find_codes(row_list, column.number, &step)
+        int32_t size = row_list.table.code_size
+    if size == 1:
+        read_codes(rows, n, <const uint8_t*>codes, step, column.codes)
+    elif size == 2:
+        read_codes(rows, n, <const uint16_t*>codes, step, column.codes)
     else:
-        read_codes[uint32_t](rows, n, <const uint32_t*>codes + first, step, gathered)
+        read_codes(rows, n, <const uint32_t*>codes, step, column.codes)
     column.is_gathered = True
-    # A loop of its own, which vector units take at a stride.
-    smallest = largest = <int32_t>gathered[0]
+
+
+cdef bint find_range(CountedColumn* column, int64_t n) noexcept nogil:
+    """Find the smallest and largest of the gathered codes; whether they differ."""
+    cdef:
+        const uint32_t* codes = column.codes
+        # Numbers with a sign are what vector units compare.
+        int32_t smallest = <int32_t>codes[0], largest = <int32_t>codes[0], code
+        int64_t i
     for i in range(n):
-        code = <int32_t>gathered[i]
+        code = <int32_t>codes[i]
         smallest = code if code < smallest else smallest
         largest = code if code > largest else largest
     column.lowest = <uint32_t>smallest
@@ -271,7 +346,8 @@ cdef int32_t draw_column(
         column.number = draw_number(problem, worker, draw)
         if column.number < 0:
             return -1
-        if gather_codes(row_list, frame, column):
+        gather_codes(row_list, frame, column)
+        if find_range(column, frame.n_rows):
             column.smallest = column.lowest
             column.largest = column.highest
             draw.n_found += 1
@@ -325,25 +401,24 @@ cdef void divide_rows(
     cdef:
         uint64_t* rows = row_list.rows + frame.start
         uint64_t* spare = row_list.spare
-        # Whole numbers with a sign are what vector units compare.
-        const int32_t* codes = <const int32_t*>column.codes
-        int32_t highest = <int32_t>column.lowest, lowest = <int32_t>column.highest
-        int32_t last = <int32_t>cut, code, low, high
+        const uint32_t* codes = column.codes
+        # What a code lacks to the cut, modulo 2^32, is smallest for the code that is
+        # next below and largest for the one that is next above. The highest bit is
+        # turned, since numbers with a sign are what vector units compare.
+        int32_t least = 0x7FFFFFFF, most = -0x7FFFFFFF - 1, gap
         int64_t i, n_left = 0
         uint64_t row
     for i in range(frame.n_rows):
-        code = codes[i]
-        low = code if code <= last else <int32_t>0
-        high = code if code > last else <int32_t>0x7FFFFFFF
-        highest = low if low > highest else highest
-        lowest = high if high < lowest else lowest
-    below[0] = <uint32_t>highest
-    above[0] = <uint32_t>lowest
+        gap = <int32_t>((cut - codes[i]) ^ <uint32_t>0x80000000)
+        least = gap if gap < least else least
+        most = gap if gap > most else most
+    below[0] = cut - (<uint32_t>least ^ <uint32_t>0x80000000)
+    above[0] = cut - (<uint32_t>most ^ <uint32_t>0x80000000)
     if not moves:
         return
     for i in range(frame.n_rows):
         row = rows[i]
         rows[n_left] = row
         spare[i - n_left] = row
-        n_left += codes[i] <= last
+        n_left += codes[i] <= cut
     memcpy(rows + n_left, spare, (frame.n_rows - n_left) * sizeof(uint64_t))

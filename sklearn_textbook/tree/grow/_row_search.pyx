@@ -11,8 +11,10 @@ from libc.string cimport memset
 from sklearn_textbook.tree.grow._row_list cimport (
     Draw,
     Span,
+    add_codes,
     draw_columns,
     draw_number,
+    find_range,
     finish_draw,
     gather_codes,
     start_draw,
@@ -30,6 +32,7 @@ from sklearn_textbook.tree.split._histogram cimport (
     add_up_bins,
     choose_bins,
     choose_coarseness,
+    collect_coded_rows,
     collect_rows,
     count_codes,
     count_columns,
@@ -86,7 +89,10 @@ cdef bint differs(
     cdef int64_t n_used = add_up_bins(column, tile)
     if n_used >= FEWEST_USED or (column.shift == 0 and n_used > 1):
         return True
-    if column.shift == 0 or not gather_codes(row_list, frame, column):
+    if column.shift == 0:
+        return False
+    gather_codes(row_list, frame, column)
+    if not find_range(column, frame.n_rows):
         return False
     choose_bins(column, frame.n_rows)
     count_codes(column, row_list.rows + frame.start, frame.n_rows, tile)
@@ -145,9 +151,13 @@ cdef void search_columns(
     cdef:
         const uint64_t* rows = row_list.rows + frame.start
         uint8_t* is_open = row_list.is_open
+        const uint8_t* row_bins = row_list.table.row_bins
+        int32_t coarseness = choose_coarseness(frame.n_rows)
         int64_t i, n_open, n_collected, n = frame.n_rows
         double top = -INFINITY, bound
         CountedColumn* column
+    if row_list.is_local:
+        row_bins = row_list.local_bins
     for i in range(n_visit):
         find_edge(contest, &row_list.columns[i])
         top = max(top, row_list.columns[i].edge)
@@ -166,9 +176,14 @@ cdef void search_columns(
         if n_open == 0 and not column.edge > contest.bound:
             continue
         if n_open > 0:
-            if not column.is_gathered:
-                gather_codes(row_list, frame, column)
-            n_collected = collect_rows(column, n, is_open, row_list.keys)
+            if column.is_gathered:
+                n_collected = collect_coded_rows(column, n, is_open, row_list.keys)
+            else:
+                n_collected = collect_rows(
+                    row_bins + column.number, problem.n_columns, rows, n, coarseness,
+                    is_open, row_list.keys
+                )
+                add_codes(row_list, frame, column, row_list.keys, n_collected)
             sort_keys(
                 row_list.keys, n_collected, row_list.spare,
                 column.largest - column.smallest

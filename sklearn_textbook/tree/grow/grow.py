@@ -168,11 +168,11 @@ def choose_engine(table, target, rules, weight):
     -------
     engine : {"sorted-columns", "row-list"}
         Sorted columns serve every table and rule; dividing all of them at every node
-        is wasteful where a node looks at few, or draws its thresholds at random. A list of rows serves numeric columns
-        without missing values, two classes, the Gini impurity and whole weights. It
-        needs the ranks of the table, which do not pay for one tree, and has one
-        thread: so it is chosen only where ``table.ranks()`` has been called before,
-        for many trees.
+        is wasteful where a node looks at few, or draws its thresholds at random. A list
+        of rows serves numeric columns without missing values, two classes, the Gini
+        impurity and whole weights. It needs the ranks of the table, which do not pay
+        for one tree, and has one thread: so it is chosen only where ``table.ranks()``
+        has been called before, for many trees.
     """
     max_features = rules.max_features or table.n_columns
     looks_at_few = 2 * max_features < table.n_columns or rules.random_splitter
@@ -213,7 +213,9 @@ def _divides_lists(target, rules):
         return rules.criterion == "squared_error"
     if rules.min_weight_leaf > 0:
         return False
-    return rules.criterion == "squared_error" or counts_two_classes(target, rules)
+    if target.is_classifier and target.n_classes[0] > MOST_LISTED_CLASSES:
+        return False
+    return rules.criterion in ("squared_error", "gini", "entropy", "log_loss")
 
 
 def _are_small_counts(target, weight):
@@ -281,7 +283,13 @@ def grow_tree(table, target, rules, *, sample_weight=None, random_state=0, n_thr
             rows = {"all_labels": all_labels, "all_weights": sample_weight}
             grown = grow_from_list(settings | describe_ranks(table) | rows)
         else:
-            grown = grow_from_rows(settings | describe_cells(table, rules))
+            settings |= describe_cells(table, rules)
+            if rules.criterion in ("entropy", "log_loss"):
+                whole = int(settings["total_weight"])
+                settings["entropy_table"], settings["entropy_unit"] = (
+                    make_entropy_table(whole)
+                )
+            grown = grow_from_rows(settings)
     else:
         grown = grow_nodes(settings, n_threads)
     nodes, flat_statistics, level_branch, surrogates = grown

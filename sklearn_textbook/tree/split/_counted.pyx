@@ -5,6 +5,7 @@ The comparisons, and so the splits, are those of ``scan_binary`` and
 ``scan_weighted_binary``.
 """
 
+from libc.stdint cimport int16_t
 from libc.string cimport memcpy, memset
 
 from sklearn_textbook.tree.split._best cimport score_to_beat, take
@@ -63,15 +64,17 @@ cdef void walk_up(
     """Try the divisions between sorted rows; ``counts`` is what lies below them."""
     cdef:
         int64_t i
-        double weight = contest.n, t = contest.t, d, k
+        double weight = contest.n, t = contest.t, bound = contest.bound, d, k
         uint32_t code = <uint32_t>(keys[0] >> 32), above
     for i in range(1, n):
         counts += counts_of(rows[<uint32_t>keys[i - 1]])
         above = <uint32_t>(keys[i] >> 32)
-        k = <double>weight_in(counts)
-        d = <double>ones_in(counts) * weight - t * k
-        if d * d > contest.bound * (k * (weight - k)) and above != code:
+        # 21 bits each.
+        k = <double><int32_t>weight_in(counts)
+        d = <double><int32_t>ones_in(counts) * weight - t * k
+        if d * d > bound * (k * (weight - k)) and above != code:
             try_division(problem, contest, place, counts, smallest + code)
+            bound = contest.bound
         code = above
 
 
@@ -81,6 +84,8 @@ cdef void sort_by_insertion(uint64_t* keys, int64_t n) noexcept nogil:
         uint64_t key
     for i in range(1, n):
         key = keys[i]
+        if keys[i - 1] <= key:
+            continue
         j = i
         while j > 0 and keys[j - 1] > key:
             keys[j] = keys[j - 1]
@@ -117,21 +122,55 @@ cdef void sort_keys(
         memcpy(keys, source, n * sizeof(uint64_t))
 
 
+cdef inline void count_smaller(
+    const int16_t* keys, int64_t n, int64_t size, int16_t* places
+) noexcept nogil:
+    """How many of the first n keys are smaller than each of ``size`` keys."""
+    cdef int64_t i, j
+    for i in range(size):
+        places[i] = 0
+    for j in range(n):
+        for i in range(size):
+            places[i] += keys[j] < keys[i]
+
+
 cdef void rank_by_counting(
     const CountedColumn* column, int64_t n, uint64_t* keys
 ) noexcept nogil:
-    """A row's place is the number of smaller keys: no branch depends on the data."""
+    """A row's place is the number of smaller keys: no branch depends on the data.
+
+    The keys are short, so that eight are compared at once: ten bits of the code, six of
+    the row. Rows that ten bits do not tell apart are put in order afterwards.
+    """
     cdef:
-        int32_t[FEW_ROWS] short_keys
-        int32_t i, j, place, key, size = <int32_t>n
-    for i in range(size):
-        short_keys[i] = <int32_t>((column.codes[i] - column.smallest) << 6) | i
-    for i in range(size):
-        key = short_keys[i]
-        place = 0
-        for j in range(size):
-            place += short_keys[j] < key
-        keys[place] = <uint64_t>(column.codes[i] - column.smallest) << 32 | i
+        int16_t[FEW_ROWS] short_keys, places
+        int64_t i, size
+        uint32_t width = column.highest - column.lowest
+        int32_t shift = 0
+    while width >> shift > 0x3FF:
+        shift += 1
+    for i in range(n):
+        short_keys[i] = <int16_t>(
+            (((column.codes[i] - column.lowest) >> shift) << 6 | <uint32_t>i) - 0x8000
+        )
+    size = 8 if n <= 8 else 16 if n <= 16 else 32 if n <= 32 else FEW_ROWS
+    for i in range(n, size):
+        short_keys[i] = 0x7FFF
+    # Numbers that the compiler knows, so that all places stay in registers.
+    if size == 8:
+        count_smaller(short_keys, n, 8, places)
+    elif size == 16:
+        count_smaller(short_keys, n, 16, places)
+    elif size == 32:
+        count_smaller(short_keys, n, 32, places)
+    else:
+        count_smaller(short_keys, n, FEW_ROWS, places)
+    for i in range(n):
+        keys[places[i]] = (
+            <uint64_t>(column.codes[i] - column.lowest) << 32 | <uint64_t>i
+        )
+    if shift > 0:
+        sort_by_insertion(keys, n)
 
 
 cdef void search_few_rows(
@@ -140,4 +179,4 @@ cdef void search_few_rows(
 ) noexcept nogil:
     """All divisions of a node of at most FEW_ROWS rows."""
     rank_by_counting(column, n, keys)
-    walk_up(problem, contest, place, column.smallest, keys, n, rows, 0)
+    walk_up(problem, contest, place, column.lowest, keys, n, rows, 0)

@@ -22,8 +22,12 @@ cdef int64_t open_bins(
     const Contest* contest, const CountedColumn* column, double bound,
     double* excess, uint8_t* is_open
 ) noexcept nogil
-cdef int64_t collect_rows(
+cdef int64_t collect_coded_rows(
     const CountedColumn* column, int64_t n, const uint8_t* is_open, uint64_t* keys
+) noexcept nogil
+cdef int64_t collect_rows(
+    const uint8_t* bins, int64_t width, const uint64_t* rows, int64_t n,
+    int32_t coarseness, const uint8_t* is_open, uint64_t* keys
 ) noexcept nogil
 cdef void try_column(
     const Problem* problem, Contest* contest, const CountedColumn* column,

@@ -1,9 +1,10 @@
 """Best threshold of columns whose many rows are not sorted.
 
 The rows of the node are counted in bins of codes. The divisions between bins are
-candidates, and tell how good the best one is at least. The score is convex in what lies
-on the left, so no division inside a bin scores more than the corners of what the bin may
-put on the left; only the rows of the few bins that may hold something better are sorted.
+candidates, and tell how good the best one is at least. The score is convex in what
+lies on the left, so no division inside a bin scores more than the corners of what the
+bin may put on the left; only the rows of the few bins that may hold something better
+are sorted.
 """
 
 from libc.math cimport INFINITY
@@ -35,8 +36,8 @@ cdef enum:
 
 
 cdef int32_t choose_coarseness(int64_t n) noexcept nogil:
-    """How many neighbouring bins of the table, as a power of two, make one bin of a node
-    of n rows: a bin for four rows or so."""
+    """How many neighbouring bins of the table, as a power of two, make one bin of a
+    node of n rows: a bin for four rows or so."""
     cdef:
         int32_t coarseness = 0
         int64_t most = max(n // ROWS_PER_BIN, <int64_t>FEWEST_BINS)
@@ -133,8 +134,8 @@ cdef int64_t add_up_bins(CountedColumn* column, const uint64_t* tile) noexcept n
 
 
 cdef void find_edge(const Contest* contest, CountedColumn* column) noexcept nogil:
-    """The best end of a bin. Empty bins repeat a candidate, which is cheaper than to ask
-    for them."""
+    """The best end of a bin. Empty bins repeat a candidate, which is cheaper than to
+    ask for them."""
     cdef:
         int64_t b
         const uint64_t* bins = column.bins
@@ -220,10 +221,10 @@ cdef int64_t open_bins(
     return n_open
 
 
-cdef int64_t collect_rows(
+cdef int64_t collect_coded_rows(
     const CountedColumn* column, int64_t n, const uint8_t* is_open, uint64_t* keys
 ) noexcept nogil:
-    """The rows of the open bins, with their codes."""
+    """The rows of the open bins, with their codes, where those are gathered."""
     cdef:
         int64_t i, n_collected = 0
         const uint32_t* codes = column.codes
@@ -233,6 +234,18 @@ cdef int64_t collect_rows(
         code = codes[i] - smallest
         keys[n_collected] = <uint64_t>code << 32 | <uint32_t>i
         n_collected += is_open[code >> shift]
+    return n_collected
+
+
+cdef int64_t collect_rows(
+    const uint8_t* bins, int64_t width, const uint64_t* rows, int64_t n,
+    int32_t coarseness, const uint8_t* is_open, uint64_t* keys
+) noexcept nogil:
+    """The rows whose bin in a column is open, without their codes."""
+    cdef int64_t i, n_collected = 0
+    for i in range(n):
+        keys[n_collected] = <uint64_t>i
+        n_collected += is_open[bins[number_of(rows[i]) * width] >> coarseness]
     return n_collected
 
 

@@ -23,11 +23,12 @@ cdef struct ListContest:
     double margin  # by how much a score must be larger to be better
     double bound  # value that a candidate must exceed
     double slack  # difference of values that an order of candidates may hang on
-    # squared error: residuals in all, and the score that a unit of value is worth
-    double total
-    double worth
-    # classes: the score of value 0, with the sign turned round
+    double worth  # score of a unit of value
+    double total  # squared error: residuals in all
+    # classes: weights in all, and what has to be taken from a value for the score
+    const double* totals
     double base
+    int64_t whole_base
     int64_t bin_words  # numbers of 64 bits that a bin has
     int64_t most_bins
 
