@@ -19,7 +19,7 @@ from tests.growth_cases import (
 KINDS = [("gini", 3), ("gini", 40), ("entropy", 2), ("log_loss", 7)]
 
 
-@pytest.mark.parametrize("criterion, n_classes", KINDS)
+@pytest.mark.parametrize(("criterion", "n_classes"), KINDS)
 def test_random_tables(monkeypatch, criterion, n_classes):
     n_nodes = 0
     for seed in range(200):
@@ -30,7 +30,7 @@ def test_random_tables(monkeypatch, criterion, n_classes):
     assert n_nodes > 2000
 
 
-@pytest.mark.parametrize("criterion, n_classes", KINDS)
+@pytest.mark.parametrize(("criterion", "n_classes"), KINDS)
 @pytest.mark.parametrize("decimals", [None, 0])
 @pytest.mark.parametrize("is_weighted", [False, True])
 def test_larger_tables(monkeypatch, criterion, n_classes, decimals, is_weighted):

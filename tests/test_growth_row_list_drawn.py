@@ -6,6 +6,9 @@ y, which round in the order of summation; tests and sizes must agree.
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_classification, make_regression
+
+from sklearn_textbook.tree.grow.grow import GrowthRules, choose_engine
 from tests.growth_cases import (
     assert_close_trees,
     assert_equal_trees,
@@ -15,13 +18,10 @@ from tests.growth_cases import (
     make_classes,
     make_values,
 )
-from sklearn.datasets import make_classification, make_regression
-
-from sklearn_textbook.tree.grow.grow import GrowthRules, choose_engine
 
 
 @pytest.mark.parametrize(
-    "criterion, n_classes",
+    ("criterion", "n_classes"),
     [("gini", 2), ("gini", 5), ("log_loss", 2), ("entropy", 9), ("error", 3)],
 )
 def test_random_tables(monkeypatch, criterion, n_classes):

@@ -149,7 +149,7 @@ class EncodedTable:
         return ranks
 
     def row_values(self):
-        """The values of every row, side by side.
+        """Put the values of every row side by side.
 
         Returns
         -------
