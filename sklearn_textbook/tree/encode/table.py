@@ -170,7 +170,7 @@ class EncodedTable:
         return row_values
 
     def row_ranks(self):
-        """The same ranks row by row, and bins of them that fit into a byte.
+        """Put the ranks row by row, beside bins of them that fit into a byte.
 
         Returns
         -------

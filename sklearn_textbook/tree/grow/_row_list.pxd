@@ -32,8 +32,9 @@ cdef struct RowList:
     void* local_codes
     uint8_t* local_bins
     Span* local_spans
-    int32_t* smallest  # room for their making, as largest
-    int32_t* largest
+    # smallest and largest bin of each column in the subtree
+    uint8_t* smallest
+    uint8_t* largest
     int64_t local_rows
     bint is_local  # whether those are in use
     # room for the node at hand
@@ -60,9 +61,10 @@ cdef int start_row_list(
 ) noexcept nogil
 cdef void free_row_list(RowList* row_list) noexcept nogil
 cdef void make_local(RowList* row_list, const Frame* frame) noexcept nogil
-cdef bint gather_codes(
+cdef void gather_codes(
     const RowList* row_list, const Frame* frame, CountedColumn* column
 ) noexcept nogil
+cdef bint find_range(CountedColumn* column, int64_t n) noexcept nogil
 cdef void add_codes(
     const RowList* row_list, const Frame* frame, const CountedColumn* column,
     uint64_t* keys, int64_t n

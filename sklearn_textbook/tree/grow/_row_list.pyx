@@ -30,7 +30,6 @@ cdef extern from *:
 cdef enum:
     LOCAL_BYTES = 786432  # codes and bins that stay in the cache of one core
     MOST_LOCAL_ROWS = 16384
-    BLOCK_ROWS = 32  # rows whose codes are put into bins together
     FETCH_AHEAD = 8  # rows that are on their way from memory at a time
 
 ctypedef fused Rank:
@@ -62,7 +61,7 @@ cdef int start_row_list(
     row_list.local_codes = malloc(row_list.local_rows * problem.n_columns * size + 1)
     row_list.local_bins = <uint8_t*>malloc(row_list.local_rows * problem.n_columns + 1)
     row_list.local_spans = <Span*>malloc(problem.n_columns * sizeof(Span))
-    row_list.smallest = <int32_t*>malloc(2 * problem.n_columns * sizeof(int32_t))
+    row_list.smallest = <uint8_t*>malloc(2 * problem.n_columns)
     if (
         row_list.rows == NULL or row_list.keys == NULL or row_list.spare == NULL
         or row_list.columns == NULL or row_list.gathered == NULL
@@ -103,9 +102,10 @@ cdef void free_row_list(RowList* row_list) noexcept nogil:
 
 
 cdef void copy_codes(
-    RowList* row_list, uint64_t* rows, int64_t n, const Rank* source, Rank* target
+    RowList* row_list, const uint64_t* rows, int64_t n, const Rank* source,
+    Rank* target
 ) noexcept nogil:
-    """Copy the codes of some rows, and number the rows 0, 1, ..."""
+    """Copy the codes of some rows."""
     cdef:
         int64_t i, j, width = row_list.table.n_columns
         const Rank* found
@@ -114,46 +114,64 @@ cdef void copy_codes(
             FETCH_EARLY(source + number_of(rows[i + FETCH_AHEAD]) * width)
         found = source + number_of(rows[i]) * width
         for j in range(width):
-            target[i * width + j] = found[j]
-    for i in range(n):
-        rows[i] = (rows[i] & <uint64_t>0xFFFFFFFF00000000) | <uint64_t>i
+            target[j] = found[j]
+        target += width
 
 
-cdef void bin_codes(
-    RowList* row_list, const Rank* codes, int64_t n
+cdef void copy_bins(
+    RowList* row_list, const uint64_t* rows, int64_t n
 ) noexcept nogil:
-    """Put the copied codes into bins that are as fine as the subtree allows."""
+    """Copy the bins of some rows, and find the smallest and largest of each column."""
     cdef:
-        int64_t i, j, start = 0, stop, width = row_list.table.n_columns
-        Span* spans = row_list.local_spans
+        int64_t i, j, width = row_list.table.n_columns
+        uint8_t* smallest = row_list.smallest
+        uint8_t* largest = row_list.largest
+        uint8_t* target = row_list.local_bins
+        const uint8_t* found
+    memset(smallest, 0xFF, width)
+    memset(largest, 0, width)
+    for i in range(n):
+        if i + FETCH_AHEAD < n:
+            FETCH_EARLY(
+                row_list.table.row_bins + number_of(rows[i + FETCH_AHEAD]) * width
+            )
+        found = row_list.table.row_bins + number_of(rows[i]) * width
+        for j in range(width):
+            target[j] = found[j]
+        # Bytes in a loop of their own: vector units take sixteen at a time.
+        for j in range(width):
+            smallest[j] = found[j] if found[j] < smallest[j] else smallest[j]
+            largest[j] = found[j] if found[j] > largest[j] else largest[j]
+        target += width
+
+
+cdef void refine_bins(RowList* row_list, const Rank* codes, int64_t n) noexcept nogil:
+    """Make finer bins of the copied codes of those columns that have become narrow;
+    most have not, as the tests above the subtree were of few columns."""
+    cdef:
+        int64_t i, j, width = row_list.table.n_columns
         uint8_t* bins = row_list.local_bins
-        # Arrays of their own, as vector units want them.
-        int32_t* smallest = row_list.smallest
-        int32_t* largest = row_list.largest
-        int32_t code, shift
+        Span* span
+        uint32_t smallest
+        int32_t shift
     for j in range(width):
-        smallest[j] = largest[j] = <int32_t>codes[j]
-    for i in range(1, n):
-        for j in range(width):
-            code = <int32_t>codes[i * width + j]
-            smallest[j] = code if code < smallest[j] else smallest[j]
-            largest[j] = code if code > largest[j] else largest[j]
-    for j in range(width):
-        spans[j].smallest = smallest[j]
-        spans[j].largest = largest[j]
-        spans[j].shift = 0
-        while (spans[j].largest - spans[j].smallest) >> spans[j].shift >= MOST_BINS:
-            spans[j].shift += 1
-    while start < n:
-        stop = min(start + BLOCK_ROWS, n)
-        for j in range(width):
-            code = smallest[j]
-            shift = spans[j].shift
-            for i in range(start, stop):
-                bins[i * width + j] = <uint8_t>(
-                    <uint32_t>(<int32_t>codes[i * width + j] - code) >> shift
-                )
-        start = stop
+        span = &row_list.local_spans[j]
+        span[0] = row_list.table.spans[j]
+        shift = span.shift
+        while shift > 0 and (
+            (row_list.largest[j] - row_list.smallest[j] + 1) << span.shift
+        ) <= MOST_BINS << (shift - 1):
+            shift -= 1
+        if shift == span.shift:
+            continue
+        smallest = <uint32_t>row_list.smallest[j] << span.shift
+        span.largest = min(
+            span.largest, ((<uint32_t>row_list.largest[j] + 1) << span.shift) - 1
+        )
+        span.smallest = smallest
+        span.shift = shift
+        for i in range(n):
+            bins[i * width + j] = <uint8_t>((codes[i * width + j] - smallest) >> shift)
 
 
 cdef void make_local(RowList* row_list, const Frame* frame) noexcept nogil:
@@ -161,26 +179,26 @@ cdef void make_local(RowList* row_list, const Frame* frame) noexcept nogil:
     cdef:
         const CodedTable* table = &row_list.table
         uint64_t* rows = row_list.rows + frame.start
-        int64_t n = frame.n_rows
+        int64_t i, n = frame.n_rows
     row_list.is_local = True
+    copy_bins(row_list, rows, n)
     if table.code_size == 1:
         # Such codes are their own bins.
-        copy_codes[uint8_t](
-            row_list, rows, n, <const uint8_t*>table.row_codes, row_list.local_bins
-        )
         memcpy(row_list.local_spans, table.spans, table.n_columns * sizeof(Span))
     elif table.code_size == 2:
         copy_codes[uint16_t](
             row_list, rows, n, <const uint16_t*>table.row_codes,
             <uint16_t*>row_list.local_codes
         )
-        bin_codes[uint16_t](row_list, <const uint16_t*>row_list.local_codes, n)
+        refine_bins[uint16_t](row_list, <const uint16_t*>row_list.local_codes, n)
     else:
         copy_codes[uint32_t](
             row_list, rows, n, <const uint32_t*>table.row_codes,
             <uint32_t*>row_list.local_codes
         )
-        bin_codes[uint32_t](row_list, <const uint32_t*>row_list.local_codes, n)
+        refine_bins[uint32_t](row_list, <const uint32_t*>row_list.local_codes, n)
+    for i in range(n):
+        rows[i] = (rows[i] & <uint64_t>0xFFFFFFFF00000000) | <uint64_t>i
 
 
 # ------------------------------------------------------------- columns of a node
@@ -236,27 +254,33 @@ cdef void add_codes(
         read_some_codes(rows, <const uint32_t*>codes, step, smallest, keys, n)
 
 
-cdef bint gather_codes(
+cdef void gather_codes(
     const RowList* row_list, const Frame* frame, CountedColumn* column
 ) noexcept nogil:
-    """Put the codes of the node's rows next to each other; whether they differ."""
+    """Put the codes of the node's rows next to each other."""
     cdef:
-        int64_t i, step, n = frame.n_rows
+        int64_t step, n = frame.n_rows
         const uint64_t* rows = row_list.rows + frame.start
         const void* codes = find_codes(row_list, column.number, &step)
-        uint32_t* gathered = column.codes
-        int32_t smallest, largest, code, size = row_list.table.code_size
+        int32_t size = row_list.table.code_size
     if size == 1:
-        read_codes(rows, n, <const uint8_t*>codes, step, gathered)
+        read_codes(rows, n, <const uint8_t*>codes, step, column.codes)
     elif size == 2:
-        read_codes(rows, n, <const uint16_t*>codes, step, gathered)
+        read_codes(rows, n, <const uint16_t*>codes, step, column.codes)
     else:
-        read_codes(rows, n, <const uint32_t*>codes, step, gathered)
+        read_codes(rows, n, <const uint32_t*>codes, step, column.codes)
     column.is_gathered = True
-    # A loop of its own, which vector units take at a stride.
-    smallest = largest = <int32_t>gathered[0]
+
+
+cdef bint find_range(CountedColumn* column, int64_t n) noexcept nogil:
+    """Find the smallest and largest of the gathered codes; whether they differ."""
+    cdef:
+        const uint32_t* codes = column.codes
+        # Numbers with a sign are what vector units compare.
+        int32_t smallest = <int32_t>codes[0], largest = <int32_t>codes[0], code
+        int64_t i
     for i in range(n):
-        code = <int32_t>gathered[i]
+        code = <int32_t>codes[i]
         smallest = code if code < smallest else smallest
         largest = code if code > largest else largest
     column.lowest = <uint32_t>smallest
@@ -322,7 +346,8 @@ cdef int32_t draw_column(
         column.number = draw_number(problem, worker, draw)
         if column.number < 0:
             return -1
-        if gather_codes(row_list, frame, column):
+        gather_codes(row_list, frame, column)
+        if find_range(column, frame.n_rows):
             column.smallest = column.lowest
             column.largest = column.highest
             draw.n_found += 1

@@ -14,6 +14,7 @@ from sklearn_textbook.tree.grow._row_list cimport (
     add_codes,
     draw_columns,
     draw_number,
+    find_range,
     finish_draw,
     gather_codes,
     start_draw,
@@ -88,7 +89,10 @@ cdef bint differs(
     cdef int64_t n_used = add_up_bins(column, tile)
     if n_used >= FEWEST_USED or (column.shift == 0 and n_used > 1):
         return True
-    if column.shift == 0 or not gather_codes(row_list, frame, column):
+    if column.shift == 0:
+        return False
+    gather_codes(row_list, frame, column)
+    if not find_range(column, frame.n_rows):
         return False
     choose_bins(column, frame.n_rows)
     count_codes(column, row_list.rows + frame.start, frame.n_rows, tile)

@@ -64,15 +64,17 @@ cdef void walk_up(
     """Try the divisions between sorted rows; ``counts`` is what lies below them."""
     cdef:
         int64_t i
-        double weight = contest.n, t = contest.t, d, k
+        double weight = contest.n, t = contest.t, bound = contest.bound, d, k
         uint32_t code = <uint32_t>(keys[0] >> 32), above
     for i in range(1, n):
         counts += counts_of(rows[<uint32_t>keys[i - 1]])
         above = <uint32_t>(keys[i] >> 32)
-        k = <double>weight_in(counts)
-        d = <double>ones_in(counts) * weight - t * k
-        if d * d > contest.bound * (k * (weight - k)) and above != code:
+        # 21 bits each.
+        k = <double><int32_t>weight_in(counts)
+        d = <double><int32_t>ones_in(counts) * weight - t * k
+        if d * d > bound * (k * (weight - k)) and above != code:
             try_division(problem, contest, place, counts, smallest + code)
+            bound = contest.bound
         code = above
 
 
@@ -82,6 +84,8 @@ cdef void sort_by_insertion(uint64_t* keys, int64_t n) noexcept nogil:
         uint64_t key
     for i in range(1, n):
         key = keys[i]
+        if keys[i - 1] <= key:
+            continue
         j = i
         while j > 0 and keys[j - 1] > key:
             keys[j] = keys[j - 1]
@@ -149,11 +153,13 @@ cdef void rank_by_counting(
         short_keys[i] = <int16_t>(
             (((column.codes[i] - column.lowest) >> shift) << 6 | <uint32_t>i) - 0x8000
         )
-    size = 16 if n <= 16 else 32 if n <= 32 else FEW_ROWS
+    size = 8 if n <= 8 else 16 if n <= 16 else 32 if n <= 32 else FEW_ROWS
     for i in range(n, size):
         short_keys[i] = 0x7FFF
     # Numbers that the compiler knows, so that all places stay in registers.
-    if size == 16:
+    if size == 8:
+        count_smaller(short_keys, n, 8, places)
+    elif size == 16:
         count_smaller(short_keys, n, 16, places)
     elif size == 32:
         count_smaller(short_keys, n, 32, places)

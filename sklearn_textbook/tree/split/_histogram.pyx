@@ -1,9 +1,10 @@
 """Best threshold of columns whose many rows are not sorted.
 
 The rows of the node are counted in bins of codes. The divisions between bins are
-candidates, and tell how good the best one is at least. The score is convex in what lies
-on the left, so no division inside a bin scores more than the corners of what the bin may
-put on the left; only the rows of the few bins that may hold something better are sorted.
+candidates, and tell how good the best one is at least. The score is convex in what
+lies on the left, so no division inside a bin scores more than the corners of what the
+bin may put on the left; only the rows of the few bins that may hold something better
+are sorted.
 """
 
 from libc.math cimport INFINITY
@@ -35,8 +36,8 @@ cdef enum:
 
 
 cdef int32_t choose_coarseness(int64_t n) noexcept nogil:
-    """How many neighbouring bins of the table, as a power of two, make one bin of a node
-    of n rows: a bin for four rows or so."""
+    """How many neighbouring bins of the table, as a power of two, make one bin of a
+    node of n rows: a bin for four rows or so."""
     cdef:
         int32_t coarseness = 0
         int64_t most = max(n // ROWS_PER_BIN, <int64_t>FEWEST_BINS)
@@ -133,8 +134,8 @@ cdef int64_t add_up_bins(CountedColumn* column, const uint64_t* tile) noexcept n
 
 
 cdef void find_edge(const Contest* contest, CountedColumn* column) noexcept nogil:
-    """The best end of a bin. Empty bins repeat a candidate, which is cheaper than to ask
-    for them."""
+    """The best end of a bin. Empty bins repeat a candidate, which is cheaper than to
+    ask for them."""
     cdef:
         int64_t b
         const uint64_t* bins = column.bins

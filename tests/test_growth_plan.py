@@ -1,0 +1,102 @@
+"""A plan grows the trees that ``grow_tree`` grows, from weights of any type."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+from sklearn_textbook.tree.grow.grow import GrowthRules, choose_engine, grow_tree
+from sklearn_textbook.tree.grow.plan import GrowthPlan
+from tests.growth_cases import assert_equal_trees, encode, make_classes
+
+
+def make_plan(max_features=2):
+    """A plan over a table whose ranks are there."""
+    X, y = make_classification(500, 8, n_informative=5, flip_y=0.2, random_state=0)
+    table, target = encode(X), make_classes(y)
+    table.ranks()
+    return GrowthPlan(table, target, GrowthRules("gini", max_features=max_features))
+
+
+def grow_sorted(plan, weight, random_state):
+    """The same tree from sorted columns: the table of its own has no ranks."""
+    table = encode(np.array([plan.table.column_values(c)[plan.table.codes(c)]
+                             for c in range(plan.table.n_columns)]).T)  # fmt: skip
+    assert choose_engine(table, plan.target, plan.rules, None) == "sorted-columns"
+    return grow_tree(
+        table, plan.target, plan.rules, sample_weight=weight, random_state=random_state
+    )
+
+
+def draw_counts(random_state, n_rows=500):
+    """How often a bootstrap sample has each row."""
+    rows = np.random.default_rng(random_state).integers(0, n_rows, n_rows)
+    return np.bincount(rows, minlength=n_rows)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint8", "float32", "float64"])
+def test_weights_of_any_type(dtype):
+    plan = make_plan()
+    for random_state in range(3):
+        counts = draw_counts(random_state)
+        expected = grow_sorted(plan, counts.astype(float), random_state)
+        tree = plan.grow(counts.astype(dtype), random_state)
+        assert_equal_trees(expected, tree, dtype)
+
+
+def test_no_weights():
+    plan = make_plan()
+    assert_equal_trees(grow_sorted(plan, None, 7), plan.grow(None, 7))
+
+
+@pytest.mark.parametrize("factor", [0.5, 65536.0, 3000.0])
+def test_weights_that_do_not_fit_into_a_list(factor):
+    """Fractions, single weights and sums of weights that are too large."""
+    plan = make_plan()
+    weight = draw_counts(0) * factor
+    weight[0] = factor
+    expected = grow_sorted(plan, weight, 3)
+    assert_equal_trees(expected, plan.grow(weight, 3))
+    # What was listed before the plan gave up does not show in the next tree.
+    counts = draw_counts(1)
+    assert_equal_trees(grow_sorted(plan, counts.astype(float), 4), plan.grow(counts, 4))
+
+
+@pytest.mark.parametrize("rows", [slice(0, 1), slice(0, 2)])
+def test_almost_no_rows(rows):
+    plan = make_plan()
+    weight = np.zeros(500)
+    weight[rows] = 1.0
+    assert_equal_trees(grow_sorted(plan, weight, 0), plan.grow(weight, 0))
+
+
+def test_rules_that_lists_do_not_serve():
+    plan = make_plan(max_features=None)
+    assert_equal_trees(grow_sorted(plan, None, 0), plan.grow(None, 0))
+
+
+def test_several_threads_share_a_plan():
+    plan = make_plan()
+    expected = [plan.grow(draw_counts(k), k) for k in range(24)]
+    with ThreadPoolExecutor(4) as pool:
+        trees = list(pool.map(lambda k: plan.grow(draw_counts(k), k), range(24)))
+    for before, tree in zip(expected, trees, strict=True):
+        assert_equal_trees(before, tree)
+
+
+@pytest.mark.parametrize("n_distinct", [2, 200, 256, 257, 5000])
+def test_ranks_row_by_row(n_distinct):
+    """Bins are ranks without their last bits, as many as make bytes of them."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.arange(6000) % n_distinct, rng.integers(0, 3, 6000)])
+    table = encode(X.astype(float))
+    ranks = table.ranks()
+    row_ranks, row_bins, shift = table.row_ranks()
+    assert ranks.dtype == row_ranks.dtype
+    assert ranks.dtype == (np.uint8 if n_distinct <= 256 else np.uint16)
+    np.testing.assert_array_equal(ranks, X.T)
+    np.testing.assert_array_equal(row_ranks, X)
+    np.testing.assert_array_equal(row_bins, X.astype(int) >> shift)
+    assert shift[1] == 0
+    assert shift[0] == max(0, int(n_distinct - 1).bit_length() - 8)
