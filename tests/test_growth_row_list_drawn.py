@@ -6,7 +6,13 @@ y, which round in the order of summation; tests and sizes must agree.
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_classification, make_regression
+
+from sklearn_textbook.tree import CARTClassifier, CARTRegressor
+from sklearn_textbook.tree.grow import grow
+from sklearn_textbook.tree.grow.grow import GrowthRules, choose_engine
 from tests.growth_cases import (
+    ENGINES,
     assert_close_trees,
     assert_equal_trees,
     draw_case,
@@ -15,45 +21,42 @@ from tests.growth_cases import (
     make_classes,
     make_values,
 )
-from sklearn.datasets import make_classification, make_regression
-
-from sklearn_textbook.tree.grow.grow import GrowthRules, choose_engine
 
 
 @pytest.mark.parametrize(
-    "criterion, n_classes",
+    ("criterion", "n_classes"),
     [("gini", 2), ("gini", 5), ("log_loss", 2), ("entropy", 9), ("error", 3)],
 )
 def test_random_tables(monkeypatch, criterion, n_classes):
     n_nodes = 0
-    for seed in range(150):
+    for seed in range(60):
         case = draw_case(seed, n_classes, criterion, random_splitter=True)
         expected, tree = grow_twice(monkeypatch, *case)
         assert_equal_trees(expected, tree, f"draw_case({seed})")
         n_nodes += tree.node_count
-    assert n_nodes > 500
+    assert n_nodes > 200
 
 
 def test_random_tables_of_values(monkeypatch):
     n_nodes = 0
-    for seed in range(200):
+    for seed in range(100):
         case = draw_case(seed, "values", "squared_error", random_splitter=True)
         expected, tree = grow_twice(monkeypatch, *case)
         assert_close_trees(expected, tree, f"draw_case({seed})")
         n_nodes += tree.node_count
-    assert n_nodes > 500
+    assert n_nodes > 200
 
 
 @pytest.mark.parametrize("max_features", [1, 12])
 @pytest.mark.parametrize("is_weighted", [False, True])
 def test_larger_tables(monkeypatch, max_features, is_weighted):
     """Nodes of all sizes: beyond the local copy, inside it, searched code by code."""
-    X, y = make_classification(30000, 12, n_informative=8, flip_y=0.1, random_state=0)
+    X, y = make_classification(20000, 12, n_informative=8, flip_y=0.1, random_state=0)
     X[:, :3] = np.round(X[:, :3])
     rng = np.random.default_rng(max_features)
     weight = None
     if is_weighted:
-        weight = np.bincount(rng.integers(0, 30000, 30000), minlength=30000) * 1.0
+        weight = np.bincount(rng.integers(0, 20000, 20000), minlength=20000) * 1.0
     rules = GrowthRules("gini", max_features=max_features, random_splitter=True)
     expected, tree = grow_twice(
         monkeypatch, encode(X), make_classes(y), rules, weight, max_features
@@ -117,3 +120,22 @@ def test_drawn_thresholds_choose_the_list():
     rules = GrowthRules("gini", random_splitter=True)
     weight = np.array([0.5, 1.0, 1.0, 1.0])
     assert choose_engine(table, classes, rules, weight) == "sorted-columns"
+
+
+@pytest.mark.parametrize("splitter", ["best", "random"])
+@pytest.mark.parametrize("tree_class", [CARTClassifier, CARTRegressor])
+def test_fewest_leaves_of_estimators(monkeypatch, splitter, tree_class):
+    """``max_leaf_nodes`` chooses among the splits of the whole tree."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(700, 5))
+    y = np.round(X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=700))
+    trees = []
+    for engine in ENGINES:
+        with monkeypatch.context() as patch:
+            patch.setattr(grow, "choose_engine", lambda *_, name=engine: name)
+            estimator = tree_class(
+                splitter=splitter, max_features=2, max_leaf_nodes=12, random_state=0
+            )
+            trees.append(estimator.fit(X, y).tree_)
+    assert trees[0].n_leaves == 12
+    assert_close_trees(*trees)

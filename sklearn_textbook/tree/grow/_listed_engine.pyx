@@ -1,11 +1,11 @@
 """Growing a whole tree from a list of rows and the cells of all columns, whatever is
 counted of the rows: classes, or values.
 
-As in ``_row_list_engine``, which is made for two classes and the Gini impurity, only the
-list of rows is divided at a node. The drawing of columns and thresholds, the comparison
-of candidates, the limits and the records are those of ``_search``, ``_column`` and
-``_node``, so the tree is that of sorted columns: bit by bit for classes, and but for the
-rounding of sums of y for values.
+As in ``_row_list_engine``, which is made for two classes and the Gini impurity, only
+the list of rows is divided at a node. The drawing of columns and thresholds, the
+comparison of candidates, the limits and the records are those of ``_search``,
+``_column`` and ``_node``, so the tree is that of sorted columns: bit by bit for
+classes, and but for the rounding of sums of y for values.
 """
 
 import numpy as np

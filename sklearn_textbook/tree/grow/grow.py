@@ -168,11 +168,12 @@ def choose_engine(table, target, rules, weight):
     -------
     engine : {"sorted-columns", "row-list"}
         Sorted columns serve every table and rule; dividing all of them at every node
-        is wasteful where a node looks at few, or draws its thresholds at random. A list
-        of rows serves numeric columns without missing values, two classes, the Gini
-        impurity and whole weights. It needs the ranks of the table, which do not pay
-        for one tree, and has one thread: so it is chosen only where ``table.ranks()``
-        has been called before, for many trees.
+        is wasteful where a node looks at few, and sorting them where thresholds are
+        drawn at random. A list of rows serves numeric columns without missing values
+        and whole weights, for Gini, entropy and the squared error of one output, and
+        for all class criteria where thresholds are drawn. It needs the ranks of the
+        table, which do not pay for one tree, and has one thread: so it is chosen only
+        where ``table.ranks()`` has been called before, for many trees.
     """
     max_features = rules.max_features or table.n_columns
     looks_at_few = 2 * max_features < table.n_columns or rules.random_splitter

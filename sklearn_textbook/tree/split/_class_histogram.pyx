@@ -68,18 +68,18 @@ cdef ClassSums sum_classes(
     cdef:
         const int64_t* table = contest.problem.entropy_table
         const double* totals = contest.totals
-        int64_t c, l, r
+        int64_t c, inside, beside
         ClassSums sums
     sums.left = 0
     sums.right = 0
     for c in range(contest.problem.n_statistics):
-        l = left[c]
-        r = <int64_t>totals[c] - l
+        inside = left[c]
+        beside = <int64_t>totals[c] - inside
         if contest.problem.criterion == GINI:
-            sums.left += l * l
-            sums.right += r * r
+            sums.left += inside * inside
+            sums.right += beside * beside
         else:
-            sums.left += table[l] + table[r]
+            sums.left += table[inside] + table[beside]
     return sums
 
 
@@ -206,7 +206,6 @@ cdef bint entropy_may_exceed(
         int64_t c, total, first, last, n = <int64_t>contest.n
         int64_t middle = (<int64_t>low + <int64_t>high) // 2
         double slope = log2(<double>middle / <double>(n - middle)) / contest.worth
-        # Counted from the start of the bin, so that numbers stay small.
         double value = -<double>contest.whole_base
         double most = 0.0, start, stop
     value -= <double>(table[middle] + table[n - middle])

@@ -15,12 +15,13 @@ from sklearn_textbook.tree.split._impurity cimport goodness
 from sklearn_textbook.tree.split._listed cimport (
     LISTED_CLASSES,
     LISTED_TWO_CLASSES,
+    LISTED_VALUES,
     class_of,
     listed_rows,
     listed_weight,
 )
 from sklearn_textbook.tree.split._random cimport child_state, random_unit
-from sklearn_textbook.tree.split._types cimport uint32_t
+from sklearn_textbook.tree.split._types cimport GINI, uint32_t
 
 
 # Values, or codes as whole numbers with a sign, which vector units compare.
@@ -103,6 +104,17 @@ cdef void count_child(
         left[0] = <double>cut.sum * listed.unit
 
 
+cdef inline double goodness_of(
+    const Problem* problem, const ListedRows* listed, const double* sums, double weight
+) noexcept nogil:
+    """``goodness``, but at hand for what small nodes ask for most; the same bits."""
+    if listed.kind == LISTED_VALUES:
+        return sums[0] * sums[0] / weight
+    if listed.kind == LISTED_TWO_CLASSES and problem.criterion == GINI:
+        return (sums[0] * sums[0] + sums[1] * sums[1]) / weight
+    return goodness(problem, sums, weight)
+
+
 cdef double score_cut(
     const Problem* problem, const NodeView* view, Scratch* scratch,
     const ListedRows* listed, const Division* cut
@@ -119,8 +131,8 @@ cdef double score_cut(
             right[k] = view.totals.sums[k] - left[k]
     else:
         right[0] = <double>(listed.total - cut.sum) * listed.unit
-    score += goodness(problem, left, weight)
-    score += goodness(problem, right, view.totals.weight - weight)
+    score += goodness_of(problem, listed, left, weight)
+    score += goodness_of(problem, listed, right, view.totals.weight - weight)
     return score
 
 

@@ -32,8 +32,8 @@ cdef struct ListContest:
     int64_t bin_words  # numbers of 64 bits that a bin has
     int64_t most_bins
 
-# What a criterion counts, and how it judges that. Columns know their bins; bin b has its
-# rows after ``count``, and all rows below it after ``add_up``.
+# What a criterion counts, and how it judges that. Entry b + 1 of a column's bins has
+# the rows of bin b after ``count``, and all rows up to its end after ``add_up``.
 cdef struct Kernel:
     void (*count)(const ListContest*, ListedColumn*) noexcept nogil
     void (*add_up)(const ListContest*, ListedColumn*) noexcept nogil

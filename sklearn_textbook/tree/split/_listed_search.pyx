@@ -1,8 +1,8 @@
 """The best threshold of columns whose rows are not sorted, for any criterion.
 
 The way is that of ``_histogram``: few rows are sorted; many are counted in bins, whose
-ends are candidates, and only the rows of bins that may hold something better are sorted.
-What is counted, and how much better the inside of a bin may be, a kernel tells.
+ends are candidates, and only the rows of bins that may hold something better are
+sorted. What is counted, and how much better the inside of a bin may be, a kernel tells.
 """
 
 from libc.math cimport INFINITY
