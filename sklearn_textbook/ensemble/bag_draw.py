@@ -30,6 +30,8 @@ class BagDraw:
     weight : ndarray of float64, shape (n_rows,), default=None
         Where rows are drawn, they are with probabilities in proportion; where all are
         seen, their weights.
+    estimates_empty_nodes : bool, default=False
+        Whether the rows that a tree has not drawn speak for its empty nodes.
     """
 
     n_rows: int
@@ -39,6 +41,7 @@ class BagDraw:
     replaces_rows: bool = True
     replaces_columns: bool = False
     weight: np.ndarray | None = None
+    estimates_empty_nodes: bool = False
 
     @property
     def takes_all_columns(self):

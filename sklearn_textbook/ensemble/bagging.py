@@ -56,9 +56,13 @@ class BaggingClassifier(DrawnRows, BaggingClassifierMethods, BaseBagging):
         How much joblib tells of its progress.
     voting : {"soft", "hard"}, default="soft"
         How members are combined: by their mean share, as in scikit-learn, or by one
-        vote each, the book's simple vote (简单投票法); then of classes with equally
-        many votes the one with the largest mean share wins. Members without
+        vote each, the simple vote of the book (简单投票法); then of classes with most
+        votes the one with the largest mean share wins. Members without
         ``predict_proba`` vote in any case.
+    out_of_bag_posterior : bool, default=False
+        Whether nodes of a tree that none of its rows has reached say the class shares
+        of the out-of-bag rows that end there, instead of what their parents say. Such
+        nodes come from levels without rows in a many-way split. For our trees only.
 
     Attributes
     ----------
@@ -154,6 +158,7 @@ class BaggingClassifier(DrawnRows, BaggingClassifierMethods, BaseBagging):
         random_state=None,
         verbose=0,
         voting="soft",
+        out_of_bag_posterior=False,
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -167,6 +172,7 @@ class BaggingClassifier(DrawnRows, BaggingClassifierMethods, BaseBagging):
         self.random_state = random_state
         self.verbose = verbose
         self.voting = voting
+        self.out_of_bag_posterior = out_of_bag_posterior
 
 
 class BaggingRegressor(DrawnRows, BaggingRegressorMethods, BaseBagging):
@@ -212,6 +218,10 @@ class BaggingRegressor(DrawnRows, BaggingRegressorMethods, BaseBagging):
         Seed of the draws, and of every ``random_state`` of the members.
     verbose : int, default=0
         How much joblib tells of its progress.
+    out_of_bag_posterior : bool, default=False
+        Whether nodes of a tree that none of its rows has reached say the mean value of
+        the out-of-bag rows that end there, instead of what their parents say. Such
+        nodes come from levels without rows in a many-way split. For our trees only.
 
     Attributes
     ----------
@@ -278,6 +288,7 @@ class BaggingRegressor(DrawnRows, BaggingRegressorMethods, BaseBagging):
         n_jobs=None,
         random_state=None,
         verbose=0,
+        out_of_bag_posterior=False,
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -290,3 +301,4 @@ class BaggingRegressor(DrawnRows, BaggingRegressorMethods, BaseBagging):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.out_of_bag_posterior = out_of_bag_posterior

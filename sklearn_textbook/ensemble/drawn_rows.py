@@ -28,7 +28,7 @@ class DrawnRows:
     def _check_parameters(self):
         super()._check_parameters()
         check_count_or_share("max_samples", self.max_samples, 1, words=(None,))
-        for name in ("bootstrap", "bootstrap_features"):
+        for name in ("bootstrap", "bootstrap_features", "out_of_bag_posterior"):
             check_truth(name, getattr(self, name))
         value = self.oob_score
         is_named = isinstance(value, (bool, np.bool_, str)) or callable(value)
@@ -42,6 +42,12 @@ class DrawnRows:
             raise ValueError(
                 "Out of bag estimation only available if bootstrap=True; got "
                 f"oob_score={value!r}."
+            )
+        monotonic = getattr(self.estimator, "monotonic_cst", None)
+        if self.out_of_bag_posterior and monotonic is not None:
+            raise ValueError(
+                "out_of_bag_posterior=True cannot keep the predictions monotonic; got "
+                f"monotonic_cst={monotonic!r}."
             )
         if self.oob_score and self.warm_start:
             raise ValueError(
@@ -83,7 +89,16 @@ class DrawnRows:
             bool(self.bootstrap),
             self._repeats_columns(),
             weight,
+            bool(self.out_of_bag_posterior),
         )
+
+    def _require_no_tree_options(self):
+        if self.out_of_bag_posterior:
+            raise ValueError(
+                "out_of_bag_posterior=True estimates empty nodes of trees: the "
+                "'estimator' must be one of ID3Classifier, C45Classifier, "
+                f"CARTClassifier and CARTRegressor; got {self.estimator!r}."
+            )
 
     # ------------------------------------------------------------------ out of bag
     @property

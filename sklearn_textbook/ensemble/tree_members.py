@@ -85,6 +85,7 @@ def grow_bag_member(grower, draw, seed):
         random_states["random_state"],
         columns=None if draw.takes_all_columns else columns,
         pruner=pruner,
+        estimates_empty_nodes=draw.estimates_empty_nodes,
     )
 
 

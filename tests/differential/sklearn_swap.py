@@ -23,6 +23,8 @@ SWAPPED = {
     "sklearn.ensemble": {
         name: f"sklearn_textbook.ensemble.{name}"
         for name in (
+            "BaggingClassifier",
+            "BaggingRegressor",
             "ExtraTreesClassifier",
             "ExtraTreesRegressor",
             "RandomForestClassifier",

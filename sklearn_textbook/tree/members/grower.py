@@ -14,6 +14,7 @@ from sklearn_textbook.tree.encode import encode_table
 from sklearn_textbook.tree.grow.plan import GrowthPlan
 from sklearn_textbook.tree.prune import OutOfBagPruning, Rows, resolve_pruner
 from sklearn_textbook.tree.recipe import BaseTree
+from sklearn_textbook.tree.route import RoutedTree, estimate_empty_nodes
 
 
 def is_tree(estimator):
@@ -113,7 +114,14 @@ class MemberGrower:
             self.table.ranks()
 
     def grow(
-        self, weight=None, random_state=0, *, columns=None, target=None, pruner=None
+        self,
+        weight=None,
+        random_state=0,
+        *,
+        columns=None,
+        target=None,
+        pruner=None,
+        estimates_empty_nodes=False,
     ):
         """Grow one member.
 
@@ -131,6 +139,9 @@ class MemberGrower:
         pruner : pruner, default=None
             Prunes this member; None: that of the template. It must be of the same
             kind.
+        estimates_empty_nodes : bool, default=False
+            Whether nodes that no row of the member has reached say what the
+            out-of-bag rows there are, and not what their parents say.
 
         Returns
         -------
@@ -151,10 +162,11 @@ class MemberGrower:
             self._restrict(member, columns)
         is_bag_pruner = isinstance(pruner, OutOfBagPruning)
         holds_out = pruner is not None and not is_bag_pruner
-        validation = None
+        out_of_bag = validation = None
+        if is_bag_pruner or estimates_empty_nodes:
+            out_of_bag = self._take_out_of_bag(rows)
         if is_bag_pruner:
-            is_out = np.zeros(self.n_rows, bool) if weight is None else weight == 0
-            validation = replace(rows, weight=self.rows.weight).take(is_out)
+            validation = out_of_bag
         if holds_out or not member._grows_over_weightless_rows:
             rows, given = self._keep_weighted(rows)
             if holds_out:
@@ -166,6 +178,8 @@ class MemberGrower:
         member._grow_and_prune(
             pruner, rows, table, validation, given, 1, self._grow_one
         )
+        if estimates_empty_nodes:
+            self._estimate_empty_nodes(member, out_of_bag)
         return member
 
     def _grow_one(self, table, target, weight, rules, seed, n_threads):
@@ -196,6 +210,24 @@ class MemberGrower:
             if hasattr(self.host, name):
                 setattr(member, name, getattr(self.host, name))
         return member
+
+    def _take_out_of_bag(self, rows):
+        """Take the rows of weight 0, with the weights of their classes."""
+        weight = rows.weight
+        is_out = np.zeros(self.n_rows, bool) if weight is None else weight == 0
+        return replace(rows, weight=self.rows.weight).take(is_out)
+
+    def _estimate_empty_nodes(self, member, rows):
+        """Let rows that did not grow a member speak for its empty nodes."""
+        tree = estimate_empty_nodes(
+            member.tree_,
+            rows.matrix,
+            rows.target,
+            rows.weight,
+            criterion=member._criterion_name(),
+        )
+        if tree is not member.tree_:
+            member.tree_ = RoutedTree.from_grown(tree)
 
     def _multiply(self, weight):
         """Combine weights with those of the classes."""
