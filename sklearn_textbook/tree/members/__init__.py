@@ -7,5 +7,13 @@ vector of weights over its rows.
 from sklearn_textbook.tree.members.grower import MemberGrower, is_tree
 from sklearn_textbook.tree.members.predicting import add_predictions
 from sklearn_textbook.tree.members.reading import read_blocks, read_matrix
+from sklearn_textbook.tree.pruning_parameter import NamedPruner
 
-__all__ = ["MemberGrower", "add_predictions", "is_tree", "read_blocks", "read_matrix"]
+__all__ = [
+    "MemberGrower",
+    "NamedPruner",
+    "add_predictions",
+    "is_tree",
+    "read_blocks",
+    "read_matrix",
+]
