@@ -12,11 +12,13 @@ from sklearn_textbook.tree.members.deciding import (
 from sklearn_textbook.tree.members.grower import MemberGrower, is_tree
 from sklearn_textbook.tree.members.reading import read_blocks, read_matrix
 from sklearn_textbook.tree.members.targets import make_class_target, make_value_target
+from sklearn_textbook.tree.pruning_parameter import NamedPruner
 from sklearn_textbook.tree.route import find_ends
 from sklearn_textbook.tree.route.many_trees import add_predictions, find_leaves_of_all
 
 __all__ = [
     "MemberGrower",
+    "NamedPruner",
     "add_predictions",
     "choose_member_classes",
     "decides_by_largest_share",
