@@ -4,6 +4,19 @@ A new estimator gets an entry in INSTANCES. A check of scikit-learn that cannot 
 some parameters is declared in EXPECTED_FAILURES with the reason; it then has to fail.
 """
 
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from sklearn_textbook.ensemble import (
+    BaggingClassifier,
+    BaggingRegressor,
+    RandomSubspaceClassifier,
+    RandomSubspaceRegressor,
+)
 from sklearn_textbook.tree import (
     C45Classifier,
     C45RulesClassifier,
@@ -18,7 +31,25 @@ from sklearn_textbook.tree import (
 )
 from sklearn_textbook.tree.prune import resolve_pruner
 
+FAST_LOGISTIC = LogisticRegression(solver="newton-cholesky")
+
 INSTANCES = {
+    "BaggingClassifier": [
+        BaggingClassifier(),
+        BaggingClassifier(C45Classifier(), voting="hard", random_state=0),
+        BaggingClassifier(ID3Classifier(), 3, bootstrap_features=True),
+        BaggingClassifier(CARTClassifier(pruning="out-of-bag"), 3, max_features=0.7),
+        BaggingClassifier(FAST_LOGISTIC, 3, random_state=0),
+        BaggingClassifier(KNeighborsClassifier(), 3, n_jobs=1),
+        BaggingClassifier(SVC(), 3, random_state=0),
+        BaggingClassifier(make_pipeline(StandardScaler(), GaussianNB()), 3),
+    ],
+    "BaggingRegressor": [
+        BaggingRegressor(),
+        BaggingRegressor(CARTRegressor(max_depth=3), 5, max_features=0.7),
+        BaggingRegressor(KNeighborsRegressor(), 3, bootstrap_features=True),
+        BaggingRegressor(make_pipeline(StandardScaler(), LinearRegression()), 3),
+    ],
     "C45Classifier": [
         C45Classifier(),
         C45Classifier(pruning=None, laplace=True, missing="error"),
@@ -77,6 +108,17 @@ INSTANCES = {
         ID3Classifier(pruning=PrePruning(tie="keep")),
         ID3Classifier(pruning="loss"),
     ],
+    "RandomSubspaceClassifier": [
+        RandomSubspaceClassifier(),
+        RandomSubspaceClassifier(C45Classifier(), 3, max_features=1.0, voting="hard"),
+        RandomSubspaceClassifier(ID3Classifier(), 3, max_features=1),
+        RandomSubspaceClassifier(GaussianNB(), 3, max_features=1.0),
+    ],
+    "RandomSubspaceRegressor": [
+        RandomSubspaceRegressor(),
+        RandomSubspaceRegressor(CARTRegressor(pruning="loss"), 3, random_state=0),
+        RandomSubspaceRegressor(LinearRegression(), 3, max_features=1.0),
+    ],
 }
 
 
@@ -84,6 +126,23 @@ def counts_rows(estimator):
     """Whether a limit of the growth counts rows."""
     is_cart = isinstance(estimator, (CARTClassifier, CARTRegressor))
     return is_cart and estimator.min_samples_leaf != 1
+
+
+def draws_rows(estimator):
+    """Whether members see samples of the rows."""
+    return isinstance(estimator, (BaggingClassifier, BaggingRegressor))
+
+
+def averages_decisions(estimator):
+    """Whether a decision function is averaged, and class shares are as well."""
+    members = getattr(estimator, "estimator", None)
+    return hasattr(estimator, "decision_function") and hasattr(members, "predict_proba")
+
+
+def averages_decisions_of_voters(estimator):
+    """Whether members vote, but have decision functions, too."""
+    has_decisions = hasattr(estimator, "decision_function")
+    return has_decisions and not averages_decisions(estimator)
 
 
 def deals_rows(estimator):
@@ -101,6 +160,24 @@ EXPECTED_FAILURES = [
             "check_sample_weight_equivalence_on_sparse_data",
         ),
         "min_samples_leaf counts rows, as in scikit-learn, and not their weights",
+    ),
+    (
+        draws_rows,
+        (
+            "check_sample_weight_equivalence_on_dense_data",
+            "check_sample_weight_equivalence_on_sparse_data",
+        ),
+        "a row of weight 2 and its two copies are not drawn for the same members",
+    ),
+    (
+        averages_decisions,
+        ("check_decision_proba_consistency",),
+        "the mean of shares and the mean of decisions order rows differently",
+    ),
+    (
+        averages_decisions_of_voters,
+        ("check_classifiers_train",),
+        "predict counts votes, decision_function is a mean",
     ),
     (
         deals_rows,

@@ -1,5 +1,6 @@
 """Ensembles, 集成学习: many models that decide together."""
 
+from sklearn_textbook.ensemble.bagging import BaggingClassifier, BaggingRegressor
 from sklearn_textbook.ensemble.extra_trees import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -8,10 +9,18 @@ from sklearn_textbook.ensemble.random_forest import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn_textbook.ensemble.random_subspace import (
+    RandomSubspaceClassifier,
+    RandomSubspaceRegressor,
+)
 
 __all__ = [
+    "BaggingClassifier",
+    "BaggingRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "RandomSubspaceClassifier",
+    "RandomSubspaceRegressor",
 ]

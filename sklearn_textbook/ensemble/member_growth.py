@@ -87,7 +87,9 @@ def grow_batch(grower, draw, seeds):
     return [grower.grow(draw.weigh(seed), seed) for seed in seeds]
 
 
-def grow_members(grower, draw, seeds, n_jobs=None, verbose=0):
+def grow_members(
+    grower, draw, seeds, n_jobs=None, verbose=0, *, grow_batch=grow_batch, share=None
+):
     """Grow one member per seed; the members do not depend on ``n_jobs``.
 
     Parameters
@@ -102,6 +104,10 @@ def grow_members(grower, draw, seeds, n_jobs=None, verbose=0):
         Number of workers: threads, or what the joblib backend in use has.
     verbose : int, default=0
         How much joblib tells.
+    grow_batch : function, default=grow_batch
+        Grows the members with some seeds; called with ``grower, draw, seeds``.
+    share : function, default=None
+        Lets a member from elsewhere share what all have; None: ``grower.share``.
 
     Yields
     ------
@@ -122,4 +128,4 @@ def grow_members(grower, draw, seeds, n_jobs=None, verbose=0):
         n_jobs=n_workers, verbose=verbose, prefer="threads", return_as="generator"
     )(delayed(grow_batch)(grower, draw, batch) for batch in batches)
     for members in grown:
-        yield from map(grower.share, members)
+        yield from map(grower.share if share is None else share, members)

@@ -85,10 +85,12 @@ def estimate_out_of_bag(predictions, target, n_rows, n_statistics):
 def warn_of_unjudged(n_members):
     """Warn if some row has been seen by all members."""
     if (n_members == 0).any():
+        # As in scikit-learn to the word, for those who filter warnings by their text.
         warnings.warn(
-            "Some inputs do not have OOB scores: "
+            "Some inputs do not have OOB scores. This probably means too few "
+            "estimators were used to compute any reliable oob estimates: "
             f"{np.count_nonzero(n_members == 0)} of {len(n_members)} rows were drawn "
-            "for every member. Use more members for a reliable estimate.",
+            "for every one.",
             UserWarning,
             stacklevel=2,
         )

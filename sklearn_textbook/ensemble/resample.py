@@ -65,10 +65,14 @@ def count_drawn_rows(max_samples, n_rows, weight=None):
     total = n_rows if weight is None else weight.sum()
     n_drawn = max(int(max_samples * total), 1)
     if n_drawn < max(10, n_rows ** (1 / 3)):
-        of_what = "rows" if weight is None else "total sample weight"
+        of_what = (
+            "number of samples" if weight is None else "total sum of sample weights"
+        )
+        # As in scikit-learn to the word, for those who filter warnings by their text.
         warnings.warn(
-            f"max_samples={max_samples} of the {of_what} ({total:g}) results in a low "
-            f"number ({n_drawn}) of samples. Give max_samples as an int instead.",
+            f"Using the fractional value max_samples={max_samples} when the {of_what} "
+            f"is {total} results in a low number ({n_drawn}) of bootstrap samples. We "
+            "recommend passing `max_samples` as an integer instead.",
             UserWarning,
             stacklevel=3,
         )

@@ -111,7 +111,9 @@ class MemberGrower:
         if not self.table.n_missing.any() and self.host._grows_over_weightless_rows:
             self.table.ranks()
 
-    def grow(self, weight=None, random_state=0, *, columns=None, target=None):
+    def grow(
+        self, weight=None, random_state=0, *, columns=None, target=None, pruner=None
+    ):
         """Grow one member.
 
         Parameters
@@ -125,6 +127,9 @@ class MemberGrower:
             The columns the member may see; None: all.
         target : Target, default=None
             Other classes or values of the rows than those that were read.
+        pruner : pruner, default=None
+            Prunes this member; None: that of the template. It must be of the same
+            kind.
 
         Returns
         -------
@@ -133,14 +138,18 @@ class MemberGrower:
         """
         member, rows, table = copy(self.host), self.rows, None
         member.random_state = random_state
+        if pruner is None:
+            pruner = self.pruner
+        else:
+            member.pruning = pruner
         target = rows.target if target is None else target
         weight = self._multiply(weight)
         rows = Rows(rows.matrix, target, weight, weight)
         if columns is not None:
             rows = replace(rows, matrix=rows.matrix[:, columns])
             self._restrict(member, columns)
-        is_bag_pruner = isinstance(self.pruner, OutOfBagPruning)
-        holds_out = self.pruner is not None and not is_bag_pruner
+        is_bag_pruner = isinstance(pruner, OutOfBagPruning)
+        holds_out = pruner is not None and not is_bag_pruner
         validation = None
         if is_bag_pruner:
             is_out = np.zeros(self.n_rows, bool) if weight is None else weight == 0
@@ -148,12 +157,12 @@ class MemberGrower:
         if holds_out or not member._grows_over_weightless_rows:
             rows, given = self._keep_weighted(rows)
             if holds_out:
-                rows, validation = member._hold_out(self.pruner, rows, self.is_sparse)
+                rows, validation = member._hold_out(pruner, rows, self.is_sparse)
             table = self._encode(rows, 1, member.schema_)
         else:
             given = None
             table = self.table if columns is None else self.table.take_columns(columns)
-        member._grow_and_prune(self.pruner, rows, table, validation, given, 1)
+        member._grow_and_prune(pruner, rows, table, validation, given, 1)
         return member
 
     def share(self, member):
