@@ -10,10 +10,13 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_textbook.ensemble import (
     BaggingClassifier,
     BaggingRegressor,
+    OutputFlippingClassifier,
+    OutputSmearingClassifier,
     RandomSubspaceClassifier,
     RandomSubspaceRegressor,
 )
@@ -119,6 +122,22 @@ INSTANCES = {
         RandomSubspaceRegressor(CARTRegressor(pruning="loss"), 3, random_state=0),
         RandomSubspaceRegressor(LinearRegression(), 3, max_features=1.0),
     ],
+    "OutputFlippingClassifier": [
+        OutputFlippingClassifier(),
+        OutputFlippingClassifier(
+            C45Classifier(), 10, voting="hard", bootstrap=True, random_state=0
+        ),
+        OutputFlippingClassifier(
+            DecisionTreeClassifier(max_depth=4), 5, flip_rate=0.05, n_jobs=1
+        ),
+    ],
+    "OutputSmearingClassifier": [
+        OutputSmearingClassifier(),
+        OutputSmearingClassifier(
+            CARTRegressor(min_samples_leaf=3), 10, noise=0.5, bootstrap=True
+        ),
+        OutputSmearingClassifier(DecisionTreeRegressor(), 5, n_jobs=1),
+    ],
 }
 
 
@@ -149,6 +168,11 @@ def deals_rows(estimator):
     """Whether rows are dealt to folds, or held out."""
     pruner = resolve_pruner(getattr(estimator, "pruning", None))
     return getattr(pruner, "uses_validation", "never") != "never"
+
+
+def perturbs_outputs(estimator):
+    """Whether members learn outputs that are perturbed by chance."""
+    return isinstance(estimator, (OutputFlippingClassifier, OutputSmearingClassifier))
 
 
 # (which estimators, which checks, why they cannot hold)
@@ -186,6 +210,14 @@ EXPECTED_FAILURES = [
             "check_sample_weight_equivalence_on_sparse_data",
         ),
         "a row of weight 2 goes to one fold, its two copies may go to two",
+    ),
+    (
+        perturbs_outputs,
+        (
+            "check_sample_weight_equivalence_on_dense_data",
+            "check_sample_weight_equivalence_on_sparse_data",
+        ),
+        "a row of weight 2 has one perturbed output, its two copies have two",
     ),
 ]
 

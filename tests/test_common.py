@@ -6,7 +6,13 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests.public_api import public_estimators
-from tests.registry import INSTANCES, all_instances, expected_failed_checks
+from tests.registry import (
+    EXPECTED_FAILURES,
+    INSTANCES,
+    all_instances,
+    expected_failed_checks,
+    perturbs_outputs,
+)
 
 
 @parametrize_with_checks(
@@ -30,7 +36,13 @@ def test_registry_tests_defaults_and_more(name):
 
 @pytest.mark.parametrize("name", sorted(INSTANCES))
 def test_defaults_pass_every_check(name):
-    assert expected_failed_checks(INSTANCES[name][0]) == {}
+    by_chance = {
+        check
+        for concerns, checks, _ in EXPECTED_FAILURES
+        if concerns is perturbs_outputs
+        for check in checks
+    }
+    assert set(expected_failed_checks(INSTANCES[name][0])) <= by_chance
 
 
 CLASSIFIERS = [name for name in sorted(INSTANCES) if name.endswith("Classifier")]

@@ -5,6 +5,9 @@ from sklearn_textbook.ensemble.extra_trees import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
 )
+from sklearn_textbook.ensemble.output_flipping import OutputFlippingClassifier
+from sklearn_textbook.ensemble.output_smearing import OutputSmearingClassifier
+from sklearn_textbook.ensemble.proximities import compute_proximities
 from sklearn_textbook.ensemble.random_forest import (
     RandomForestClassifier,
     RandomForestRegressor,
@@ -19,8 +22,11 @@ __all__ = [
     "BaggingRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "OutputFlippingClassifier",
+    "OutputSmearingClassifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "RandomSubspaceClassifier",
     "RandomSubspaceRegressor",
+    "compute_proximities",
 ]

@@ -23,6 +23,7 @@ from sklearn_textbook._contract.parameters import (
 )
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.ensemble.forest_measures import ForestMeasures
 from sklearn_textbook.ensemble.member_growth import RowDraw, grow_members
 from sklearn_textbook.ensemble.out_of_bag import (
     estimate_out_of_bag,
@@ -56,7 +57,7 @@ CART_PARAMETERS = (
 )
 
 
-class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
+class BaseForest(ForestMeasures, CallbackSupportMixin, BaseEstimator, ABC):
     """Growing and reading a forest of trees."""
 
     _splitter = "best"

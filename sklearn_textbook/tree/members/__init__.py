@@ -12,14 +12,19 @@ from sklearn_textbook.tree.members.deciding import (
 from sklearn_textbook.tree.members.grower import MemberGrower, is_tree
 from sklearn_textbook.tree.members.predicting import add_predictions
 from sklearn_textbook.tree.members.reading import read_blocks, read_matrix
+from sklearn_textbook.tree.members.targets import make_class_target, make_value_target
+from sklearn_textbook.tree.route import find_ends
 
 __all__ = [
     "MemberGrower",
     "add_predictions",
     "choose_member_classes",
     "decides_by_largest_share",
+    "find_ends",
     "get_shown_tree",
     "is_tree",
+    "make_class_target",
+    "make_value_target",
     "read_blocks",
     "read_matrix",
 ]

@@ -1,0 +1,209 @@
+"""Proximities: how often two rows end in the same leaf of a forest."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_textbook._contract.parameters import check_truth
+from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook.tree.members import find_ends, read_matrix
+
+#: Entries of the result that are worked on at a time (32 MB).
+_BLOCK_ENTRIES = 1 << 22
+
+
+def compute_proximities(forest, X, Y=None, *, out_of_bag=False, dense=True):
+    r"""Measure how near rows are by the leaves of a forest that they share.
+
+    .. math:: \text{prox}(x, x') = \frac{1}{T} \sum_{t=1}^T
+        \mathbb{I}(\text{leaf}_t(x) = \text{leaf}_t(x'))
+
+    With ``out_of_bag=True`` the sum and T are over the trees that have seen neither of
+    the two rows: trees put rows of different classes that they have seen into different
+    leaves, however near these are.
+
+    Parameters
+    ----------
+    forest : forest of this package
+        A fitted random forest or extra trees.
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        The rows.
+    Y : array-like, data frame or sparse matrix of shape (n_others, n_features), \
+            default=None
+        Rows to compare them with; None: X itself.
+    out_of_bag : bool, default=False
+        Whether only trees count that have seen neither row. X is then the training
+        table, in its order, Y is None, and the forest has ``bootstrap=True``.
+    dense : bool, default=True
+        Whether the result is an array, or a sparse matrix, which is smaller where most
+        rows share no leaf: in large tables and forests of deep trees.
+
+    Returns
+    -------
+    proximities : ndarray or scipy.sparse.csr_matrix of float64, shape \
+            (n_samples, n_others)
+        From 0 to 1. Without ``Y``, a row's proximity to itself is 1. With
+        ``out_of_bag=True``, 0 for rows that no tree has both left out.
+
+    Raises
+    ------
+    ValueError
+        If ``out_of_bag=True`` and one of its conditions does not hold.
+
+    See Also
+    --------
+    RandomForestClassifier : A forest.
+
+    Notes
+    -----
+    A row ends in an inner node, which counts as a leaf, where its value is missing or
+    its level was never seen and no branch is for these. A row that is divided among
+    leaves counts in each with its share (``missing="fractional"``): a tree adds the
+    probability that two rows end in the same leaf.
+
+    The leaves of all trees are the columns of one sparse matrix, with an entry per row
+    and tree, and the sum is its product with its transpose, block of rows by block.
+    Memory is O(n · T) beside the result; with ``out_of_bag=True`` the number of trees
+    of each pair is counted in blocks, too. 1 - proximity is a dissimilarity that
+    clustering and multidimensional scaling can take.
+
+    Scikit-learn has no such function.
+
+    References
+    ----------
+    .. [1] L. Breiman (2001), Random forests, Machine Learning 45.
+    .. [2] L. Breiman, A. Cutler (2003), Manual on setting up, using, and understanding
+       random forests.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_textbook.ensemble import (
+    ...     RandomForestClassifier,
+    ...     compute_proximities,
+    ... )
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = RandomForestClassifier(random_state=0).fit(X, y)
+    >>> near = compute_proximities(forest, X)
+    >>> near.shape
+    (150, 150)
+    >>> bool(near[y == 1][:, y == 1].mean() > near[y == 1][:, y == 2].mean())
+    True
+    """
+    check_is_fitted(forest)
+    check_truth("out_of_bag", out_of_bag)
+    check_truth("dense", dense)
+    left_out = _mark_left_out(forest, X, Y) if out_of_bag else None
+    leaves = _mark_leaves(forest, X, left_out)
+    others = leaves if Y is None else _mark_leaves(forest, Y)
+    shape = (leaves.shape[0], others.shape[0])
+    transposed = others.T.tocsr()
+    step = max(1, _BLOCK_ENTRIES // max(1, shape[1]))
+    result, parts = np.empty(shape) if dense else None, []
+    for first in range(0, shape[0], step):
+        rows = slice(first, min(first + step, shape[0]))
+        block = (leaves[rows] @ transposed).tocsr()
+        if out_of_bag:
+            block = _divide_by_pairs(block, left_out[rows], left_out)
+        else:
+            block.data /= len(forest.estimators_)
+        if dense:
+            block.toarray(out=result[rows])
+        else:
+            block.sort_indices()
+            parts.append(block)
+    if not dense:
+        result = sparse.csr_matrix(sparse.vstack(parts, format="csr"))
+    return result if Y is not None else _set_own(result)
+
+
+def _mark_left_out(forest, X, Y):
+    """Mark the rows that each tree has not seen; shape (n_rows, n_trees)."""
+    if Y is not None:
+        raise ValueError("out_of_bag=True compares the training rows: Y must be None.")
+    return np.stack(
+        [out for _, out in mark_out_of_bag_rows(forest, X, "out_of_bag=True")], axis=1
+    )
+
+
+def mark_out_of_bag_rows(forest, X, asked):
+    """Mark the rows of the training table that each tree has not seen.
+
+    Parameters
+    ----------
+    forest : forest of this package
+        A fitted forest.
+    X : array-like, data frame or sparse matrix
+        The training table.
+    asked : str
+        What needs it, for error messages.
+
+    Returns
+    -------
+    members : list of (tree estimator, ndarray of bool of shape (n_rows,))
+        The trees and what they have not seen.
+
+    Raises
+    ------
+    ValueError
+        If the trees have seen all rows, or if X has another number of rows.
+    """
+    draw = forest._make_draw()
+    if draw.n_drawn is None:
+        raise ValueError(
+            f"{asked} needs a forest with bootstrap=True: every tree of this one has "
+            "seen every row."
+        )
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    if n_rows != draw.n_rows:
+        raise ValueError(
+            f"{asked} needs the training table, in its order: it had {draw.n_rows} "
+            f"rows, X has {n_rows}."
+        )
+    return [
+        (member, draw.mark_out_of_bag(member.random_state))
+        for member in forest.estimators_
+    ]
+
+
+def _mark_leaves(forest, X, left_out=None):
+    """Shares of the rows in the nodes of all trees, side by side.
+
+    Entries of rows that a tree is not to judge are missing.
+    """
+    members = forest.estimators_
+    matrix = read_matrix(forest, X, members[0])
+    n_threads = count_threads(forest.n_jobs, matrix.shape[0] * matrix.shape[1])
+    rows, nodes, shares, first = [], [], [], 0
+    for number, member in enumerate(members):
+        ends = find_ends(member.tree_, matrix, n_threads, member.schema_.names)
+        if left_out is not None:
+            is_judged = left_out[ends[0], number]
+            ends = tuple(part[is_judged] for part in ends)
+        rows.append(ends[0].astype(np.int32))
+        nodes.append((ends[1] + first).astype(np.int32))
+        shares.append(ends[2])
+        first += member.tree_.node_count
+    places = (np.concatenate(rows), np.concatenate(nodes))
+    shape = (matrix.shape[0], first)
+    return sparse.csr_array((np.concatenate(shares), places), shape=shape)
+
+
+def _divide_by_pairs(block, left_out, others):
+    """Divide sums over trees by the number of trees that have seen neither row."""
+    n_trees = left_out.astype(np.float32) @ others.T.astype(np.float32)
+    rows = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
+    block.data /= n_trees[rows, block.indices]
+    return block
+
+
+def _set_own(result):
+    """Set the proximity of each row to itself."""
+    if sparse.issparse(result):
+        # Divided rows and rows that no tree has left out are not 1 by themselves.
+        own = sparse.diags_array(1.0 - result.diagonal(), format="csr")
+        return sparse.csr_matrix(result + own)
+    np.fill_diagonal(result, 1.0)
+    return result
