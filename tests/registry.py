@@ -265,7 +265,7 @@ EXPECTED_FAILURES = [
             "check_sample_weight_equivalence_on_dense_data",
             "check_sample_weight_equivalence_on_sparse_data",
         ),
-        "a row of weight 2 is drawn, or its output perturbed, otherwise than two copies",
+        "a row of weight 2 is drawn or perturbed otherwise than two copies of it",
     ),
 ]
 

@@ -1,5 +1,6 @@
 """Tiny runs of every workload: it runs, and its check of the work can fail."""
 
+import gc
 import json
 import os
 from dataclasses import replace
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 
 from benchmarks.__main__ import DIFFERENT_WORK, main
+from benchmarks.forests import ScikitLearnForest, YdfForest
 from benchmarks.measure import Timing, fit_exponent, time_alternately
 from benchmarks.multiway import PDecisionTree
 from benchmarks.peers import (
@@ -21,6 +23,7 @@ from benchmarks.peers import (
     sort_out_missing,
 )
 from benchmarks.programs import ProgramRun, read_number, run_program
+from benchmarks.ranger import RangerForest, find_ranger_version
 from benchmarks.report import (
     format_document_table,
     format_ratio,
@@ -38,7 +41,18 @@ from benchmarks.same_work import (
     find_differences,
     observe,
 )
-from benchmarks.tasks import C45, CART, CART_ALPHA, ID3, Task, make_frame
+from benchmarks.tasks import (
+    C45,
+    CART,
+    CART_ALPHA,
+    EXTRA_TREES,
+    FOREST,
+    FORESTS,
+    ID3,
+    REGRESSION,
+    Task,
+    make_frame,
+)
 from benchmarks.weka import WekaId3Tree
 from benchmarks.works import WORKS
 
@@ -50,6 +64,21 @@ FEW_PEERS = {
     "cart-alpha-choice": ("grid-search", "rpart"),
     "cart-alpha-choice-regression": ("grid-search", "rpart-default"),
 }
+FOREST_WORKS = [
+    name for name, work in WORKS.items() if work.make_task(0.003).algorithm in FORESTS
+]
+FEW_PEERS |= dict.fromkeys(
+    FOREST_WORKS, ("scikit-learn-forest", "ydf-forest", "scikit-learn-intelex")
+)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def quick_collection():
+    """Collecting garbage before each call takes long among the objects of pytest."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def run_tiny(*arguments):
@@ -64,10 +93,11 @@ def quick_search(monkeypatch):
     monkeypatch.setattr(GridSearch, "n_processes", 1)
 
 
-@pytest.mark.parametrize("name", WORKS)
+@pytest.mark.parametrize("name", [name for name in WORKS if name != "forest-memory"])
 @pytest.mark.usefixtures("quick_search")
 def test_workload_runs(name, capsys):
-    assert run_tiny(name, "--against", *FEW_PEERS.get(name, PEERS)) == 0
+    threads = () if name in ("cart-binary", "forest") else ("--threads", "2")
+    assert run_tiny(name, "--against", *FEW_PEERS.get(name, PEERS), *threads) == 0
     printed = capsys.readouterr().out
     assert name in printed
     assert "DIFFERENT" not in printed
@@ -105,7 +135,7 @@ class OwnStump(OwnTree):
 @pytest.mark.parametrize(
     ("name", "peer"),
     [
-        (name, StumpTree() if name.startswith("cart-") else OwnStump())
+        (name, OwnStump() if name.startswith(("c45-", "id3-")) else StumpTree())
         for name in WORKS
         if name != "cart-nominal"
     ]
@@ -141,6 +171,7 @@ def test_peers_are_asked_for_their_trees_only():
     assert PEERS["j48"].algorithms == (C45,)
     for name in ("grid-search", "rpart", "rpart-default"):
         assert PEERS[name].algorithms == (CART_ALPHA,)
+    assert PEERS["ranger"].algorithms == (FOREST, EXTRA_TREES)
 
 
 def test_different_work_is_reported(monkeypatch, capsys, tmp_path):
@@ -301,6 +332,83 @@ printf 'Leaves: 7 \\nTime taken: 0.125 seconds\\n'
     with pytest.raises(RuntimeError, match="4 rows only"):
         peer.make_predict(peer.make_fit(task, 1)(), task, 1)
     assert peer.make_fit(task, 1)().own_seconds == 0.125
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in is a shell script")
+def test_answers_of_ranger_are_read(monkeypatch, tmp_path):
+    """A stand-in whose shares of the second class are the classes of training rows."""
+    program = tmp_path / "Rscript"
+    program.write_text(
+        """#!/bin/sh
+[ "$1" = -e ] && { printf 0.14.1; exit 0; }
+[ -s "$1" ] && [ -s "$2/X" ] && [ -s "$2/X_test" ] || exit 2
+[ "$3 $4 $5 $6 $7 $8 $9 ${10}" = "classification extra 6 4 9 50 3 2" ] || exit 3
+head -c 32 "$2/y" > "$2/answers"
+head -c 32 "$2/y" >> "$2/answers"
+printf 'Leaves: 7.26 \\nTime taken: 0.125 seconds\\n'
+"""
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    find_ranger_version.cache_clear()
+    peer = RangerForest()
+    assert peer.find_version() == "0.14.1"
+    find_ranger_version.cache_clear()
+    X, y = np.zeros((6, 9)), np.array([0, 1, 1, 0, 1, 1])
+    task = Task(X, y, X_test=X[:4], y_test=y[2:], algorithm=EXTRA_TREES)
+    task = replace(task, n_trees=50, max_features="sqrt")
+    model = peer.make_fit(task, 2)()
+    held_out = replace(task, X=task.X_test, y=task.y_test)
+    shares = peer.make_predict(model, held_out, 2)()
+    assert shares.tolist() == [[0, 0], [1, 1], [1, 1], [0, 0]]
+    assert peer.count_leaves(model) == 7
+    with pytest.raises(RuntimeError, match="4 rows only"):
+        peer.make_predict(model, task, 2)
+    assert peer.refusal(task) is None
+    assert peer.refusal(replace(task, max_bins=255)) == "no bins"
+
+
+@pytest.mark.parametrize("name", ["forest", "forest-regression"])
+def test_forests_of_r_are_as_good(name):
+    ranger = PEERS["ranger"]
+    if ranger.find_version() is None:
+        pytest.skip("R's ranger is not at hand")
+    work = WORKS[name]
+    task = work.make_task(float(SCALE))
+    comparer = Comparer(OWN, task, 1, work.find_tolerance)
+    assert comparer.compare(ranger)[2] == []
+
+
+def test_columns_that_a_forest_draws():
+    task = Task(np.zeros((2, 20)), np.arange(2))
+    assert replace(task, max_features="sqrt").n_drawn_columns == 4
+    assert replace(task, max_features=0.1).n_drawn_columns == 2
+    assert replace(task, max_features=0.01).n_drawn_columns == 1
+
+
+def test_ydf_takes_forests_of_numbers_only():
+    task = WORKS["cart-nominal"].make_task(float(SCALE))
+    assert YdfForest().refusal(task)
+    assert ScikitLearnForest().refusal(task)
+    task = WORKS["forest-regression"].make_task(float(SCALE))
+    assert task.kind == REGRESSION
+    assert YdfForest().refusal(task) is None
+
+
+def test_memory_and_pickle_are_over_those_of_the_peer(capsys):
+    arguments = ("--against", "scikit-learn-forest")
+    assert run_tiny("forest-memory", *arguments) == 0
+    printed = capsys.readouterr().out
+    for what in ("peak memory", "pickle"):
+        (line,) = [line for line in printed.splitlines() if f"  {what} over" in line]
+        assert line.split()[-2] == "1"
+
+
+def test_slow_peers_of_a_work_have_to_be_asked_for(monkeypatch, capsys):
+    work = replace(WORKS["forest"], patient_rows={"scikit-learn-forest": 100})
+    monkeypatch.setitem(WORKS, "forest", work)
+    run_tiny("forest", "--against", "scikit-learn-forest")
+    assert "scikit-learn-forest left out: slow from 100" in capsys.readouterr().out
 
 
 def test_rpart_refuses_what_would_take_minutes():

@@ -41,6 +41,13 @@ class RowDraw:
     weight: np.ndarray | None = None
     balanced_labels: np.ndarray | None = None
 
+    def __sizeof__(self):
+        """Bytes of the arrays, by which clusters decide what to send only once."""
+        arrays = (self.weight, self.balanced_labels)
+        return object.__sizeof__(self) + sum(
+            array.nbytes for array in arrays if array is not None
+        )
+
     def list_rows(self, seed):
         """List the rows that a member with this seed sees, as often as it does."""
         if self.n_drawn is None:

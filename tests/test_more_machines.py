@@ -1,0 +1,112 @@
+"""Members of ensembles grow in other processes and on a cluster as they do here."""
+
+import sys
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.naive_bayes import GaussianNB
+
+from sklearn_textbook.datasets import make_mixed_table
+from sklearn_textbook.ensemble import (
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn_textbook.ensemble.member_growth import RowDraw
+from sklearn_textbook.tree import C45Classifier
+from sklearn_textbook.tree.members import MemberGrower
+
+ENSEMBLES = {
+    "forest": RandomForestClassifier(20, oob_score=True, random_state=0),
+    "regression": RandomForestRegressor(8, random_state=0),
+    "extra": ExtraTreesClassifier(8, bootstrap=True, random_state=0),
+    "bagging": BaggingClassifier(C45Classifier(), 8, random_state=0),
+}
+
+
+@pytest.fixture(scope="module")
+def table():
+    return make_mixed_table(
+        600, missing_fraction=0.1, label_noise=0.1, as_frame=True, random_state=0
+    )
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A Dask cluster of two processes on this machine, and a client of it."""
+    distributed = pytest.importorskip("distributed")
+    options = {"processes": True, "dashboard_address": None}
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, **options) as local,
+        distributed.Client(local) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def transfers(monkeypatch):
+    """List that grows whenever a table is pickled to be sent somewhere."""
+    sent = []
+
+    def write_state(self):
+        sent.append(self)
+        return vars(self)
+
+    monkeypatch.setattr(MemberGrower, "__getstate__", write_state)
+    return sent
+
+
+def check_same_members(one, other, X):
+    for ours, theirs in zip(one.estimators_, other.estimators_, strict=True):
+        assert ours.tree_.nodes.tobytes() == theirs.tree_.nodes.tobytes()
+        np.testing.assert_array_equal(ours.tree_.statistics, theirs.tree_.statistics)
+    np.testing.assert_array_equal(one.predict(X), other.predict(X))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ENSEMBLES)
+def test_cluster_grows_the_same_members_and_gets_the_table_once(
+    name, table, cluster, transfers
+):
+    X, y = table
+    y = (y == y[0]).to_numpy(float)
+    here = clone(ENSEMBLES[name]).fit(X, y)
+    assert not transfers
+    with joblib.parallel_config(backend="dask"):
+        far = clone(ENSEMBLES[name]).fit(X, y)
+    assert len(transfers) == 1
+    check_same_members(here, far, X)
+    assert len(cluster.scheduler_info()["workers"]) == 2
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_members_of_other_estimators_come_from_the_cluster_too(table, cluster):
+    X = table[0].select_dtypes("number").fillna(0).to_numpy()
+    y = table[1].to_numpy()
+    bagging = BaggingClassifier(GaussianNB(), 6, random_state=0)
+    here = bagging.fit(X, y).predict_proba(X)
+    with joblib.parallel_config(backend="dask"):
+        there = bagging.fit(X, y)
+    np.testing.assert_allclose(there.predict_proba(X), here, rtol=1e-12)
+
+
+def test_other_processes_grow_the_same_members(table, transfers):
+    X, y = table
+    here = clone(ENSEMBLES["forest"]).fit(X, y)
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        far = clone(here).fit(X, y)
+    assert transfers
+    check_same_members(here, far, X)
+    assert here.oob_score_ == far.oob_score_
+
+
+def test_clusters_see_how_large_the_table_and_the_weights_are(table):
+    X, y = table
+    grower = MemberGrower(ENSEMBLES["forest"]._make_template(), X, y)
+    assert sys.getsizeof(grower) > 600 * X.shape[1] * 8
+    weight = np.ones(600)
+    assert sys.getsizeof(RowDraw(600, 600, weight)) > weight.nbytes
+    assert sys.getsizeof(RowDraw(600, 600)) < 1_000
