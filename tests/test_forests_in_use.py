@@ -58,7 +58,7 @@ class Recorder:
         self.tasks.append(("end", context.task_name, context.task_id))
         if context.task_name != "tree":
             return False
-        self.n_trees.append(len(fitted_estimator))
+        self.n_trees.append(len(fitted_estimator.estimators_samples_))
         self.scores.append(fitted_estimator.score(X, y))
         return self.stop_after is not None and len(self.n_trees) >= self.stop_after
 
