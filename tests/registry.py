@@ -42,8 +42,6 @@ FAST_LOGISTIC = LogisticRegression(solver="newton-cholesky")
 #: Members of an ensemble whose other parameters are the defaults: more would only take
 #: longer.
 FEW = 5
-#: Enough for every row of the checks to be left out by one of them.
-JUDGES = 60
 
 INSTANCES = {
     "BaggingClassifier": [
@@ -162,7 +160,7 @@ INSTANCES = {
         RandomForestClassifier(FEW),
         RandomForestClassifier(3, criterion="gain_ratio", max_samples=40),
         RandomForestClassifier(2, criterion="gain_ratio", pruning="out-of-bag"),
-        RandomForestClassifier(JUDGES, voting="hard", oob_score=True, n_jobs=2),
+        RandomForestClassifier(3, voting="hard", oob_score=True, n_jobs=2),
         RandomForestClassifier(2, class_weight="balanced_subsample", max_bins=4),
         RandomForestClassifier(2, class_weight="balanced", top_splits=2),
         RandomForestClassifier(2, pruning="out-of-bag", missing="surrogate"),
@@ -173,7 +171,7 @@ INSTANCES = {
         RandomForestRegressor(FEW),
         RandomForestRegressor(2, criterion="absolute_error", max_features=0.5),
         RandomForestRegressor(2, pruning="out-of-bag", missing="branch", n_jobs=2),
-        RandomForestRegressor(JUDGES, oob_score=True, max_bins=4, missing="error"),
+        RandomForestRegressor(2, oob_score=True, max_bins=4, missing="error"),
         RandomForestRegressor(2, bootstrap=False, pruning="cost-complexity"),
     ],
 }

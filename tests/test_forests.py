@@ -291,16 +291,19 @@ def test_pickle():
     ("y", "what"), [("classes", "classes"), ("columns", "columns, kinds and levels")]
 )
 def test_warm_start_needs_the_same_table(y, what):
-    X, score = make_table("nominal")
-    labels = make_target(score, "classes")
+    known, score = make_table("nominal")
+    X, labels = known, make_target(score, "classes")
     forest = RandomForestClassifier(2, warm_start=True, random_state=0).fit(X, labels)
-    forest.set_params(n_estimators=4)
     if y == "classes":
         labels = np.where(labels == "low", "lower", labels)
     else:
-        X = X.assign(color="grey")
+        X = X.assign(color="grey", size=1.0)
+    with pytest.warns(UserWarning, match="does not fit new trees"):
+        forest.fit(X, labels)
+    forest.set_params(n_estimators=4)
     with pytest.raises(ValueError, match=f"same .*{what} as then"):
         forest.fit(X, labels)
+    assert forest.predict(known).shape == (120,)
 
 
 def test_warm_start_is_one_fit():

@@ -191,12 +191,13 @@ class BaseForest(ForestMeasures, NamedPruner, CallbackSupportMixin, BaseEstimato
         grower = MemberGrower(
             template, X, y, owner=self, n_jobs=self.n_jobs, max_bins=self.max_bins
         )
-        self._require_same_table(grower.host)
-        self.estimator_ = template
-        self._read_target(grower.host)
-        draw = self._plan_draw(grower, sample_weight)
+        draw = None
+        if self._fits_to_members(grower.host, n_new):
+            self.estimator_ = template
+            self._read_target(grower.host)
+            draw = self._plan_draw(grower, sample_weight)
         self._grow(grower, draw, n_new, context, (X, y, metadata))
-        if self.oob_score and not hasattr(self, "oob_score_"):
+        if self.oob_score and draw is not None and not hasattr(self, "oob_score_"):
             self._set_oob_score_and_attributes(grower, draw)
         context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata)
         return self
@@ -217,10 +218,13 @@ class BaseForest(ForestMeasures, NamedPruner, CallbackSupportMixin, BaseEstimato
                 vars(self).pop(name, None)
         return n_new
 
-    def _require_same_table(self, host):
-        """Require the columns and classes of the trees that a warm start keeps."""
+    def _fits_to_members(self, host, n_new):
+        """Tell whether a table has the columns and classes of the trees that stay.
+
+        Raises ValueError if it has not, although there are trees to add.
+        """
         if not getattr(self, "estimators_", None):
-            return
+            return True
         known = self.estimators_[0]
         columns, new = known.schema_.columns, host.schema_.columns
         what = None
@@ -232,11 +236,18 @@ class BaseForest(ForestMeasures, NamedPruner, CallbackSupportMixin, BaseEstimato
             getattr(known, "classes_", None), getattr(host, "classes_", None)
         ):
             what = "outputs and classes"
-        if what is not None:
+        if what is None:
+            return True
+        for name in ("n_features_in_", "feature_names_in_"):
+            vars(self).pop(name, None)
+            if hasattr(known, name):
+                setattr(self, name, getattr(known, name))
+        if n_new > 0:
             raise ValueError(
                 f"warm_start=True adds trees to those of the last fit, so X and y must "
                 f"have the same {what} as then. Set warm_start=False to start anew."
             )
+        return False
 
     def _read_target(self, host):
         """Take over what the target was."""
@@ -290,7 +301,10 @@ class BaseForest(ForestMeasures, NamedPruner, CallbackSupportMixin, BaseEstimato
 
     def _describe(self):
         """List the fitted attributes beside the trees, for callbacks."""
-        names = ("n_features_in_", "feature_names_in_", "n_outputs_", "estimator_")
+        names = (
+            *("n_features_in_", "feature_names_in_", "n_outputs_", "estimator_"),
+            *("_n_samples", "_n_samples_bootstrap", "_sample_weight"),
+        )
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
     # ------------------------------------------------------------------ out of bag

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -155,5 +157,12 @@ def grow_members(
     grown = Parallel(
         n_jobs=n_workers, verbose=verbose, prefer="threads", return_as="generator"
     )(delayed(grow_batch)(grower, draw, batch) for batch in batches)
-    for members in grown:
-        yield from map(grower.share if share is None else share, members)
+    try:
+        for members in grown:
+            yield from map(grower.share if share is None else share, members)
+    finally:
+        # Whoever stops early knows that trees are left out; joblib warns of it. Its
+        # threads change the filters of warnings too, so an error may come through.
+        with warnings.catch_warnings(), suppress(UserWarning):
+            warnings.simplefilter("ignore", UserWarning)
+            grown.close()
