@@ -14,6 +14,10 @@ from sklearn.svm import SVC
 from sklearn_textbook.ensemble import (
     BaggingClassifier,
     BaggingRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
     RandomSubspaceClassifier,
     RandomSubspaceRegressor,
 )
@@ -32,6 +36,11 @@ from sklearn_textbook.tree import (
 from sklearn_textbook.tree.prune import resolve_pruner
 
 FAST_LOGISTIC = LogisticRegression(solver="newton-cholesky")
+#: Members of an ensemble whose other parameters are the defaults: more would only take
+#: longer.
+FEW = 5
+#: Enough for every row of the checks to be left out by one of them.
+JUDGES = 60
 
 INSTANCES = {
     "BaggingClassifier": [
@@ -97,6 +106,17 @@ INSTANCES = {
         CARTRegressor(pruning=CostComplexityPruning(4, "1se", sequence="rpart")),
         CARTRegressor(pruning="loss"),
     ],
+    "ExtraTreesClassifier": [
+        ExtraTreesClassifier(FEW),
+        ExtraTreesClassifier(2, class_weight="balanced", missing="branch", n_jobs=2),
+        ExtraTreesClassifier(2, criterion="entropy", pruning="error-based"),
+        ExtraTreesClassifier(2, max_bins=3, missing="error", max_depth=3),
+    ],
+    "ExtraTreesRegressor": [
+        ExtraTreesRegressor(FEW),
+        ExtraTreesRegressor(2, bootstrap=True, missing="surrogate", n_jobs=2),
+        ExtraTreesRegressor(2, criterion="absolute_error", tie_breaking="random"),
+    ],
     "ID3Classifier": [
         ID3Classifier(),
         ID3Classifier(min_gain=0.05, missing="error", unseen="error"),
@@ -107,6 +127,24 @@ INSTANCES = {
         ID3Classifier(top_splits=3, random_state=0),
         ID3Classifier(pruning=PrePruning(tie="keep")),
         ID3Classifier(pruning="loss"),
+    ],
+    "RandomForestClassifier": [
+        RandomForestClassifier(FEW),
+        RandomForestClassifier(3, criterion="gain_ratio", max_samples=40),
+        RandomForestClassifier(2, criterion="gain_ratio", pruning="out-of-bag"),
+        RandomForestClassifier(JUDGES, voting="hard", oob_score=True, n_jobs=2),
+        RandomForestClassifier(2, class_weight="balanced_subsample", max_bins=4),
+        RandomForestClassifier(2, class_weight="balanced", top_splits=2),
+        RandomForestClassifier(2, pruning="out-of-bag", missing="surrogate"),
+        RandomForestClassifier(2, bootstrap=False, criterion="log_loss"),
+        RandomForestClassifier(9, max_samples=60, tie_breaking="random"),
+    ],
+    "RandomForestRegressor": [
+        RandomForestRegressor(FEW),
+        RandomForestRegressor(2, criterion="absolute_error", max_features=0.5),
+        RandomForestRegressor(2, pruning="out-of-bag", missing="branch", n_jobs=2),
+        RandomForestRegressor(JUDGES, oob_score=True, max_bins=4, missing="error"),
+        RandomForestRegressor(2, bootstrap=False, pruning="cost-complexity"),
     ],
     "RandomSubspaceClassifier": [
         RandomSubspaceClassifier(),
@@ -128,11 +166,6 @@ def counts_rows(estimator):
     return is_cart and estimator.min_samples_leaf != 1
 
 
-def draws_rows(estimator):
-    """Whether members see samples of the rows."""
-    return isinstance(estimator, (BaggingClassifier, BaggingRegressor))
-
-
 def averages_decisions(estimator):
     """Whether a decision function is averaged, and class shares are as well."""
     members = getattr(estimator, "estimator", None)
@@ -151,6 +184,11 @@ def deals_rows(estimator):
     return getattr(pruner, "uses_validation", "never") != "never"
 
 
+def draws_by_weight(estimator):
+    """Whether rows are drawn with probabilities in proportion to their weights."""
+    return getattr(estimator, "bootstrap", False)
+
+
 # (which estimators, which checks, why they cannot hold)
 EXPECTED_FAILURES = [
     (
@@ -160,14 +198,6 @@ EXPECTED_FAILURES = [
             "check_sample_weight_equivalence_on_sparse_data",
         ),
         "min_samples_leaf counts rows, as in scikit-learn, and not their weights",
-    ),
-    (
-        draws_rows,
-        (
-            "check_sample_weight_equivalence_on_dense_data",
-            "check_sample_weight_equivalence_on_sparse_data",
-        ),
-        "a row of weight 2 and its two copies are not drawn for the same members",
     ),
     (
         averages_decisions,
@@ -186,6 +216,14 @@ EXPECTED_FAILURES = [
             "check_sample_weight_equivalence_on_sparse_data",
         ),
         "a row of weight 2 goes to one fold, its two copies may go to two",
+    ),
+    (
+        draws_by_weight,
+        (
+            "check_sample_weight_equivalence_on_dense_data",
+            "check_sample_weight_equivalence_on_sparse_data",
+        ),
+        "the same seed draws other rows from two copies than from a row of weight 2",
     ),
 ]
 

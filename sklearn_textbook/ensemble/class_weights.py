@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
+from sklearn.utils.class_weight import compute_sample_weight
 
 PRESETS = ("balanced", "balanced_subsample")
 
@@ -57,8 +57,11 @@ def weigh_classes(class_weight, labels, sample_weight):
         return compute_sample_weight(class_weight, single)
     weight = np.ones(len(labels))
     for of_output in labels.T:
-        classes, codes = np.unique(of_output, return_inverse=True)
-        weight *= compute_class_weight(
-            "balanced", classes=classes, y=of_output, sample_weight=sample_weight
-        )[codes]
+        codes = np.unique(of_output, return_inverse=True)[1]
+        totals = np.bincount(codes, weights=sample_weight)
+        # A class whose rows all weigh nothing is not there.
+        is_present = totals > 0
+        of_class = np.zeros(len(totals))
+        of_class[is_present] = totals.sum() / is_present.sum() / totals[is_present]
+        weight *= of_class[codes]
     return weight

@@ -92,9 +92,13 @@ class ExtraTreesClassifier(ForestClassifierMethods, BaseForest):
     tie_breaking : {"first", "random"}, default="first"
         Of equally good tests the first of the drawn columns wins; or of all columns
         in random order.
+    top_splits : int, default=1
+        Each node takes at random one of so many best tests (算法参数扰动); 1: the best.
 
     Attributes
     ----------
+    estimator : tree estimator
+        The tree that all would be like if the forest were fitted now.
     estimator_ : tree estimator
         The tree that all are like, not fitted.
     estimators_ : list of tree estimators
@@ -184,6 +188,7 @@ class ExtraTreesClassifier(ForestClassifierMethods, BaseForest):
         missing="auto",
         unseen="parent",
         tie_breaking="first",
+        top_splits=1,
     ):
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -212,6 +217,7 @@ class ExtraTreesClassifier(ForestClassifierMethods, BaseForest):
         self.missing = missing
         self.unseen = unseen
         self.tie_breaking = tie_breaking
+        self.top_splits = top_splits
 
 
 class ExtraTreesRegressor(ForestRegressorMethods, BaseForest):
@@ -286,9 +292,13 @@ class ExtraTreesRegressor(ForestRegressorMethods, BaseForest):
     tie_breaking : {"first", "random"}, default="first"
         Of equally good tests the first of the drawn columns wins; or of all columns
         in random order.
+    top_splits : int, default=1
+        Each node takes at random one of so many best tests (算法参数扰动); 1: the best.
 
     Attributes
     ----------
+    estimator : tree estimator
+        The tree that all would be like if the forest were fitted now.
     estimator_ : tree estimator
         The tree that all are like, not fitted.
     estimators_ : list of tree estimators
@@ -371,6 +381,7 @@ class ExtraTreesRegressor(ForestRegressorMethods, BaseForest):
         missing="auto",
         unseen="parent",
         tie_breaking="first",
+        top_splits=1,
     ):
         if isinstance(criterion, str) and criterion == "friedman_mse":
             # scikit-learn's own name for the same splits, on its way out there too.
@@ -405,3 +416,4 @@ class ExtraTreesRegressor(ForestRegressorMethods, BaseForest):
         self.missing = missing
         self.unseen = unseen
         self.tie_breaking = tie_breaking
+        self.top_splits = top_splits

@@ -11,9 +11,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.parameters import (
+    check_choice,
     check_integer,
     check_random_seed,
     check_truth,
@@ -32,6 +34,7 @@ from sklearn_textbook.ensemble.resample import count_drawn_rows, draw_seeds
 from sklearn_textbook.tree import CARTRegressor
 from sklearn_textbook.tree.members import (
     MemberGrower,
+    NamedPruner,
     add_predictions,
     read_blocks,
     read_matrix,
@@ -53,23 +56,41 @@ CART_PARAMETERS = (
     "categorical_features",
     "unseen",
     "tie_breaking",
+    "top_splits",
 )
 
 
-class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
+#: Fitted attributes of the out-of-bag estimate.
+OUT_OF_BAG_ATTRIBUTES = (
+    "oob_score_",
+    "oob_curve_",
+    "oob_prediction_",
+    "oob_decision_function_",
+)
+
+
+class BaseForest(NamedPruner, CallbackSupportMixin, BaseEstimator, ABC):
     """Growing and reading a forest of trees."""
 
     _splitter = "best"
     _cart = CARTRegressor
+    _criteria = ("squared_error", "absolute_error", "poisson", "friedman_mse")
+    _missing = ("auto", "learned", "branch", "surrogate", "error")
+    _categorical_splits = ("auto", "subset", "one-vs-rest", "multiway")
 
     # ------------------------------------------------------------------ parameters
     def _check_parameters(self):
         check_integer("n_estimators", self.n_estimators, 1)
+        check_choice("criterion", self.criterion, self._criteria)
+        check_choice("missing", self.missing, self._missing)
+        check_choice(
+            "categorical_split", self.categorical_split, self._categorical_splits
+        )
+        count_threads(self.n_jobs)  # refuses what is no number
         for name in ("bootstrap", "warm_start"):
             check_truth(name, getattr(self, name))
         check_integer("verbose", self.verbose, 0)
         check_random_seed("random_state", self.random_state)
-        check_integer("max_bins", self.max_bins, 2, accepts_none=True)
         self._check_max_samples()
         self._check_oob_score()
         if not self.bootstrap and self.max_samples is not None:
@@ -151,9 +172,10 @@ class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
             The fitted forest.
         """
         self._check_parameters()
+        template = self._make_template()
         if sparse.issparse(y):
             raise ValueError("sparse multilabel-indicator for y is not supported.")
-        if np.ndim(y) == 2 and np.shape(y)[1] == 1:
+        if _is_column(y):
             warnings.warn(
                 "A column-vector y was passed when a 1d array was expected. Please "
                 "change the shape of y to (n_samples,), for example using ravel().",
@@ -161,20 +183,58 @@ class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
                 stacklevel=3,
             )
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
-        context = self._init_callback_context(max_subtasks=self.n_estimators)
+        n_new = self._count_new_members()
+        context = self._init_callback_context(max_subtasks=n_new)
         context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
-        template = self._make_template()
         grower = MemberGrower(
             template, X, y, owner=self, n_jobs=self.n_jobs, max_bins=self.max_bins
         )
+        self._require_same_table(grower.host)
         self.estimator_ = template
         self._read_target(grower.host)
         draw = self._plan_draw(grower, sample_weight)
-        n_new = self._grow(grower, draw, context, (X, y, metadata))
-        if self.oob_score and (n_new > 0 or not hasattr(self, "oob_score_")):
+        self._grow(grower, draw, n_new, context, (X, y, metadata))
+        if self.oob_score and not hasattr(self, "oob_score_"):
             self._set_oob_score_and_attributes(grower, draw)
         context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata)
         return self
+
+    def _count_new_members(self):
+        """Count the trees that are lacking; forget those that do not stay."""
+        if not self.warm_start:
+            vars(self).pop("estimators_", None)
+        n_members = len(getattr(self, "estimators_", ()))
+        n_new = self.n_estimators - n_members
+        if n_new < 0:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} must be larger or equal to "
+                f"len(estimators_)={n_members} when warm_start==True"
+            )
+        if n_new > 0:
+            for name in OUT_OF_BAG_ATTRIBUTES:
+                vars(self).pop(name, None)
+        return n_new
+
+    def _require_same_table(self, host):
+        """Require the columns and classes of the trees that a warm start keeps."""
+        if not getattr(self, "estimators_", None):
+            return
+        known = self.estimators_[0]
+        columns, new = known.schema_.columns, host.schema_.columns
+        what = None
+        if [(column.kind, column.levels) for column in columns] != [
+            (column.kind, column.levels) for column in new
+        ]:
+            what = "columns, kinds and levels"
+        elif self.n_outputs_ != host.n_outputs_ or not _are_equal(
+            getattr(known, "classes_", None), getattr(host, "classes_", None)
+        ):
+            what = "outputs and classes"
+        if what is not None:
+            raise ValueError(
+                f"warm_start=True adds trees to those of the last fit, so X and y must "
+                f"have the same {what} as then. Set warm_start=False to start anew."
+            )
 
     def _read_target(self, host):
         """Take over what the target was."""
@@ -198,17 +258,9 @@ class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
         """Multiply weights by those of the classes."""
         return weight, None
 
-    def _grow(self, grower, draw, context, training):
-        """Grow the trees that are lacking, and count them."""
-        if not self.warm_start or not hasattr(self, "estimators_"):
-            self.estimators_ = []
-        members = list(self.estimators_)
-        n_new = self.n_estimators - len(members)
-        if n_new < 0:
-            raise ValueError(
-                f"n_estimators={self.n_estimators} must be larger or equal to "
-                f"len(estimators_)={len(members)} when warm_start==True"
-            )
+    def _grow(self, grower, draw, n_new, context, training):
+        """Grow the trees that are lacking."""
+        members = list(getattr(self, "estimators_", ()))
         if n_new == 0:
             warnings.warn(
                 "Warm-start fitting without increasing n_estimators does not fit new "
@@ -216,7 +268,7 @@ class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
                 UserWarning,
                 stacklevel=4,
             )
-            return 0
+            return
         seeds = draw_seeds(self.random_state, len(members), n_new)
         grower.expect_many()
         X, y, metadata = training
@@ -233,7 +285,6 @@ class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
                 grown.close()
                 break
         self.estimators_ = members
-        return n_new
 
     def _describe(self):
         """List the fitted attributes beside the trees, for callbacks."""
@@ -374,6 +425,9 @@ class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
         total = mean.sum()
         return mean / total if total > 0 else mean
 
+    def __sklearn_is_fitted__(self):
+        return bool(getattr(self, "estimators_", None))
+
     # ------------------------------------------------------------------- as a list
     def __len__(self):
         """Return the number of trees."""
@@ -393,5 +447,23 @@ class BaseForest(CallbackSupportMixin, BaseEstimator, ABC):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         tags.input_tags.allow_nan = self.missing != "error"
-        tags.target_tags.multi_output = True
+        of_tree = get_tags(self._make_template())
+        tags.target_tags.multi_output = of_tree.target_tags.multi_output
         return tags
+
+
+def _is_column(y):
+    """Tell whether the target is a table of one column."""
+    if isinstance(y, (list, tuple)):
+        first = y[0] if len(y) else None
+        return isinstance(first, (list, tuple)) and len(first) == 1
+    shape = getattr(y, "shape", ())
+    return len(shape) == 2 and shape[1] == 1
+
+
+def _are_equal(classes, others):
+    """Tell whether the classes of all outputs are the same."""
+    if not isinstance(classes, list):
+        classes, others = [classes], [others]
+    pairs = zip(classes, others, strict=True)
+    return all(np.array_equal(some, other) for some, other in pairs)

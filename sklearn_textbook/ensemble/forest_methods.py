@@ -25,32 +25,47 @@ class ForestClassifierMethods(ClassifierMixin):
     """What forests of classification trees do."""
 
     _cart = CARTClassifier
+    _criteria = ("gini", "entropy", "log_loss", "error")
 
     def _check_parameters(self):
         super()._check_parameters()
         check_choice("voting", self.voting, ("soft", "hard"))
         check_class_weight(self.class_weight, self.warm_start)
+        if self._grows_c45():
+            self._check_c45_parameters()
 
-    def _make_template(self):
-        if self.criterion != "gain_ratio":
-            return super()._make_template()
+    def _grows_c45(self):
+        """Tell whether members are C4.5 trees."""
+        return isinstance(self.criterion, str) and self.criterion == "gain_ratio"
+
+    def _check_c45_parameters(self):
+        """Require parameters that C4.5 trees have."""
         for name, without in (("ccp_alpha", 0.0), ("monotonic_cst", None)):
-            if getattr(self, name) != without:
+            value = getattr(self, name)
+            if value is not without and not (np.isscalar(value) and value == without):
                 raise ValueError(
                     f'criterion="gain_ratio" grows C4.5 trees, which have no {name}; '
-                    f"got {getattr(self, name)!r}. Leave it at {without}."
+                    f"got {value!r}. Leave it at {without}."
                 )
-        if self._splitter != "best":
+        choices = ("auto", "fractional", "error")
+        if self.missing not in choices:
             raise ValueError(
-                'criterion="gain_ratio" needs the best thresholds: it is a criterion '
-                "of RandomForestClassifier."
+                f"With criterion=\"gain_ratio\" the 'missing' parameter must be one of "
+                f"{', '.join(map(repr, choices))}; got {self.missing!r}."
             )
+
+    def _make_template(self):
+        if not self._grows_c45():
+            return super()._make_template()
         missing = "fractional" if self.missing == "auto" else self.missing
         split = self.categorical_split
         return C45Classifier(
             missing=missing,
             categorical_split="multiway" if split == "auto" else split,
             collapse=False,
+            # The correction would make a leaf of a node whose drawn columns gain
+            # little, as the root of a whole tree may.
+            mdl_correction=False,
             **{name: getattr(self, name) for name in C45_PARAMETERS},
         )
 
@@ -85,7 +100,13 @@ class ForestClassifierMethods(ClassifierMixin):
         preset = isinstance(self.class_weight, str)
         class_weight = "balanced" if preset else self.class_weight
         of_class = weigh_classes(class_weight, self._decode(codes), weight)
-        return of_class if weight is None else weight * of_class, None
+        of_class = of_class if weight is None else weight * of_class
+        if not np.isfinite(of_class).all() or of_class.min() < 0 or not of_class.any():
+            raise ValueError(
+                "The 'class_weight' parameter must leave some row a positive, finite "
+                f"weight, and none a negative one; got {self.class_weight!r}."
+            )
+        return of_class, None
 
     def _decode(self, codes):
         """Labels of class numbers, shape (n_rows, n_outputs)."""
@@ -209,7 +230,7 @@ class ForestClassifierMethods(ClassifierMixin):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
+        tags.classifier_tags.multi_label = tags.target_tags.multi_output
         return tags
 
 

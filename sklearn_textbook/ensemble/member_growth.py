@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from joblib import effective_n_jobs
+from sklearn import config_context, get_config
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -87,6 +89,26 @@ def grow_batch(grower, draw, seeds):
     return [grower.grow(draw.weigh(seed), seed) for seed in seeds]
 
 
+def grow_aside(grower, draw, batches, grow_batch):
+    """Grow one batch after the other in a thread, so that waiting can be interrupted.
+
+    Python heeds Ctrl-C in the main thread only, which must not be busy with a tree of
+    many rows.
+    """
+    config = get_config()
+
+    def grow_configured(batch):
+        with config_context(**config):
+            return grow_batch(grower, draw, batch)
+
+    aside = ThreadPoolExecutor(1)
+    try:
+        for batch in batches:
+            yield from aside.submit(grow_configured, batch).result()
+    finally:
+        aside.shutdown(wait=False, cancel_futures=True)
+
+
 def grow_members(
     grower, draw, seeds, n_jobs=None, verbose=0, *, grow_batch=grow_batch, share=None
 ):
@@ -121,8 +143,7 @@ def grow_members(
     )
     batches = [seeds[first : first + size] for first in range(0, len(seeds), size)]
     if n_workers == 1:
-        for batch in batches:
-            yield from grow_batch(grower, draw, batch)
+        yield from grow_aside(grower, draw, batches, grow_batch)
         return
     grown = Parallel(
         n_jobs=n_workers, verbose=verbose, prefer="threads", return_as="generator"

@@ -29,8 +29,9 @@ class RandomForestClassifier(ForestClassifierMethods, BaseForest):
     criterion : {"gini", "entropy", "log_loss", "error", "gain_ratio"}, default="gini"
         Impurity whose decrease chooses the splits, as in
         :class:`~sklearn_textbook.tree.CARTClassifier`; "gain_ratio" grows
-        :class:`~sklearn_textbook.tree.C45Classifier` members without pruning: nominal
-        columns are split many ways, and missing values divide cases.
+        :class:`~sklearn_textbook.tree.C45Classifier` members without pruning and
+        without the correction of gains: nominal columns are split many ways, and
+        missing values divide cases.
     max_depth : int, default=None
         Largest depth of a tree; None: until the other limits stop.
     min_samples_split : int or float, default=2
@@ -97,9 +98,13 @@ class RandomForestClassifier(ForestClassifierMethods, BaseForest):
     tie_breaking : {"first", "random"}, default="first"
         Of equally good tests the first of the drawn columns wins; or of all columns
         in random order.
+    top_splits : int, default=1
+        Each node takes at random one of so many best tests (算法参数扰动); 1: the best.
 
     Attributes
     ----------
+    estimator : tree estimator
+        The tree that all would be like if the forest were fitted now.
     estimator_ : tree estimator
         The tree that all are like, not fitted.
     estimators_ : list of tree estimators
@@ -161,6 +166,9 @@ class RandomForestClassifier(ForestClassifierMethods, BaseForest):
     50
     """
 
+    _criteria = (*ForestClassifierMethods._criteria, "gain_ratio")
+    _missing = ("auto", "learned", "branch", "surrogate", "fractional", "error")
+
     def __init__(
         self,
         n_estimators=100,
@@ -191,6 +199,7 @@ class RandomForestClassifier(ForestClassifierMethods, BaseForest):
         missing="auto",
         unseen="parent",
         tie_breaking="first",
+        top_splits=1,
     ):
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -219,6 +228,7 @@ class RandomForestClassifier(ForestClassifierMethods, BaseForest):
         self.missing = missing
         self.unseen = unseen
         self.tie_breaking = tie_breaking
+        self.top_splits = top_splits
 
 
 class RandomForestRegressor(ForestRegressorMethods, BaseForest):
@@ -294,9 +304,13 @@ class RandomForestRegressor(ForestRegressorMethods, BaseForest):
     tie_breaking : {"first", "random"}, default="first"
         Of equally good tests the first of the drawn columns wins; or of all columns
         in random order.
+    top_splits : int, default=1
+        Each node takes at random one of so many best tests (算法参数扰动); 1: the best.
 
     Attributes
     ----------
+    estimator : tree estimator
+        The tree that all would be like if the forest were fitted now.
     estimator_ : tree estimator
         The tree that all are like, not fitted.
     estimators_ : list of tree estimators
@@ -379,6 +393,7 @@ class RandomForestRegressor(ForestRegressorMethods, BaseForest):
         missing="auto",
         unseen="parent",
         tie_breaking="first",
+        top_splits=1,
     ):
         if isinstance(criterion, str) and criterion == "friedman_mse":
             # scikit-learn's own name for the same splits, on its way out there too.
@@ -413,3 +428,4 @@ class RandomForestRegressor(ForestRegressorMethods, BaseForest):
         self.missing = missing
         self.unseen = unseen
         self.tie_breaking = tie_breaking
+        self.top_splits = top_splits

@@ -17,8 +17,63 @@ from sklearn_textbook.tree.prune import Rows, TrainingData, resolve_pruner
 from sklearn_textbook.tree.route import RoutedTree, find_ends, predict_statistics
 
 
-class PruningParameter:
-    """Validation rows, pruning after the fact, ``pruning__...`` of a named pruner."""
+class NamedPruner:
+    """Parameters ``pruning__...`` of an estimator, also where a name is its pruner."""
+
+    def get_params(self, deep=True):
+        """Get the parameters; with ``deep`` those of the pruner, too.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to add the pruner's, as ``pruning__...``.
+
+        Returns
+        -------
+        params : dict
+            Names and values.
+        """
+        params = super().get_params(deep=deep)
+        if deep and isinstance(self.pruning, str):
+            pruner = resolve_pruner(self.pruning, strict=False)
+            if pruner is not None:
+                for name, value in pruner.get_params().items():
+                    params[f"pruning__{name}"] = value
+        return params
+
+    def set_params(self, **params):
+        """Set parameters; ``pruning__...`` turns a named pruner into an object.
+
+        Parameters
+        ----------
+        **params : dict
+            Names and values.
+
+        Returns
+        -------
+        self : estimator
+            This estimator.
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter.
+        """
+        if any(name.startswith("pruning__") for name in params):
+            pruning = params.get("pruning", self.pruning)
+            if pruning is None:
+                names = [name for name in params if name.startswith("pruning__")]
+                raise ValueError(
+                    f"Invalid parameter {names[0]!r} for {type(self).__name__}: its "
+                    "'pruning' is None. Set 'pruning' to a pruner or its name first."
+                )
+            if isinstance(pruning, str):
+                params["pruning"] = resolve_pruner(pruning)
+        return super().set_params(**params)
+
+
+class PruningParameter(NamedPruner):
+    """Validation rows, and pruning after the fact."""
 
     # ------------------------------------------------------------------------ rows
     def _check_validation(self, pruner, validation):
@@ -149,58 +204,6 @@ class PruningParameter:
         tree = pruned._run_pruner(pruner, self.tree_, data, n_threads)
         pruned.tree_ = RoutedTree.from_grown(tree)
         return pruned
-
-    # ----------------------------------------------- parameters of a named pruner
-    def get_params(self, deep=True):
-        """Get the parameters; with ``deep`` those of the pruner, too.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            Whether to add the pruner's, as ``pruning__...``.
-
-        Returns
-        -------
-        params : dict
-            Names and values.
-        """
-        params = super().get_params(deep=deep)
-        if deep and isinstance(self.pruning, str):
-            pruner = resolve_pruner(self.pruning, strict=False)
-            if pruner is not None:
-                for name, value in pruner.get_params().items():
-                    params[f"pruning__{name}"] = value
-        return params
-
-    def set_params(self, **params):
-        """Set parameters; ``pruning__...`` turns a named pruner into an object.
-
-        Parameters
-        ----------
-        **params : dict
-            Names and values.
-
-        Returns
-        -------
-        self : estimator
-            This estimator.
-
-        Raises
-        ------
-        ValueError
-            If there is no such parameter.
-        """
-        if any(name.startswith("pruning__") for name in params):
-            pruning = params.get("pruning", self.pruning)
-            if pruning is None:
-                names = [name for name in params if name.startswith("pruning__")]
-                raise ValueError(
-                    f"Invalid parameter {names[0]!r} for {type(self).__name__}: its "
-                    "'pruning' is None. Set 'pruning' to a pruner or its name first."
-                )
-            if isinstance(pruning, str):
-                params["pruning"] = resolve_pruner(pruning)
-        return super().set_params(**params)
 
 
 def _require_grown(tree, weight, n_rows):

@@ -12,9 +12,11 @@ from sklearn_textbook.tree.members.deciding import (
 from sklearn_textbook.tree.members.grower import MemberGrower, is_tree
 from sklearn_textbook.tree.members.predicting import add_predictions
 from sklearn_textbook.tree.members.reading import read_blocks, read_matrix
+from sklearn_textbook.tree.pruning_parameter import NamedPruner
 
 __all__ = [
     "MemberGrower",
+    "NamedPruner",
     "add_predictions",
     "choose_member_classes",
     "decides_by_largest_share",

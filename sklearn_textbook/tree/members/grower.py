@@ -10,7 +10,8 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier
 
-from sklearn_textbook.tree.encode import encode_table
+from sklearn_textbook.tree.encode import NUMERIC, encode_table
+from sklearn_textbook.tree.encode.bin import check_max_bins
 from sklearn_textbook.tree.prune import OutOfBagPruning, Rows, resolve_pruner
 from sklearn_textbook.tree.recipe import BaseTree
 from sklearn_textbook.tree.route import RoutedTree, estimate_empty_nodes
@@ -78,6 +79,7 @@ class MemberGrower:
         self.pruner = resolve_pruner(host.pruning)
         if self.pruner is not None:
             self.pruner.check_parameters()
+        check_max_bins(max_bins)
         self.max_bins = max_bins
         self.is_sparse = issparse(X)
         rows, schema, n_threads = host._read_training(
@@ -149,9 +151,8 @@ class MemberGrower:
         """
         member, rows, table = copy(self.host), self.rows, None
         member.random_state = random_state
-        if pruner is None:
-            pruner = self.pruner
-        else:
+        pruner = self._seed_pruner(random_state) if pruner is None else pruner
+        if pruner is not self.pruner:
             member.pruning = pruner
         target = rows.target if target is None else target
         weight = self._multiply(weight)
@@ -230,6 +231,18 @@ class MemberGrower:
         member.n_missing_ = member.n_missing_[columns]
         if hasattr(member, "feature_names_in_"):
             member.feature_names_in_ = member.feature_names_in_[columns]
+        if getattr(member, "monotonic_cst", None) is not None:
+            member.monotonic_cst = np.asarray(member.monotonic_cst)[columns]
+        declared = member.categorical_features
+        if declared is not None and not isinstance(declared, str):
+            kinds = np.array(member.schema_.kinds)
+            member.categorical_features = kinds != NUMERIC
+
+    def _seed_pruner(self, random_state):
+        """Copy a pruner that leaves something to chance, with a seed of its own."""
+        if self.pruner is None or not hasattr(self.pruner, "random_state"):
+            return self.pruner
+        return clone(self.pruner).set_params(random_state=random_state)
 
     def _keep_weighted(self, rows):
         """Drop the rows that weigh nothing; tell which were given."""
@@ -240,7 +253,11 @@ class MemberGrower:
 
     def _encode(self, rows, n_threads, schema):
         return encode_table(
-            rows.matrix, schema, n_threads, sorts_nominal=self.host._sorts_nominal
+            rows.matrix,
+            schema,
+            n_threads,
+            sorts_nominal=self.host._sorts_nominal,
+            max_bins=self.max_bins,
         )
 
     def __sizeof__(self):
