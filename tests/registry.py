@@ -44,7 +44,7 @@ JUDGES = 60
 
 INSTANCES = {
     "BaggingClassifier": [
-        BaggingClassifier(),
+        BaggingClassifier(n_estimators=FEW),
         BaggingClassifier(C45Classifier(), voting="hard", random_state=0),
         BaggingClassifier(ID3Classifier(), 3, bootstrap_features=True),
         BaggingClassifier(CARTClassifier(pruning="out-of-bag"), 3, max_features=0.7),
@@ -54,7 +54,7 @@ INSTANCES = {
         BaggingClassifier(make_pipeline(StandardScaler(), GaussianNB()), 3),
     ],
     "BaggingRegressor": [
-        BaggingRegressor(),
+        BaggingRegressor(n_estimators=FEW),
         BaggingRegressor(CARTRegressor(max_depth=3), 5, max_features=0.7),
         BaggingRegressor(KNeighborsRegressor(), 3, bootstrap_features=True),
         BaggingRegressor(make_pipeline(StandardScaler(), LinearRegression()), 3),
@@ -147,13 +147,13 @@ INSTANCES = {
         RandomForestRegressor(2, bootstrap=False, pruning="cost-complexity"),
     ],
     "RandomSubspaceClassifier": [
-        RandomSubspaceClassifier(),
+        RandomSubspaceClassifier(n_estimators=FEW),
         RandomSubspaceClassifier(C45Classifier(), 3, max_features=1.0, voting="hard"),
         RandomSubspaceClassifier(ID3Classifier(), 3, max_features=1),
         RandomSubspaceClassifier(GaussianNB(), 3, max_features=1.0),
     ],
     "RandomSubspaceRegressor": [
-        RandomSubspaceRegressor(),
+        RandomSubspaceRegressor(n_estimators=FEW),
         RandomSubspaceRegressor(CARTRegressor(pruning="loss"), 3, random_state=0),
         RandomSubspaceRegressor(LinearRegression(), 3, max_features=1.0),
     ],
