@@ -10,6 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_textbook.ensemble import (
     BaggingClassifier,
@@ -150,7 +151,7 @@ INSTANCES = {
         RandomSubspaceClassifier(n_estimators=FEW),
         RandomSubspaceClassifier(C45Classifier(), 3, max_features=1.0, voting="hard"),
         RandomSubspaceClassifier(ID3Classifier(), 3, max_features=1),
-        RandomSubspaceClassifier(GaussianNB(), 3, max_features=1.0),
+        RandomSubspaceClassifier(DecisionTreeClassifier(), 3, max_features=1.0),
     ],
     "RandomSubspaceRegressor": [
         RandomSubspaceRegressor(n_estimators=FEW),
