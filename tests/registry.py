@@ -45,7 +45,7 @@ FEW = 5
 
 INSTANCES = {
     "BaggingClassifier": [
-        BaggingClassifier(),
+        BaggingClassifier(n_estimators=FEW),
         BaggingClassifier(C45Classifier(), voting="hard", random_state=0),
         BaggingClassifier(ID3Classifier(), 3, bootstrap_features=True),
         BaggingClassifier(CARTClassifier(pruning="out-of-bag"), 3, max_features=0.7),
@@ -55,7 +55,7 @@ INSTANCES = {
         BaggingClassifier(make_pipeline(StandardScaler(), GaussianNB()), 3),
     ],
     "BaggingRegressor": [
-        BaggingRegressor(),
+        BaggingRegressor(n_estimators=FEW),
         BaggingRegressor(CARTRegressor(max_depth=3), 5, max_features=0.7),
         BaggingRegressor(KNeighborsRegressor(), 3, bootstrap_features=True),
         BaggingRegressor(make_pipeline(StandardScaler(), LinearRegression()), 3),
@@ -130,7 +130,7 @@ INSTANCES = {
         ID3Classifier(pruning="loss"),
     ],
     "OutputFlippingClassifier": [
-        OutputFlippingClassifier(),
+        OutputFlippingClassifier(n_estimators=FEW),
         OutputFlippingClassifier(
             C45Classifier(), 10, voting="hard", bootstrap=True, random_state=0
         ),
@@ -139,20 +139,20 @@ INSTANCES = {
         ),
     ],
     "OutputSmearingClassifier": [
-        OutputSmearingClassifier(),
+        OutputSmearingClassifier(n_estimators=FEW),
         OutputSmearingClassifier(
             CARTRegressor(min_samples_leaf=3), 10, noise=0.5, bootstrap=True
         ),
         OutputSmearingClassifier(DecisionTreeRegressor(), 5, n_jobs=1),
     ],
     "RandomSubspaceClassifier": [
-        RandomSubspaceClassifier(),
+        RandomSubspaceClassifier(n_estimators=FEW),
         RandomSubspaceClassifier(C45Classifier(), 3, max_features=1.0, voting="hard"),
         RandomSubspaceClassifier(ID3Classifier(), 3, max_features=1),
-        RandomSubspaceClassifier(GaussianNB(), 3, max_features=1.0),
+        RandomSubspaceClassifier(DecisionTreeClassifier(), 3, max_features=1.0),
     ],
     "RandomSubspaceRegressor": [
-        RandomSubspaceRegressor(),
+        RandomSubspaceRegressor(n_estimators=FEW),
         RandomSubspaceRegressor(CARTRegressor(pruning="loss"), 3, random_state=0),
         RandomSubspaceRegressor(LinearRegression(), 3, max_features=1.0),
     ],
@@ -181,11 +181,6 @@ def counts_rows(estimator):
     """Whether a limit of the growth counts rows."""
     is_cart = isinstance(estimator, (CARTClassifier, CARTRegressor))
     return is_cart and estimator.min_samples_leaf != 1
-
-
-def draws_rows(estimator):
-    """Whether members see samples of the rows."""
-    return isinstance(estimator, (BaggingClassifier, BaggingRegressor))
 
 
 def averages_decisions(estimator):
@@ -230,14 +225,6 @@ EXPECTED_FAILURES = [
             "check_sample_weight_equivalence_on_sparse_data",
         ),
         "min_samples_leaf counts rows, as in scikit-learn, and not their weights",
-    ),
-    (
-        draws_rows,
-        (
-            "check_sample_weight_equivalence_on_dense_data",
-            "check_sample_weight_equivalence_on_sparse_data",
-        ),
-        "a row of weight 2 and its two copies are not drawn for the same members",
     ),
     (
         averages_decisions,

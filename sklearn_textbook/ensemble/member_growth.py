@@ -152,7 +152,7 @@ def grow_members(
     )
     batches = [seeds[first : first + size] for first in range(0, len(seeds), size)]
     if n_workers == 1:
-        yield from grow_aside(grower, draw, batches)
+        yield from grow_aside(grower, draw, batches, grow_batch)
         return
     grown = Parallel(
         n_jobs=n_workers, verbose=verbose, prefer="threads", return_as="generator"

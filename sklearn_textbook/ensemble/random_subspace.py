@@ -102,7 +102,7 @@ class RandomSubspaceClassifier(DrawnColumns, BaggingClassifierMethods, BaseBaggi
     >>> X, y = load_watermelon(version="2.0", return_X_y=True, as_frame=True)
     >>> model = RandomSubspaceClassifier(ID3Classifier(), random_state=0).fit(X, y)
     >>> print(*model[0].feature_names_in_)
-    触感 纹理 敲声
+    根蒂 触感 色泽
     """
 
     def __init__(
