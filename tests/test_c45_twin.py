@@ -26,8 +26,8 @@ from tests.reference.cart_tree import Column
 from tests.reference.cases import make_frame
 from tests.reference.compare import find_difference, read_grown_tree
 
-N_CHUNKS = count_chunks(4)
-CASES_PER_CHUNK = 250  # 1,000 tables
+N_CHUNKS = count_chunks(2)
+CASES_PER_CHUNK = 250  # 500 tables
 
 
 def check_case(case, source, **parameters):

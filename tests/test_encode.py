@@ -68,7 +68,7 @@ finite_or_missing = st.one_of(
 )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     X=hnp.arrays(
         np.float64,

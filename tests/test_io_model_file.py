@@ -657,7 +657,7 @@ HOSTILE = [None, -7, 2**40, 10**30, 1.5, "x", [], {}, [[1]], True]
 
 
 @pytest.mark.parametrize("kind", ["tree", "rules"])
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(data=st.data())
 def test_no_change_of_a_file_does_harm(
     tmp_path_factory, good_text, rules_text, kind, data
