@@ -29,7 +29,8 @@ def compute_member_shares(member, X, n_classes, routed):
 
 def compute_member_logarithms(member, X, n_classes, routed):
     """Ask a member for logarithms of shares."""
-    given = member.predict_log_proba(X, **routed.get("predict_log_proba", {}))
+    with np.errstate(divide="ignore"):
+        given = member.predict_log_proba(X, **routed.get("predict_log_proba", {}))
     return spread(given, member.classes_, n_classes, -np.inf)
 
 
