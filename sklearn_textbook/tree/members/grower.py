@@ -17,6 +17,10 @@ from sklearn_textbook.tree.prune import OutOfBagPruning, Rows, resolve_pruner
 from sklearn_textbook.tree.recipe import BaseTree
 from sklearn_textbook.tree.route import RoutedTree, estimate_empty_nodes
 
+#: Trees of so many nodes are kept in a few bytes a node. Smaller ones take little room,
+#: and less time to grow than to compact.
+COMPACTED_NODES = 4096
+
 
 def is_tree(estimator):
     """Tell whether an estimator is one of our trees, which grow from weights.
@@ -182,6 +186,8 @@ class MemberGrower:
         )
         if estimates_empty_nodes:
             self._estimate_empty_nodes(member, out_of_bag)
+        if member.tree_.node_count >= COMPACTED_NODES:
+            member.tree_ = member.tree_.compact()
         return member
 
     def _grow_one(self, table, target, weight, rules, seed, n_threads):
