@@ -314,7 +314,7 @@ def test_warm_start_continues(kind):
         grown.estimators_samples_, at_once.estimators_samples_, strict=True
     ):
         np.testing.assert_array_equal(rows, expected)
-    with pytest.warns(UserWarning, match="does not fit new members"):
+    with pytest.warns(UserWarning, match="does not fit new trees"):
         grown.fit(X, y)
     with pytest.raises(ValueError, match=r"n_estimators=5 must be larger"):
         grown.set_params(n_estimators=5).fit(X, y)

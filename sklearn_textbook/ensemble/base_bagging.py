@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
-from functools import partial
 
 import numpy as np
 from sklearn import get_config
@@ -30,6 +28,12 @@ from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.any_members import AnyTraining
 from sklearn_textbook.ensemble.any_panel import AnyPanel
+from sklearn_textbook.ensemble.member_list import (
+    MemberList,
+    count_lacking,
+    warn_of_no_lack,
+    yield_until_stopped,
+)
 from sklearn_textbook.ensemble.resample import draw_seeds
 from sklearn_textbook.ensemble.tree_members import (
     TreePanel,
@@ -38,7 +42,9 @@ from sklearn_textbook.ensemble.tree_members import (
 )
 
 
-class BaseBagging(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator, ABC):
+class BaseBagging(
+    MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator, ABC
+):
     """Fitting members from draws of rows and columns."""
 
     _predicts_classes = False
@@ -170,37 +176,25 @@ class BaseBagging(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator, ABC):
         if not self.warm_start or not hasattr(self, "estimators_"):
             self.estimators_, self.estimators_features_, self._draws = [], [], []
         members = list(self.estimators_)
-        n_new = self.n_estimators - len(members)
-        if n_new < 0:
-            raise ValueError(
-                f"n_estimators={self.n_estimators} must be larger or equal to "
-                f"len(estimators_)={len(members)} when warm_start==True"
-            )
+        n_new = count_lacking(self.n_estimators, len(members))
         if n_new == 0:
-            warnings.warn(
-                "Warm-start fitting without increasing n_estimators does not fit new "
-                "members.",
-                UserWarning,
-                stacklevel=4,
-            )
+            warn_of_no_lack()
             return 0
         seeds = draw_seeds(self.random_state, len(members), n_new)
-        X, y, metadata_told = given
-        hooks = {"estimator": self, "X": X, "y": y, "metadata": metadata_told}
+        X, y, told = given
+        hooks = {"estimator": self, "X": X, "y": y, "metadata": told}
         columns, draws = list(self.estimators_features_), list(self._draws)
+
+        def describe():
+            return self._describe(list(members), list(columns), list(draws))
+
         grown = training.grow(draw, seeds, metadata)
-        for seed, member in zip(seeds, grown, strict=True):
+        new = yield_until_stopped(grown, context, "member", hooks, describe)
+        # Members first: asking for one too many ends the task of the last.
+        for member, seed in zip(new, seeds, strict=False):
             members.append(member)
             columns.append(draw.draw(seed)[0])
             draws.append((draw, seed))
-            subcontext = context.subcontext(task_name="member")
-            subcontext.call_on_fit_task_begin(**hooks)
-            describe = partial(self._describe, list(members), list(columns), draws)
-            if subcontext.call_on_fit_task_end(
-                **hooks, reconstruction_attributes=describe
-            ):
-                grown.close()
-                break
         self.estimators_, self.estimators_features_ = members, columns
         self._draws = draws
         return n_new
@@ -276,19 +270,6 @@ class BaseBagging(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator, ABC):
     def _list_calls(self, estimator):
         """List which method calls which method of the members."""
         return [("predict", "predict")]
-
-    # ------------------------------------------------------------------- as a list
-    def __len__(self):
-        """Return the number of members."""
-        return len(self.estimators_)
-
-    def __getitem__(self, index):
-        """Return a member."""
-        return self.estimators_[index]
-
-    def __iter__(self):
-        """Iterate over the members."""
-        return iter(self.estimators_)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

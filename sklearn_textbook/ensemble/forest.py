@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -27,6 +26,12 @@ from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.forest_measures import ForestMeasures
 from sklearn_textbook.ensemble.member_growth import RowDraw, grow_members
+from sklearn_textbook.ensemble.member_list import (
+    MemberList,
+    count_lacking,
+    warn_of_no_lack,
+    yield_until_stopped,
+)
 from sklearn_textbook.ensemble.out_of_bag import (
     estimate_out_of_bag,
     warn_of_unjudged,
@@ -71,7 +76,9 @@ OUT_OF_BAG_ATTRIBUTES = (
 )
 
 
-class BaseForest(ForestMeasures, NamedPruner, CallbackSupportMixin, BaseEstimator, ABC):
+class BaseForest(
+    ForestMeasures, NamedPruner, MemberList, CallbackSupportMixin, BaseEstimator, ABC
+):
     """Growing and reading a forest of trees."""
 
     _splitter = "best"
@@ -206,13 +213,7 @@ class BaseForest(ForestMeasures, NamedPruner, CallbackSupportMixin, BaseEstimato
         """Count the trees that are lacking; forget those that do not stay."""
         if not self.warm_start:
             vars(self).pop("estimators_", None)
-        n_members = len(getattr(self, "estimators_", ()))
-        n_new = self.n_estimators - n_members
-        if n_new < 0:
-            raise ValueError(
-                f"n_estimators={self.n_estimators} must be larger or equal to "
-                f"len(estimators_)={n_members} when warm_start==True"
-            )
+        n_new = count_lacking(self.n_estimators, len(getattr(self, "estimators_", ())))
         if n_new > 0:
             for name in OUT_OF_BAG_ATTRIBUTES:
                 vars(self).pop(name, None)
@@ -275,28 +276,19 @@ class BaseForest(ForestMeasures, NamedPruner, CallbackSupportMixin, BaseEstimato
         """Grow the trees that are lacking."""
         members = list(getattr(self, "estimators_", ()))
         if n_new == 0:
-            warnings.warn(
-                "Warm-start fitting without increasing n_estimators does not fit new "
-                "trees.",
-                UserWarning,
-                stacklevel=4,
-            )
+            warn_of_no_lack()
             return
         seeds = draw_seeds(self.random_state, len(members), n_new)
         grower.expect_many()
         X, y, metadata = training
+        hooks = {"estimator": self, "X": X, "y": y, "metadata": metadata}
+
+        def describe():
+            return {"estimators_": list(members), **self._describe()}
+
         grown = grow_members(grower, draw, seeds, self.n_jobs, self.verbose)
-        for member in grown:
+        for member in yield_until_stopped(grown, context, "tree", hooks, describe):
             members.append(member)
-            subcontext = context.subcontext(task_name="tree")
-            hooks = {"estimator": self, "X": X, "y": y, "metadata": metadata}
-            subcontext.call_on_fit_task_begin(**hooks)
-            describe = partial(dict, estimators_=list(members), **self._describe())
-            if subcontext.call_on_fit_task_end(
-                **hooks, reconstruction_attributes=describe
-            ):
-                grown.close()
-                break
         self.estimators_ = members
 
     def _describe(self):
@@ -445,19 +437,6 @@ class BaseForest(ForestMeasures, NamedPruner, CallbackSupportMixin, BaseEstimato
 
     def __sklearn_is_fitted__(self):
         return bool(getattr(self, "estimators_", None))
-
-    # ------------------------------------------------------------------- as a list
-    def __len__(self):
-        """Return the number of trees."""
-        return len(self.estimators_)
-
-    def __getitem__(self, index):
-        """Return a tree."""
-        return self.estimators_[index]
-
-    def __iter__(self):
-        """Iterate over the trees."""
-        return iter(self.estimators_)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

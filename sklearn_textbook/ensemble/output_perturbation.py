@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from functools import partial
 
@@ -34,6 +33,12 @@ from sklearn_textbook._contract.parameters import (
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.member_growth import RowDraw, count_jobs, grow_members
+from sklearn_textbook.ensemble.member_list import (
+    MemberList,
+    count_lacking,
+    warn_of_no_lack,
+    yield_until_stopped,
+)
 from sklearn_textbook.ensemble.resample import (
     LARGEST_SEED,
     count_drawn_rows,
@@ -132,7 +137,9 @@ def seed_estimator(estimator, seed):
     return estimator.set_params(**seeds) if seeds else estimator
 
 
-class BaseOutputPerturbation(ClassifierMixin, CallbackSupportMixin, BaseEstimator, ABC):
+class BaseOutputPerturbation(
+    MemberList, ClassifierMixin, CallbackSupportMixin, BaseEstimator, ABC
+):
     """Growing and asking members that have learned perturbed outputs."""
 
     # ------------------------------------------------------------------ parameters
@@ -258,34 +265,20 @@ class BaseOutputPerturbation(ClassifierMixin, CallbackSupportMixin, BaseEstimato
         if not self.warm_start or not hasattr(self, "estimators_"):
             self.estimators_, self._seeds = [], []
         members = list(self.estimators_)
-        n_new = self.n_estimators - len(members)
-        if n_new < 0:
-            raise ValueError(
-                f"n_estimators={self.n_estimators} must be larger or equal to "
-                f"len(estimators_)={len(members)} when warm_start==True"
-            )
+        n_new = count_lacking(self.n_estimators, len(members))
         if n_new == 0:
-            warnings.warn(
-                "Warm-start fitting without increasing n_estimators does not fit new "
-                "members.",
-                UserWarning,
-                stacklevel=4,
-            )
+            warn_of_no_lack()
             return
         seeds = draw_seeds(self.random_state, len(members), n_new)
-        grown = grow_members(grower, draw, seeds, self.n_jobs, self.verbose)
         X, y, metadata = training
-        for member in grown:
+        hooks = {"estimator": self, "X": X, "y": y, "metadata": metadata}
+
+        def describe():
+            return {"estimators_": list(members), **self._describe()}
+
+        grown = grow_members(grower, draw, seeds, self.n_jobs, self.verbose)
+        for member in yield_until_stopped(grown, context, "member", hooks, describe):
             members.append(member)
-            subcontext = context.subcontext(task_name="member")
-            hooks = {"estimator": self, "X": X, "y": y, "metadata": metadata}
-            subcontext.call_on_fit_task_begin(**hooks)
-            describe = partial(dict, estimators_=list(members), **self._describe())
-            if subcontext.call_on_fit_task_end(
-                **hooks, reconstruction_attributes=describe
-            ):
-                grown.close()
-                break
         self._seeds = (self._seeds + seeds)[: len(members)]
         self.estimators_ = members
 
@@ -405,19 +398,6 @@ class BaseOutputPerturbation(ClassifierMixin, CallbackSupportMixin, BaseEstimato
         """
         best = self._predict_blocks(X, self._choose_classes)
         return self.classes_.take(best)
-
-    # ------------------------------------------------------------------- as a list
-    def __len__(self):
-        """Return the number of members."""
-        return len(self.estimators_)
-
-    def __getitem__(self, index):
-        """Return a member."""
-        return self.estimators_[index]
-
-    def __iter__(self):
-        """Iterate over the members."""
-        return iter(self.estimators_)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
