@@ -74,6 +74,7 @@ CLASSIFIERS = {
         CARTItself,
         {"pruning": ReducedErrorPruning(random_state=0), "class_weight": "balanced"},
     ),
+    "named pruner": (C45Classifier, C45Itself, {"pruning": "reduced-error"}),
     "chosen alpha": (
         CARTClassifier,
         CARTItself,

@@ -7,8 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.metrics import roc_auc_score
 
 from sklearn_textbook.ensemble import (
+    BaggingClassifier,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     RandomForestClassifier,
@@ -383,3 +386,16 @@ def test_balanced_class_without_weight():
     np.testing.assert_allclose(root, [0.5, 0.5, 0.0])
     with pytest.raises(ValueError, match="'class_weight' parameter must leave some"):
         ExtraTreesClassifier(2, class_weight={0: 0, 1: 0, 2: 0}).fit(X, y)
+
+
+@pytest.mark.parametrize("ensemble", [RandomForestClassifier, BaggingClassifier])
+@pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
+def test_named_scorer_scores_the_judged_rows_alone(ensemble):
+    X, y = load_iris(return_X_y=True)
+    model = ensemble(n_estimators=5, oob_score="roc_auc_ovr", random_state=0).fit(X, y)
+    in_bag = [np.bincount(rows, minlength=150) for rows in model.estimators_samples_]
+    is_judged = (np.array(in_bag) == 0).any(axis=0)
+    assert 0 < is_judged.sum() < 150
+    shares = model.oob_decision_function_[is_judged]
+    expected = roc_auc_score(y[is_judged], shares, multi_class="ovr")
+    assert model.oob_score_ == pytest.approx(expected)

@@ -159,11 +159,12 @@ class DrawnRows:
         shares, known = estimate.prediction[:, 0], known[:, 0]
         best = shares.argmax(axis=1)
         self.oob_decision_function_ = shares.copy()
-        self.oob_decision_function_[estimate.n_members == 0] = np.nan
+        is_judged = estimate.n_members > 0
+        self.oob_decision_function_[~is_judged] = np.nan
         if isinstance(self.oob_score, str):
             labels, predicted = self.classes_.take(known), self.classes_.take(best)
             self.oob_score_ = score_named(
-                self.oob_score, labels, predicted, shares, self.classes_
+                self.oob_score, is_judged, labels, predicted, shares, self.classes_
             )
         else:
             score = self.oob_score if callable(self.oob_score) else accuracy_score
@@ -176,7 +177,8 @@ class DrawnRows:
             predicted, known = predicted[:, 0], known[:, 0]
         self.oob_prediction_ = predicted
         if isinstance(self.oob_score, str):
-            self.oob_score_ = score_named(self.oob_score, known, predicted)
+            is_judged = estimate.n_members > 0
+            self.oob_score_ = score_named(self.oob_score, is_judged, known, predicted)
         else:
             score = self.oob_score if callable(self.oob_score) else r2_score
             self.oob_score_ = score(known, predicted)

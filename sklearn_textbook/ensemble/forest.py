@@ -330,10 +330,10 @@ class BaseForest(
         )
         warn_of_unjudged(estimate.n_members)
         self.oob_curve_ = estimate.curve
-        self.oob_score_ = self._score_out_of_bag(estimate.prediction, known)
+        self.oob_score_ = self._score_out_of_bag(estimate, known)
 
     @abstractmethod
-    def _score_out_of_bag(self, prediction, known):
+    def _score_out_of_bag(self, estimate, known):
         """Keep the out-of-bag predictions, and score them."""
 
     def _counts_votes(self):

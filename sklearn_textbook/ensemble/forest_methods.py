@@ -116,7 +116,7 @@ class ForestClassifierMethods(ClassifierMixin):
         ]
         return np.stack(columns, axis=1)
 
-    def _score_out_of_bag(self, prediction, known):
+    def _score_out_of_bag(self, estimate, known):
         kind = type_of_target(known)
         if kind == "multiclass-multioutput":
             raise ValueError(
@@ -124,7 +124,7 @@ class ForestClassifierMethods(ClassifierMixin):
                 f"{kind} while only binary, multiclass and multilabel targets are "
                 "supported."
             )
-        shares = prediction
+        shares = estimate.prediction
         if self.n_outputs_ == 1:
             self.oob_decision_function_ = shares[:, 0]
         else:
@@ -136,6 +136,7 @@ class ForestClassifierMethods(ClassifierMixin):
             predicted, labels = self._decode(best), self._decode(known)
             return score_named(
                 self.oob_score,
+                estimate.n_members > 0,
                 labels[:, 0] if single else labels,
                 predicted[:, 0] if single else predicted,
                 of_output[0] if single else of_output,
@@ -239,13 +240,14 @@ class ForestRegressorMethods(RegressorMixin):
 
     _cart = CARTRegressor
 
-    def _score_out_of_bag(self, prediction, known):
-        predicted = prediction[:, :, 0]
+    def _score_out_of_bag(self, estimate, known):
+        predicted = estimate.prediction[:, :, 0]
         if self.n_outputs_ == 1:
             predicted, known = predicted[:, 0], known[:, 0]
         self.oob_prediction_ = predicted
         if isinstance(self.oob_score, str):
-            return score_named(self.oob_score, known, predicted)
+            is_judged = estimate.n_members > 0
+            return score_named(self.oob_score, is_judged, known, predicted)
         score = self.oob_score if callable(self.oob_score) else r2_score
         return score(known, predicted)
 

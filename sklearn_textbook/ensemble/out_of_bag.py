@@ -127,13 +127,15 @@ class _JudgedRegressor(RegressorMixin, _Judged):
     pass
 
 
-def score_named(name, target, predicted, shares=None, classes=None):
+def score_named(name, is_judged, target, predicted, shares=None, classes=None):
     """Score out-of-bag predictions with a scorer of scikit-learn.
 
     Parameters
     ----------
     name : str
         Such as "roc_auc"; see ``sklearn.metrics.get_scorer_names``.
+    is_judged : ndarray of bool, shape (n_rows,)
+        The rows that some member has judged; others have no shares to be scored.
     target : ndarray
         True labels or values.
     predicted : ndarray
@@ -149,5 +151,10 @@ def score_named(name, target, predicted, shares=None, classes=None):
         The score.
     """
     kind = _JudgedRegressor if shares is None else _JudgedClassifier
+    if isinstance(shares, list):
+        shares = [of_output[is_judged] for of_output in shares]
+    elif shares is not None:
+        shares = shares[is_judged]
+    target, predicted = target[is_judged], predicted[is_judged]
     rows = np.zeros((len(target), 1))
     return get_scorer(name)(kind(predicted, shares, classes), rows, target)

@@ -78,7 +78,8 @@ def grow_bag_member(grower, draw, seed):
     random_states = list_random_states(grower.host, seed)
     pruner = None
     if "pruning__random_state" in random_states:
-        pruner = clone(grower.host.pruning)
+        # The template may only name its pruner.
+        pruner = clone(grower.pruner)
         pruner.set_params(random_state=random_states["pruning__random_state"])
     return grower.grow(
         draw.weigh(rows),
