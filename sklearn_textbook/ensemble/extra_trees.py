@@ -122,8 +122,8 @@ class ExtraTreesClassifier(ForestClassifierMethods, BaseForest):
     oob_curve_ : ndarray of shape (n_estimators,)
         Out-of-bag error of the first 1, 2, ... trees, with ``oob_score``: the share of
         wrong classes over the rows judged so far.
-    oob_decision_function_ : ndarray of shape (n_samples, n_classes) or \
-            (n_samples, n_classes, n_outputs)
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
+        With several outputs of shape (n_samples, n_classes, n_outputs).
         Shares (or votes) of the trees that have not seen the row; 0 if all have.
 
     See Also

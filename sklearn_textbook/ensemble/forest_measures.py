@@ -18,8 +18,7 @@ class ForestMeasures:
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
-        Y : array-like, data frame or sparse matrix of shape (n_others, n_features), \
-                default=None
+        Y : table of shape (n_others, n_features), default=None
             Rows to compare them with; None: X itself.
         out_of_bag : bool, default=False
             Whether only trees count that have seen neither row; X is then the training

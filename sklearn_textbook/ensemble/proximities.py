@@ -30,8 +30,7 @@ def compute_proximities(forest, X, Y=None, *, out_of_bag=False, dense=True):
         A fitted random forest or extra trees.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The rows.
-    Y : array-like, data frame or sparse matrix of shape (n_others, n_features), \
-            default=None
+    Y : table of shape (n_others, n_features), default=None
         Rows to compare them with; None: X itself.
     out_of_bag : bool, default=False
         Whether only trees count that have seen neither row. X is then the training
@@ -42,8 +41,7 @@ def compute_proximities(forest, X, Y=None, *, out_of_bag=False, dense=True):
 
     Returns
     -------
-    proximities : ndarray or scipy.sparse.csr_matrix of float64, shape \
-            (n_samples, n_others)
+    proximities : ndarray or csr_matrix of float64, shape (n_samples, n_others)
         From 0 to 1. Without ``Y``, a row's proximity to itself is 1. With
         ``out_of_bag=True``, 0 for rows that no tree has both left out.
 

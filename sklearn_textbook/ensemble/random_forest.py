@@ -89,9 +89,9 @@ class RandomForestClassifier(ForestClassifierMethods, BaseForest):
     categorical_split : {"auto", "subset", "one-vs-rest", "multiway"}, default="auto"
         How a nominal column divides its levels; "auto": into subsets, but many ways
         with "gain_ratio".
-    missing : {"auto", "learned", "branch", "surrogate", "fractional", "error"}, \
-            default="auto"
-        What becomes of missing values. "auto": "learned", the better child, but
+    missing : str, default="auto"
+        What becomes of missing values: "learned", "branch", "surrogate", "fractional",
+        or they are an "error". "auto": "learned", the better child, but
         "fractional" with "gain_ratio", for which only that and "error" are allowed.
     unseen : {"parent", "fractional", "error"}, default="parent"
         What becomes of a level without training rows in a node.
@@ -128,8 +128,8 @@ class RandomForestClassifier(ForestClassifierMethods, BaseForest):
     oob_curve_ : ndarray of shape (n_estimators,)
         Out-of-bag error of the first 1, 2, ... trees, with ``oob_score``: the share of
         wrong classes over the rows judged so far.
-    oob_decision_function_ : ndarray of shape (n_samples, n_classes) or \
-            (n_samples, n_classes, n_outputs)
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
+        With several outputs of shape (n_samples, n_classes, n_outputs).
         Shares (or votes) of the trees that have not seen the row; 0 if all have.
 
     See Also
