@@ -105,7 +105,6 @@ cdef int start_columns(const Problem* problem, ListedTable* table) noexcept nogi
 
 cdef void free_listed_table(ListedTable* table) noexcept nogil:
     free(table.rows)
-    free(table.y)
     free(table.local_codes)
     free(table.local_values)
     free(table.local_y)
