@@ -47,6 +47,7 @@ from sklearn_textbook.tree.grow._listed_rows cimport (
     mark_rows,
     start_listed_table,
 )
+from sklearn_textbook.tree.grow._listed_small cimport grow_small, is_small
 from sklearn_textbook.tree.grow._search cimport view_node
 from sklearn_textbook.tree.grow._settings cimport fill_codes, fill_problem, write_root
 from sklearn_textbook.tree.grow._workers cimport (
@@ -190,7 +191,10 @@ cdef int grow_all(
         ):
             make_local(problem, table, &frame, worker.active)
             n_waiting = worker.stack.n_frames
-        if split_node(problem, table, worker, &arena, &frame) < 0:
+        if is_small(problem, table, &frame):
+            if grow_small(problem, table, worker, &frame) < 0:
+                return -1
+        elif split_node(problem, table, worker, &arena, &frame) < 0:
             return -1
     return 0
 
