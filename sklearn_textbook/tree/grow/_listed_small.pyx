@@ -212,10 +212,10 @@ cdef bint try_threshold(
         double[SMALL_ROWS] values
         const double* cells = table.row_values + column
         int64_t i, n = small.n, stride = problem.n_columns, n_left = 0, n_right = 0
-        double smallest, largest, threshold, d, k = 0.0, left = 0.0
+        double smallest, largest, threshold, d, is_left, k = 0.0, left = 0.0
         double n_weight = small.n_weight
         uint64_t random_state = child_state(node_state, ~<int64_t>column)
-        bint is_left
+        int32_t[SMALL_ROWS] right
     if table.is_local:
         cells = table.local_values + column * table.local_rows
         stride = 1
@@ -229,10 +229,11 @@ cdef bint try_threshold(
     threshold = smallest + random_unit(&random_state) * (largest - smallest)
     threshold = smallest if threshold >= largest else threshold
     for i in range(n):
-        is_left = values[i] <= threshold
-        left += small.residual[i] if is_left else 0.0
-        k += small.weight[i] if is_left else 0.0
-        n_left += is_left
+        # Products, as branches here are guessed wrong half of the time.
+        is_left = <double>(values[i] <= threshold)
+        left += small.residual[i] * is_left
+        k += small.weight[i] * is_left
+        n_left += values[i] <= threshold
     if not problem.min_samples_leaf <= n_left <= n - problem.min_samples_leaf:
         return True
     if k < problem.min_weight_leaf or n_weight - k < problem.min_weight_leaf:
@@ -246,12 +247,11 @@ cdef bint try_threshold(
         small.map_start = -1
         n_left = 0
         for i in range(n):
-            if values[i] <= threshold:
-                small.order[n_left] = <int32_t>i
-                n_left += 1
-            else:
-                small.order[small.n_left + n_right] = <int32_t>i
-                n_right += 1
+            small.order[n_left] = <int32_t>i
+            right[n_right] = <int32_t>i
+            n_left += values[i] <= threshold
+            n_right = i + 1 - n_left
+        memcpy(small.order + n_left, right, n_right * sizeof(int32_t))
     return True
 
 
