@@ -55,6 +55,7 @@ EXTENSIONS = {
     "sklearn_textbook.tree.grow._listed_engine": {},
     "sklearn_textbook.tree.grow._listed_node": {},
     "sklearn_textbook.tree.grow._listed_rows": {},
+    "sklearn_textbook.tree.grow._listed_small": {},
     "sklearn_textbook.tree.grow._measure": {},
     "sklearn_textbook.tree.grow._missing": {},
     "sklearn_textbook.tree.grow._node": {},

@@ -64,7 +64,13 @@ def assert_same_tree(tree, other):
         ours, theirs = getattr(tree, name), getattr(other, name)
         # Records with NaN thresholds are never equal as a whole.
         for field in ours.dtype.names or [...]:
-            np.testing.assert_array_equal(ours[field], theirs[field], err_msg=name)
+            if tree.is_classifier or field in ("feature", "threshold", "n_samples"):
+                np.testing.assert_array_equal(ours[field], theirs[field], err_msg=name)
+            else:
+                # The two ways to grow a tree add up y in different orders.
+                np.testing.assert_allclose(
+                    ours[field], theirs[field], 1e-9, 1e-12, err_msg=name
+                )
 
 
 # ------------------------------------------------------- trees of the single engine

@@ -4,11 +4,17 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_classification
+from sklearn.datasets import make_classification, make_regression
 
 from sklearn_textbook.tree.grow.grow import GrowthRules, choose_engine, grow_tree
 from sklearn_textbook.tree.grow.plan import GrowthPlan
-from tests.growth_cases import assert_equal_trees, encode, make_classes
+from tests.growth_cases import (
+    assert_close_trees,
+    assert_equal_trees,
+    encode,
+    make_classes,
+    make_values,
+)
 
 
 def make_plan(max_features=2):
@@ -43,6 +49,41 @@ def test_weights_of_any_type(dtype):
         expected = grow_sorted(plan, counts.astype(float), random_state)
         tree = plan.grow(counts.astype(dtype), random_state)
         assert_equal_trees(expected, tree, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32"])
+@pytest.mark.parametrize(
+    ("criterion", "n_classes", "random_splitter"),
+    [
+        ("gini", 3, False),
+        ("entropy", 2, False),
+        ("gini", 2, True),
+        ("error", 4, True),
+        ("squared_error", 1, False),
+        ("squared_error", 1, True),
+    ],
+)
+def test_other_kinds(criterion, n_classes, random_splitter, dtype):
+    """One memory for trees of all sizes, also for those that are a single leaf."""
+    X, y = make_regression(500, 8, noise=20.0, random_state=0)
+    table = encode(X)
+    table.ranks()
+    y = y if n_classes == 1 else np.digitize(y, np.linspace(-99, 99, n_classes - 1))
+    target = make_values(y) if n_classes == 1 else make_classes(y)
+    rules = GrowthRules(criterion, max_features=2, random_splitter=random_splitter)
+    assert choose_engine(table, target, rules, None) == "row-list"
+    plan = GrowthPlan(table, target, rules)
+    compare = assert_close_trees if n_classes == 1 else assert_equal_trees
+    single, halves = np.zeros(500), draw_counts(0) * 0.5
+    single[7] = 1
+    for weight in (None, draw_counts(0), single, draw_counts(1), halves, None):
+        weight = None if weight is None else weight.astype(dtype)
+        expected = weight if weight is None else weight.astype(float)
+        expected = grow_sorted(plan, expected, 5)
+        tree = plan.grow(weight, 5)
+        compare(expected, tree, criterion)
+        assert tree.is_classifier == (n_classes > 1)
+    assert len(plan._growers) == 1
 
 
 def test_no_weights():

@@ -124,3 +124,32 @@ def test_jump_among_the_first_rows(monkeypatch, n_rows, n_low):
         monkeypatch, encode(x[:, np.newaxis]), make_values(y), rules
     ):
         assert tree.nodes["threshold"][0] == n_low - 0.5
+
+
+@pytest.mark.parametrize("random_splitter", [False, True])
+@pytest.mark.parametrize("min_samples_leaf", [1, 2])
+@pytest.mark.parametrize("n_columns", [30, 64, 65])
+def test_many_columns(monkeypatch, n_columns, min_samples_leaf, random_splitter):
+    """Nodes of a few rows, with and without a bit for every column, read from the
+    table, as copies do not pay."""
+    rng = np.random.default_rng(n_columns)
+    X = rng.normal(size=(400, n_columns)).round(rng.integers(0, 3))
+    X[:, ::3] = X[:, ::3] > 0
+    weight = rng.integers(0, 4, 400).astype(float)
+    rules = GrowthRules(
+        "squared_error",
+        max_features=2,
+        min_samples_leaf=min_samples_leaf,
+        random_splitter=random_splitter,
+    )
+    for random_state in range(3):
+        expected, tree = grow_twice(
+            monkeypatch,
+            encode(X),
+            make_values(X[:, 0] + rng.integers(0, 4, 400)),
+            rules,
+            weight,
+            random_state=random_state,
+        )
+        assert tree.node_count > 100
+        assert_close_trees(expected, tree)

@@ -11,12 +11,12 @@ classes, and but for the rounding of sums of y for values.
 import numpy as np
 
 from libc.math cimport NAN
-from libc.stdlib cimport malloc
 from libc.string cimport memset
 
 from sklearn_textbook.tree.grow._assemble cimport write_nodes
 from sklearn_textbook.tree.grow._buffers cimport (
     Frame,
+    NodeBuffer,
     free_buffer,
     push_frame,
     start_buffer,
@@ -47,6 +47,7 @@ from sklearn_textbook.tree.grow._listed_rows cimport (
     mark_rows,
     start_listed_table,
 )
+from sklearn_textbook.tree.grow._listed_small cimport grow_small, is_small
 from sklearn_textbook.tree.grow._search cimport view_node
 from sklearn_textbook.tree.grow._settings cimport fill_codes, fill_problem, write_root
 from sklearn_textbook.tree.grow._workers cimport (
@@ -55,7 +56,7 @@ from sklearn_textbook.tree.grow._workers cimport (
     free_worker,
     start_worker,
 )
-from sklearn_textbook.tree.split._counted cimport FEW_ROWS
+from sklearn_textbook.tree.split._counted cimport FEW_ROWS, number_of
 from sklearn_textbook.tree.split._listed cimport (
     LISTED_CLASSES,
     LISTED_TWO_CLASSES,
@@ -64,8 +65,10 @@ from sklearn_textbook.tree.split._listed cimport (
     clear_division,
 )
 from sklearn_textbook.tree.split._types cimport (
+    Codes,
     NodeView,
     Problem,
+    Rows,
     int32_t,
     int64_t,
     uint8_t,
@@ -78,6 +81,8 @@ from sklearn_textbook.tree.grow.layout import NODE_DTYPE, SURROGATE_DTYPE
 
 
 cdef enum:
+    LARGEST_WEIGHT = 0xFFFF
+    LARGEST_TOTAL = 0x1FFFFF
     COPIES_PAY = 6  # copies of codes pay up to so many columns per one that is tried
 
 
@@ -186,7 +191,10 @@ cdef int grow_all(
         ):
             make_local(problem, table, &frame, worker.active)
             n_waiting = worker.stack.n_frames
-        if split_node(problem, table, worker, &arena, &frame) < 0:
+        if is_small(problem, table, &frame):
+            if grow_small(problem, table, worker, &frame) < 0:
+                return -1
+        elif split_node(problem, table, worker, &arena, &frame) < 0:
             return -1
     return 0
 
@@ -207,67 +215,120 @@ cdef const void* address_of(array) except NULL:
     return &wide[0, 0]
 
 
+ctypedef fused Weight:
+    int32_t
+    int64_t
+    double
+
+
+cdef int64_t list_weighted_rows(
+    const Weight* weight, int64_t n_table_rows, uint64_t* rows, int64_t* total
+) noexcept nogil:
+    """List the rows that take part, and sum up their weights. Returns their number, or
+    -1 if a weight does not fit into an entry."""
+    cdef:
+        int64_t row, share, n = 0
+        bint fits = True
+    total[0] = 0
+    for row in range(n_table_rows):
+        if not 0 <= weight[row] <= LARGEST_WEIGHT:
+            return -1
+        share = <int64_t>weight[row]
+        fits = fits and share == weight[row]
+        # Written anyway, and kept if the row has a weight: nobody guesses which have.
+        rows[n] = <uint64_t>share << 48 | <uint64_t>row
+        n += share > 0
+        total[0] += share
+    return n if fits else -1
+
+
+cdef void add_classes(
+    const int32_t* label, bint is_binary, uint64_t* rows, int64_t n, double* counts
+) noexcept nogil:
+    """Write the classes into the entries, and sum up the weight of each."""
+    cdef:
+        int64_t i
+        uint64_t row, code, share
+    for i in range(n):
+        row = rows[i]
+        code = <uint64_t>label[number_of(row)]
+        share = row >> 48
+        counts[code] += <double>share
+        rows[i] = row | (code * share if is_binary else code) << 32
+
+
+cdef bint measure_values(
+    const double* y, const uint64_t* rows, int64_t n, double weight, double* mean,
+    double* variance
+) noexcept nogil:
+    """Mean and variance of y; whether there is but one value, which is then kept."""
+    cdef:
+        int64_t i
+        double total = 0.0, squares = 0.0, value, first = y[number_of(rows[0])]
+        bint is_pure = True
+    # One after the other: sums of symmetric values are then exactly 0.
+    for i in range(n):
+        value = y[number_of(rows[i])]
+        total += <double>(rows[i] >> 48) * value
+        is_pure = is_pure and value == first
+    mean[0] = first if is_pure else total / weight
+    for i in range(n):
+        value = y[number_of(rows[i])] - mean[0]
+        squares += <double>(rows[i] >> 48) * (value * value)
+    variance[0] = squares / weight
+    return is_pure
+
+
 cdef class RowsGrower:
-    """Owns all memory of one growing tree."""
+    """Owns the memory of a growing tree, which serves one tree after the other.
+
+    Parameters
+    ----------
+    settings : dict
+        What the trees share: see grow.py; and the classes or values of all rows,
+        ``all_labels`` or ``all_values``.
+    """
 
     cdef:
         Problem problem
         ListedTable table
         Worker worker
+        Codes codes
+        int64_t n_listed
+        const int32_t[:, ::1] label
+        dict settings  # keeps the arrays alive
+        const int64_t[::1] entropy_table
 
-    def __cinit__(self):
+    def __cinit__(self, dict settings):
         memset(&self.problem, 0, sizeof(Problem))
         memset(&self.table, 0, sizeof(ListedTable))
         memset(&self.worker, 0, sizeof(Worker))
+        memset(&self.codes, 0, sizeof(Codes))
+        self.settings = settings
+        fill_problem(&self.problem, settings)
+        fill_codes(&self.problem, &self.codes, settings)
+        if (
+            start_listed_table(
+                &self.problem, &self.table, settings["ranks"].shape[1]
+            ) < 0
+            or start_worker(&self.problem, &self.worker, 1, 8, True, NULL) < 0
+            or start_buffer(&self.worker.buffer, self.problem.n_statistics, False) < 0
+        ):
+            raise MemoryError()
+        self.fill_table(settings)
 
     def __dealloc__(self):
         free_listed_table(&self.table)
         free_buffer(&self.worker.buffer)
         free_worker(&self.worker, NULL)
 
-    cdef int allocate(self, int64_t n_rows) except -1:
-        if (
-            start_listed_table(&self.problem, &self.table, n_rows) < 0
-            or start_worker(&self.problem, &self.worker, 1, 8, True, NULL) < 0
-            or start_buffer(&self.worker.buffer, self.problem.n_statistics, False) < 0
-        ):
-            raise MemoryError()
-        self.table.listed.kind = LISTED_VALUES
-        if self.problem.is_classifier:
-            self.table.listed.kind = (
-                LISTED_TWO_CLASSES
-                if self.problem.n_statistics == 2 and self.problem.random_splitter
-                else LISTED_CLASSES
-            )
-        return 0
-
-    cdef int fill_rows(self, dict settings) except -1:
-        """List the rows that take part."""
+    cdef int fill_table(self, dict settings) except -1:
+        """Point to the cells and targets of the table."""
         cdef:
             const double[:, ::1] values
-            const int32_t[:, ::1] label
             const double[:, ::1] y
-            const double[::1] weight
-            const uint32_t[::1] row_number
             ListedTable* table = &self.table
-            int64_t row, i, n_table_rows = settings["ranks"].shape[1]
-            bint is_weighted = settings["weight"] is not None
-            bint is_numbered = settings["row_number"] is not None
-            bint is_classifier = self.problem.is_classifier
-            bint is_binary = table.listed.kind == LISTED_TWO_CLASSES
-            uint64_t share, beside = 0
-        if is_weighted:
-            weight = settings["weight"]
-        if is_numbered:
-            row_number = settings["row_number"]
-        if is_classifier:
-            label = settings["label"]
-        else:
-            y = settings["y"]
-            table.y = <double*>malloc(n_table_rows * sizeof(double))
-            if table.y == NULL:
-                raise MemoryError()
-        table.n_table_rows = n_table_rows
+        table.n_table_rows = settings["ranks"].shape[1]
         table.codes = address_of(settings["ranks"])
         table.code_size = settings["ranks"].dtype.itemsize
         if self.problem.random_splitter:
@@ -275,20 +336,134 @@ cdef class RowsGrower:
             table.row_values = &values[0, 0]
         else:
             table.row_codes = address_of(settings["row_ranks"])
-        with nogil:
-            for row in range(n_table_rows):
-                i = row
-                if is_numbered:
-                    i = row_number[row]
-                    if row_number[row] == <uint32_t>-1:
-                        continue
-                share = <uint64_t>weight[i] if is_weighted else 1
-                if is_classifier:
-                    beside = <uint64_t>label[i, 0] * (share if is_binary else 1)
-                else:
-                    table.y[row] = y[i, 0]
-                table.rows[i] = share << 48 | beside << 32 | <uint64_t>row
+        table.listed.kind = LISTED_VALUES
+        if self.problem.is_classifier:
+            self.label = settings["all_labels"]
+            table.listed.kind = (
+                LISTED_TWO_CLASSES
+                if self.problem.n_statistics == 2 and self.problem.random_splitter
+                else LISTED_CLASSES
+            )
+        else:
+            y = settings["all_values"]
+            table.y = &y[0, 0]
         return 0
+
+    def list_rows(self, weight):
+        """List the rows that take part in the next tree.
+
+        Parameters
+        ----------
+        weight : ndarray of int32, int64 or float64, shape (n_rows,), or None
+            Weights of all rows of the table; None for unit weights.
+
+        Returns
+        -------
+        root : dict, or None
+            ``n_rows``, ``total_weight`` and ``root_statistics``; for values also
+            ``root_impurity`` and ``is_pure``. None if a weight or their sum does not
+            fit into a list, or there are no rows.
+        """
+        cdef:
+            const double[::1] real
+            const int64_t[::1] whole
+            const int32_t[::1] short
+            int64_t total = 0, n_rows = self.table.n_table_rows, row
+            uint64_t* rows = self.table.rows
+        if weight is None:
+            self.n_listed = total = n_rows
+            with nogil:
+                for row in range(n_rows):
+                    rows[row] = <uint64_t>1 << 48 | <uint64_t>row
+        elif weight.dtype == np.int64:
+            whole = weight
+            with nogil:
+                self.n_listed = list_weighted_rows(&whole[0], n_rows, rows, &total)
+        elif weight.dtype == np.int32:
+            short = weight
+            with nogil:
+                self.n_listed = list_weighted_rows(&short[0], n_rows, rows, &total)
+        else:
+            real = weight
+            with nogil:
+                self.n_listed = list_weighted_rows(&real[0], n_rows, rows, &total)
+        if self.n_listed <= 0 or total > LARGEST_TOTAL:
+            return None
+        return self.measure_rows(<double>total)
+
+    cdef measure_rows(self, double weight):
+        """Describe all rows that are listed, and write their classes."""
+        cdef:
+            double[::1] statistics = np.zeros(self.problem.n_statistics)
+            double variance
+            bint is_pure
+            bint is_binary = self.table.listed.kind == LISTED_TWO_CLASSES
+            uint64_t* rows = self.table.rows
+        root = {
+            "n_rows": self.n_listed,
+            "total_weight": weight,
+            "root_statistics": statistics.base,
+        }
+        if self.problem.is_classifier:
+            with nogil:
+                add_classes(
+                    &self.label[0, 0], is_binary, rows, self.n_listed, &statistics[0]
+                )
+            return root
+        with nogil:
+            is_pure = measure_values(
+                self.table.y, rows, self.n_listed, weight, &statistics[0], &variance
+            )
+        return root | {"root_impurity": variance, "is_pure": is_pure}
+
+    def grow(self, dict root_settings):
+        """Grow a tree from the rows that were listed.
+
+        Parameters
+        ----------
+        root_settings : dict
+            ``root_statistics``, ``root_impurity``, ``root_is_leaf``, ``total_weight``,
+            ``random_state``, ``entropy_table`` and ``entropy_unit``.
+
+        Returns
+        -------
+        grown : tuple
+            What ``grow_nodes`` returns.
+        """
+        cdef:
+            Rows no_rows
+            Frame root
+            NodeBuffer* buffer = &self.worker.buffer
+            const int32_t[::1] columns = self.settings["columns"]
+            Node[::1] nodes
+            double[:, ::1] statistics
+            int outcome = 0
+        memset(&no_rows, 0, sizeof(Rows))
+        self.problem.total_weight = root_settings["total_weight"]
+        if root_settings["entropy_table"] is not None:
+            self.entropy_table = root_settings["entropy_table"]
+            self.problem.entropy_table = &self.entropy_table[0]
+            self.problem.entropy_unit = root_settings["entropy_unit"]
+        self.worker.stack.n_frames = 0
+        self.table.is_local = False
+        write_root(
+            &self.problem, &no_rows, self.n_listed, root_settings, buffer, &root
+        )
+        if not root_settings["root_is_leaf"]:
+            with nogil:
+                outcome = grow_all(
+                    &self.problem, &self.table, &self.worker, &root, &columns[0]
+                )
+            if outcome < 0:
+                raise MemoryError()
+        node_records = np.empty(buffer.n_nodes, dtype=NODE_DTYPE)
+        node_statistics = np.empty((len(node_records), self.problem.n_statistics))
+        nodes = node_records
+        statistics = node_statistics
+        level_branch, surrogates = write_nodes(
+            &self.problem, buffer, NULL, 0, nodes, statistics, SURROGATE_DTYPE
+        )
+        return node_records, node_statistics, level_branch, surrogates
 
 
 def grow_from_rows(dict settings):
@@ -296,38 +471,5 @@ def grow_from_rows(dict settings):
 
     Returns what ``grow_nodes`` returns.
     """
-    cdef:
-        RowsGrower grower = RowsGrower()
-        Arena arena
-        Frame root
-        const int32_t[::1] columns = settings["columns"]
-        Node[::1] nodes
-        double[:, ::1] statistics
-        int64_t n_rows
-        int outcome = 0
-    memset(&arena, 0, sizeof(Arena))
-    fill_problem(&grower.problem, settings)
-    target = settings["label"] if grower.problem.is_classifier else settings["y"]
-    n_rows = target.shape[0]
-    fill_codes(&grower.problem, &arena.codes, settings)
-    grower.allocate(n_rows)
-    write_root(
-        &grower.problem, &arena.rows, n_rows, settings, &grower.worker.buffer, &root
-    )
-    if not settings["root_is_leaf"]:
-        grower.fill_rows(settings)
-        with nogil:
-            outcome = grow_all(
-                &grower.problem, &grower.table, &grower.worker, &root, &columns[0]
-            )
-        if outcome < 0:
-            raise MemoryError()
-    node_records = np.empty(grower.worker.buffer.n_nodes, dtype=NODE_DTYPE)
-    node_statistics = np.empty((len(node_records), grower.problem.n_statistics))
-    nodes = node_records
-    statistics = node_statistics
-    level_branch, surrogates = write_nodes(
-        &grower.problem, &grower.worker.buffer, NULL, 0, nodes, statistics,
-        SURROGATE_DTYPE
-    )
-    return node_records, node_statistics, level_branch, surrogates
+    grower = RowsGrower(settings)
+    return grower.grow(settings | grower.list_rows(settings["all_weights"]))

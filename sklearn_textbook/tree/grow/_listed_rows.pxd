@@ -23,7 +23,7 @@ cdef struct ListedTable:
     const void* row_codes
     # values row by row, where thresholds are drawn at random
     const double* row_values
-    double* y  # regression: of all rows of the table
+    const double* y  # regression: of all rows of the table
     # the same for the rows of one subtree, by their numbers in it, column by column
     int64_t local_rows
     bint is_local  # whether those are in use

@@ -105,7 +105,6 @@ cdef int start_columns(const Problem* problem, ListedTable* table) noexcept nogi
 
 cdef void free_listed_table(ListedTable* table) noexcept nogil:
     free(table.rows)
-    free(table.y)
     free(table.local_codes)
     free(table.local_values)
     free(table.local_y)
@@ -219,16 +218,22 @@ cdef bint gather_values(
 ) noexcept nogil:
     """The same for values that stand ``stride`` apart."""
     cdef:
-        double smallest = values[stride * number_of(rows[0])], largest = smallest, value
-        int64_t i
+        double* cells = column.values
+        # Two of each, as one waits for the one before.
+        double[2] smallest
+        double[2] largest
+        int64_t i, even = n - n % 2
     for i in range(n):
-        value = values[stride * number_of(rows[i])]
-        column.values[i] = value
-        smallest = value if value < smallest else smallest
-        largest = value if value > largest else largest
-    column.smallest = smallest
-    column.largest = largest
-    return smallest < largest
+        cells[i] = values[stride * number_of(rows[i])]
+    smallest[0] = smallest[1] = largest[0] = largest[1] = cells[n - 1]
+    for i in range(0, even, 2):
+        smallest[0] = cells[i] if cells[i] < smallest[0] else smallest[0]
+        smallest[1] = cells[i + 1] if cells[i + 1] < smallest[1] else smallest[1]
+        largest[0] = cells[i] if cells[i] > largest[0] else largest[0]
+        largest[1] = cells[i + 1] if cells[i + 1] > largest[1] else largest[1]
+    column.smallest = min(smallest[0], smallest[1])
+    column.largest = max(largest[0], largest[1])
+    return column.smallest < column.largest
 
 
 cdef bint gather_cells(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
@@ -13,7 +12,11 @@ from sklearn_textbook.tree.grow._engine import grow_nodes
 from sklearn_textbook.tree.grow._listed_engine import grow_from_rows
 from sklearn_textbook.tree.grow._row_list_engine import grow_from_list
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
-from sklearn_textbook.tree.grow.target import CRITERIA, measure_root
+from sklearn_textbook.tree.grow.target import (
+    CRITERIA,
+    make_entropy_table,
+    measure_root,
+)
 
 # Numbers of the choices in split/_types.pxd.
 MISSING_MODES = {"learned": 0, "branch": 1, "surrogate": 2, "fractional": 3, "error": 0}
@@ -111,22 +114,6 @@ class GrowthRules:
     monotonic: tuple | None = None
     gain: GainRules | None = None
     top_splits: int = 1
-
-
-@lru_cache(maxsize=4)
-def make_entropy_table(n_rows):
-    """Tabulate c log2 c for c = 0 .. n_rows + 1 in fixed point; and the unit.
-
-    Sums of such whole numbers are exact, so two partitions with the same counts
-    have the same entropy whatever the order of summation.
-    """
-    counts = np.arange(n_rows + 2, dtype=np.float64)
-    products = np.zeros(n_rows + 2)
-    products[1:] = counts[1:] * np.log2(counts[1:])
-    bits = int(np.floor(59 - np.log2(max(products[-1], 1.0))))
-    table = np.rint(products * 2.0**bits).astype(np.int64)
-    table.flags.writeable = False
-    return table, 2.0**-bits
 
 
 def choose_scan(rules, target, weight, impurity):
@@ -273,7 +260,11 @@ def grow_tree(table, target, rules, *, sample_weight=None, random_state=0, n_thr
     tree : GrownTree
         The tree.
     """
-    all_labels = target.codes
+    rows = {
+        "all_labels": target.codes,
+        "all_values": target.values,
+        "all_weights": sample_weight,
+    }
     target, weight, row_number = keep_weighted_rows(target, sample_weight)
     if rules.missing == "fractional" and table.n_missing.any():
         # Growing writes into the weights.
@@ -281,16 +272,12 @@ def grow_tree(table, target, rules, *, sample_weight=None, random_state=0, n_thr
     settings = _collect_settings(table, target, rules, weight, row_number, random_state)
     if choose_engine(table, target, rules, weight) == "row-list":
         if counts_two_classes(target, rules):
-            rows = {"all_labels": all_labels, "all_weights": sample_weight}
             grown = grow_from_list(settings | describe_ranks(table) | rows)
         else:
-            settings |= describe_cells(table, rules)
-            if rules.criterion in ("entropy", "log_loss"):
-                whole = int(settings["total_weight"])
-                settings["entropy_table"], settings["entropy_unit"] = (
-                    make_entropy_table(whole)
-                )
-            grown = grow_from_rows(settings)
+            settings |= describe_cells(table, rules) | rows
+            grown = grow_from_rows(
+                settings | describe_entropy(rules, settings["total_weight"])
+            )
     else:
         grown = grow_nodes(settings, n_threads)
     nodes, flat_statistics, level_branch, surrogates = grown
@@ -328,6 +315,14 @@ def describe_cells(table, rules):
         "row_ranks": None if rules.random_splitter else table.row_ranks()[0],
         "row_values": table.row_values() if rules.random_splitter else None,
     }
+
+
+def describe_entropy(rules, total_weight):
+    """Describe c log2 c for all counts of whole weights, where a rule asks for it."""
+    table, unit = None, 1.0
+    if rules.criterion in ("entropy", "log_loss") and not rules.random_splitter:
+        table, unit = make_entropy_table(int(total_weight))
+    return {"entropy_table": table, "entropy_unit": unit}
 
 
 def _shape_statistics(flat, target):

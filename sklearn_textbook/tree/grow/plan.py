@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from sklearn_textbook.tree.grow._listed_engine import RowsGrower
 from sklearn_textbook.tree.grow._row_list_engine import ListGrower
 from sklearn_textbook.tree.grow.grow import (
     SCANS,
     choose_engine,
     counts_two_classes,
+    describe_cells,
+    describe_entropy,
     describe_gain,
     describe_ranks,
     describe_rows,
@@ -46,20 +49,25 @@ class GrowthPlan:
         self.rules = rules
         self._growers = []  # not at work
         self._settings = None
-        if choose_engine(
-            table, target, rules, None
-        ) == "row-list" and counts_two_classes(target, rules):
-            self._settings = {
-                **describe_table(table, rules),
-                **describe_rows(target, None, None),
-                **describe_rules(rules, table.n_columns),
-                **describe_ranks(table),
-                "scan": SCANS["binary"],
-                "entropy_table": None,
-                "total_weight": 0.0,
-                "gain": describe_gain(table, rules.gain, target, None),
-                "all_labels": target.codes,
-            }
+        self._engine = ListGrower
+        if choose_engine(table, target, rules, None) != "row-list":
+            return
+        self._settings = {
+            **describe_table(table, rules),
+            **describe_rows(target, None, None),
+            **describe_rules(rules, table.n_columns),
+            "scan": SCANS["general"],
+            "entropy_table": None,
+            "total_weight": 0.0,
+            "gain": describe_gain(table, rules.gain, target, None),
+            "all_labels": target.codes,
+            "all_values": target.values,
+        }
+        if counts_two_classes(target, rules):
+            self._settings |= describe_ranks(table) | {"scan": SCANS["binary"]}
+        else:
+            self._settings |= describe_cells(table, rules)
+            self._engine = RowsGrower
 
     def grow(self, weight=None, random_state=0, n_threads=1):
         """Grow a tree; several threads may do so at the same time.
@@ -101,15 +109,14 @@ class GrowthPlan:
         try:
             grower = self._growers.pop()
         except IndexError:
-            grower = ListGrower(self._settings)
+            grower = self._engine(self._settings)
         totals = grower.list_rows(weight)
-        grown = (
-            None
-            if totals is None
-            else grower.grow(
-                self._describe_root(*totals) | {"random_state": random_state}
-            )
-        )
+        grown = None
+        if totals is not None:
+            describe = self._describe_root
+            if self._engine is ListGrower:
+                describe = self._describe_binary_root
+            grown = grower.grow(describe(totals) | {"random_state": random_state})
         self._growers.append(grower)
         if grown is None:
             return None
@@ -120,21 +127,38 @@ class GrowthPlan:
             n_features=self.table.n_columns,
             n_levels=self._settings["n_levels"],
             n_classes=self.target.n_classes,
-            is_classifier=True,
+            is_classifier=self.target.is_classifier,
             level_branch=level_branch,
             surrogates=surrogates,
             unseen=self.rules.unseen,
         )
 
-    def _describe_root(self, n_rows, total_weight, ones):
+    def _describe_binary_root(self, totals):
         """Describe the root of a tree from the sums over its rows."""
+        n_rows, total_weight, ones = totals
         counts = np.array([total_weight - ones, ones], dtype=np.float64)
-        impurity, is_pure = measure_counts(counts, self.rules.criterion)
-        return {
-            "root_statistics": counts,
-            "root_impurity": 0.0 if is_pure else impurity,
-            "root_is_leaf": is_root_leaf(
-                self.rules, n_rows, float(total_weight), is_pure
-            ),
-            "total_weight": float(total_weight),
-        }
+        return self._describe_root(
+            {
+                "n_rows": n_rows,
+                "total_weight": float(total_weight),
+                "root_statistics": counts,
+            }
+        )
+
+    def _describe_root(self, root):
+        """Describe the same from what a ``RowsGrower`` tells of the rows."""
+        total_weight, criterion = root["total_weight"], self.rules.criterion
+        if self.target.is_classifier:
+            impurity, is_pure = measure_counts(root["root_statistics"], criterion)
+            root = root | {"root_impurity": 0.0 if is_pure else impurity}
+        else:
+            is_pure = root["is_pure"]
+        return (
+            root
+            | describe_entropy(self.rules, total_weight)
+            | {
+                "root_is_leaf": is_root_leaf(
+                    self.rules, root["n_rows"], total_weight, is_pure
+                )
+            }
+        )

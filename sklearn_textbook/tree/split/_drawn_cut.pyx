@@ -7,13 +7,12 @@ the score is equal in every bit. For values it is equal but for rounding, which 
 node's margin covers.
 """
 
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from sklearn_textbook.tree.split._best cimport score_to_beat, take
 from sklearn_textbook.tree.split._counted cimport ones_in
 from sklearn_textbook.tree.split._impurity cimport goodness
 from sklearn_textbook.tree.split._listed cimport (
-    LISTED_CLASSES,
     LISTED_TWO_CLASSES,
     LISTED_VALUES,
     class_of,
@@ -30,6 +29,19 @@ ctypedef fused Cell:
     int32_t
 
 
+cdef inline int64_t is_above(Cell cell, Cell last) noexcept nogil:
+    """All bits of a cell above the last one, or none. Compilers give loops over signs
+    of differences to vector units, but not those that compare numbers of 64 bits."""
+    cdef:
+        Cell difference = last - cell
+        int64_t bits
+    if Cell is double:
+        memcpy(&bits, &difference, sizeof(double))
+        return bits >> 63
+    else:
+        return <int64_t>(difference >> 31)
+
+
 cdef uint64_t count_left(
     const ListedRows* listed, const Cell* cells, Cell last
 ) noexcept nogil:
@@ -39,20 +51,24 @@ cdef uint64_t count_left(
         int64_t i
         uint64_t left = 0
     for i in range(listed.n):
-        # All bits or none, so that there is no branch.
-        left += counts[i] & -<uint64_t>(cells[i] <= last)
+        left += counts[i] & ~<uint64_t>is_above(cells[i], last)
     return left
 
 
-cdef int64_t sum_left(
-    const ListedRows* listed, const Cell* cells, Cell last
+cdef uint64_t count_and_sum_left(
+    const ListedRows* listed, const Cell* cells, Cell last, int64_t* sum
 ) noexcept nogil:
-    """Residuals of the rows with cells up to the last."""
+    """Counts and residuals of the rows with cells up to the last."""
     cdef:
+        const uint64_t* counts = listed.counts
         const int64_t* residuals = listed.residuals
-        int64_t i, left = 0
+        int64_t i, is_left, residual = 0
+        uint64_t left = 0
     for i in range(listed.n):
-        left += residuals[i] & -<int64_t>(cells[i] <= last)
+        is_left = ~is_above(cells[i], last)
+        left += counts[i] & <uint64_t>is_left
+        residual += residuals[i] & is_left
+    sum[0] = residual
     return left
 
 
@@ -92,16 +108,17 @@ cdef void count_child(
     double* left, Division* cut
 ) noexcept nogil:
     """What child 0 holds: counts, and residuals or class weights."""
-    cut.counts = count_left(listed, cells, last)
     cut.sum = 0
+    if listed.kind == LISTED_VALUES:
+        cut.counts = count_and_sum_left(listed, cells, last, &cut.sum)
+        left[0] = <double>cut.sum * listed.unit
+        return
+    cut.counts = count_left(listed, cells, last)
     if listed.kind == LISTED_TWO_CLASSES:
         left[1] = <double>ones_in(cut.counts)
         left[0] = <double>listed_weight(listed.kind, cut.counts) - left[1]
-    elif listed.kind == LISTED_CLASSES:
-        sum_left_classes(listed, cells, last, left, problem.n_statistics)
     else:
-        cut.sum = sum_left(listed, cells, last)
-        left[0] = <double>cut.sum * listed.unit
+        sum_left_classes(listed, cells, last, left, problem.n_statistics)
 
 
 cdef inline double goodness_of(
