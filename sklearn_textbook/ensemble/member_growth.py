@@ -52,7 +52,10 @@ class RowDraw:
         """List the rows that a member with this seed sees, as often as it does."""
         if self.n_drawn is None:
             return np.arange(self.n_rows, dtype=np.int32)
-        return draw_rows(seed, self.n_rows, self.n_drawn, self.weight).astype(np.int32)
+        return self._draw(seed).astype(np.int32)
+
+    def _draw(self, seed):
+        return draw_rows(seed, self.n_rows, self.n_drawn, self.weight)
 
     def mark_out_of_bag(self, seed):
         """Mark the rows that the member does not see."""
@@ -62,7 +65,7 @@ class RowDraw:
         """Weigh the rows for a member; None: all alike."""
         if self.n_drawn is None:
             return self.weight
-        rows = self.list_rows(seed)
+        rows = self._draw(seed)
         counts = count_draws(rows, self.n_rows)
         if self.balanced_labels is None:
             return counts

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
 from sklearn_textbook._contract.parameters import is_integer
+from sklearn_textbook._contract.random_state import borrow_random_state
 
 LARGEST_SEED = np.iinfo(np.int32).max
 
@@ -116,7 +117,7 @@ def draw_rows(random_state, n_rows, n_drawn, weight=None, replace=True):
     >>> round(len(np.unique(drawn)) / 100_000, 2)
     0.63
     """
-    random_state = check_random_state(random_state)
+    random_state = borrow_random_state(random_state)
     if weight is not None:
         share = weight / np.sum(weight)
         return random_state.choice(n_rows, n_drawn, replace=replace, p=share)
