@@ -213,6 +213,3 @@ cdef void find_division(
                 problem, contest, &row_list.columns[i], <int32_t>i,
                 row_list.rows + frame.start, frame.n_rows, row_list.keys
             )
-    if contest.best.column >= 0 and not row_list.columns[contest.place].is_gathered:
-        # The rows are divided by their codes.
-        gather_codes(row_list, frame, &row_list.columns[contest.place])

@@ -48,7 +48,7 @@ class GrowthPlan:
         self._settings = None
         if choose_engine(
             table, target, rules, None
-        ) == "row-list" and counts_two_classes(target, rules):
+        ) == "row-list" and counts_two_classes(table, target, rules):
             self._settings = {
                 **describe_table(table, rules),
                 **describe_rows(target, None, None),

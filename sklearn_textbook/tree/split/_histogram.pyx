@@ -270,5 +270,5 @@ cdef void try_column(
         if cross[b + 1] * cross[b + 1] > contest.bound * area[b + 1]:
             try_division(
                 problem, contest, place, column.bins[b + 1],
-                column.smallest + (<uint32_t>(b + 1) << column.shift) - 1
+                column.smallest + (<uint32_t>(b + 1) << column.shift) - 1, 0, False
             )
