@@ -10,6 +10,8 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from sklearn_textbook.tree.split._counted cimport (
+    FETCH_AHEAD,
+    FETCH_EARLY,
     MOST_BINS,
     NUMBER_BITS,
     TILE_COLUMNS,
@@ -19,20 +21,9 @@ from sklearn_textbook.tree.split._counted cimport (
 from sklearn_textbook.tree.split._random cimport child_state, random_below
 
 
-cdef extern from *:
-    """
-    #if defined(__GNUC__) || defined(__clang__)
-    #define FETCH_EARLY(address) __builtin_prefetch(address)
-    #else
-    #define FETCH_EARLY(address) ((void)(address))
-    #endif
-    """
-    void FETCH_EARLY(const void*) noexcept nogil
-
 cdef enum:
     LOCAL_BYTES = 786432  # codes and bins that stay in the cache of one core
     MOST_LOCAL_ROWS = 16384
-    FETCH_AHEAD = 8  # rows that are on their way from memory at a time
     BLOCK_ROWS = 16  # of any width they fill whole vector units
 
 ctypedef fused Rank:
@@ -52,7 +43,7 @@ cdef int start_row_list(
     if size > 1:
         width += problem.n_columns
     row_list.local_rows = min(n_rows, MOST_LOCAL_ROWS, LOCAL_BYTES // width)
-    row_list.rows = <uint64_t*>malloc(n_rows * sizeof(uint64_t))
+    row_list.rows = <uint64_t*>malloc((n_rows + FETCH_AHEAD) * sizeof(uint64_t))
     row_list.keys = <uint64_t*>malloc((n_rows + 1) * sizeof(uint64_t))
     row_list.spare = <uint64_t*>malloc((n_rows + 1) * sizeof(uint64_t))
     row_list.columns = <CountedColumn*>malloc(n_slots * sizeof(CountedColumn))

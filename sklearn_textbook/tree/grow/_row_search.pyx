@@ -121,7 +121,7 @@ cdef int64_t count_drawn(
             break
         count_columns(
             row_bins, problem.n_columns, row_list.rows + frame.start, frame.n_rows,
-            columns, n, coarseness, row_list.tile
+            columns, n, coarseness, not row_list.is_local, row_list.tile
         )
         for i in range(n):
             if not differs(

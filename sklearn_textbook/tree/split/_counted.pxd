@@ -10,12 +10,23 @@ from sklearn_textbook.tree.split._types cimport NodeView, Problem, Split
 # One row of a node: its counts, of which that of rows takes one bit, and above them its
 # number (21 bits).
 
+cdef extern from *:
+    """
+    #if defined(__GNUC__) || defined(__clang__)
+    #define FETCH_EARLY(address) __builtin_prefetch(address)
+    #else
+    #define FETCH_EARLY(address) ((void)(address))
+    #endif
+    """
+    void FETCH_EARLY(const void*) noexcept nogil
+
 cdef enum:
     COUNT_BITS = 21
     COUNT_MASK = 0x1FFFFF
     NUMBER_BITS = 43  # below the number of a row
     MOST_BINS = 256  # a bin's number fits into a byte
     TILE_COLUMNS = 4  # columns that are counted in one pass
+    FETCH_AHEAD = 8  # rows that are on their way from memory at a time
     FEW_ROWS = 64  # nodes up to this size are sorted; keys have 6 bits for them
 
 # A column that is tried in the node at hand.
