@@ -181,7 +181,7 @@ cdef void search_columns(
             else:
                 n_collected = collect_rows(
                     row_bins + column.number, problem.n_columns, rows, n, coarseness,
-                    is_open, row_list.keys
+                    not row_list.is_local, is_open, row_list.keys
                 )
                 add_codes(row_list, frame, column, row_list.keys, n_collected)
             sort_keys(

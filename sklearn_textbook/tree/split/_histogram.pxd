@@ -28,7 +28,7 @@ cdef int64_t collect_coded_rows(
 ) noexcept nogil
 cdef int64_t collect_rows(
     const uint8_t* bins, int64_t width, const uint64_t* rows, int64_t n,
-    int32_t coarseness, const uint8_t* is_open, uint64_t* keys
+    int32_t coarseness, bint is_far, const uint8_t* is_open, uint64_t* keys
 ) noexcept nogil
 cdef void try_column(
     const Problem* problem, Contest* contest, const CountedColumn* column,

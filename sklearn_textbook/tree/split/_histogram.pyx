@@ -247,10 +247,16 @@ cdef int64_t collect_coded_rows(
 
 cdef int64_t collect_rows(
     const uint8_t* bins, int64_t width, const uint64_t* rows, int64_t n,
-    int32_t coarseness, const uint8_t* is_open, uint64_t* keys
+    int32_t coarseness, bint is_far, const uint8_t* is_open, uint64_t* keys
 ) noexcept nogil:
     """The rows whose bin in a column is open, without their codes."""
     cdef int64_t i, n_collected = 0
+    if is_far and coarseness == 0:
+        for i in range(n):
+            FETCH_EARLY(bins + number_of(rows[i + FETCH_AHEAD]) * width)
+            keys[n_collected] = <uint64_t>i
+            n_collected += is_open[bins[number_of(rows[i]) * width]]
+        return n_collected
     for i in range(n):
         keys[n_collected] = <uint64_t>i
         n_collected += is_open[bins[number_of(rows[i]) * width] >> coarseness]
