@@ -26,7 +26,7 @@ cdef enum:
     NUMBER_BITS = 43  # below the number of a row
     MOST_BINS = 256  # a bin's number fits into a byte
     TILE_COLUMNS = 4  # columns that are counted in one pass
-    FETCH_AHEAD = 8  # rows that are on their way from memory at a time
+    FETCH_AHEAD = 16  # rows that are on their way from memory at a time
     FEW_ROWS = 64  # nodes up to this size are sorted; keys have 6 bits for them
 
 # A column that is tried in the node at hand.
