@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification, make_regression
 
+from sklearn_textbook.tree.grow import grow
 from sklearn_textbook.tree.grow.grow import GrowthRules, choose_engine, grow_tree
 from sklearn_textbook.tree.grow.plan import GrowthPlan
 from tests.growth_cases import (
@@ -115,6 +116,15 @@ def test_almost_no_rows(rows):
 def test_rules_that_lists_do_not_serve():
     plan = make_plan(max_features=None)
     assert_equal_trees(grow_sorted(plan, None, 0), plan.grow(None, 0))
+
+
+def test_tables_whose_row_numbers_do_not_fit(monkeypatch):
+    expected = make_plan().grow(draw_counts(0), 0)
+    monkeypatch.setattr(grow, "MOST_COUNTED_ROWS", 499)
+    plan = make_plan()
+    assert plan._settings is None
+    assert choose_engine(plan.table, plan.target, plan.rules, None) == "row-list"
+    assert_equal_trees(expected, plan.grow(draw_counts(0), 0))
 
 
 def test_several_threads_share_a_plan():

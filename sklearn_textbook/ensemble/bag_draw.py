@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils import check_random_state
 
+from sklearn_textbook._contract.random_state import borrow_random_state
 from sklearn_textbook.ensemble.resample import count_draws, draw_rows
 
 
@@ -63,7 +64,7 @@ class BagDraw:
         rows : ndarray of int, shape (n_drawn_rows,)
             Numbers of rows.
         """
-        random_state = check_random_state(seed)
+        random_state = borrow_random_state(seed)
         columns = draw_rows(
             random_state,
             self.n_columns,

@@ -14,7 +14,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_textbook._contract.threads import count_threads
-from sklearn_textbook.ensemble.resample import count_draws, draw_rows
+from sklearn_textbook.ensemble.resample import count_sample, draw_rows
 
 #: A batch of trees keeps an interruption waiting: it has at most so many rows.
 _BATCH_ROWS = 200_000
@@ -58,18 +58,19 @@ class RowDraw:
 
     def mark_out_of_bag(self, seed):
         """Mark the rows that the member does not see."""
-        return count_draws(self.list_rows(seed), self.n_rows) == 0
+        if self.n_drawn is None:
+            return np.zeros(self.n_rows, dtype=bool)
+        return count_sample(seed, self.n_rows, self.n_drawn, self.weight) == 0
 
     def weigh(self, seed):
         """Weigh the rows for a member; None: all alike."""
         if self.n_drawn is None:
             return self.weight
-        rows = self.list_rows(seed)
-        counts = count_draws(rows, self.n_rows)
+        counts = count_sample(seed, self.n_rows, self.n_drawn, self.weight)
         if self.balanced_labels is None:
             return counts
         return counts * compute_sample_weight(
-            "balanced", self.balanced_labels, indices=rows
+            "balanced", self.balanced_labels, indices=self.list_rows(seed)
         )
 
 

@@ -13,6 +13,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
 from sklearn_textbook._contract.parameters import is_integer
+from sklearn_textbook._contract.random_state import borrow_random_state
+from sklearn_textbook.ensemble._count_draws import count_seeded_draws
 
 LARGEST_SEED = np.iinfo(np.int32).max
 
@@ -116,7 +118,7 @@ def draw_rows(random_state, n_rows, n_drawn, weight=None, replace=True):
     >>> round(len(np.unique(drawn)) / 100_000, 2)
     0.63
     """
-    random_state = check_random_state(random_state)
+    random_state = borrow_random_state(random_state)
     if weight is not None:
         share = weight / np.sum(weight)
         return random_state.choice(n_rows, n_drawn, replace=replace, p=share)
@@ -141,3 +143,27 @@ def count_draws(rows, n_rows):
         0 for a row out of the bag.
     """
     return np.bincount(rows, minlength=n_rows)
+
+
+def count_sample(seed, n_rows, n_drawn, weight=None):
+    """Count how often a bootstrap sample has each row.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the draw.
+    n_rows : int
+        Number of rows.
+    n_drawn : int
+        Number of draws.
+    weight : ndarray of float64, shape (n_rows,), default=None
+        Rows are drawn with probabilities in proportion; None: all alike.
+
+    Returns
+    -------
+    counts : ndarray of int32 or int64, shape (n_rows,)
+        Those of what :func:`draw_rows` draws with replacement.
+    """
+    if weight is None and 1 < n_rows <= LARGEST_SEED and n_drawn <= LARGEST_SEED:
+        return count_seeded_draws(seed, n_rows, n_drawn)
+    return count_draws(draw_rows(seed, n_rows, n_drawn, weight), n_rows)

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from scipy.sparse import issparse, vstack
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_random_state, column_or_1d
+from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_textbook._contract.labels import (
@@ -16,6 +16,7 @@ from sklearn_textbook._contract.labels import (
     decode_dictionary,
     encode_labels,
 )
+from sklearn_textbook._contract.random_state import borrow_random_state
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import apply_class_weight, check_weights
 from sklearn_textbook.tree.encode import encode_table, read_training_table
@@ -164,7 +165,7 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
             or rules.top_splits > 1
             or rules.max_features < n_columns
         ):
-            return check_random_state(self.random_state).randint(LARGEST_SEED)
+            return borrow_random_state(self.random_state).randint(LARGEST_SEED)
         return 0
 
     def _grow(self, table, target, weight, rules, seed, n_threads):

@@ -18,7 +18,7 @@ from sklearn_textbook.tree.grow._row_list cimport (
     start_draw,
 )
 from sklearn_textbook.tree.split._class_histogram cimport class_kernel, start_classes
-from sklearn_textbook.tree.split._counted cimport number_of, ones_in
+from sklearn_textbook.tree.split._counted cimport ones_in
 from sklearn_textbook.tree.split._drawn_cut cimport draw_threshold, try_drawn_cut
 from sklearn_textbook.tree.split._listed cimport (
     LISTED_TWO_CLASSES,
@@ -31,6 +31,7 @@ from sklearn_textbook.tree.split._listed cimport (
     count_rows,
     listed_rows,
     listed_weight,
+    number_of,
 )
 from sklearn_textbook.tree.split._listed_search cimport (
     Kernel,

@@ -12,7 +12,7 @@ from sklearn_textbook.tree.split._listed cimport (
 from sklearn_textbook.tree.split._types cimport Problem
 
 # The rows of a tree as one list, in which those of a node stand together, and the cells
-# of the whole table; see _counted.pxd and _listed.pxd for what an entry holds.
+# of the whole table; see _listed.pxd for what an entry holds.
 cdef struct ListedTable:
     uint64_t* rows
     int64_t n_rows

@@ -14,7 +14,7 @@ from sklearn_textbook.tree.grow._row_list cimport (
     finish_draw,
     start_draw,
 )
-from sklearn_textbook.tree.split._counted cimport number_of
+from sklearn_textbook.tree.split._listed cimport number_of
 
 
 cdef enum:

@@ -32,7 +32,7 @@ cdef struct RowList:
     void* local_codes
     uint8_t* local_bins
     Span* local_spans
-    # smallest and largest bin of each column in the subtree
+    # smallest and largest bin of each column in the subtree, at the front
     uint8_t* smallest
     uint8_t* largest
     int64_t local_rows
@@ -83,7 +83,10 @@ cdef void finish_draw(Worker* worker, Frame* frame, const Draw* draw) noexcept n
 cdef int64_t draw_columns(
     const Problem* problem, RowList* row_list, Worker* worker, Frame* frame
 ) noexcept nogil
+cdef void find_neighbours(
+    const CountedColumn* column, int64_t n, uint32_t cut, uint32_t* below,
+    uint32_t* above
+) noexcept nogil
 cdef void divide_rows(
-    RowList* row_list, const Frame* frame, const CountedColumn* column, uint32_t cut,
-    bint moves, uint32_t* below, uint32_t* above
+    RowList* row_list, const Frame* frame, const CountedColumn* column, uint32_t cut
 ) noexcept nogil

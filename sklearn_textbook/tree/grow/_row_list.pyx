@@ -10,27 +10,21 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from sklearn_textbook.tree.split._counted cimport (
+    FETCH_AHEAD,
+    FETCH_EARLY,
     MOST_BINS,
+    NUMBER_BITS,
     TILE_COLUMNS,
+    counts_of,
     number_of,
 )
 from sklearn_textbook.tree.split._random cimport child_state, random_below
 
 
-cdef extern from *:
-    """
-    #if defined(__GNUC__) || defined(__clang__)
-    #define FETCH_EARLY(address) __builtin_prefetch(address)
-    #else
-    #define FETCH_EARLY(address) ((void)(address))
-    #endif
-    """
-    void FETCH_EARLY(const void*) noexcept nogil
-
 cdef enum:
     LOCAL_BYTES = 786432  # codes and bins that stay in the cache of one core
     MOST_LOCAL_ROWS = 16384
-    FETCH_AHEAD = 8  # rows that are on their way from memory at a time
+    BLOCK_ROWS = 16  # of any width they fill whole vector units
 
 ctypedef fused Rank:
     uint8_t
@@ -49,7 +43,7 @@ cdef int start_row_list(
     if size > 1:
         width += problem.n_columns
     row_list.local_rows = min(n_rows, MOST_LOCAL_ROWS, LOCAL_BYTES // width)
-    row_list.rows = <uint64_t*>malloc(n_rows * sizeof(uint64_t))
+    row_list.rows = <uint64_t*>malloc((n_rows + FETCH_AHEAD) * sizeof(uint64_t))
     row_list.keys = <uint64_t*>malloc((n_rows + 1) * sizeof(uint64_t))
     row_list.spare = <uint64_t*>malloc((n_rows + 1) * sizeof(uint64_t))
     row_list.columns = <CountedColumn*>malloc(n_slots * sizeof(CountedColumn))
@@ -61,7 +55,7 @@ cdef int start_row_list(
     row_list.local_codes = malloc(row_list.local_rows * problem.n_columns * size + 1)
     row_list.local_bins = <uint8_t*>malloc(row_list.local_rows * problem.n_columns + 1)
     row_list.local_spans = <Span*>malloc(problem.n_columns * sizeof(Span))
-    row_list.smallest = <uint8_t*>malloc(2 * problem.n_columns)
+    row_list.smallest = <uint8_t*>malloc(2 * BLOCK_ROWS * problem.n_columns)
     if (
         row_list.rows == NULL or row_list.keys == NULL or row_list.spare == NULL
         or row_list.columns == NULL or row_list.gathered == NULL
@@ -71,7 +65,7 @@ cdef int start_row_list(
         or row_list.smallest == NULL
     ):
         return -1
-    row_list.largest = row_list.smallest + problem.n_columns
+    row_list.largest = row_list.smallest + BLOCK_ROWS * problem.n_columns
     for i in range(n_slots):
         row_list.columns[i].codes = row_list.gathered + i * n_rows
         row_list.columns[i].bins = row_list.bins + i * (MOST_BINS + 1)
@@ -107,42 +101,60 @@ cdef void copy_codes(
 ) noexcept nogil:
     """Copy the codes of some rows."""
     cdef:
-        int64_t i, j, width = row_list.table.n_columns
-        const Rank* found
+        int64_t i, width = row_list.table.n_columns
     for i in range(n):
         if i + FETCH_AHEAD < n:
             FETCH_EARLY(source + number_of(rows[i + FETCH_AHEAD]) * width)
-        found = source + number_of(rows[i]) * width
-        for j in range(width):
-            target[j] = found[j]
+        memcpy(target, source + number_of(rows[i]) * width, width * sizeof(Rank))
         target += width
 
 
 cdef void copy_bins(
     RowList* row_list, const uint64_t* rows, int64_t n
 ) noexcept nogil:
-    """Copy the bins of some rows, and find the smallest and largest of each column."""
+    """Copy the bins of some rows."""
     cdef:
-        int64_t i, j, width = row_list.table.n_columns
-        uint8_t* smallest = row_list.smallest
-        uint8_t* largest = row_list.largest
+        int64_t i, width = row_list.table.n_columns
         uint8_t* target = row_list.local_bins
-        const uint8_t* found
-    memset(smallest, 0xFF, width)
-    memset(largest, 0, width)
     for i in range(n):
         if i + FETCH_AHEAD < n:
             FETCH_EARLY(
                 row_list.table.row_bins + number_of(rows[i + FETCH_AHEAD]) * width
             )
-        found = row_list.table.row_bins + number_of(rows[i]) * width
-        for j in range(width):
-            target[j] = found[j]
-        # Bytes in a loop of their own: vector units take sixteen at a time.
-        for j in range(width):
-            smallest[j] = found[j] if found[j] < smallest[j] else smallest[j]
-            largest[j] = found[j] if found[j] > largest[j] else largest[j]
+        memcpy(target, row_list.table.row_bins + number_of(rows[i]) * width, width)
         target += width
+
+
+cdef void widen(
+    const uint8_t* low, const uint8_t* high, int64_t n, uint8_t* smallest,
+    uint8_t* largest
+) noexcept nogil:
+    """Widen n ranges by others."""
+    cdef int64_t j
+    # Two loops over bytes: vector units take sixteen at a time.
+    for j in range(n):
+        smallest[j] = low[j] if low[j] < smallest[j] else smallest[j]
+    for j in range(n):
+        largest[j] = high[j] if high[j] > largest[j] else largest[j]
+
+
+cdef void find_extremes(RowList* row_list, int64_t n) noexcept nogil:
+    """Find the smallest and largest of the copied bins of each column."""
+    cdef:
+        int64_t i, width = row_list.table.n_columns, block = BLOCK_ROWS * width
+        int64_t n_blocks = n // BLOCK_ROWS
+        uint8_t* smallest = row_list.smallest
+        uint8_t* largest = row_list.largest
+        const uint8_t* bins = row_list.local_bins
+    memset(smallest, 0xFF, block)
+    memset(largest, 0, block)
+    for i in range(n_blocks):
+        widen(bins + i * block, bins + i * block, block, smallest, largest)
+    for i in range(n_blocks * BLOCK_ROWS, n):
+        widen(bins + i * width, bins + i * width, width, smallest, largest)
+    # Those of the first row of the blocks stand for all.
+    for i in range(1, BLOCK_ROWS):
+        widen(smallest + i * width, largest + i * width, width, smallest, largest)
 
 
 cdef void refine_bins(RowList* row_list, const Rank* codes, int64_t n) noexcept nogil:
@@ -182,6 +194,7 @@ cdef void make_local(RowList* row_list, const Frame* frame) noexcept nogil:
         int64_t i, n = frame.n_rows
     row_list.is_local = True
     copy_bins(row_list, rows, n)
+    find_extremes(row_list, n)
     if table.code_size == 1:
         # Such codes are their own bins.
         memcpy(row_list.local_spans, table.spans, table.n_columns * sizeof(Span))
@@ -198,7 +211,7 @@ cdef void make_local(RowList* row_list, const Frame* frame) noexcept nogil:
         )
         refine_bins[uint32_t](row_list, <const uint32_t*>row_list.local_codes, n)
     for i in range(n):
-        rows[i] = (rows[i] & <uint64_t>0xFFFFFFFF00000000) | <uint64_t>i
+        rows[i] = <uint64_t>i << NUMBER_BITS | counts_of(rows[i])
 
 
 # ------------------------------------------------------------- columns of a node
@@ -392,30 +405,36 @@ cdef int64_t draw_columns(
     return n_visit
 
 
-cdef void divide_rows(
-    RowList* row_list, const Frame* frame, const CountedColumn* column, uint32_t cut,
-    bint moves, uint32_t* below, uint32_t* above
+cdef void find_neighbours(
+    const CountedColumn* column, int64_t n, uint32_t cut, uint32_t* below,
+    uint32_t* above
 ) noexcept nogil:
-    """Rows with codes up to the cut to the front, if they have to move at all. Finds
-    the codes on both sides of the threshold."""
+    """Find the codes on both sides of a threshold."""
     cdef:
-        uint64_t* rows = row_list.rows + frame.start
-        uint64_t* spare = row_list.spare
         const uint32_t* codes = column.codes
         # What a code lacks to the cut, modulo 2^32, is smallest for the code that is
         # next below and largest for the one that is next above. The highest bit is
         # turned, since numbers with a sign are what vector units compare.
         int32_t least = 0x7FFFFFFF, most = -0x7FFFFFFF - 1, gap
-        int64_t i, n_left = 0
-        uint64_t row
-    for i in range(frame.n_rows):
+        int64_t i
+    for i in range(n):
         gap = <int32_t>((cut - codes[i]) ^ <uint32_t>0x80000000)
         least = gap if gap < least else least
         most = gap if gap > most else most
     below[0] = cut - (<uint32_t>least ^ <uint32_t>0x80000000)
     above[0] = cut - (<uint32_t>most ^ <uint32_t>0x80000000)
-    if not moves:
-        return
+
+
+cdef void divide_rows(
+    RowList* row_list, const Frame* frame, const CountedColumn* column, uint32_t cut
+) noexcept nogil:
+    """Rows with codes up to the cut to the front."""
+    cdef:
+        uint64_t* rows = row_list.rows + frame.start
+        uint64_t* spare = row_list.spare
+        const uint32_t* codes = column.codes
+        int64_t i, n_left = 0
+        uint64_t row
     for i in range(frame.n_rows):
         row = rows[i]
         rows[n_left] = row

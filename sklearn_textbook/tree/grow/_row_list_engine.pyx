@@ -38,7 +38,9 @@ from sklearn_textbook.tree.grow._row_list cimport (
     RowList,
     Span,
     divide_rows,
+    find_neighbours,
     free_row_list,
+    gather_codes,
     make_local,
     start_row_list,
 )
@@ -52,8 +54,11 @@ from sklearn_textbook.tree.grow._workers cimport (
     start_worker,
 )
 from sklearn_textbook.tree.split._counted cimport (
+    COUNT_MASK,
     FEW_ROWS,
     Contest,
+    CountedColumn,
+    make_row,
     ones_in,
     rows_in,
     weight_in,
@@ -75,9 +80,7 @@ from sklearn_textbook.tree.grow.layout import NODE_DTYPE, SURROGATE_DTYPE
 
 
 cdef enum:
-    # An entry has 16 bits for a weight, and counts have 21 for a sum of them.
-    LARGEST_WEIGHT = 0xFFFF
-    LARGEST_TOTAL = 0x1FFFFF
+    LARGEST_TOTAL = COUNT_MASK  # that counts can hold
     COPIES_PAY = 6  # copies of codes pay up to so many columns per one that is tried
 
 
@@ -100,6 +103,24 @@ cdef void measure_both(
     children.sums[3] = view.totals.sums[1] - children.sums[1]
     for child in range(2):
         finish_classes(problem, view, child, children)
+
+
+cdef void divide(
+    RowList* row_list, const Frame* frame, const Contest* contest, bint moves,
+    uint32_t* below, uint32_t* above
+) noexcept nogil:
+    """Divide the rows, if they have to move at all. Finds the codes on both sides of
+    the threshold."""
+    cdef CountedColumn* column = &row_list.columns[contest.place]
+    if (moves or not contest.is_between) and not column.is_gathered:
+        gather_codes(row_list, frame, column)
+    if contest.is_between:
+        below[0] = contest.cut
+        above[0] = contest.above
+    else:
+        find_neighbours(column, frame.n_rows, contest.cut, below, above)
+    if moves:
+        divide_rows(row_list, frame, column, contest.cut)
 
 
 cdef int split_node(
@@ -138,9 +159,8 @@ cdef int split_node(
             problem, children.n_rows[child], children.weight[child], frame.depth + 1,
             children.is_pure[child]
         )
-    divide_rows(
-        row_list, frame, &row_list.columns[contest.place], contest.cut,
-        not (is_leaf[0] and is_leaf[1]), &below, &above
+    divide(
+        row_list, frame, &contest, not (is_leaf[0] and is_leaf[1]), &below, &above
     )
     node = &worker.buffer.nodes[frame.node]
     node.first_child = first
@@ -218,13 +238,11 @@ cdef bint list_weighted_rows(
         bint fits = True
     for row in range(n_table_rows):
         share = <int64_t>weight[row]
-        if not 0 <= weight[row] <= LARGEST_WEIGHT:
+        if not 0 <= weight[row] <= LARGEST_TOTAL:
             return False
         fits = fits and share == weight[row]
         # Written anyway, and kept if the row has a weight: nobody guesses which have.
-        rows[n] = <uint64_t>share << 48 | <uint64_t>(share * label[row]) << 32 | (
-            <uint64_t>row
-        )
+        rows[n] = make_row(row, share, share * label[row])
         n += share > 0
         total += share
         ones += share * label[row]
@@ -317,9 +335,7 @@ cdef class ListGrower:
             totals[2] = 0
             with nogil:
                 for row in range(n):
-                    rows[row] = <uint64_t>1 << 48 | <uint64_t>label[row] << 32 | (
-                        <uint64_t>row
-                    )
+                    rows[row] = make_row(row, 1, label[row])
                     totals[2] += label[row]
         elif weight.dtype == np.int64:
             whole = weight

@@ -121,7 +121,7 @@ cdef int64_t count_drawn(
             break
         count_columns(
             row_bins, problem.n_columns, row_list.rows + frame.start, frame.n_rows,
-            columns, n, coarseness, row_list.tile
+            columns, n, coarseness, not row_list.is_local, row_list.tile
         )
         for i in range(n):
             if not differs(
@@ -181,7 +181,7 @@ cdef void search_columns(
             else:
                 n_collected = collect_rows(
                     row_bins + column.number, problem.n_columns, rows, n, coarseness,
-                    is_open, row_list.keys
+                    not row_list.is_local, is_open, row_list.keys
                 )
                 add_codes(row_list, frame, column, row_list.keys, n_collected)
             sort_keys(
@@ -213,6 +213,3 @@ cdef void find_division(
                 problem, contest, &row_list.columns[i], <int32_t>i,
                 row_list.rows + frame.start, frame.n_rows, row_list.keys
             )
-    if contest.best.column >= 0 and not row_list.columns[contest.place].is_gathered:
-        # The rows are divided by their codes.
-        gather_codes(row_list, frame, &row_list.columns[contest.place])

@@ -39,6 +39,7 @@ LARGEST_LISTED_WEIGHT = 2**16 - 1
 LARGEST_LISTED_TOTAL = 2**21 - 1
 MOST_LISTED_ROWS = 2**25
 MOST_LISTED_CLASSES = 2**16
+MOST_COUNTED_ROWS = 2**21  # in the table, where a list counts two classes
 
 
 CHOICES = {"gain": 1, "above-average": 2, "plain": 3}
@@ -184,12 +185,13 @@ def serves_list(table, target, rules, weight):
     )
 
 
-def counts_two_classes(target, rules):
+def counts_two_classes(table, target, rules):
     """Tell whether a list of rows can be counted by two classes alone."""
     return (
         rules.criterion == "gini"
         and not rules.random_splitter
         and target.n_classes[0] == 2
+        and table.n_rows <= MOST_COUNTED_ROWS
     )
 
 
@@ -271,7 +273,7 @@ def grow_tree(table, target, rules, *, sample_weight=None, random_state=0, n_thr
         weight = np.ones(target.n_rows) if weight is None else weight.copy()
     settings = _collect_settings(table, target, rules, weight, row_number, random_state)
     if choose_engine(table, target, rules, weight) == "row-list":
-        if counts_two_classes(target, rules):
+        if counts_two_classes(table, target, rules):
             grown = grow_from_list(settings | describe_ranks(table) | rows)
         else:
             settings |= describe_cells(table, rules) | rows

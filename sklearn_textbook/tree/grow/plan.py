@@ -63,7 +63,7 @@ class GrowthPlan:
             "all_labels": target.codes,
             "all_values": target.values,
         }
-        if counts_two_classes(target, rules):
+        if counts_two_classes(table, target, rules):
             self._settings |= describe_ranks(table) | {"scan": SCANS["binary"]}
         else:
             self._settings |= describe_cells(table, rules)

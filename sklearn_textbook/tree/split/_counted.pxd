@@ -4,17 +4,29 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from sklearn_textbook.tree.split._types cimport NodeView, Problem, Split
 
-# One row of a node: its weight (16 bits), the part of it in the second class (16),
-# its number (32).
-#
 # Counts of a set of rows: rows, weight, weight of the second class, 21 bits each. One
 # addition counts a row; sums of counts are counts, whatever their order.
+#
+# One row of a node: its counts, of which that of rows takes one bit, and above them its
+# number (21 bits).
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__) || defined(__clang__)
+    #define FETCH_EARLY(address) __builtin_prefetch(address)
+    #else
+    #define FETCH_EARLY(address) ((void)(address))
+    #endif
+    """
+    void FETCH_EARLY(const void*) noexcept nogil
 
 cdef enum:
     COUNT_BITS = 21
     COUNT_MASK = 0x1FFFFF
+    NUMBER_BITS = 43  # below the number of a row
     MOST_BINS = 256  # a bin's number fits into a byte
     TILE_COLUMNS = 4  # columns that are counted in one pass
+    FETCH_AHEAD = 16  # rows that are on their way from memory at a time
     FEW_ROWS = 64  # nodes up to this size are sorted; keys have 6 bits for them
 
 # A column that is tried in the node at hand.
@@ -49,18 +61,28 @@ cdef struct Contest:
     double bound  # what d^2 / (k (n - k)) must exceed
     Split best
     int32_t place  # which of the columns is the best
-    uint32_t cut  # rows with codes up to this one go to child 0
+    # rows with codes up to the cut go to child 0; if it lies between two rows that are
+    # next to each other, the cut is the code of the one, and above that of the other
+    uint32_t cut
+    uint32_t above
+    bint is_between
     uint64_t counts  # of child 0
 
-cdef inline uint32_t number_of(uint64_t row) noexcept nogil:
-    return <uint32_t>row
+cdef inline uint64_t make_row(
+    int64_t number, int64_t weight, int64_t ones
+) noexcept nogil:
+    return (
+        <uint64_t>number << NUMBER_BITS
+        | <uint64_t>1 << (2 * COUNT_BITS)
+        | <uint64_t>weight << COUNT_BITS
+        | <uint64_t>ones
+    )
+
+cdef inline int64_t number_of(uint64_t row) noexcept nogil:
+    return <int64_t>(row >> NUMBER_BITS)
 
 cdef inline uint64_t counts_of(uint64_t row) noexcept nogil:
-    return (
-        <uint64_t>1 << (2 * COUNT_BITS)
-        | (row >> 48) << COUNT_BITS
-        | ((row >> 32) & 0xFFFF)
-    )
+    return row & ((<uint64_t>1 << NUMBER_BITS) - 1)
 
 cdef inline int64_t rows_in(uint64_t counts) noexcept nogil:
     return <int64_t>(counts >> (2 * COUNT_BITS))
@@ -84,7 +106,7 @@ cdef void start_contest(
 ) noexcept nogil
 cdef void try_division(
     const Problem* problem, Contest* contest, int32_t place, uint64_t counts,
-    uint32_t code
+    uint32_t cut, uint32_t above, bint is_between
 ) noexcept nogil
 cdef void walk_up(
     const Problem* problem, Contest* contest, int32_t place, uint32_t smallest,

@@ -37,7 +37,7 @@ cdef void start_contest(
 
 cdef void try_division(
     const Problem* problem, Contest* contest, int32_t place, uint64_t counts,
-    uint32_t code
+    uint32_t cut, uint32_t above, bint is_between
 ) noexcept nogil:
     """Take the division with these counts on the left if it is better."""
     cdef:
@@ -52,7 +52,9 @@ cdef void try_division(
     score = 2.0 * (d * d / (k * (n - k))) / n
     take(&contest.best, score, rows_in(counts), -1)
     contest.place = place
-    contest.cut = code
+    contest.cut = cut
+    contest.above = above
+    contest.is_between = is_between
     contest.counts = counts
     contest.bound = raise_bound(problem, contest)
 
@@ -73,7 +75,9 @@ cdef void walk_up(
         k = <double><int32_t>weight_in(counts)
         d = <double><int32_t>ones_in(counts) * weight - t * k
         if d * d > bound * (k * (weight - k)) and above != code:
-            try_division(problem, contest, place, counts, smallest + code)
+            try_division(
+                problem, contest, place, counts, smallest + code, smallest + above, True
+            )
             bound = contest.bound
         code = above
 
@@ -153,7 +157,7 @@ cdef void rank_by_counting(
         short_keys[i] = <int16_t>(
             (((column.codes[i] - column.lowest) >> shift) << 6 | <uint32_t>i) - 0x8000
         )
-    size = 8 if n <= 8 else 16 if n <= 16 else 32 if n <= 32 else FEW_ROWS
+    size = 8 if n <= 8 else (n + 15) // 16 * 16
     for i in range(n, size):
         short_keys[i] = 0x7FFF
     # Numbers that the compiler knows, so that all places stay in registers.
@@ -163,6 +167,8 @@ cdef void rank_by_counting(
         count_smaller(short_keys, n, 16, places)
     elif size == 32:
         count_smaller(short_keys, n, 32, places)
+    elif size == 48:
+        count_smaller(short_keys, n, 48, places)
     else:
         count_smaller(short_keys, n, FEW_ROWS, places)
     for i in range(n):

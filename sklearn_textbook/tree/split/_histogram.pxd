@@ -11,7 +11,8 @@ cdef int32_t choose_coarseness(int64_t n) noexcept nogil
 cdef void choose_bins(CountedColumn* column, int64_t n) noexcept nogil
 cdef void count_columns(
     const uint8_t* row_bins, int64_t width, const uint64_t* rows, int64_t n,
-    CountedColumn** columns, int64_t n_columns, int32_t coarseness, uint64_t* tile
+    CountedColumn** columns, int64_t n_columns, int32_t coarseness, bint is_far,
+    uint64_t* tile
 ) noexcept nogil
 cdef void count_codes(
     const CountedColumn* column, const uint64_t* rows, int64_t n, uint64_t* tile
@@ -27,7 +28,7 @@ cdef int64_t collect_coded_rows(
 ) noexcept nogil
 cdef int64_t collect_rows(
     const uint8_t* bins, int64_t width, const uint64_t* rows, int64_t n,
-    int32_t coarseness, const uint8_t* is_open, uint64_t* keys
+    int32_t coarseness, bint is_far, const uint8_t* is_open, uint64_t* keys
 ) noexcept nogil
 cdef void try_column(
     const Problem* problem, Contest* contest, const CountedColumn* column,

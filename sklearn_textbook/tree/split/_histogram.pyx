@@ -13,6 +13,8 @@ from libc.string cimport memset
 from sklearn_textbook.tree.split._counted cimport (
     COUNT_BITS,
     COUNT_MASK,
+    FETCH_AHEAD,
+    FETCH_EARLY,
     MOST_BINS,
     TILE_COLUMNS,
     counts_of,
@@ -59,7 +61,7 @@ cdef void choose_bins(CountedColumn* column, int64_t n) noexcept nogil:
 
 cdef inline void count_four(
     const uint8_t* row_bins, int64_t width, const uint64_t* rows, int64_t n,
-    CountedColumn** columns, int32_t coarseness, uint64_t* tile
+    CountedColumn** columns, int32_t coarseness, bint is_far, uint64_t* tile
 ) noexcept nogil:
     """Four columns in one pass: their bins stand in the same line of the cache."""
     cdef:
@@ -72,6 +74,8 @@ cdef inline void count_four(
     for i in range(n):
         place = number_of(rows[i]) * width
         counts = counts_of(rows[i])
+        if is_far:
+            FETCH_EARLY(row_bins + number_of(rows[i + FETCH_AHEAD]) * width)
         tile[first[place] >> coarseness] += counts
         tile[MOST_BINS + (second[place] >> coarseness)] += counts
         tile[2 * MOST_BINS + (third[place] >> coarseness)] += counts
@@ -80,7 +84,8 @@ cdef inline void count_four(
 
 cdef void count_columns(
     const uint8_t* row_bins, int64_t width, const uint64_t* rows, int64_t n,
-    CountedColumn** columns, int64_t n_columns, int32_t coarseness, uint64_t* tile
+    CountedColumn** columns, int64_t n_columns, int32_t coarseness, bint is_far,
+    uint64_t* tile
 ) noexcept nogil:
     """Count the rows of up to four columns; MOST_BINS entries of the tile for each."""
     cdef:
@@ -97,10 +102,13 @@ cdef void count_columns(
     # A column that is counted twice costs less than a pass of its own for another.
     for i in range(TILE_COLUMNS):
         all_columns[i] = columns[min(i, n_columns - 1)]
-    if coarseness == 0:
-        count_four(row_bins, width, rows, n, all_columns, 0, tile)
+    # Numbers that the compiler knows make loops of their own.
+    if coarseness > 0:
+        count_four(row_bins, width, rows, n, all_columns, coarseness, False, tile)
+    elif is_far:
+        count_four(row_bins, width, rows, n, all_columns, 0, True, tile)
     else:
-        count_four(row_bins, width, rows, n, all_columns, coarseness, tile)
+        count_four(row_bins, width, rows, n, all_columns, 0, False, tile)
 
 
 cdef void count_codes(
@@ -239,10 +247,16 @@ cdef int64_t collect_coded_rows(
 
 cdef int64_t collect_rows(
     const uint8_t* bins, int64_t width, const uint64_t* rows, int64_t n,
-    int32_t coarseness, const uint8_t* is_open, uint64_t* keys
+    int32_t coarseness, bint is_far, const uint8_t* is_open, uint64_t* keys
 ) noexcept nogil:
     """The rows whose bin in a column is open, without their codes."""
     cdef int64_t i, n_collected = 0
+    if is_far and coarseness == 0:
+        for i in range(n):
+            FETCH_EARLY(bins + number_of(rows[i + FETCH_AHEAD]) * width)
+            keys[n_collected] = <uint64_t>i
+            n_collected += is_open[bins[number_of(rows[i]) * width]]
+        return n_collected
     for i in range(n):
         keys[n_collected] = <uint64_t>i
         n_collected += is_open[bins[number_of(rows[i]) * width] >> coarseness]
@@ -270,5 +284,5 @@ cdef void try_column(
         if cross[b + 1] * cross[b + 1] > contest.bound * area[b + 1]:
             try_division(
                 problem, contest, place, column.bins[b + 1],
-                column.smallest + (<uint32_t>(b + 1) << column.shift) - 1
+                column.smallest + (<uint32_t>(b + 1) << column.shift) - 1, 0, False
             )

@@ -3,10 +3,11 @@
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-from sklearn_textbook.tree.split._counted cimport rows_in, weight_in
+from sklearn_textbook.tree.split._counted cimport COUNT_BITS, rows_in, weight_in
 from sklearn_textbook.tree.split._types cimport NodeView, Split
 
-# What the 16 bits beside the weight of a listed row mean; see _counted.pxd.
+# One row of a node: its weight (16 bits), 16 bits more, its number (32). What the 16
+# bits more mean:
 cdef enum ListKind:
     LISTED_TWO_CLASSES = 0  # the part of the weight in the second class
     LISTED_CLASSES = 1  # the class
@@ -44,6 +45,16 @@ cdef struct Division:
     const ListedColumn* column
     uint32_t cut  # rows with codes up to this one go to child 0
     const double* values
+
+cdef inline uint32_t number_of(uint64_t row) noexcept nogil:
+    return <uint32_t>row
+
+cdef inline uint64_t counts_of(uint64_t row) noexcept nogil:
+    return (
+        <uint64_t>1 << (2 * COUNT_BITS)
+        | (row >> 48) << COUNT_BITS
+        | ((row >> 32) & 0xFFFF)
+    )
 
 cdef inline uint64_t rows_and_weight(uint64_t row) noexcept nogil:
     return <uint64_t>1 << 32 | row >> 48

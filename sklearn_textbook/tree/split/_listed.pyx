@@ -6,8 +6,6 @@ Sums of these are whole numbers, so they do not depend on the order of the list.
 from libc.math cimport fabs, sqrt
 from libc.string cimport memcpy, memset
 
-from sklearn_textbook.tree.split._counted cimport counts_of, number_of
-
 
 cdef enum:
     MOST_BITS = 50  # of a residual
