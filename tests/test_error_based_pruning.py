@@ -34,7 +34,7 @@ from tests.reference.compare import (
 from tests.tree_builders import make_nodes, make_tree, write_level_map
 
 N_CHUNKS = count_chunks(3)
-CASES_PER_CHUNK = 40
+CASES_PER_CHUNK = 60
 
 MEASURES = ("n_samples", "weight", "impurity", "improvement")
 

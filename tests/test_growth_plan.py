@@ -7,6 +7,7 @@ import pytest
 from sklearn.datasets import make_classification, make_regression
 
 from sklearn_textbook.tree.grow import grow
+from sklearn_textbook.tree.grow._listed_engine import RowsGrower
 from sklearn_textbook.tree.grow.grow import GrowthRules, choose_engine, grow_tree
 from sklearn_textbook.tree.grow.plan import GrowthPlan
 from tests.growth_cases import (
@@ -122,7 +123,7 @@ def test_tables_whose_row_numbers_do_not_fit(monkeypatch):
     expected = make_plan().grow(draw_counts(0), 0)
     monkeypatch.setattr(grow, "MOST_COUNTED_ROWS", 499)
     plan = make_plan()
-    assert plan._settings is None
+    assert plan._engine is RowsGrower
     assert choose_engine(plan.table, plan.target, plan.rules, None) == "row-list"
     assert_equal_trees(expected, plan.grow(draw_counts(0), 0))
 

@@ -18,10 +18,10 @@ class AskingGrower(Grower):
     def find_split(self, *_):
         """Makes a leaf of every node that ``make_node`` makes."""
 
-    def grow(self, pieces, arrived, depth=0, parent=None, is_divided=False):
+    def grow(self, pieces, arrived, path=(), parent=None, is_divided=False):
         """A node and, if the other rows agree, all that is below it."""
-        node = self.make_node(pieces, depth, parent, is_divided)
-        split = super().find_split(pieces, depth, is_divided) if pieces else None
+        node = self.make_node(pieces, path, parent, is_divided)
+        split = super().find_split(pieces, path, is_divided) if pieces else None
         if split is None:
             return node
         branches = spread_missing(split["known"], split["missing"])
@@ -30,7 +30,10 @@ class AskingGrower(Grower):
         divided["kind"] = self.columns[split["feature"]].kind
         divided["missing_branch"] = FRACTIONAL
         parts, staying = self.send(divided, branches, arrived)
-        leaves = [self.make_node(branch, depth + 1, node, True) for branch in branches]
+        leaves = [
+            self.make_node(branch, (*path, number), node, True)
+            for number, branch in enumerate(branches)
+        ]
         below = sum(map(count_errors, leaves, parts)) + count_errors(node, staying)
         gain = count_errors(node, arrived) - below
         if gain < -TOLERANCE or (gain <= TOLERANCE and self.tie == "prune"):
@@ -39,8 +42,8 @@ class AskingGrower(Grower):
         divided["improvement"] = max(0.0, node["impurity"] - left)
         is_divided = is_divided or bool(split["missing"])
         divided["children"] = [
-            self.grow(branch, part, depth + 1, divided, is_divided)
-            for branch, part in zip(branches, parts, strict=True)
+            self.grow(branch, part, (*path, number), divided, is_divided)
+            for number, (branch, part) in enumerate(zip(branches, parts, strict=True))
         ]
         return divided
 

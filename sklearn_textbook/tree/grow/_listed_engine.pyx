@@ -56,13 +56,14 @@ from sklearn_textbook.tree.grow._workers cimport (
     free_worker,
     start_worker,
 )
-from sklearn_textbook.tree.split._counted cimport FEW_ROWS, number_of
+from sklearn_textbook.tree.split._counted cimport FEW_ROWS
 from sklearn_textbook.tree.split._listed cimport (
     LISTED_CLASSES,
     LISTED_TWO_CLASSES,
     LISTED_VALUES,
     Division,
     clear_division,
+    number_of,
 )
 from sklearn_textbook.tree.split._types cimport (
     Codes,

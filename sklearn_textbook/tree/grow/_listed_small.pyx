@@ -24,8 +24,7 @@ from sklearn_textbook.tree.grow._node cimport (
     improvement_of,
     must_be_leaf,
 )
-from sklearn_textbook.tree.split._counted cimport number_of
-from sklearn_textbook.tree.split._listed cimport LISTED_VALUES
+from sklearn_textbook.tree.split._listed cimport LISTED_VALUES, number_of
 from sklearn_textbook.tree.split._random cimport (
     child_state,
     random_below,
