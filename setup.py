@@ -200,6 +200,11 @@ def write_if_changed(path, text):
 class BuildExtensions(build_ext):
     """Translates the Cython files and compiles them with one set of flags."""
 
+    def finalize_options(self):
+        super().finalize_options()
+        if not self.parallel:
+            self.parallel = os.cpu_count()
+
     def build_extensions(self):
         sources = [source for ext in self.extensions for source in ext.sources]
         missing = [source for source in sources if not Path(source).exists()]

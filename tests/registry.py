@@ -50,9 +50,11 @@ INSTANCES = {
         BaggingClassifier(ID3Classifier(), 3, bootstrap_features=True),
         BaggingClassifier(CARTClassifier(pruning="out-of-bag"), 3, max_features=0.7),
         BaggingClassifier(FAST_LOGISTIC, 3, random_state=0),
-        BaggingClassifier(KNeighborsClassifier(), 3, n_jobs=1),
+        BaggingClassifier(KNeighborsClassifier(), 3, n_jobs=1, random_state=0),
         BaggingClassifier(SVC(), 3, random_state=0),
-        BaggingClassifier(make_pipeline(StandardScaler(), GaussianNB()), 3),
+        BaggingClassifier(
+            make_pipeline(StandardScaler(), GaussianNB()), 3, random_state=0
+        ),
     ],
     "BaggingRegressor": [
         BaggingRegressor(n_estimators=FEW),
@@ -60,7 +62,9 @@ INSTANCES = {
         BaggingRegressor(
             KNeighborsRegressor(), 3, bootstrap_features=True, random_state=0
         ),
-        BaggingRegressor(make_pipeline(StandardScaler(), LinearRegression()), 3),
+        BaggingRegressor(
+            make_pipeline(StandardScaler(), LinearRegression()), 3, random_state=0
+        ),
     ],
     "C45Classifier": [
         C45Classifier(),
