@@ -49,18 +49,12 @@ def count_lacking(n_estimators, n_members):
     return n_estimators - n_members
 
 
-def warn_of_no_lack(stacklevel=4):
-    """Warn of a warm start that has nothing to add.
-
-    Parameters
-    ----------
-    stacklevel : int, default=4
-        Calls up to that of ``fit``, as ``warnings.warn`` counts them.
-    """
+def warn_of_no_lack():
+    """Warn of a warm start that has nothing to add."""
     warnings.warn(
         "Warm-start fitting without increasing n_estimators does not fit new trees.",
         UserWarning,
-        stacklevel=stacklevel + 1,
+        stacklevel=5,  # who called fit
     )
 
 

@@ -164,8 +164,14 @@ class MemberGrower:
         weight = self._multiply(weight)
         rows = Rows(rows.matrix, target, weight, weight)
         if columns is not None:
-            rows = replace(rows, matrix=rows.matrix[:, columns])
             self._restrict(member, columns)
+            if (
+                pruner is not None
+                or estimates_empty_nodes
+                or (not member._grows_over_weightless_rows)
+            ):
+                # Nobody else looks at the matrix, of which this is a copy.
+                rows = replace(rows, matrix=rows.matrix[:, columns])
         is_bag_pruner = isinstance(pruner, OutOfBagPruning)
         holds_out = pruner is not None and not is_bag_pruner
         out_of_bag = validation = None
