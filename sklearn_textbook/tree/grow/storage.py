@@ -24,7 +24,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from sklearn_textbook.tree.grow._storage import add_up
+from sklearn_textbook.tree.grow._storage import (
+    add_up,
+    adds_up,
+    compute_gini,
+    list_parents,
+    list_shape,
+    read_inner,
+    read_measures,
+    take_leaves,
+)
+from sklearn_textbook.tree.grow._storage import (
+    compute_decrease as compute_two_way_decrease,
+)
 from sklearn_textbook.tree.grow.layout import NODE_DTYPE
 
 # What a leaf has in the columns that mean something in inner nodes only.
@@ -37,6 +49,7 @@ _LEAF_ENTRIES = {
     "impurity": 0.0,
     "improvement": 0.0,
 }
+_INNER = ("feature", "missing_branch", "kind", "map_start", "threshold")
 # Whole numbers up to here are exact in double precision.
 _MOST_WHOLE = 2.0**53
 # A number in bytes, and with the number of its node.
@@ -63,18 +76,23 @@ def store_nodes(nodes, statistics):
         For each column, by name, how it is kept and the arrays. What follows from
         other columns is not there. ``n_children`` is an array.
     """
+    nodes = np.ascontiguousarray(nodes)
+    statistics = np.ascontiguousarray(statistics)
     shape = Shape(nodes["n_children"])
     stored = {"n_children": narrow(shape.n_children)}
     for name in ("first_child", "parent"):
         if not is_same(nodes[name], getattr(shape, name)):
             stored[name] = "all", narrow(nodes[name])
-    for name in ("feature", "missing_branch", "kind", "map_start", "threshold"):
-        stored[name] = _store_inner(nodes[name], shape, _LEAF_ENTRIES[name])
-    # Those that are read more than once, with their entries side by side.
-    columns = {
-        name: np.ascontiguousarray(nodes[name])
-        for name in ("n_samples", "weight", "impurity", "improvement")
-    }
+    # A loop over the records each, which are too large to be read column by column.
+    inner, is_usual = read_inner(nodes, [_LEAF_ENTRIES[name] for name in _INNER])
+    for name, column, usual in zip(_INNER, inner, is_usual, strict=True):
+        stored[name] = (
+            ("inner", _narrow_equal(column))
+            if usual
+            else ("all", _narrow_equal(nodes[name]))
+        )
+    names = ("n_samples", "weight", "impurity", "improvement")
+    columns = dict(zip(names, read_measures(nodes), strict=True))
     stored["n_samples"] = _store_sums(columns["n_samples"], shape)
     stored["statistics"] = _store_sums(statistics, shape)
     stored["weight"] = _store_weight(columns, statistics, shape)
@@ -107,7 +125,7 @@ def restore_nodes(stored):
     nodes["n_children"] = shape.n_children
     for name in ("first_child", "parent"):
         nodes[name] = stored[name][1] if name in stored else getattr(shape, name)
-    for name in ("feature", "missing_branch", "kind", "map_start", "threshold"):
+    for name in _INNER:
         nodes[name] = _restore(stored, name, shape)
     nodes["n_samples"] = _restore_sums(stored["n_samples"], shape)
     statistics = _restore_sums(stored["statistics"], shape).astype(np.float64)
@@ -119,9 +137,13 @@ def restore_nodes(stored):
     else:
         nodes["weight"] = _restore_sums(stored["weight"], shape)
     columns = {"weight": np.ascontiguousarray(nodes["weight"])}
-    columns["impurity"] = nodes["impurity"] = _restore_guessed(
-        stored, "impurity", shape, compute_gini, statistics, columns["weight"]
+    columns["impurity"] = np.ascontiguousarray(
+        _restore_guessed(
+            stored, "impurity", shape, compute_gini, statistics, columns["weight"]
+        ),
+        dtype=np.float64,
     )
+    nodes["impurity"] = columns["impurity"]
     nodes["improvement"] = _restore_guessed(
         stored, "improvement", shape, compute_decrease, columns, shape
     )
@@ -186,21 +208,17 @@ class Shape:
     def __init__(self, n_children):
         self.n_children = np.asarray(n_children).astype(np.int32)
         self.n_nodes = len(self.n_children)
-        is_inner = self.n_children > 0
-        self.inner, self.leaves = np.flatnonzero(is_inner), np.flatnonzero(~is_inner)
-        # Where the children of each inner node start, the root left out.
-        count = self.n_children[self.inner]
-        self.starts = np.cumsum(count) - count
-        self.first_child = np.full(self.n_nodes, -1, dtype=np.int32)
-        self.first_child[self.inner] = self.starts + 1
-        # Whether these are numbers of children of a tree, breadth first.
-        self.is_sound = bool(
-            self.n_nodes == 1 + count.sum() and np.all(self.starts >= self.inner)
+        # Where the children of each inner node start, the root left out; and whether
+        # these are numbers of children of a tree, breadth first.
+        self.inner, self.leaves, self.starts, self.first_child, self.is_sound = (
+            list_shape(self.n_children)
         )
 
     @property
     def parent(self):
         """Number of the parent of every node, -1 at the root."""
+        if self.is_sound:
+            return list_parents(self.n_children)
         parent = np.repeat(np.arange(self.n_nodes, dtype=np.int32), self.n_children)
         return np.concatenate([np.full(1, -1, dtype=np.int32), parent])
 
@@ -304,13 +322,11 @@ def _store_inner(column, shape, leaf_entry):
 # ----------------------------------------------------------------- what adds up
 def _store_sums(column, shape):
     """Keep the leaves' numbers if they are whole and add up to those of the others."""
-    leaves = narrow(column[shape.leaves])
-    if leaves.dtype.kind in "iu" and shape.is_sound:
-        sums = column[shape.inner]
-        if len(sums) == 0 or is_same(
-            np.add.reduceat(column[1:], shape.starts, axis=0), sums
-        ):
-            return "leaves", leaves
+    rows = np.ascontiguousarray(column).reshape(shape.n_nodes, -1)
+    leaves = narrow(take_leaves(shape.leaves, rows))
+    is_whole = leaves.dtype.kind in "iu"
+    if is_whole and shape.is_sound and adds_up(shape.n_children, rows):
+        return "leaves", leaves.reshape(-1, *column.shape[1:])
     return "all", narrow(column)
 
 
@@ -344,31 +360,13 @@ def add_classes(statistics):
 
 
 # ----------------------------------------------------------------- what is computed
-def compute_gini(statistics, weight):
-    """Compute the Gini impurity of all nodes as growing does, in the same order."""
-    n_nodes, n_outputs, n_statistics = statistics.shape
-    total = np.zeros(n_nodes)
-    for output in range(n_outputs):
-        squares = np.zeros(n_nodes)
-        for k in range(n_statistics):
-            share = statistics[:, output, k] / weight
-            squares += share * share
-        total += 1.0 - squares
-    return total / n_outputs
-
-
 def compute_decrease(columns, shape):
-    """Compute the decrease of the impurity by two-way splits as growing does."""
-    weight, impurity = columns["weight"], columns["impurity"]
-    decrease = np.zeros(shape.n_nodes)
-    if not shape.is_sound or np.any(shape.n_children > 2):
-        return decrease
-    first = shape.starts + 1
-    left = impurity[shape.inner]
-    for child in (first, first + 1):
-        left = left - weight[child] / weight[shape.inner] * impurity[child]
-    decrease[shape.inner] = np.where(left > 0.0, left, 0.0)
-    return decrease
+    """Compute the decrease of the impurity by all splits, if all are two-way."""
+    if not shape.is_sound or not np.isin(shape.n_children, (0, 2)).all():
+        return np.zeros(shape.n_nodes)
+    return compute_two_way_decrease(
+        shape.n_children, columns["weight"], columns["impurity"]
+    )
 
 
 def _store_guessed(name, column, guess, shape):
