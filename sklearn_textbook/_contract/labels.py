@@ -135,6 +135,58 @@ def encode_known_labels(y, classes, name="y"):
     return codes
 
 
+def decode_labels(codes, classes):
+    """Look up the labels of class numbers.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (n_rows, n_outputs)
+        Class numbers.
+    classes : list of ndarray
+        The sorted classes of each output.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_rows,) or (n_rows, n_outputs)
+        Their labels; one column is given as such.
+    """
+    columns = [
+        known.take(numbers) for known, numbers in zip(classes, codes.T, strict=True)
+    ]
+    return columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
+
+
+def split_shares(shares, n_classes):
+    """Give class shares as scikit-learn does: a list for several outputs.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (n_rows, n_outputs, max_n_classes)
+        Shares of the classes.
+    n_classes : int, or sequence of int
+        Number of classes of each output.
+
+    Returns
+    -------
+    shares : ndarray of shape (n_rows, n_classes), or list of such arrays
+        The same, without classes that an output has not.
+    """
+    if shares.shape[1] == 1:
+        return shares[:, 0]
+    return [
+        np.ascontiguousarray(shares[:, output, :number])
+        for output, number in enumerate(n_classes)
+    ]
+
+
+def take_logarithms(shares):
+    """Natural logarithms of shares, or of a list of them; ``-inf`` for 0."""
+    if isinstance(shares, list):
+        return [take_logarithms(of_output) for of_output in shares]
+    with np.errstate(divide="ignore"):
+        return np.log(shares)
+
+
 def _find_places(labels, known):
     """Places of labels among known classes, and whether they are there."""
     if labels.dtype.kind in "biuf" and known.dtype.kind in "biuf":

@@ -42,7 +42,7 @@ def weigh_classes(class_weight, labels, sample_weight):
     ----------
     class_weight : dict, list of dict, or "balanced"
         Weights of classes; "balanced" gives all classes the same total weight.
-    labels : ndarray of shape (n_rows, n_outputs)
+    labels : ndarray of shape (n_rows,) or (n_rows, n_outputs)
         The rows' classes.
     sample_weight : ndarray of float64, shape (n_rows,), or None
         Weights of the rows, by which "balanced" counts them.
@@ -53,10 +53,9 @@ def weigh_classes(class_weight, labels, sample_weight):
         Product over the outputs.
     """
     if not isinstance(class_weight, str):
-        single = labels[:, 0] if labels.shape[1] == 1 else labels
-        return compute_sample_weight(class_weight, single)
+        return compute_sample_weight(class_weight, labels)
     weight = np.ones(len(labels))
-    for of_output in labels.T:
+    for of_output in labels.reshape(len(labels), -1).T:
         codes = np.unique(of_output, return_inverse=True)[1]
         totals = np.bincount(codes, weights=sample_weight)
         # A class whose rows all weigh nothing is not there.

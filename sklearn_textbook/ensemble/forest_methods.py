@@ -7,6 +7,11 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.multiclass import type_of_target
 
+from sklearn_textbook._contract.labels import (
+    decode_labels,
+    split_shares,
+    take_logarithms,
+)
 from sklearn_textbook._contract.parameters import check_choice
 from sklearn_textbook.ensemble.class_weights import check_class_weight, weigh_classes
 from sklearn_textbook.ensemble.forest import CART_PARAMETERS
@@ -99,7 +104,9 @@ class ForestClassifierMethods(ClassifierMixin):
             return weight, codes[:, 0] if codes.shape[1] == 1 else codes
         preset = isinstance(self.class_weight, str)
         class_weight = "balanced" if preset else self.class_weight
-        of_class = weigh_classes(class_weight, self._decode(codes), weight)
+        of_class = weigh_classes(
+            class_weight, decode_labels(codes, self._list_classes()), weight
+        )
         of_class = of_class if weight is None else weight * of_class
         if not np.isfinite(of_class).all() or of_class.min() < 0 or not of_class.any():
             raise ValueError(
@@ -107,14 +114,6 @@ class ForestClassifierMethods(ClassifierMixin):
                 f"weight, and none a negative one; got {self.class_weight!r}."
             )
         return of_class, None
-
-    def _decode(self, codes):
-        """Labels of class numbers, shape (n_rows, n_outputs)."""
-        columns = [
-            classes.take(of_output)
-            for classes, of_output in zip(self._list_classes(), codes.T, strict=True)
-        ]
-        return np.stack(columns, axis=1)
 
     def _score_out_of_bag(self, estimate, known):
         kind = type_of_target(known)
@@ -133,12 +132,15 @@ class ForestClassifierMethods(ClassifierMixin):
         if isinstance(self.oob_score, str):
             of_output = [shares[:, output] for output in range(self.n_outputs_)]
             single = self.n_outputs_ == 1
-            predicted, labels = self._decode(best), self._decode(known)
+            classes = self._list_classes()
+            predicted, labels = (
+                decode_labels(codes, classes) for codes in (best, known)
+            )
             return score_named(
                 self.oob_score,
                 estimate.n_members > 0,
-                labels[:, 0] if single else labels,
-                predicted[:, 0] if single else predicted,
+                labels,
+                predicted,
                 of_output[0] if single else of_output,
                 self.classes_,
             )
@@ -180,12 +182,7 @@ class ForestClassifierMethods(ClassifierMixin):
             vote for the class. A list for several outputs.
         """
         shares = self._predict_blocks(X, self._compute_shares)
-        if self.n_outputs_ == 1:
-            return shares[:, 0]
-        return [
-            np.ascontiguousarray(shares[:, output, :n_classes])
-            for output, n_classes in enumerate(self.n_classes_)
-        ]
+        return split_shares(shares, self.n_classes_)
 
     def predict_log_proba(self, X):
         """Natural logarithm of :meth:`predict_proba`.
@@ -200,11 +197,7 @@ class ForestClassifierMethods(ClassifierMixin):
         logarithms : ndarray of shape (n_samples, n_classes), or list of such arrays
             ``-inf`` where a share is 0.
         """
-        shares = self.predict_proba(X)
-        with np.errstate(divide="ignore"):
-            if self.n_outputs_ == 1:
-                return np.log(shares)
-            return [np.log(of_output) for of_output in shares]
+        return take_logarithms(self.predict_proba(X))
 
     def predict(self, X):
         """Class of each row.
@@ -222,12 +215,7 @@ class ForestClassifierMethods(ClassifierMixin):
             equals the one with the largest mean share.
         """
         best = self._predict_blocks(X, self._choose_classes)
-        if self.n_outputs_ == 1:
-            return self.classes_.take(best[:, 0])
-        predicted = np.empty(best.shape, dtype=self.classes_[0].dtype)
-        for output, classes in enumerate(self.classes_):
-            predicted[:, output] = classes.take(best[:, output])
-        return predicted
+        return decode_labels(best, self._list_classes())
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -108,7 +108,7 @@ class PruningParameter(NamedPruner):
             sample_weight, matrix.shape[0], f"sample_weight{suffix}"
         )
         if is_classifier:
-            classes = [self.classes_] if self.n_outputs_ == 1 else self.classes_
+            classes = self._list_classes()
             codes = encode_known_labels(y, classes, name)
             n_classes = np.array([len(found) for found in classes], dtype=np.int64)
             labels = y[:, 0] if self.n_outputs_ == 1 else y

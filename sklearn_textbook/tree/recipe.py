@@ -14,7 +14,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sklearn_textbook._contract.labels import (
     check_target,
     decode_dictionary,
+    decode_labels,
     encode_labels,
+    split_shares,
+    take_logarithms,
 )
 from sklearn_textbook._contract.random_state import borrow_random_state
 from sklearn_textbook._contract.threads import count_threads
@@ -405,6 +408,10 @@ class TreeClassifierMethods:
         """Return the number of the chosen class of every row and output."""
         return shares.argmax(axis=2)
 
+    def _list_classes(self):
+        """List the classes of each output."""
+        return [self.classes_] if self.n_outputs_ == 1 else self.classes_
+
     def _share_statistics(self):
         """Return the tree whose statistics are shown as shares."""
         check_is_fitted(self)
@@ -425,12 +432,7 @@ class TreeClassifierMethods:
             several outputs.
         """
         shares = self._route(predict_statistics, X, tree=self._share_statistics())
-        if self.n_outputs_ == 1:
-            return shares[:, 0]
-        return [
-            np.ascontiguousarray(shares[:, output, :n_classes])
-            for output, n_classes in enumerate(self.n_classes_)
-        ]
+        return split_shares(shares, self.n_classes_)
 
     def predict_log_proba(self, X):
         """Natural logarithm of :meth:`predict_proba`.
@@ -445,11 +447,7 @@ class TreeClassifierMethods:
         logarithms : ndarray of shape (n_samples, n_classes), or list of such arrays
             ``-inf`` where a share is 0.
         """
-        shares = self.predict_proba(X)
-        with np.errstate(divide="ignore"):
-            if self.n_outputs_ == 1:
-                return np.log(shares)
-            return [np.log(of_output) for of_output in shares]
+        return take_logarithms(self.predict_proba(X))
 
     def predict(self, X):
         """Class of each row: the one with the largest share, the first of equals.
@@ -466,12 +464,7 @@ class TreeClassifierMethods:
         """
         shares = self._predict_statistics(X)
         best = self._choose_classes(shares)
-        if self.n_outputs_ == 1:
-            return self.classes_.take(best[:, 0])
-        predicted = np.empty(best.shape, dtype=self.classes_[0].dtype)
-        for output, classes in enumerate(self.classes_):
-            predicted[:, output] = classes.take(best[:, output])
-        return predicted
+        return decode_labels(best, self._list_classes())
 
 
 class TreeRegressorMethods:
