@@ -152,3 +152,22 @@ def test_ranks_row_by_row(n_distinct):
     np.testing.assert_array_equal(row_bins, X.astype(int) >> shift)
     assert shift[1] == 0
     assert shift[0] == max(0, int(n_distinct - 1).bit_length() - 8)
+
+
+@pytest.mark.parametrize("compacted_nodes", [None, 1, 100, 1_000])
+def test_short_forms_share_no_memory(compacted_nodes):
+    """Trees of a plan are grown in one memory, and none hears of the next one."""
+    plan = make_plan()
+    plan.compacted_nodes = compacted_nodes
+    expected, grown = [], []
+    for random_state in range(6):
+        # Samples of all sizes, so that some trees have fewer nodes than the limit.
+        counts = draw_counts(random_state) * (np.arange(500) < 90 * random_state + 20)
+        grown.append(plan.grow(counts, random_state))
+        expected.append(grow_sorted(plan, counts.astype(float), random_state))
+    for one, other in zip(expected, grown, strict=True):
+        is_short = compacted_nodes is not None and one.node_count >= compacted_nodes
+        assert other.is_compact == is_short
+        assert_equal_trees(one, other)
+    if compacted_nodes == 100:
+        assert len({tree.node_count >= 100 for tree in expected}) == 2

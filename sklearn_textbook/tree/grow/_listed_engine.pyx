@@ -78,7 +78,7 @@ from sklearn_textbook.tree.split._types cimport (
     uint64_t,
 )
 
-from sklearn_textbook.tree.grow.layout import NODE_DTYPE, SURROGATE_DTYPE
+from sklearn_textbook.tree.grow.layout import SURROGATE_DTYPE, make_records
 
 
 cdef enum:
@@ -417,7 +417,7 @@ cdef class RowsGrower:
             )
         return root | {"root_impurity": variance, "is_pure": is_pure}
 
-    def grow(self, dict root_settings):
+    def grow(self, dict root_settings, make_room):
         """Grow a tree from the rows that were listed.
 
         Parameters
@@ -425,6 +425,8 @@ cdef class RowsGrower:
         root_settings : dict
             ``root_statistics``, ``root_impurity``, ``root_is_leaf``, ``total_weight``,
             ``random_state``, ``entropy_table`` and ``entropy_unit``.
+        make_room : function
+            Makes the arrays of nodes and statistics from their lengths.
 
         Returns
         -------
@@ -457,8 +459,9 @@ cdef class RowsGrower:
                 )
             if outcome < 0:
                 raise MemoryError()
-        node_records = np.empty(buffer.n_nodes, dtype=NODE_DTYPE)
-        node_statistics = np.empty((len(node_records), self.problem.n_statistics))
+        node_records, node_statistics = make_room(
+            buffer.n_nodes, self.problem.n_statistics
+        )
         nodes = node_records
         statistics = node_statistics
         level_branch, surrogates = write_nodes(
@@ -473,4 +476,5 @@ def grow_from_rows(dict settings):
     Returns what ``grow_nodes`` returns.
     """
     grower = RowsGrower(settings)
-    return grower.grow(settings | grower.list_rows(settings["all_weights"]))
+    root = grower.list_rows(settings["all_weights"])
+    return grower.grow(settings | root, make_records)

@@ -76,7 +76,7 @@ from sklearn_textbook.tree.split._types cimport (
     uint64_t,
 )
 
-from sklearn_textbook.tree.grow.layout import NODE_DTYPE, SURROGATE_DTYPE
+from sklearn_textbook.tree.grow.layout import SURROGATE_DTYPE, make_records
 
 
 cdef enum:
@@ -354,7 +354,7 @@ cdef class ListGrower:
         self.n_listed = totals[0]
         return totals[0], totals[1], totals[2]
 
-    def grow(self, dict root_settings):
+    def grow(self, dict root_settings, make_room):
         """Grow a tree from the rows that were listed.
 
         Parameters
@@ -362,6 +362,8 @@ cdef class ListGrower:
         root_settings : dict
             ``root_statistics``, ``root_impurity``, ``root_is_leaf``, ``total_weight``
             and ``random_state``.
+        make_room : function
+            Makes the arrays of nodes and statistics from their lengths.
 
         Returns
         -------
@@ -390,8 +392,9 @@ cdef class ListGrower:
                 )
             if outcome < 0:
                 raise MemoryError()
-        node_records = np.empty(buffer.n_nodes, dtype=NODE_DTYPE)
-        node_statistics = np.empty((len(node_records), self.problem.n_statistics))
+        node_records, node_statistics = make_room(
+            buffer.n_nodes, self.problem.n_statistics
+        )
         nodes = node_records
         statistics = node_statistics
         level_branch, surrogates = write_nodes(
@@ -407,4 +410,4 @@ def grow_from_list(dict settings):
     """
     grower = ListGrower(settings)
     grower.list_rows(settings["all_weights"])
-    return grower.grow(settings)
+    return grower.grow(settings, make_records)

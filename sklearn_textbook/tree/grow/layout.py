@@ -93,3 +93,37 @@ SPAN_DTYPE = np.dtype(
     ],
     align=True,
 )
+
+
+def make_records(n_nodes, n_statistics):
+    """Make room for the records of a tree and its statistics.
+
+    Parameters
+    ----------
+    n_nodes, n_statistics : int
+        Number of nodes, and of what is kept of each.
+
+    Returns
+    -------
+    nodes : ndarray of NODE_DTYPE, shape (n_nodes,)
+        Nothing is written yet.
+    statistics : ndarray of float64, shape (n_nodes, n_statistics)
+        The same.
+    """
+    return np.empty(n_nodes, dtype=NODE_DTYPE), np.empty((n_nodes, n_statistics))
+
+
+class RecordRoom:
+    """Room for the records of trees that do not keep them, one after the other."""
+
+    def __init__(self):
+        self._nodes, self._statistics = make_records(0, 0)
+
+    def lend(self, n_nodes, n_statistics):
+        """Lend room until the next call; see :func:`make_records`."""
+        if len(self._nodes) < n_nodes or self._statistics.shape[1] != n_statistics:
+            # Some more, as the next tree may be a little larger.
+            self._nodes, self._statistics = make_records(
+                n_nodes + n_nodes // 4, n_statistics
+            )
+        return self._nodes[:n_nodes], self._statistics[:n_nodes]

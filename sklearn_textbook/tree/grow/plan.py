@@ -21,6 +21,7 @@ from sklearn_textbook.tree.grow.grow import (
     is_root_leaf,
 )
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
+from sklearn_textbook.tree.grow.layout import RecordRoom
 from sklearn_textbook.tree.grow.target import measure_counts
 
 LISTED_TYPES = (np.int32, np.int64, np.float64)
@@ -41,10 +42,14 @@ class GrowthPlan:
         Classes or values of all rows.
     rules : GrowthRules
         How the trees are grown.
+    compacted_nodes : int, default=None
+        Trees with so many nodes are given in their short form, see
+        :meth:`GrownTree.compact`; None: no tree is.
     """
 
-    def __init__(self, table, target, rules):
+    def __init__(self, table, target, rules, compacted_nodes=None):
         self.table = table
+        self.compacted_nodes = compacted_nodes
         self.target = target
         self.rules = rules
         self._growers = []  # not at work
@@ -92,13 +97,19 @@ class GrowthPlan:
                 return tree
         if weight is not None:
             weight = np.asarray(weight, dtype=np.float64)
-        return grow_tree(
+        tree = grow_tree(
             self.table,
             self.target,
             self.rules,
             sample_weight=weight,
             random_state=random_state,
             n_threads=n_threads,
+        )
+        return tree.compact() if self._is_compacted(tree) else tree
+
+    def _is_compacted(self, tree):
+        return (
+            self.compacted_nodes is not None and tree.node_count >= self.compacted_nodes
         )
 
     def _grow_from_list(self, weight, random_state):
@@ -107,20 +118,23 @@ class GrowthPlan:
             dtype = weight.dtype if weight.dtype in LISTED_TYPES else np.float64
             weight = np.ascontiguousarray(weight, dtype=dtype)
         try:
-            grower = self._growers.pop()
+            grower, room = self._growers.pop()
         except IndexError:
-            grower = self._engine(self._settings)
+            grower, room = self._engine(self._settings), RecordRoom()
         totals = grower.list_rows(weight)
-        grown = None
+        tree = None
         if totals is not None:
             describe = self._describe_root
             if self._engine is ListGrower:
                 describe = self._describe_binary_root
-            grown = grower.grow(describe(totals) | {"random_state": random_state})
-        self._growers.append(grower)
-        if grown is None:
-            return None
-        nodes, statistics, level_branch, surrogates = grown
+            root = describe(totals) | {"random_state": random_state}
+            tree = self._make_tree(*grower.grow(root, room.lend))
+            # What was lent does for the short form, and goes to the next tree.
+            tree = tree.compact() if self._is_compacted(tree) else own_records(tree)
+        self._growers.append((grower, room))
+        return tree
+
+    def _make_tree(self, nodes, statistics, level_branch, surrogates):
         return GrownTree(
             nodes=nodes,
             statistics=statistics[:, np.newaxis, :],
@@ -162,3 +176,8 @@ class GrowthPlan:
                 )
             }
         )
+
+
+def own_records(tree):
+    """Give a tree records of its own, where those it has are lent."""
+    return tree.replace(nodes=tree.nodes.copy(), statistics=tree.statistics.copy())

@@ -202,7 +202,9 @@ class MemberGrower:
         if plan is None or (
             plan.table is not table or plan.target is not target or plan.rules != rules
         ):
-            plan = GrowthPlan(table, target, rules)
+            plan = GrowthPlan(
+                table, target, rules, COMPACTED_NODES if self.pruner is None else None
+            )
             if table is self.table and target is self.rows.target:
                 self._plan = plan
         return plan.grow(weight, seed, n_threads)
