@@ -48,6 +48,7 @@ EXTENSIONS = {
     "sklearn_textbook.tree.grow._assemble": {},
     "sklearn_textbook.tree.grow._buffers": {},
     "sklearn_textbook.tree.grow._choose": {"openmp": True},
+    "sklearn_textbook.tree.grow._coded_small": {},
     "sklearn_textbook.tree.grow._divide": {},
     "sklearn_textbook.tree.grow._engine": {"openmp": True},
     "sklearn_textbook.tree.grow._fill": {},

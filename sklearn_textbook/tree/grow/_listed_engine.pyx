@@ -23,6 +23,7 @@ from sklearn_textbook.tree.grow._buffers cimport (
 )
 from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.grow._measure cimport Children
+from sklearn_textbook.tree.grow._coded_small cimport grow_coded_small
 from sklearn_textbook.tree.grow._listed_node cimport (
     divide_pair,
     is_pair,
@@ -193,7 +194,10 @@ cdef int grow_all(
             make_local(problem, table, &frame, worker.active)
             n_waiting = worker.stack.n_frames
         if is_small(problem, table, &frame):
-            if grow_small(problem, table, worker, &frame) < 0:
+            if problem.random_splitter:
+                if grow_small(problem, table, worker, &frame) < 0:
+                    return -1
+            elif grow_coded_small(problem, table, worker, &frame) < 0:
                 return -1
         elif split_node(problem, table, worker, &arena, &frame) < 0:
             return -1

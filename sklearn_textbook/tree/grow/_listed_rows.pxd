@@ -18,13 +18,15 @@ cdef struct ListedTable:
     int64_t n_rows
     # codes of the whole table, 1, 2 or 4 bytes wide: column by column, row by row
     int64_t n_table_rows
+    int64_t n_columns
     int32_t code_size
     const void* codes
     const void* row_codes
     # values row by row, where thresholds are drawn at random
     const double* row_values
     const double* y  # regression: of all rows of the table
-    # the same for the rows of one subtree, by their numbers in it, column by column
+    # the same for the rows of one subtree, by their numbers in it: codes row
+    # by row, values column by column
     int64_t local_rows
     bint is_local  # whether those are in use
     uint32_t* local_codes

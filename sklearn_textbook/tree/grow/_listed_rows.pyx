@@ -14,6 +14,7 @@ from sklearn_textbook.tree.grow._row_list cimport (
     finish_draw,
     start_draw,
 )
+from sklearn_textbook.tree.split._counted cimport FETCH_AHEAD, FETCH_EARLY
 from sklearn_textbook.tree.split._listed cimport number_of
 
 
@@ -40,6 +41,7 @@ cdef int start_listed_table(
         bint draws_cuts = problem.random_splitter
     size = sizeof(double) if draws_cuts else sizeof(uint32_t)
     table.n_rows = n_rows
+    table.n_columns = problem.n_columns
     table.local_rows = min(
         n_rows, MOST_LOCAL_ROWS, LOCAL_BYTES // (size * problem.n_columns)
     )
@@ -123,25 +125,30 @@ cdef void free_listed_table(ListedTable* table) noexcept nogil:
 
 
 cdef void copy_codes(
-    ListedTable* table, const Frame* frame, const int32_t* active, int64_t n_columns,
-    const Rank* codes
+    ListedTable* table, const Frame* frame, int64_t n_columns, const Rank* codes
 ) noexcept nogil:
-    """Copy the codes of a node's rows. Those of a row stand side by side, so one row is
-    read after the other."""
+    """Copy the codes of a node's rows; those of a row stand side by side."""
     cdef:
         const uint64_t* rows = table.rows + frame.start
         const Rank* row
-        int64_t i, j
-    for i in range(frame.n_rows):
+        uint32_t* target = table.local_codes
+        int64_t i, j, n = frame.n_rows
+    for i in range(n):
+        if i + FETCH_AHEAD < n:
+            FETCH_EARLY(codes + number_of(rows[i + FETCH_AHEAD]) * n_columns)
         row = codes + number_of(rows[i]) * n_columns
-        for j in range(frame.n_active):
-            table.local_codes[active[j] * table.local_rows + i] = row[active[j]]
+        if Rank is uint32_t:
+            memcpy(target, row, n_columns * sizeof(uint32_t))
+        else:
+            for j in range(n_columns):
+                target[j] = row[j]
+        target += n_columns
 
 
 cdef void copy_values(
     ListedTable* table, const Frame* frame, const int32_t* active, int64_t n_columns
 ) noexcept nogil:
-    """The same for values."""
+    """Copy the values of a node's rows, column by column."""
     cdef:
         const uint64_t* rows = table.rows + frame.start
         const double* row
@@ -163,11 +170,11 @@ cdef void make_local(
     if problem.random_splitter:
         copy_values(table, frame, active, n_columns)
     elif table.code_size == 1:
-        copy_codes(table, frame, active, n_columns, <const uint8_t*>table.row_codes)
+        copy_codes(table, frame, n_columns, <const uint8_t*>table.row_codes)
     elif table.code_size == 2:
-        copy_codes(table, frame, active, n_columns, <const uint16_t*>table.row_codes)
+        copy_codes(table, frame, n_columns, <const uint16_t*>table.row_codes)
     else:
-        copy_codes(table, frame, active, n_columns, <const uint32_t*>table.row_codes)
+        copy_codes(table, frame, n_columns, <const uint32_t*>table.row_codes)
     if table.y != NULL:
         for i in range(frame.n_rows):
             table.local_y[i] = table.y[number_of(rows[i])]
@@ -177,11 +184,11 @@ cdef void make_local(
 
 
 cdef void read_codes(
-    const uint64_t* rows, int64_t n, const Rank* codes, uint32_t* gathered
+    const uint64_t* rows, int64_t n, const Rank* codes, int64_t step, uint32_t* gathered
 ) noexcept nogil:
     cdef int64_t i
     for i in range(n):
-        gathered[i] = codes[number_of(rows[i])]
+        gathered[i] = codes[number_of(rows[i]) * step]
 
 
 cdef bint gather_codes(
@@ -194,13 +201,13 @@ cdef bint gather_codes(
         int32_t smallest, largest, code
         int64_t i, n = frame.n_rows, first = number * table.n_table_rows
     if table.is_local and table.local_codes != NULL:
-        read_codes(rows, n, table.local_codes + number * table.local_rows, gathered)
+        read_codes(rows, n, table.local_codes + number, table.n_columns, gathered)
     elif table.code_size == 1:
-        read_codes(rows, n, <const uint8_t*>table.codes + first, gathered)
+        read_codes(rows, n, <const uint8_t*>table.codes + first, 1, gathered)
     elif table.code_size == 2:
-        read_codes(rows, n, <const uint16_t*>table.codes + first, gathered)
+        read_codes(rows, n, <const uint16_t*>table.codes + first, 1, gathered)
     else:
-        read_codes(rows, n, <const uint32_t*>table.codes + first, gathered)
+        read_codes(rows, n, <const uint32_t*>table.codes + first, 1, gathered)
     # A loop of its own, which vector units take at a stride.
     smallest = largest = <int32_t>gathered[0]
     for i in range(n):
