@@ -1,4 +1,4 @@
-"""Regression: subtrees of up to sixteen rows whose thresholds lie between codes.
+"""Regression: subtrees of up to 64 rows whose thresholds lie between codes.
 
 A tree has more nodes in them than elsewhere. Codes and y of the rows are copied once,
 and a node is a stretch of a list of their numbers. Four columns are tried side by side:
@@ -22,7 +22,7 @@ from sklearn_textbook.tree.grow._buffers cimport NodeBuffer, reserve_nodes
 from sklearn_textbook.tree.grow._layout cimport FRACTIONAL, LEAF, STAY, Node
 from sklearn_textbook.tree.grow._measure cimport Children, finish_values
 from sklearn_textbook.tree.grow._node cimport must_be_leaf
-from sklearn_textbook.tree.split._listed cimport number_of
+from sklearn_textbook.tree.split._listed cimport LISTED_VALUES, number_of
 from sklearn_textbook.tree.split._random cimport (
     child_state,
     random_below_known,
@@ -31,16 +31,20 @@ from sklearn_textbook.tree.split._random cimport (
 from sklearn_textbook.tree.split._types cimport (
     MISSING_FRACTIONAL,
     MISSING_LEARNED,
+    MISSING_SURROGATE,
     NodeView,
 )
 
 
 cdef enum:
-    SMALL_ROWS = 16
+    SMALL_ROWS = 64
     MOST_COLUMNS = 64  # a bit for each
-    ROW_BITS = 4  # of a sorted key
+    ROW_BITS = 6  # of a sorted key
+    NO_KEY = 0x7FFFFFFF
     LANES = 4  # columns that are tried side by side
-    MOST_EXCHANGES = 63
+    MOST_EXCHANGES = 543
+    SINGLY = 16  # up to so many keys each number has a network of its own
+    STEP = 4  # beyond, every fourth
 
 cdef uint8_t[MOST_COLUMNS] IN_ORDER
 cdef uint64_t[MOST_COLUMNS + 1] RECIPROCALS
@@ -64,7 +68,7 @@ cdef struct SmallNode:
 
 # The rows of the subtree, and their numbers in an order that keeps nodes together.
 cdef struct SmallRows:
-    uint32_t[SMALL_ROWS * MOST_COLUMNS] codes
+    uint32_t[SMALL_ROWS * MOST_COLUMNS] codes  # row by row
     double[SMALL_ROWS] y
     double[SMALL_ROWS] weight
     uint8_t[SMALL_ROWS] order
@@ -111,6 +115,19 @@ ctypedef fused Rank:
 # ----------------------------------------------------------------------- the subtree
 
 
+cdef bint is_coded_small(
+    const Problem* problem, const ListedTable* table, const Frame* frame
+) noexcept nogil:
+    """Whether ``grow_coded_small`` serves the subtree."""
+    return (
+        frame.n_rows <= SMALL_ROWS
+        and table.listed.kind == LISTED_VALUES
+        and not problem.random_splitter
+        and problem.n_columns <= MOST_COLUMNS
+        and problem.missing_mode != MISSING_SURROGATE
+    )
+
+
 cdef void copy_codes(
     const uint64_t* listed, int64_t n, const Rank* codes, int64_t n_columns,
     uint32_t* target
@@ -121,10 +138,10 @@ cdef void copy_codes(
     for i in range(n):
         row = codes + number_of(listed[i]) * n_columns
         if Rank is uint32_t:
-            memcpy(target + i * MOST_COLUMNS, row, n_columns * sizeof(Rank))
+            memcpy(target + i * n_columns, row, n_columns * sizeof(Rank))
         else:
             for j in range(n_columns):
-                target[i * MOST_COLUMNS + j] = row[j]
+                target[i * n_columns + j] = row[j]
 
 
 cdef void read_rows(
@@ -233,8 +250,10 @@ cdef inline void exchange(int32_t* first, int32_t* second) noexcept nogil:
 
 cdef inline void sort_lanes(int32_t* keys, int64_t n) noexcept nogil:
     cdef:
-        const Network* network = &NETWORKS[n]
-        int64_t i
+        int64_t i, size = n if n <= SINGLY else (n + STEP - 1) // STEP * STEP
+        const Network* network = &NETWORKS[size]
+    for i in range(LANES * n, LANES * size):
+        keys[i] = NO_KEY
     for i in range(network.n_exchanges):
         exchange(keys + network.low[i], keys + network.high[i])
 
@@ -339,7 +358,7 @@ cdef void try_columns(
         for c in range(n_columns, LANES):
             tile.number[c] = tile.number[0]
         for i in range(n):
-            codes = rows.codes + search.order[i] * MOST_COLUMNS
+            codes = rows.codes + search.order[i] * problem.n_columns
             for c in range(LANES):
                 tile.keys[LANES * i + c] = (
                     <int32_t>(codes[tile.number[c]] << ROW_BITS) | <int32_t>i
@@ -405,7 +424,7 @@ cdef inline void write_test(
     node.map_start = map_start
 
 
-cdef bint is_worth(const Problem* problem, Node* node) noexcept nogil:
+cdef inline bint is_worth(const Problem* problem, Node* node) noexcept nogil:
     """Whether the improvement is as large as is asked for."""
     if node.improvement * node.weight / problem.total_weight + 2.2e-16 < (
         problem.min_impurity_decrease
@@ -431,8 +450,8 @@ cdef void divide_pair(
         number = draw_number(problem, node, &draw, 0)
         if number < 0:
             return
-        below = rows.codes[low * MOST_COLUMNS + number]
-        above = rows.codes[high * MOST_COLUMNS + number]
+        below = rows.codes[low * problem.n_columns + number]
+        above = rows.codes[high * problem.n_columns + number]
     if below > above:
         low, high = high, low
         below, above = above, below
@@ -577,22 +596,20 @@ cdef int grow_coded_small(
 
 
 cdef void list_exchanges(Network* network, int64_t n) noexcept:
-    """Batcher's odd-even merging of sixteen keys, without those that n keys lack."""
-    cdef int64_t length = 1, gap, start, i
-    network.n_exchanges = 0
+    """Batcher's odd-even merging of 64 keys, without those that n keys lack."""
+    cdef int64_t length = 1, gap, start, i, n_exchanges = 0
     while length < SMALL_ROWS:
         gap = length
         while gap > 0:
             for start in range(gap % length, SMALL_ROWS - gap, 2 * gap):
-                for i in range(start, min(start + gap, SMALL_ROWS - gap)):
-                    if i // (2 * length) == (i + gap) // (2 * length) and i + gap < n:
-                        network.low[network.n_exchanges] = <uint8_t>(LANES * i)
-                        network.high[network.n_exchanges] = <uint8_t>(
-                            LANES * (i + gap)
-                        )
-                        network.n_exchanges += 1
+                for i in range(start, min(start + gap, n - gap)):
+                    if i // (2 * length) == (i + gap) // (2 * length):
+                        network.low[n_exchanges] = <uint8_t>(LANES * i)
+                        network.high[n_exchanges] = <uint8_t>(LANES * (i + gap))
+                        n_exchanges += 1
             gap //= 2
         length *= 2
+    network.n_exchanges = n_exchanges
 
 
 for place in range(MOST_COLUMNS):

@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 from sklearn_textbook.tree.grow._buffers cimport Frame
-from sklearn_textbook.tree.grow._row_list cimport Draw
+from sklearn_textbook.tree.grow._row_list cimport Draw, RowList
 from sklearn_textbook.tree.grow._workers cimport Worker
 from sklearn_textbook.tree.split._drawn_cut cimport DrawnColumn
 from sklearn_textbook.tree.split._listed cimport (
@@ -10,6 +10,7 @@ from sklearn_textbook.tree.split._listed cimport (
     ListedRows,
 )
 from sklearn_textbook.tree.split._types cimport Problem
+from sklearn_textbook.tree.split._value_bins cimport Amount, ValueColumn
 
 # The rows of a tree as one list, in which those of a node stand together, and the cells
 # of the whole table; see _listed.pxd for what an entry holds.
@@ -45,6 +46,14 @@ cdef struct ListedTable:
     uint8_t* is_open
     DrawnColumn[2] drawn  # the column at hand and the best one
     double* drawn_cells
+    # values: bins of all columns, as of two classes, and room for what they hold
+    RowList coded
+    ValueColumn* value_columns
+    uint32_t* value_codes
+    Amount* amounts  # of the rows
+    Amount* value_bins
+    double* value_sums
+    Amount* tile
 
 cdef int start_listed_table(
     const Problem* problem, ListedTable* table, int64_t n_rows

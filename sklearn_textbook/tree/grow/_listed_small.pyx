@@ -73,7 +73,8 @@ cdef bint is_small(
 ) noexcept nogil:
     """Whether ``grow_small`` serves the subtree."""
     return (
-        frame.n_rows <= SMALL_ROWS
+        problem.random_splitter
+        and frame.n_rows <= SMALL_ROWS
         and table.listed.kind == LISTED_VALUES
         and problem.n_columns <= MOST_COLUMNS
         and problem.missing_mode != MISSING_SURROGATE
