@@ -36,11 +36,38 @@ from sklearn_textbook.tree.split._types cimport (
 )
 
 
+# Put the smaller of two keys first, in four lanes. Read as floats, numbers keep their
+# order, and there is an instruction for the smaller of two.
+cdef extern from *:
+    """
+    #if defined(__SSE__)
+    #include <xmmintrin.h>
+    #define EXCHANGE_FOUR(first, second) do { \
+        __m128 low_ = _mm_loadu_ps((const float*)(first)); \
+        __m128 high_ = _mm_loadu_ps((const float*)(second)); \
+        _mm_storeu_ps((float*)(first), _mm_min_ps(low_, high_)); \
+        _mm_storeu_ps((float*)(second), _mm_max_ps(low_, high_)); \
+    } while (0)
+    #else
+    static inline void EXCHANGE_FOUR(int32_t* first, int32_t* second) {
+        int i;
+        for (i = 0; i < 4; i++) {
+            int32_t a = first[i], b = second[i];
+            first[i] = a < b ? a : b;
+            second[i] = a < b ? b : a;
+        }
+    }
+    #endif
+    """
+    void EXCHANGE_FOUR(int32_t* first, int32_t* second) noexcept nogil
+
 cdef enum:
     SMALL_ROWS = 64
     MOST_COLUMNS = 64  # a bit for each
     ROW_BITS = 6  # of a sorted key
-    NO_KEY = 0x7FFFFFFF
+    LEAST_KEY = 0x00800000  # with an exponent, as subnormal floats are slow
+    NO_KEY = 0x7F000000
+    MOST_CODES = 0x1000000
     LANES = 4  # columns that are tried side by side
     MOST_EXCHANGES = 543
     SINGLY = 16  # up to so many keys each number has a network of its own
@@ -124,6 +151,7 @@ cdef bint is_coded_small(
         and table.listed.kind == LISTED_VALUES
         and not problem.random_splitter
         and problem.n_columns <= MOST_COLUMNS
+        and table.n_table_rows <= MOST_CODES
         and problem.missing_mode != MISSING_SURROGATE
     )
 
@@ -232,22 +260,6 @@ cdef void view_rows(
     search.total = total
 
 
-cdef inline void exchange(int32_t* first, int32_t* second) noexcept nogil:
-    """Put the smaller key first in all lanes."""
-    cdef:
-        int32_t[LANES] low, high
-        int32_t a, b
-        int c
-    # Not in place: only so does a compiler see that lanes may go together.
-    for c in range(LANES):
-        a = first[c]
-        b = second[c]
-        low[c] = a if a < b else b
-        high[c] = b if a < b else a
-    memcpy(first, low, sizeof(low))
-    memcpy(second, high, sizeof(high))
-
-
 cdef inline void sort_lanes(int32_t* keys, int64_t n) noexcept nogil:
     cdef:
         int64_t i, size = n if n <= SINGLY else (n + STEP - 1) // STEP * STEP
@@ -255,7 +267,7 @@ cdef inline void sort_lanes(int32_t* keys, int64_t n) noexcept nogil:
     for i in range(LANES * n, LANES * size):
         keys[i] = NO_KEY
     for i in range(network.n_exchanges):
-        exchange(keys + network.low[i], keys + network.high[i])
+        EXCHANGE_FOUR(keys + network.low[i], keys + network.high[i])
 
 
 cdef inline void score_tile(const SmallSearch* search, Tile* tile) noexcept nogil:
@@ -285,6 +297,10 @@ cdef inline void score_tile(const SmallSearch* search, Tile* tile) noexcept nogi
         )
 
 
+cdef inline int64_t code_of(int32_t key) noexcept nogil:
+    return (key - LEAST_KEY) >> ROW_BITS
+
+
 cdef void take_division(
     const Tile* tile, int64_t i, int64_t c, SmallSearch* search
 ) noexcept nogil:
@@ -293,8 +309,8 @@ cdef void take_division(
     search.bound = tile.score[LANES * i + c] + search.margin
     search.column = tile.number[c]
     search.n_left = i + 1
-    search.map_start = <int64_t>tile.keys[LANES * i + c] >> ROW_BITS << 32 | (
-        <int64_t>tile.keys[LANES * (i + 1) + c] >> ROW_BITS
+    search.map_start = code_of(tile.keys[LANES * i + c]) << 32 | (
+        code_of(tile.keys[LANES * (i + 1) + c])
     )
     for j in range(search.n):
         search.places[j] = <uint8_t>(tile.keys[LANES * j + c] & (SMALL_ROWS - 1))
@@ -361,7 +377,8 @@ cdef void try_columns(
             codes = rows.codes + search.order[i] * problem.n_columns
             for c in range(LANES):
                 tile.keys[LANES * i + c] = (
-                    <int32_t>(codes[tile.number[c]] << ROW_BITS) | <int32_t>i
+                    <int32_t>(codes[tile.number[c]] << ROW_BITS) + <int32_t>i
+                    + LEAST_KEY
                 )
         tile.n_columns = n_columns
         sort_lanes(tile.keys, n)

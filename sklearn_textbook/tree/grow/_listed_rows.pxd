@@ -54,6 +54,7 @@ cdef struct ListedTable:
     Amount* value_bins
     double* value_sums
     Amount* tile
+    uint8_t* tile_bins  # of the rows, in columns that are counted together
 
 cdef int start_listed_table(
     const Problem* problem, ListedTable* table, int64_t n_rows

@@ -128,6 +128,7 @@ cdef int start_bins(const Problem* problem, ListedTable* table) noexcept nogil:
     table.value_codes = <uint32_t*>malloc(n_slots * n_rows * sizeof(uint32_t))
     table.value_bins = <Amount*>malloc(n_slots * size * sizeof(Amount))
     table.value_sums = <double*>malloc(4 * n_slots * size * sizeof(double))
+    table.tile_bins = <uint8_t*>malloc(TILE_COLUMNS * n_slots * n_rows)
     table.amounts = <Amount*>malloc(n_rows * sizeof(Amount))
     table.tile = <Amount*>malloc(TILE_COLUMNS * COUNTED_BINS * sizeof(Amount))
     coded.local_bins = <uint8_t*>malloc(table.local_rows * n_columns + 1)
@@ -136,8 +137,9 @@ cdef int start_bins(const Problem* problem, ListedTable* table) noexcept nogil:
     if (
         table.value_columns == NULL or table.value_codes == NULL
         or table.value_bins == NULL or table.value_sums == NULL
-        or table.amounts == NULL or table.tile == NULL or coded.local_bins == NULL
-        or coded.local_spans == NULL or coded.smallest == NULL
+        or table.amounts == NULL or table.tile == NULL or table.tile_bins == NULL
+        or coded.local_bins == NULL or coded.local_spans == NULL
+        or coded.smallest == NULL
     ):
         return -1
     coded.largest = coded.smallest + BLOCK_ROWS * n_columns
@@ -175,6 +177,7 @@ cdef void free_listed_table(ListedTable* table) noexcept nogil:
     free(table.value_sums)
     free(table.amounts)
     free(table.tile)
+    free(table.tile_bins)
     free(table.coded.local_bins)
     free(table.coded.local_spans)
     free(table.coded.smallest)

@@ -16,8 +16,6 @@ from sklearn_textbook.tree.grow._row_list cimport (
     start_draw,
 )
 from sklearn_textbook.tree.split._counted cimport (
-    FETCH_AHEAD,
-    FETCH_EARLY,
     FEW_ROWS,
     MOST_BINS,
     TILE_COLUMNS,
@@ -150,7 +148,7 @@ cdef int64_t count_drawn(
         ValueColumn* place
         ValueColumn held
         int32_t coarseness = choose_coarseness(frame.n_rows)
-        int64_t i, n
+        int64_t i, n, before, n_kept = 0  # passes whose bins are kept
         bint varies
         const uint8_t* row_bins = table.coded.table.row_bins
     if table.is_local:
@@ -162,8 +160,10 @@ cdef int64_t count_drawn(
             break
         count_columns(
             row_bins, problem.n_columns, &table.listed, table.amounts, columns, n,
-            coarseness, not table.is_local, table.tile
+            coarseness, not table.is_local,
+            table.tile_bins + n_kept * TILE_COLUMNS * table.n_rows, table.tile
         )
+        before = draw.n_found
         for i in range(n):
             varies = differs(table, frame, columns[i], table.tile + i * MOST_BINS)
             if varies:
@@ -176,6 +176,7 @@ cdef int64_t count_drawn(
                 note_column(worker, place.number, True, &draw)
             else:
                 note_column(worker, columns[i].number, False, &draw)
+        n_kept += draw.n_found > before
     finish_draw(worker, frame, &draw)
     return draw.n_found
 
@@ -184,30 +185,20 @@ cdef int64_t count_drawn(
 
 
 cdef int64_t list_open_rows(
-    const ListedTable* table, const ValueColumn* column, int32_t coarseness,
-    const uint8_t* is_open, uint64_t* keys
+    const ValueColumn* column, int64_t n, const uint8_t* is_open, uint64_t* places
 ) noexcept nogil:
     """The places of the rows whose bin is open."""
     cdef:
-        const uint64_t* rows = table.listed.rows
-        const uint8_t* bins = table.coded.table.row_bins + column.number
-        int64_t i, n = table.listed.n, width = table.n_columns, n_listed = 0
+        const uint8_t* bins = column.row_bins
+        int64_t i, n_listed = 0
     if column.is_gathered:
         for i in range(n):
-            keys[n_listed] = <uint64_t>i
+            places[n_listed] = <uint64_t>i
             n_listed += is_open[(column.codes[i] - column.smallest) >> column.shift]
-        return n_listed
-    if table.is_local:
-        bins = table.coded.local_bins + column.number
-    elif coarseness == 0:
+    else:
         for i in range(n):
-            FETCH_EARLY(bins + number_of(rows[i + FETCH_AHEAD]) * width)
-            keys[n_listed] = <uint64_t>i
-            n_listed += is_open[bins[number_of(rows[i]) * width]]
-        return n_listed
-    for i in range(n):
-        keys[n_listed] = <uint64_t>i
-        n_listed += is_open[bins[number_of(rows[i]) * width] >> coarseness]
+            places[n_listed] = <uint64_t>i
+            n_listed += is_open[bins[TILE_COLUMNS * i]]
     return n_listed
 
 
@@ -227,8 +218,7 @@ cdef void add_codes(
 
 
 cdef void collect_rows(
-    ListedTable* table, const ValueColumn* column, int32_t coarseness,
-    const uint8_t* is_open
+    ListedTable* table, const ValueColumn* column, const uint8_t* is_open
 ) noexcept nogil:
     """Put the keys of the rows in open bins, bin by bin."""
     cdef:
@@ -242,7 +232,7 @@ cdef void collect_rows(
         next_place[b] = first
         if is_open[b]:
             first += rows_in(column.below[b + 1].counts - column.below[b].counts)
-    n = list_open_rows(table, column, coarseness, is_open, places)
+    n = list_open_rows(column, table.listed.n, is_open, places)
     if column.is_gathered:
         for i in range(n):
             code = column.codes[places[i]] - column.smallest
@@ -278,7 +268,6 @@ cdef void search_columns(
     equal."""
     cdef:
         uint8_t* is_open = table.is_open
-        int32_t coarseness = choose_coarseness(table.listed.n)
         int64_t i, n_open
         double top = -INFINITY, bound
         ValueColumn* column
@@ -298,7 +287,7 @@ cdef void search_columns(
         if n_open == 0 and not column.edge > contest.bound:
             continue
         if n_open > 0:
-            collect_rows(table, column, coarseness, is_open)
+            collect_rows(table, column, is_open)
         try_column(contest, column, i, is_open, table.keys, table.spare)
 
 

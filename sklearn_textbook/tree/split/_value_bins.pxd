@@ -32,6 +32,7 @@ cdef struct ValueColumn:
     uint32_t largest
     int32_t shift
     int64_t n_bins
+    const uint8_t* row_bins  # of the node's rows, TILE_COLUMNS apart, if not gathered
     # of all rows below a bin; one more entry for those up to the end of the last
     Amount* below
     double* cross  # d, see ``_value_histogram``
@@ -70,7 +71,7 @@ cdef void describe_values(
 cdef void count_columns(
     const uint8_t* row_bins, int64_t width, const ListedRows* listed,
     const Amount* amounts, ValueColumn** columns, int64_t n_columns,
-    int32_t coarseness, bint is_far, Amount* tile
+    int32_t coarseness, bint is_far, uint8_t* tile_bins, Amount* tile
 ) noexcept nogil
 cdef void count_codes(
     const ValueColumn* column, const Amount* amounts, int64_t n, Amount* tile

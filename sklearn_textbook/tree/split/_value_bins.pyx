@@ -131,9 +131,10 @@ cdef inline void add_to(Amount* slot, uint64_t counts, uint64_t residual) noexce
 cdef inline void count_four(
     const uint8_t* row_bins, int64_t width, const uint64_t* rows, int64_t n,
     const Amount* amounts, ValueColumn** columns, int32_t coarseness, bint is_far,
-    Amount* tile
+    uint8_t* tile_bins, Amount* tile
 ) noexcept nogil:
-    """Four columns in one pass: their bins stand in the same line of the cache."""
+    """Four columns in one pass: their bins stand in the same line of the cache. They
+    are kept, as some will be asked for again."""
     cdef:
         const uint8_t* first = row_bins + columns[0].number
         const uint8_t* second = row_bins + columns[1].number
@@ -141,51 +142,57 @@ cdef inline void count_four(
         const uint8_t* fourth = row_bins + columns[3].number
         int64_t i, place
         uint64_t counts, residual
+        uint8_t a, b, c, d
     for i in range(n):
         place = number_of(rows[i]) * width
         counts = amounts[i].counts
         residual = amounts[i].residual
         if is_far:
             FETCH_EARLY(row_bins + number_of(rows[i + FETCH_AHEAD]) * width)
-        add_to(&tile[first[place] >> coarseness], counts, residual)
-        add_to(&tile[MOST_BINS + (second[place] >> coarseness)], counts, residual)
-        add_to(&tile[2 * MOST_BINS + (third[place] >> coarseness)], counts, residual)
-        add_to(&tile[3 * MOST_BINS + (fourth[place] >> coarseness)], counts, residual)
+        a = first[place] >> coarseness
+        b = second[place] >> coarseness
+        c = third[place] >> coarseness
+        d = fourth[place] >> coarseness
+        tile_bins[TILE_COLUMNS * i] = a
+        tile_bins[TILE_COLUMNS * i + 1] = b
+        tile_bins[TILE_COLUMNS * i + 2] = c
+        tile_bins[TILE_COLUMNS * i + 3] = d
+        add_to(&tile[a], counts, residual)
+        add_to(&tile[MOST_BINS + b], counts, residual)
+        add_to(&tile[2 * MOST_BINS + c], counts, residual)
+        add_to(&tile[3 * MOST_BINS + d], counts, residual)
 
 
 cdef void count_columns(
     const uint8_t* row_bins, int64_t width, const ListedRows* listed,
     const Amount* amounts, ValueColumn** columns, int64_t n_columns,
-    int32_t coarseness, bint is_far, Amount* tile
+    int32_t coarseness, bint is_far, uint8_t* tile_bins, Amount* tile
 ) noexcept nogil:
     """Count the rows of up to four columns; MOST_BINS entries of the tile for each."""
     cdef:
-        const uint8_t* bins
         const uint64_t* rows = listed.rows
         ValueColumn* all_columns[TILE_COLUMNS]
         int64_t i, n = listed.n
-    for i in range(n_columns):
-        memset(tile + i * MOST_BINS, 0, columns[i].n_bins * sizeof(Amount))
-    if n_columns == 1:
-        bins = row_bins + columns[0].number
-        for i in range(n):
-            add_to(
-                &tile[bins[number_of(rows[i]) * width] >> coarseness],
-                amounts[i].counts, amounts[i].residual
-            )
-        return
-    # A column that is counted twice costs less than a pass of its own for another.
+    # A column that is counted twice costs less than a loop for every number.
     for i in range(TILE_COLUMNS):
         all_columns[i] = columns[min(i, n_columns - 1)]
+        memset(tile + i * MOST_BINS, 0, all_columns[i].n_bins * sizeof(Amount))
+    for i in range(n_columns):
+        columns[i].row_bins = tile_bins + i
     # Numbers that the compiler knows make loops of their own.
     if coarseness > 0:
         count_four(
-            row_bins, width, rows, n, amounts, all_columns, coarseness, False, tile
+            row_bins, width, rows, n, amounts, all_columns, coarseness, False,
+            tile_bins, tile
         )
     elif is_far:
-        count_four(row_bins, width, rows, n, amounts, all_columns, 0, True, tile)
+        count_four(
+            row_bins, width, rows, n, amounts, all_columns, 0, True, tile_bins, tile
+        )
     else:
-        count_four(row_bins, width, rows, n, amounts, all_columns, 0, False, tile)
+        count_four(
+            row_bins, width, rows, n, amounts, all_columns, 0, False, tile_bins, tile
+        )
 
 
 cdef void count_codes(
