@@ -79,7 +79,9 @@ cdef void write_breadth_first(
         if i + FETCH_AHEAD < n_queued:
             source = queue[i + FETCH_AHEAD]
             buffer = above if source.task < 0 else &done[source.task]
+            # A record may begin in one line of the cache and end in the next.
             FETCH_EARLY(&buffer.nodes[source.node])
+            FETCH_EARLY(&buffer.nodes[source.node].weight)
             FETCH_EARLY(buffer.statistics + source.node * size)
         source = queue[i]
         if source.task < 0 and above.task[source.node] >= 0:
@@ -115,6 +117,19 @@ cdef void write_breadth_first(
             n_queued += node.n_children
 
 
+cdef inline void fetch_early(const Problem* problem, const Node* node) noexcept nogil:
+    """Begin to fetch the values on both sides of a threshold."""
+    cdef:
+        const double* values
+        const double* upper_values
+    if node.kind == NOMINAL or node.threshold == node.threshold:
+        return
+    values = problem.values + node.feature * problem.values_stride
+    upper_values = problem.upper_values + node.feature * problem.values_stride
+    FETCH_EARLY(upper_values + (<uint64_t>node.map_start >> 32))
+    FETCH_EARLY(values + <uint32_t>node.map_start)
+
+
 cdef void fetch_thresholds(const Problem* problem, Node[::1] nodes) noexcept nogil:
     """Turn the pairs of ranks that growing left behind into midpoints."""
     cdef:
@@ -124,6 +139,8 @@ cdef void fetch_thresholds(const Problem* problem, Node[::1] nodes) noexcept nog
         const double* upper_values
         Node* node
     for i in range(nodes.shape[0]):
+        if i + FETCH_AHEAD < nodes.shape[0]:
+            fetch_early(problem, &nodes[i + FETCH_AHEAD])
         node = &nodes[i]
         if node.kind == NOMINAL or node.threshold == node.threshold:
             continue

@@ -23,6 +23,10 @@ from sklearn_textbook.tree.grow._buffers cimport (
 )
 from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.grow._measure cimport Children
+from sklearn_textbook.tree.grow._coded_small cimport (
+    grow_coded_small,
+    is_coded_small,
+)
 from sklearn_textbook.tree.grow._listed_node cimport (
     divide_pair,
     is_pair,
@@ -50,6 +54,8 @@ from sklearn_textbook.tree.grow._listed_rows cimport (
 from sklearn_textbook.tree.grow._listed_small cimport grow_small, is_small
 from sklearn_textbook.tree.grow._search cimport view_node
 from sklearn_textbook.tree.grow._settings cimport fill_codes, fill_problem, write_root
+from sklearn_textbook.tree.grow._row_list cimport Span
+from sklearn_textbook.tree.grow._value_search cimport counts_values, search_values
 from sklearn_textbook.tree.grow._workers cimport (
     Arena,
     Worker,
@@ -97,6 +103,9 @@ cdef void choose_division(
     view_node(problem, arena, worker, frame, view)
     if problem.random_splitter:
         search_drawn_cuts(problem, table, worker, frame, view, division)
+        return
+    if counts_values(problem, table, frame):
+        search_values(problem, table, worker, frame, view, division)
         return
     clear_division(division)
     n_visit = draw_columns(problem, table, worker, frame)
@@ -148,7 +157,10 @@ cdef int split_node(
             children.is_pure[child]
         )
     moves = not (is_leaf[0] and is_leaf[1])
-    if not problem.random_splitter:
+    if division.is_between:
+        below = division.cut
+        above = division.above
+    elif not problem.random_splitter:
         find_neighbours(division.column, frame.n_rows, division.cut, &below, &above)
     if moves:
         divide_rows(table, frame)
@@ -192,7 +204,10 @@ cdef int grow_all(
         ):
             make_local(problem, table, &frame, worker.active)
             n_waiting = worker.stack.n_frames
-        if is_small(problem, table, &frame):
+        if is_coded_small(problem, table, &frame):
+            if grow_coded_small(problem, table, worker, &frame) < 0:
+                return -1
+        elif is_small(problem, table, &frame):
             if grow_small(problem, table, worker, &frame) < 0:
                 return -1
         elif split_node(problem, table, worker, &arena, &frame) < 0:
@@ -297,6 +312,7 @@ cdef class RowsGrower:
         Codes codes
         int64_t n_listed
         const int32_t[:, ::1] label
+        const Span[::1] spans
         dict settings  # keeps the arrays alive
         const int64_t[::1] entropy_table
 
@@ -328,6 +344,7 @@ cdef class RowsGrower:
         cdef:
             const double[:, ::1] values
             const double[:, ::1] y
+            const uint8_t[:, ::1] row_bins
             ListedTable* table = &self.table
         table.n_table_rows = settings["ranks"].shape[1]
         table.codes = address_of(settings["ranks"])
@@ -348,6 +365,12 @@ cdef class RowsGrower:
         else:
             y = settings["all_values"]
             table.y = &y[0, 0]
+            if not self.problem.random_splitter:
+                row_bins = settings["row_bins"]
+                self.spans = settings["spans"]
+                table.coded.table.n_columns = self.problem.n_columns
+                table.coded.table.row_bins = &row_bins[0, 0]
+                table.coded.table.spans = &self.spans[0]
         return 0
 
     def list_rows(self, weight):

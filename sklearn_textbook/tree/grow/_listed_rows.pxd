@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 from sklearn_textbook.tree.grow._buffers cimport Frame
-from sklearn_textbook.tree.grow._row_list cimport Draw
+from sklearn_textbook.tree.grow._row_list cimport Draw, RowList
 from sklearn_textbook.tree.grow._workers cimport Worker
 from sklearn_textbook.tree.split._drawn_cut cimport DrawnColumn
 from sklearn_textbook.tree.split._listed cimport (
@@ -10,6 +10,7 @@ from sklearn_textbook.tree.split._listed cimport (
     ListedRows,
 )
 from sklearn_textbook.tree.split._types cimport Problem
+from sklearn_textbook.tree.split._value_bins cimport Amount, ValueColumn
 
 # The rows of a tree as one list, in which those of a node stand together, and the cells
 # of the whole table; see _listed.pxd for what an entry holds.
@@ -18,13 +19,15 @@ cdef struct ListedTable:
     int64_t n_rows
     # codes of the whole table, 1, 2 or 4 bytes wide: column by column, row by row
     int64_t n_table_rows
+    int64_t n_columns
     int32_t code_size
     const void* codes
     const void* row_codes
     # values row by row, where thresholds are drawn at random
     const double* row_values
     const double* y  # regression: of all rows of the table
-    # the same for the rows of one subtree, by their numbers in it, column by column
+    # the same for the rows of one subtree, by their numbers in it: codes row
+    # by row, values column by column
     int64_t local_rows
     bint is_local  # whether those are in use
     uint32_t* local_codes
@@ -43,6 +46,15 @@ cdef struct ListedTable:
     uint8_t* is_open
     DrawnColumn[2] drawn  # the column at hand and the best one
     double* drawn_cells
+    # values: bins of all columns, as of two classes, and room for what they hold
+    RowList coded
+    ValueColumn* value_columns
+    uint32_t* value_codes
+    Amount* amounts  # of the rows
+    Amount* value_bins
+    double* value_sums
+    Amount* tile
+    uint8_t* tile_bins  # of the rows, in columns that are counted together
 
 cdef int start_listed_table(
     const Problem* problem, ListedTable* table, int64_t n_rows

@@ -10,9 +10,19 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from sklearn_textbook.tree.grow._row_list cimport (
+    BLOCK_ROWS,
+    Span,
     draw_number,
+    find_extremes,
     finish_draw,
+    refine_wide_bins,
     start_draw,
+)
+from sklearn_textbook.tree.split._counted cimport (
+    FETCH_AHEAD,
+    FETCH_EARLY,
+    MOST_BINS as COUNTED_BINS,
+    TILE_COLUMNS,
 )
 from sklearn_textbook.tree.split._listed cimport number_of
 
@@ -39,12 +49,16 @@ cdef int start_listed_table(
         int64_t n_values = 1 if problem.is_classifier else n_rows, size
         bint draws_cuts = problem.random_splitter
     size = sizeof(double) if draws_cuts else sizeof(uint32_t)
+    if not draws_cuts and not problem.is_classifier:
+        size += 1  # for the bin
     table.n_rows = n_rows
+    table.n_columns = problem.n_columns
     table.local_rows = min(
         n_rows, MOST_LOCAL_ROWS, LOCAL_BYTES // (size * problem.n_columns)
     )
+    size = sizeof(double) if draws_cuts else sizeof(uint32_t)
     size *= max(1, table.local_rows * problem.n_columns)
-    table.rows = <uint64_t*>malloc(n_rows * sizeof(uint64_t))
+    table.rows = <uint64_t*>malloc((n_rows + FETCH_AHEAD) * sizeof(uint64_t))
     table.spare = <uint64_t*>malloc((n_rows + 1) * sizeof(uint64_t))
     table.goes_left = <uint8_t*>malloc(n_rows)
     table.listed.counts = <uint64_t*>malloc(n_rows * sizeof(uint64_t))
@@ -100,6 +114,44 @@ cdef int start_columns(const Problem* problem, ListedTable* table) noexcept nogi
     for i in range(n_slots):
         table.columns[i].codes = table.gathered + i * n_rows
         table.columns[i].bins = table.bins + i * size
+    return 0 if problem.is_classifier else start_bins(problem, table)
+
+
+cdef int start_bins(const Problem* problem, ListedTable* table) noexcept nogil:
+    """Room for the bins of values."""
+    cdef:
+        int64_t n_slots = problem.max_features, n_rows = table.n_rows, i
+        int64_t n_columns = problem.n_columns, size = COUNTED_BINS + 1
+        RowList* coded = &table.coded
+        double* sums
+    table.value_columns = <ValueColumn*>malloc(n_slots * sizeof(ValueColumn))
+    table.value_codes = <uint32_t*>malloc(n_slots * n_rows * sizeof(uint32_t))
+    table.value_bins = <Amount*>malloc(n_slots * size * sizeof(Amount))
+    table.value_sums = <double*>malloc(4 * n_slots * size * sizeof(double))
+    table.tile_bins = <uint8_t*>malloc(TILE_COLUMNS * n_slots * n_rows)
+    table.amounts = <Amount*>malloc(n_rows * sizeof(Amount))
+    table.tile = <Amount*>malloc(TILE_COLUMNS * COUNTED_BINS * sizeof(Amount))
+    coded.local_bins = <uint8_t*>malloc(table.local_rows * n_columns + 1)
+    coded.local_spans = <Span*>malloc(n_columns * sizeof(Span))
+    coded.smallest = <uint8_t*>malloc(2 * BLOCK_ROWS * n_columns)
+    if (
+        table.value_columns == NULL or table.value_codes == NULL
+        or table.value_bins == NULL or table.value_sums == NULL
+        or table.amounts == NULL or table.tile == NULL or table.tile_bins == NULL
+        or coded.local_bins == NULL or coded.local_spans == NULL
+        or coded.smallest == NULL
+    ):
+        return -1
+    coded.largest = coded.smallest + BLOCK_ROWS * n_columns
+    coded.local_codes = table.local_codes
+    for i in range(n_slots):
+        sums = table.value_sums + 4 * i * size
+        table.value_columns[i].codes = table.value_codes + i * n_rows
+        table.value_columns[i].below = table.value_bins + i * size
+        table.value_columns[i].cross = sums
+        table.value_columns[i].area = sums + size
+        table.value_columns[i].positive = sums + 2 * size
+        table.value_columns[i].score = sums + 3 * size
     return 0
 
 
@@ -119,29 +171,44 @@ cdef void free_listed_table(ListedTable* table) noexcept nogil:
     free(table.keys)
     free(table.is_open)
     free(table.drawn_cells)
+    free(table.value_columns)
+    free(table.value_codes)
+    free(table.value_bins)
+    free(table.value_sums)
+    free(table.amounts)
+    free(table.tile)
+    free(table.tile_bins)
+    free(table.coded.local_bins)
+    free(table.coded.local_spans)
+    free(table.coded.smallest)
     memset(table, 0, sizeof(ListedTable))
 
 
 cdef void copy_codes(
-    ListedTable* table, const Frame* frame, const int32_t* active, int64_t n_columns,
-    const Rank* codes
+    ListedTable* table, const Frame* frame, int64_t n_columns, const Rank* codes
 ) noexcept nogil:
-    """Copy the codes of a node's rows. Those of a row stand side by side, so one row is
-    read after the other."""
+    """Copy the codes of a node's rows; those of a row stand side by side."""
     cdef:
         const uint64_t* rows = table.rows + frame.start
         const Rank* row
-        int64_t i, j
-    for i in range(frame.n_rows):
+        uint32_t* target = table.local_codes
+        int64_t i, j, n = frame.n_rows
+    for i in range(n):
+        if i + FETCH_AHEAD < n:
+            FETCH_EARLY(codes + number_of(rows[i + FETCH_AHEAD]) * n_columns)
         row = codes + number_of(rows[i]) * n_columns
-        for j in range(frame.n_active):
-            table.local_codes[active[j] * table.local_rows + i] = row[active[j]]
+        if Rank is uint32_t:
+            memcpy(target, row, n_columns * sizeof(uint32_t))
+        else:
+            for j in range(n_columns):
+                target[j] = row[j]
+        target += n_columns
 
 
 cdef void copy_values(
     ListedTable* table, const Frame* frame, const int32_t* active, int64_t n_columns
 ) noexcept nogil:
-    """The same for values."""
+    """Copy the values of a node's rows, column by column."""
     cdef:
         const uint64_t* rows = table.rows + frame.start
         const double* row
@@ -150,6 +217,23 @@ cdef void copy_values(
         row = table.row_values + number_of(rows[i]) * n_columns
         for j in range(frame.n_active):
             table.local_values[active[j] * table.local_rows + i] = row[active[j]]
+
+
+cdef void copy_bins(ListedTable* table, const Frame* frame) noexcept nogil:
+    """Copy the bins of a node's rows, and make finer ones where they have become
+    narrow."""
+    cdef:
+        const uint64_t* rows = table.rows + frame.start
+        const uint8_t* bins = table.coded.table.row_bins
+        int64_t i, n = frame.n_rows, width = table.n_columns
+        uint8_t* target = table.coded.local_bins
+    for i in range(n):
+        if i + FETCH_AHEAD < n:
+            FETCH_EARLY(bins + number_of(rows[i + FETCH_AHEAD]) * width)
+        memcpy(target, bins + number_of(rows[i]) * width, width)
+        target += width
+    find_extremes(&table.coded, n)
+    refine_wide_bins(&table.coded, n)
 
 
 cdef void make_local(
@@ -163,11 +247,13 @@ cdef void make_local(
     if problem.random_splitter:
         copy_values(table, frame, active, n_columns)
     elif table.code_size == 1:
-        copy_codes(table, frame, active, n_columns, <const uint8_t*>table.row_codes)
+        copy_codes(table, frame, n_columns, <const uint8_t*>table.row_codes)
     elif table.code_size == 2:
-        copy_codes(table, frame, active, n_columns, <const uint16_t*>table.row_codes)
+        copy_codes(table, frame, n_columns, <const uint16_t*>table.row_codes)
     else:
-        copy_codes(table, frame, active, n_columns, <const uint32_t*>table.row_codes)
+        copy_codes(table, frame, n_columns, <const uint32_t*>table.row_codes)
+    if table.coded.local_bins != NULL:
+        copy_bins(table, frame)
     if table.y != NULL:
         for i in range(frame.n_rows):
             table.local_y[i] = table.y[number_of(rows[i])]
@@ -177,11 +263,11 @@ cdef void make_local(
 
 
 cdef void read_codes(
-    const uint64_t* rows, int64_t n, const Rank* codes, uint32_t* gathered
+    const uint64_t* rows, int64_t n, const Rank* codes, int64_t step, uint32_t* gathered
 ) noexcept nogil:
     cdef int64_t i
     for i in range(n):
-        gathered[i] = codes[number_of(rows[i])]
+        gathered[i] = codes[number_of(rows[i]) * step]
 
 
 cdef bint gather_codes(
@@ -194,13 +280,13 @@ cdef bint gather_codes(
         int32_t smallest, largest, code
         int64_t i, n = frame.n_rows, first = number * table.n_table_rows
     if table.is_local and table.local_codes != NULL:
-        read_codes(rows, n, table.local_codes + number * table.local_rows, gathered)
+        read_codes(rows, n, table.local_codes + number, table.n_columns, gathered)
     elif table.code_size == 1:
-        read_codes(rows, n, <const uint8_t*>table.codes + first, gathered)
+        read_codes(rows, n, <const uint8_t*>table.codes + first, 1, gathered)
     elif table.code_size == 2:
-        read_codes(rows, n, <const uint16_t*>table.codes + first, gathered)
+        read_codes(rows, n, <const uint16_t*>table.codes + first, 1, gathered)
     else:
-        read_codes(rows, n, <const uint32_t*>table.codes + first, gathered)
+        read_codes(rows, n, <const uint32_t*>table.codes + first, 1, gathered)
     # A loop of its own, which vector units take at a stride.
     smallest = largest = <int32_t>gathered[0]
     for i in range(n):

@@ -1,16 +1,14 @@
-"""Regression: subtrees of up to sixteen rows; a tree has more of them than of others.
+"""Regression: subtrees of up to sixteen rows whose thresholds are drawn at random.
 
-Their rows stay at hand while a node is divided: the codes of a column are sorted by a
-network of exchanges or by counting, which never guess, and scores are plain sums.
-Draws, limits and records are those of larger nodes.
+A tree has more nodes in them than elsewhere. Their rows stay at hand while a node is
+divided, and scores are plain sums. Draws, limits and records are those of larger nodes.
 """
 
-from libc.math cimport INFINITY, NAN, fabs, sqrt
+from libc.math cimport INFINITY, fabs, sqrt
 from libc.stdint cimport (
     int32_t,
     int64_t,
     uint8_t,
-    uint16_t,
     uint32_t,
     uint64_t,
 )
@@ -40,8 +38,6 @@ from sklearn_textbook.tree.split._types cimport (
 cdef enum:
     SMALL_ROWS = 16
     MOST_COLUMNS = 64  # a bit for each
-    ROW_BITS = 4  # of a sorted key
-    NO_KEY = 0x7FFFFFFF
 
 cdef uint8_t[MOST_COLUMNS] IN_ORDER
 
@@ -70,7 +66,6 @@ cdef struct SmallRows:
     int64_t n_left
     int32_t[SMALL_ROWS] order  # rows, those of child 0 first
     double threshold
-    int64_t map_start
 
 
 cdef bint is_small(
@@ -78,7 +73,8 @@ cdef bint is_small(
 ) noexcept nogil:
     """Whether ``grow_small`` serves the subtree."""
     return (
-        frame.n_rows <= SMALL_ROWS
+        problem.random_splitter
+        and frame.n_rows <= SMALL_ROWS
         and table.listed.kind == LISTED_VALUES
         and problem.n_columns <= MOST_COLUMNS
         and problem.missing_mode != MISSING_SURROGATE
@@ -111,117 +107,9 @@ cdef void read_rows(
         small.total += small.residual[i]
 
 
-cdef inline void exchange(int32_t* first, int32_t* second) noexcept nogil:
-    cdef int32_t low = first[0], high = second[0]
-    first[0] = low if low < high else high
-    second[0] = high if low < high else low
-
-
-cdef inline void sort_four(int32_t* keys) noexcept nogil:
-    exchange(&keys[0], &keys[2])
-    exchange(&keys[1], &keys[3])
-    exchange(&keys[0], &keys[1])
-    exchange(&keys[2], &keys[3])
-    exchange(&keys[1], &keys[2])
-
-
-cdef inline void sort_eight(int32_t* keys) noexcept nogil:
-    cdef int64_t i
-    for i in range(2):
-        exchange(&keys[i], &keys[i + 2])
-        exchange(&keys[i + 4], &keys[i + 6])
-    for i in range(4):
-        exchange(&keys[i], &keys[i + 4])
-    for i in range(4):
-        exchange(&keys[2 * i], &keys[2 * i + 1])
-    exchange(&keys[2], &keys[4])
-    exchange(&keys[3], &keys[5])
-    exchange(&keys[1], &keys[4])
-    exchange(&keys[3], &keys[6])
-    for i in range(3):
-        exchange(&keys[2 * i + 1], &keys[2 * i + 2])
-
-
-cdef inline void sort_sixteen(int32_t* keys, int64_t n) noexcept nogil:
-    """A key's place is the number of smaller ones; vector units take four at a time."""
-    cdef:
-        int32_t[SMALL_ROWS] place
-        int32_t[SMALL_ROWS] held
-        int32_t key
-        int64_t i, j
-    for i in range(SMALL_ROWS):
-        held[i] = keys[i]
-        place[i] = 0
-    for j in range(n):
-        key = held[j]
-        for i in range(SMALL_ROWS):
-            place[i] += key < held[i]
-    for i in range(n):
-        keys[place[i]] = held[i]
-
-
-cdef inline uint32_t read_code(
-    const ListedTable* table, int64_t column, uint32_t row
-) noexcept nogil:
-    cdef int64_t cell = column * table.n_table_rows + row
-    if table.is_local:
-        return table.local_codes[column * table.local_rows + row]
-    if table.code_size == 1:
-        return (<const uint8_t*>table.codes)[cell]
-    if table.code_size == 2:
-        return (<const uint16_t*>table.codes)[cell]
-    return (<const uint32_t*>table.codes)[cell]
-
-
 cdef inline double reach(double d, double k, double n) noexcept nogil:
     """d^2 / (k (n - k)); times 1 / n, it is the score."""
     return d * d / (k * (n - k))
-
-
-cdef bint try_codes(
-    const Problem* problem, const ListedTable* table, int32_t column, SmallRows* small
-) noexcept nogil:
-    """Try all thresholds of a column; returns whether there are any."""
-    cdef:
-        int32_t[SMALL_ROWS] keys
-        int64_t i, n = small.n, lowest = max(problem.min_samples_leaf, 1)
-        int32_t row
-        double n_weight = small.n_weight, k = 0.0, left = 0.0, d
-    for i in range(n):
-        keys[i] = <int32_t>(read_code(table, column, small.number[i]) << ROW_BITS) | (
-            <int32_t>i
-        )
-    if n <= 4:
-        for i in range(n, 4):
-            keys[i] = NO_KEY
-        sort_four(keys)
-    elif n <= 8:
-        for i in range(n, 8):
-            keys[i] = NO_KEY
-        sort_eight(keys)
-    else:
-        for i in range(n, SMALL_ROWS):
-            keys[i] = NO_KEY
-        sort_sixteen(keys, n)
-    if keys[0] >> ROW_BITS == keys[n - 1] >> ROW_BITS:
-        return False
-    for i in range(1, n):
-        row = keys[i - 1] & (SMALL_ROWS - 1)
-        left += small.residual[row]
-        k += small.weight[row]
-        d = left * n_weight - small.total * k
-        if d * d > small.bound * (k * (n_weight - k)) and (
-            keys[i] >> ROW_BITS != keys[i - 1] >> ROW_BITS
-            and lowest <= i <= n - lowest
-        ):
-            small.bound = reach(d, k, n_weight) + small.margin * n_weight
-            small.column = column
-            small.n_left = i
-            small.map_start = <int64_t>keys[i - 1] >> ROW_BITS << 32 | (
-                <int64_t>keys[i] >> ROW_BITS
-            )
-            memcpy(small.order, keys, sizeof(keys))
-    return True
 
 
 cdef bint try_threshold(
@@ -265,7 +153,6 @@ cdef bint try_threshold(
         small.column = column
         small.n_left = n_left
         small.threshold = threshold
-        small.map_start = -1
         n_left = 0
         for i in range(n):
             small.order[n_left] = <int32_t>i
@@ -286,7 +173,6 @@ cdef void try_columns(
         uint64_t random_state = child_state(node.random_state, 7)
         int64_t place, j, n_found = 0, n_columns = problem.n_columns
         int32_t number
-        bint varies
     memcpy(order, IN_ORDER, MOST_COLUMNS)
     for place in range(n_columns):
         number = order[place]
@@ -298,13 +184,7 @@ cdef void try_columns(
             order[j] = order[place]
         if not node.active >> number & 1:
             continue
-        if problem.random_splitter:
-            varies = try_threshold(
-                problem, table, number, node.random_state, small
-            )
-        else:
-            varies = try_codes(problem, table, number, small)
-        if not varies:
+        if not try_threshold(problem, table, number, node.random_state, small):
             node.active &= ~(<uint64_t>1 << number)
             continue
         n_found += 1
@@ -321,7 +201,7 @@ cdef void measure_child(
         int64_t first = small.n_left if child else 0
         int64_t stop = small.n if child else small.n_left, i
         double weight = 0.0, residuals = 0.0, squares = 0.0
-        double y = small.y[small.order[first] & (SMALL_ROWS - 1)]
+        double y = small.y[small.order[first]]
         int32_t row
         bint is_pure = True
     for i in range(first, stop):
@@ -380,10 +260,9 @@ cdef int divide_small(
     record.feature = small.column
     record.kind = problem.kind[small.column]
     record.missing_branch = branch_for_missing(problem, children, &split)
-    record.threshold = small.threshold if problem.random_splitter else NAN
-    record.map_start = small.map_start
+    record.threshold = small.threshold
     for i in range(small.n):
-        held[i] = rows[small.order[i] & (SMALL_ROWS - 1)]
+        held[i] = rows[small.order[i]]
     for i in range(small.n):
         rows[i] = held[i]
     return first

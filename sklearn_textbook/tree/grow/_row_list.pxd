@@ -5,6 +5,9 @@ from sklearn_textbook.tree.grow._workers cimport Worker
 from sklearn_textbook.tree.split._counted cimport CountedColumn
 from sklearn_textbook.tree.split._types cimport Problem
 
+cdef enum:
+    BLOCK_ROWS = 16  # of any width they fill whole vector units
+
 # The codes of a column in some set of rows, and how they are put into bins:
 # (code - smallest) >> shift is the number of the bin, below MOST_BINS.
 cdef struct Span:
@@ -60,6 +63,8 @@ cdef int start_row_list(
     const Problem* problem, RowList* row_list, int64_t n_rows
 ) noexcept nogil
 cdef void free_row_list(RowList* row_list) noexcept nogil
+cdef void find_extremes(RowList* row_list, int64_t n) noexcept nogil
+cdef void refine_wide_bins(RowList* row_list, int64_t n) noexcept nogil
 cdef void make_local(RowList* row_list, const Frame* frame) noexcept nogil
 cdef void gather_codes(
     const RowList* row_list, const Frame* frame, CountedColumn* column

@@ -24,7 +24,6 @@ from sklearn_textbook.tree.split._random cimport child_state, random_below
 cdef enum:
     LOCAL_BYTES = 786432  # codes and bins that stay in the cache of one core
     MOST_LOCAL_ROWS = 16384
-    BLOCK_ROWS = 16  # of any width they fill whole vector units
 
 ctypedef fused Rank:
     uint8_t
@@ -184,6 +183,11 @@ cdef void refine_bins(RowList* row_list, const Rank* codes, int64_t n) noexcept 
         span.shift = shift
         for i in range(n):
             bins[i * width + j] = <uint8_t>((codes[i * width + j] - smallest) >> shift)
+
+
+cdef void refine_wide_bins(RowList* row_list, int64_t n) noexcept nogil:
+    """The same where the copied codes have 32 bits."""
+    refine_bins[uint32_t](row_list, <const uint32_t*>row_list.local_codes, n)
 
 
 cdef void make_local(RowList* row_list, const Frame* frame) noexcept nogil:

@@ -312,11 +312,9 @@ def describe_ranks(table):
 
 def describe_cells(table, rules):
     """Describe the cells of all rows: ranks, and values to draw thresholds between."""
-    return {
-        "ranks": table.ranks(),
-        "row_ranks": None if rules.random_splitter else table.row_ranks()[0],
-        "row_values": table.row_values() if rules.random_splitter else None,
-    }
+    if rules.random_splitter:
+        return {"ranks": table.ranks(), "row_values": table.row_values()}
+    return describe_ranks(table)
 
 
 def describe_entropy(rules, total_weight):

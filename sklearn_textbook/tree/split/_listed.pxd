@@ -2,6 +2,7 @@
 # it stands beside the codes of a column.
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 from sklearn_textbook.tree.split._counted cimport COUNT_BITS, rows_in, weight_in
 from sklearn_textbook.tree.split._types cimport NodeView, Split
@@ -44,6 +45,10 @@ cdef struct Division:
     # what divides the rows: a cut between codes, or the best threshold between values
     const ListedColumn* column
     uint32_t cut  # rows with codes up to this one go to child 0
+    # whether the cut lies between two rows that are next to each other: then it is the
+    # code of the one, and above that of the other
+    bint is_between
+    uint32_t above
     const double* values
 
 cdef inline uint32_t number_of(uint64_t row) noexcept nogil:
@@ -72,6 +77,21 @@ cdef inline int64_t listed_weight(int32_t kind, uint64_t counts) noexcept nogil:
     if kind == LISTED_TWO_CLASSES:
         return weight_in(counts)
     return <int64_t><uint32_t>counts
+
+cdef inline int64_t exponent_of(double x) noexcept nogil:
+    """The smallest e with x < 2^e, from the bits of x >= 0; nodes of two or three rows
+    are too many for ``frexp``."""
+    cdef int64_t bits
+    memcpy(&bits, &x, sizeof(double))
+    return (bits >> 52) - 1022
+
+cdef inline double power_of_two(int64_t e) noexcept nogil:
+    """2^e for -1022 <= e <= 1023."""
+    cdef:
+        int64_t bits = (e + 1023) << 52
+        double x
+    memcpy(&x, &bits, sizeof(double))
+    return x
 
 cdef void clear_division(Division* division) noexcept nogil
 cdef void count_rows(ListedRows* listed) noexcept nogil

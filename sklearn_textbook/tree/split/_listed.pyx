@@ -4,7 +4,7 @@ Sums of these are whole numbers, so they do not depend on the order of the list.
 """
 
 from libc.math cimport fabs, sqrt
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 
 cdef enum:
@@ -30,23 +30,6 @@ cdef void count_rows(ListedRows* listed) noexcept nogil:
     else:
         for i in range(listed.n):
             listed.counts[i] = rows_and_weight(listed.rows[i])
-
-
-cdef inline int64_t exponent_of(double x) noexcept nogil:
-    """The smallest e with x < 2^e, from the bits of x >= 0; nodes of two or three rows
-    are too many for ``frexp``."""
-    cdef int64_t bits
-    memcpy(&bits, &x, sizeof(double))
-    return (bits >> 52) - 1022
-
-
-cdef inline double power_of_two(int64_t e) noexcept nogil:
-    """2^e for -1022 <= e <= 1023."""
-    cdef:
-        int64_t bits = (e + 1023) << 52
-        double x
-    memcpy(&x, &bits, sizeof(double))
-    return x
 
 
 cdef void centre_values(

@@ -19,6 +19,34 @@ cdef inline uint64_t child_state(uint64_t state, int64_t child) noexcept nogil:
 cdef inline int64_t random_below(uint64_t* state, int64_t n) noexcept nogil:
     return <int64_t>(next_random(state) % <uint64_t>n)
 
+cdef extern from *:
+    """
+    #if defined(__SIZEOF_INT128__)
+    #define HIGH_PRODUCT(a, b) ((uint64_t)(((unsigned __int128)(a) * (b)) >> 64))
+    #else
+    static uint64_t HIGH_PRODUCT(uint64_t a, uint64_t b) {
+        uint64_t low = (uint32_t)a, high = a >> 32, half = (uint32_t)b, rest = b >> 32;
+        uint64_t middle = high * half + (low * half >> 32);
+        uint64_t other = low * rest + (uint32_t)middle;
+        return high * rest + (middle >> 32) + (other >> 32);
+    }
+    #endif
+    """
+    uint64_t HIGH_PRODUCT(uint64_t a, uint64_t b) noexcept nogil
+
+cdef inline uint64_t reciprocal_of(int64_t n) noexcept nogil:
+    return <uint64_t>0xFFFFFFFFFFFFFFFF // <uint64_t>n
+
+cdef inline int64_t random_below_known(
+    uint64_t* state, int64_t n, uint64_t reciprocal
+) noexcept nogil:
+    # The same as random_below without its division: the quotient is one too small at
+    # most.
+    cdef:
+        uint64_t x = next_random(state)
+        uint64_t rest = x - HIGH_PRODUCT(x, reciprocal) * <uint64_t>n
+    return <int64_t>(rest - <uint64_t>n if rest >= <uint64_t>n else rest)
+
 cdef inline int64_t draw_place(uint64_t state, int64_t n) noexcept nogil:
     # Which of the n best tests of a node to take; 2 ** 40 is the number of no child
     # and of no column, whose draws begin like this.
