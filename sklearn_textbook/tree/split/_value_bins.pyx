@@ -123,7 +123,9 @@ cdef void describe_values(
     ) / contest.worth
 
 
-cdef inline void add_to(Amount* slot, uint64_t counts, uint64_t residual) noexcept nogil:
+cdef inline void add_to(
+    Amount* slot, uint64_t counts, uint64_t residual
+) noexcept nogil:
     slot.counts += counts
     slot.residual += residual
 
