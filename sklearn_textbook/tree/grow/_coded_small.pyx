@@ -76,11 +76,11 @@ cdef enum:
 cdef uint8_t[MOST_COLUMNS] IN_ORDER
 cdef uint64_t[MOST_COLUMNS + 1] RECIPROCALS
 
-# The exchanges that sort n keys in all lanes: pairs of places.
+# The exchanges that sort n keys in all lanes: pairs of places, in bytes.
 cdef struct Network:
     int64_t n_exchanges
-    uint8_t[MOST_EXCHANGES] low
-    uint8_t[MOST_EXCHANGES] high
+    uint16_t[MOST_EXCHANGES] low
+    uint16_t[MOST_EXCHANGES] high
 
 cdef Network[SMALL_ROWS + 1] NETWORKS
 
@@ -267,7 +267,10 @@ cdef inline void sort_lanes(int32_t* keys, int64_t n) noexcept nogil:
     for i in range(LANES * n, LANES * size):
         keys[i] = NO_KEY
     for i in range(network.n_exchanges):
-        EXCHANGE_FOUR(keys + network.low[i], keys + network.high[i])
+        EXCHANGE_FOUR(
+            <int32_t*>(<char*>keys + network.low[i]),
+            <int32_t*>(<char*>keys + network.high[i])
+        )
 
 
 cdef inline void score_tile(const SmallSearch* search, Tile* tile) noexcept nogil:
@@ -322,26 +325,33 @@ cdef void choose_division(
     """Take the best division. It is the largest score, unless others come near."""
     cdef:
         const double* scores = tile.score
-        int64_t i, c, n_near = 0, best = -1, first = lowest - 1
-        int64_t stop = search.n - lowest
+        int64_t i, c, best = 0, first = lowest - 1, stop = search.n - lowest
         double largest = -1.0, near, score
         double[LANES] top
+        int64_t[LANES] n_near
     for c in range(LANES):
         top[c] = -1.0
+        n_near[c] = 0
     for i in range(first, stop):
         for c in range(LANES):
             score = scores[LANES * i + c]
             top[c] = score if score > top[c] else top[c]
     for c in range(LANES):
+        best = c if top[c] > largest else best
         largest = top[c] if top[c] > largest else largest
     if largest < 0.0 or not largest > search.bound:
         return
     near = largest - 2.0 * search.margin
-    for i in range(LANES * first, LANES * stop):
-        n_near += scores[i] >= near
-        best = i if scores[i] == largest else best
-    if n_near == 1:
-        take_division(tile, best // LANES, best % LANES, search)
+    for i in range(first, stop):
+        for c in range(LANES):
+            n_near[c] += scores[LANES * i + c] >= near
+    for c in range(tile.n_columns, LANES):
+        n_near[c] = 0  # a copy of the first column
+    if n_near[0] + n_near[1] + n_near[2] + n_near[3] == 1:
+        i = first
+        while scores[LANES * i + best] != largest:
+            i += 1
+        take_division(tile, i, best, search)
         return
     for c in range(tile.n_columns):
         for i in range(first, stop):
@@ -621,8 +631,12 @@ cdef void list_exchanges(Network* network, int64_t n) noexcept:
             for start in range(gap % length, SMALL_ROWS - gap, 2 * gap):
                 for i in range(start, min(start + gap, n - gap)):
                     if i // (2 * length) == (i + gap) // (2 * length):
-                        network.low[n_exchanges] = <uint8_t>(LANES * i)
-                        network.high[n_exchanges] = <uint8_t>(LANES * (i + gap))
+                        network.low[n_exchanges] = <uint16_t>(
+                            LANES * i * sizeof(int32_t)
+                        )
+                        network.high[n_exchanges] = <uint16_t>(
+                            LANES * (i + gap) * sizeof(int32_t)
+                        )
                         n_exchanges += 1
             gap //= 2
         length *= 2

@@ -49,7 +49,6 @@ cdef struct ListedTable:
     # values: bins of all columns, as of two classes, and room for what they hold
     RowList coded
     ValueColumn* value_columns
-    uint32_t* value_codes
     Amount* amounts  # of the rows
     Amount* value_bins
     double* value_sums

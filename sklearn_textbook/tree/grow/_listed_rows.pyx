@@ -83,9 +83,9 @@ cdef int start_listed_table(
 
 
 cdef void size_bins(const Problem* problem, ListedTable* table) noexcept nogil:
-    """Values: counts and two sums. Classes: counts, and 32 bits for each class; fewer
-    bins if there are many."""
-    table.bin_words = 3
+    """Classes: counts, and 32 bits for each class; fewer bins if there are many. Values
+    have bins of their own."""
+    table.bin_words = 0
     table.most_bins = MOST_BINS
     if problem.is_classifier:
         table.bin_words = 1 + (problem.n_statistics + 1) // 2
@@ -104,7 +104,7 @@ cdef int start_columns(const Problem* problem, ListedTable* table) noexcept nogi
     table.keys = <uint64_t*>malloc((n_rows + 1) * sizeof(uint64_t))
     table.columns = <ListedColumn*>malloc(n_slots * sizeof(ListedColumn))
     table.gathered = <uint32_t*>malloc(n_slots * n_rows * sizeof(uint32_t))
-    table.bins = <uint64_t*>malloc(n_slots * size * sizeof(uint64_t))
+    table.bins = <uint64_t*>malloc((n_slots * size + 1) * sizeof(uint64_t))
     table.is_open = <uint8_t*>malloc(MOST_BINS)
     if (
         table.keys == NULL or table.columns == NULL or table.gathered == NULL
@@ -125,7 +125,6 @@ cdef int start_bins(const Problem* problem, ListedTable* table) noexcept nogil:
         RowList* coded = &table.coded
         double* sums
     table.value_columns = <ValueColumn*>malloc(n_slots * sizeof(ValueColumn))
-    table.value_codes = <uint32_t*>malloc(n_slots * n_rows * sizeof(uint32_t))
     table.value_bins = <Amount*>malloc(n_slots * size * sizeof(Amount))
     table.value_sums = <double*>malloc(4 * n_slots * size * sizeof(double))
     table.tile_bins = <uint8_t*>malloc(TILE_COLUMNS * n_slots * n_rows)
@@ -135,9 +134,9 @@ cdef int start_bins(const Problem* problem, ListedTable* table) noexcept nogil:
     coded.local_spans = <Span*>malloc(n_columns * sizeof(Span))
     coded.smallest = <uint8_t*>malloc(2 * BLOCK_ROWS * n_columns)
     if (
-        table.value_columns == NULL or table.value_codes == NULL
-        or table.value_bins == NULL or table.value_sums == NULL
-        or table.amounts == NULL or table.tile == NULL or table.tile_bins == NULL
+        table.value_columns == NULL or table.value_bins == NULL
+        or table.value_sums == NULL or table.amounts == NULL or table.tile == NULL
+        or table.tile_bins == NULL
         or coded.local_bins == NULL or coded.local_spans == NULL
         or coded.smallest == NULL
     ):
@@ -146,7 +145,7 @@ cdef int start_bins(const Problem* problem, ListedTable* table) noexcept nogil:
     coded.local_codes = table.local_codes
     for i in range(n_slots):
         sums = table.value_sums + 4 * i * size
-        table.value_columns[i].codes = table.value_codes + i * n_rows
+        table.value_columns[i].codes = table.gathered + i * n_rows
         table.value_columns[i].below = table.value_bins + i * size
         table.value_columns[i].cross = sums
         table.value_columns[i].area = sums + size
@@ -172,7 +171,6 @@ cdef void free_listed_table(ListedTable* table) noexcept nogil:
     free(table.is_open)
     free(table.drawn_cells)
     free(table.value_columns)
-    free(table.value_codes)
     free(table.value_bins)
     free(table.value_sums)
     free(table.amounts)

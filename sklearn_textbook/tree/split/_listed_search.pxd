@@ -33,7 +33,8 @@ cdef struct ListContest:
     int64_t most_bins
 
 # What a criterion counts, and how it judges that. Entry b + 1 of a column's bins has
-# the rows of bin b after ``count``, and all rows up to its end after ``add_up``.
+# the rows of bin b after ``count``, and all rows up to its end after ``add_up``. Where
+# only few rows are searched, all but ``walk`` may be NULL.
 cdef struct Kernel:
     void (*count)(const ListContest*, ListedColumn*) noexcept nogil
     void (*add_up)(const ListContest*, ListedColumn*) noexcept nogil

@@ -123,7 +123,9 @@ cdef void describe_values(
     ) / contest.worth
 
 
-cdef inline void add_to(Amount* slot, uint64_t counts, uint64_t residual) noexcept nogil:
+cdef inline void add_to(
+    Amount* slot, uint64_t counts, uint64_t residual
+) noexcept nogil:
     slot.counts += counts
     slot.residual += residual
 
@@ -140,9 +142,11 @@ cdef inline void count_four(
         const uint8_t* second = row_bins + columns[1].number
         const uint8_t* third = row_bins + columns[2].number
         const uint8_t* fourth = row_bins + columns[3].number
-        int64_t i, place
+        Amount* second_tile = tile + MOST_BINS
+        Amount* third_tile = tile + 2 * MOST_BINS
+        Amount* fourth_tile = tile + 3 * MOST_BINS
+        int64_t i, place, a, b, c, d
         uint64_t counts, residual
-        uint8_t a, b, c, d
     for i in range(n):
         place = number_of(rows[i]) * width
         counts = amounts[i].counts
@@ -153,14 +157,14 @@ cdef inline void count_four(
         b = second[place] >> coarseness
         c = third[place] >> coarseness
         d = fourth[place] >> coarseness
-        tile_bins[TILE_COLUMNS * i] = a
-        tile_bins[TILE_COLUMNS * i + 1] = b
-        tile_bins[TILE_COLUMNS * i + 2] = c
-        tile_bins[TILE_COLUMNS * i + 3] = d
-        add_to(&tile[a], counts, residual)
-        add_to(&tile[MOST_BINS + b], counts, residual)
-        add_to(&tile[2 * MOST_BINS + c], counts, residual)
-        add_to(&tile[3 * MOST_BINS + d], counts, residual)
+        tile_bins[TILE_COLUMNS * i] = <uint8_t>a
+        tile_bins[TILE_COLUMNS * i + 1] = <uint8_t>b
+        tile_bins[TILE_COLUMNS * i + 2] = <uint8_t>c
+        tile_bins[TILE_COLUMNS * i + 3] = <uint8_t>d
+        add_to(tile + a, counts, residual)
+        add_to(second_tile + b, counts, residual)
+        add_to(third_tile + c, counts, residual)
+        add_to(fourth_tile + d, counts, residual)
 
 
 cdef void count_columns(
