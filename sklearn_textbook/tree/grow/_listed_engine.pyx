@@ -11,6 +11,7 @@ classes, and but for the rounding of sums of y for values.
 import numpy as np
 
 from libc.math cimport NAN
+from libc.stdint cimport int16_t
 from libc.string cimport memset
 
 from sklearn_textbook.tree.grow._assemble cimport write_nodes
@@ -20,6 +21,12 @@ from sklearn_textbook.tree.grow._buffers cimport (
     free_buffer,
     push_frame,
     start_buffer,
+)
+from sklearn_textbook.tree.grow._drawn_node cimport grow_drawn
+from sklearn_textbook.tree.grow._drawn_rows cimport (
+    DrawnTable,
+    free_drawn_table,
+    start_drawn_table,
 )
 from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.grow._measure cimport Children
@@ -57,6 +64,7 @@ from sklearn_textbook.tree.grow._workers cimport (
     start_worker,
 )
 from sklearn_textbook.tree.split._counted cimport FEW_ROWS
+from sklearn_textbook.tree.split._drawn_steps cimport Scale
 from sklearn_textbook.tree.split._listed cimport (
     LISTED_CLASSES,
     LISTED_TWO_CLASSES,
@@ -293,6 +301,7 @@ cdef class RowsGrower:
     cdef:
         Problem problem
         ListedTable table
+        DrawnTable drawn
         Worker worker
         Codes codes
         int64_t n_listed
@@ -303,6 +312,7 @@ cdef class RowsGrower:
     def __cinit__(self, dict settings):
         memset(&self.problem, 0, sizeof(Problem))
         memset(&self.table, 0, sizeof(ListedTable))
+        memset(&self.drawn, 0, sizeof(DrawnTable))
         memset(&self.worker, 0, sizeof(Worker))
         memset(&self.codes, 0, sizeof(Codes))
         self.settings = settings
@@ -317,9 +327,12 @@ cdef class RowsGrower:
         ):
             raise MemoryError()
         self.fill_table(settings)
+        if self.problem.random_splitter and self.problem.is_classifier:
+            self.fill_drawn_table(settings)
 
     def __dealloc__(self):
         free_listed_table(&self.table)
+        free_drawn_table(&self.drawn)
         free_buffer(&self.worker.buffer)
         free_worker(&self.worker, NULL)
 
@@ -348,6 +361,22 @@ cdef class RowsGrower:
         else:
             y = settings["all_values"]
             table.y = &y[0, 0]
+        return 0
+
+    cdef int fill_drawn_table(self, dict settings) except -1:
+        """Point to the steps of the table."""
+        cdef:
+            const int16_t[:, ::1] steps = settings["row_steps"]
+            const Scale[::1] scales = settings["scales"]
+            DrawnTable* drawn = &self.drawn
+        if start_drawn_table(&self.problem, drawn, self.table.n_table_rows) < 0:
+            raise MemoryError()
+        drawn.row_steps = &steps[0, 0]
+        drawn.scales = &scales[0]
+        drawn.row_values = self.table.row_values
+        drawn.rows = self.table.rows
+        drawn.spare = self.table.spare
+        drawn.kind = self.table.listed.kind
         return 0
 
     def list_rows(self, weight):
@@ -390,6 +419,7 @@ cdef class RowsGrower:
                 self.n_listed = list_weighted_rows(&real[0], n_rows, rows, &total)
         if self.n_listed <= 0 or total > LARGEST_TOTAL:
             return None
+        self.drawn.is_unit = total == self.n_listed
         return self.measure_rows(<double>total)
 
     cdef measure_rows(self, double weight):
@@ -452,9 +482,14 @@ cdef class RowsGrower:
         )
         if not root_settings["root_is_leaf"]:
             with nogil:
-                outcome = grow_all(
-                    &self.problem, &self.table, &self.worker, &root, &columns[0]
-                )
+                if self.drawn.row_steps != NULL:
+                    outcome = grow_drawn(
+                        &self.problem, &self.drawn, &self.worker, &root
+                    )
+                else:
+                    outcome = grow_all(
+                        &self.problem, &self.table, &self.worker, &root, &columns[0]
+                    )
             if outcome < 0:
                 raise MemoryError()
         node_records = np.empty(buffer.n_nodes, dtype=NODE_DTYPE)

@@ -14,6 +14,7 @@ from sklearn_textbook.tree.grow._row_list cimport (
     finish_draw,
     start_draw,
 )
+from sklearn_textbook.tree.split._counted cimport FETCH_AHEAD
 from sklearn_textbook.tree.split._listed cimport number_of
 
 
@@ -44,7 +45,7 @@ cdef int start_listed_table(
         n_rows, MOST_LOCAL_ROWS, LOCAL_BYTES // (size * problem.n_columns)
     )
     size *= max(1, table.local_rows * problem.n_columns)
-    table.rows = <uint64_t*>malloc(n_rows * sizeof(uint64_t))
+    table.rows = <uint64_t*>malloc((n_rows + FETCH_AHEAD) * sizeof(uint64_t))
     table.spare = <uint64_t*>malloc((n_rows + 1) * sizeof(uint64_t))
     table.goes_left = <uint8_t*>malloc(n_rows)
     table.listed.counts = <uint64_t*>malloc(n_rows * sizeof(uint64_t))

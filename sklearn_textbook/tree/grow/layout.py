@@ -93,3 +93,15 @@ SPAN_DTYPE = np.dtype(
     ],
     align=True,
 )
+
+# How the values of a column become steps; its twin stands in _drawn_steps.pxd.
+SCALE_DTYPE = np.dtype(
+    [
+        ("low", np.float64),
+        # steps per unit
+        ("factor", np.float64),
+        # smallest difference of two distinct values
+        ("gap", np.float64),
+    ],
+    align=True,
+)
