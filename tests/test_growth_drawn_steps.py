@@ -110,7 +110,8 @@ def test_steps_keep_the_order():
     rng = np.random.default_rng(0)
     X = np.column_stack([make_column(rng) for make_column in SHAPES])
     table = encode(X)
-    row_steps, low, factor, gap = table.row_steps()
+    all_steps, row_steps, low, factor, gap = table.steps()
+    np.testing.assert_array_equal(all_steps, row_steps.T)
     for column, x in enumerate(X.T):
         steps = row_steps[np.argsort(x, kind="stable"), column].astype(int)
         assert (np.diff(steps) >= 0).all()
@@ -121,5 +122,5 @@ def test_steps_keep_the_order():
     assert (factor == 0).tolist() == [
         make in (make_widest, make_narrowest) for make in SHAPES
     ]
-    assert table.row_steps()[0] is row_steps
+    assert table.steps()[1] is row_steps
     assert not row_steps.flags.writeable

@@ -219,8 +219,8 @@ class EncodedTable:
             row_values = self._codes.setdefault("row_values", row_values)
         return row_values
 
-    def row_steps(self):
-        """Put the values of every row side by side, rounded down to steps.
+    def steps(self):
+        """Round the values of every row down to steps, for all columns.
 
         The steps of a column have equal heights: a value x stands on step
         floor((x - low) * factor) - STEPS / 2. Rounding does not change the order of
@@ -228,9 +228,11 @@ class EncodedTable:
 
         Returns
         -------
-        row_steps : ndarray of int16, shape (n_rows, n_columns)
+        steps : ndarray of int16, shape (n_columns, n_rows)
             Undefined as ``row_values()``. Made on the first call, then kept; read-only,
             as the others.
+        row_steps : ndarray of int16, shape (n_rows, n_columns)
+            The steps of a row stand next to each other.
         low, factor : ndarray of float64, shape (n_columns,)
             The smallest value, and the steps per unit; factor 0 where all values
             stand on the lowest step, as the range of values is empty or overflows.
@@ -238,28 +240,26 @@ class EncodedTable:
             The smallest difference of two distinct values; infinity where there is
             but one.
         """
-        arrays = self._codes.get("row_steps")
+        arrays = self._codes.get("steps")
         if arrays is None:
+            ranks = self.ranks()
             low, factor, gap = np.zeros((3, self.n_columns))
-            steps = np.empty(self.values.shape, dtype=np.int16)
+            steps = np.empty(ranks.shape, dtype=np.int16)
             for column in range(self.n_columns):
                 values = self.column_values(column)
                 low[column], factor[column], gap[column] = _scale_steps(values)
                 heights = (values - low[column]) * factor[column]
-                steps[column, : len(values)] = heights.astype(np.int32) - STEPS // 2
-            ranks = self.ranks()
+                of_values = (heights.astype(np.int32) - STEPS // 2).astype(np.int16)
+                of_values.take(ranks[column], mode="clip", out=steps[column])
             row_steps = np.empty(ranks.shape[::-1], dtype=np.int16)
             # Block by block, which then stays in the cache.
             for start in range(0, self.n_rows, BLOCK_ROWS):
                 rows = slice(start, start + BLOCK_ROWS)
-                for column in range(self.n_columns):
-                    row_steps[rows, column] = steps[column].take(
-                        ranks[column, rows], mode="clip"
-                    )
-            arrays = (row_steps, low, factor, gap)
+                row_steps[rows] = steps[:, rows].T
+            arrays = (steps, row_steps, low, factor, gap)
             for array in arrays:
                 array.flags.writeable = False
-            arrays = self._codes.setdefault("row_steps", arrays)
+            arrays = self._codes.setdefault("steps", arrays)
         return arrays
 
     def row_ranks(self):

@@ -2,7 +2,7 @@
 
 Nothing is sorted. A threshold needs the smallest and the largest value of a column,
 and one pass counts the rows below it. Both passes are over steps (see
-``EncodedTable.row_steps``); values are read of the few rows on the steps of the
+``EncodedTable.steps``); values are read of the few rows on the steps of the
 extremes and of the threshold. Draws, thresholds, comparisons, limits and records are
 those of ``_search``, ``_column`` and ``_node``, and sums of whole numbers do not depend
 on their order: so the tree is that of sorted columns, bit by bit.
@@ -298,6 +298,9 @@ cdef void search_columns(
         read_steps(table, node, columns, n)
         for i in range(n):
             locate_extremes(table, node, &columns[i])
+        if draw.n_found == 0:
+            # While values are on their way from memory.
+            read_entries(table, node)
         for i in range(n):
             number = columns[i].number
             if not find_values(table, node, &columns[i], &values):
@@ -403,7 +406,6 @@ cdef int split_node(
     frame.n_rows = node.n_rows
     frame.random_state = node.random_state
     view_node(problem, arena, worker, &frame, &view)
-    read_entries(table, node)
     start_division(&division)
     search_columns(problem, table, worker, node, &view, &division)
     if division.best.column < 0:

@@ -7,7 +7,7 @@ from sklearn_textbook.tree.split._types cimport Problem, Split
 cdef enum:
     TILE_COLUMNS = 4  # columns that are read in one pass
     WORD_COLUMNS = 64  # columns that a word has bits for
-    SMALL_ROWS = 16  # of a subtree whose rows stay at hand
+    SMALL_ROWS = 32  # of a subtree whose rows stay at hand
     MOST_WAITING = 4  # such subtrees whose values are on their way from memory
 
 # A node that waits to be split.
@@ -33,7 +33,7 @@ cdef struct DrawnDivision:
     double weight  # of child 0
 
 # The rows of a tree as one list, in which those of a node stand together (see
-# _listed.pxd for what an entry holds), and the cells of the whole table row by row.
+# _listed.pxd for what an entry holds), and the cells of the whole table.
 cdef struct DrawnTable:
     int64_t n_columns
     int64_t n_words  # that have a bit for every column
@@ -41,6 +41,8 @@ cdef struct DrawnTable:
     bint is_unit  # whether all rows weigh 1
     uint64_t* rows  # room for FETCH_AHEAD more
     uint64_t* spare
+    int64_t n_table_rows
+    const int16_t* steps  # column by column
     const int16_t* row_steps
     const double* row_values
     const Scale* scales

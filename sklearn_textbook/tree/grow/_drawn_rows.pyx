@@ -25,6 +25,7 @@ cdef enum:
     MOST_LOCAL_ROWS = 16384
     TURNED_ROWS = 8  # of any number of columns they fill whole vector units
     N_STEPS = 65534
+    SPARSE = 8  # rows of the table for one of a node that is read row by row
     NARROW = 2  # steps per row, below which a column gets finer ones
 
 
@@ -189,10 +190,13 @@ cdef void make_local(DrawnTable* table, const DrawnNode* node) noexcept nogil:
         uint64_t* rows = table.rows + node.start
         int64_t i, j, n = node.n_rows, width = table.n_columns
         int16_t* target = table.local_steps
+        const int16_t* source
         int16_t* smallest = table.extremes
         int16_t* largest = table.extremes + TURNED_ROWS * width
     for i in range(n):
-        FETCH_EARLY(table.row_steps + number_of(rows[i + FETCH_AHEAD]) * width)
+        source = table.row_steps + number_of(rows[i + FETCH_AHEAD]) * width
+        FETCH_EARLY(source)
+        FETCH_EARLY(source + width - 1)
         memcpy(
             target, table.row_steps + number_of(rows[i]) * width,
             width * sizeof(int16_t)
@@ -243,9 +247,11 @@ cdef inline void read_four(
         const int16_t* row
         int64_t i
     for i in range(n):
-        row = steps + number_of(rows[i]) * width
         if is_far:
-            FETCH_EARLY(steps + number_of(rows[i + FETCH_AHEAD]) * width)
+            row = steps + number_of(rows[i + FETCH_AHEAD]) * width
+            FETCH_EARLY(row)
+            FETCH_EARLY(row + width - 1)
+        row = steps + number_of(rows[i]) * width
         first_cells[i] = row[first]
         second_cells[i] = row[second]
         third_cells[i] = row[third]
@@ -264,6 +270,14 @@ cdef void read_steps(
         int64_t i, j, width = table.n_columns, n = node.n_rows
     if table.is_local:
         steps = table.local_steps
+    elif n * SPARSE > table.n_table_rows:
+        # Lines of a column are then read one after the other.
+        for j in range(n_columns):
+            column_steps = table.steps + columns[j].number * table.n_table_rows
+            cells = columns[j].cells
+            for i in range(n):
+                cells[i] = column_steps[number_of(rows[i])]
+        return
     # Numbers that the compiler knows make loops of their own.
     if n_columns == TILE_COLUMNS:
         if table.is_local:

@@ -366,12 +366,15 @@ cdef class RowsGrower:
     cdef int fill_drawn_table(self, dict settings) except -1:
         """Point to the steps of the table."""
         cdef:
-            const int16_t[:, ::1] steps = settings["row_steps"]
+            const int16_t[:, ::1] steps = settings["steps"]
+            const int16_t[:, ::1] row_steps = settings["row_steps"]
             const Scale[::1] scales = settings["scales"]
             DrawnTable* drawn = &self.drawn
         if start_drawn_table(&self.problem, drawn, self.table.n_table_rows) < 0:
             raise MemoryError()
-        drawn.row_steps = &steps[0, 0]
+        drawn.n_table_rows = self.table.n_table_rows
+        drawn.steps = &steps[0, 0]
+        drawn.row_steps = &row_steps[0, 0]
         drawn.scales = &scales[0]
         drawn.row_values = self.table.row_values
         drawn.rows = self.table.rows

@@ -1,5 +1,5 @@
 # Columns whose values are rounded down to steps of equal height, so that most rows
-# are compared as numbers of 16 bits; see ``EncodedTable.row_steps``.
+# are compared as numbers of 16 bits; see ``EncodedTable.steps``.
 
 from libc.stdint cimport int16_t, int32_t, int64_t, uint16_t, uint64_t
 
