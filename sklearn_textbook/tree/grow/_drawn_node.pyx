@@ -1,11 +1,12 @@
-"""Growing a tree of classes whose thresholds are drawn at random.
+"""Growing a tree whose thresholds are drawn at random.
 
 Nothing is sorted. A threshold needs the smallest and the largest value of a column,
 and one pass counts the rows below it. Both passes are over steps (see
-``EncodedTable.steps``); values are read of the few rows on the steps of the
-extremes and of the threshold. Draws, thresholds, comparisons, limits and records are
-those of ``_search``, ``_column`` and ``_node``, and sums of whole numbers do not depend
-on their order: so the tree is that of sorted columns, bit by bit.
+``EncodedTable.steps``); values are read of the few rows on the steps of the extremes
+and of the threshold. Draws, thresholds, comparisons, limits and records are those of
+``_search``, ``_column`` and ``_node``, and sums of whole numbers do not depend on their
+order: so the tree is that of sorted columns, bit by bit for classes, and but for the
+rounding of sums of y for values.
 """
 
 from libc.stdint cimport int16_t
@@ -27,6 +28,7 @@ from sklearn_textbook.tree.grow._drawn_rows cimport (
     read_steps,
     scale_of,
     start_draw,
+    targets_of,
     values_of,
 )
 from sklearn_textbook.tree.grow._drawn_small cimport (
@@ -35,7 +37,11 @@ from sklearn_textbook.tree.grow._drawn_small cimport (
     wait_small,
 )
 from sklearn_textbook.tree.grow._layout cimport Node
-from sklearn_textbook.tree.grow._measure cimport Children, finish_classes
+from sklearn_textbook.tree.grow._measure cimport (
+    Children,
+    finish_classes,
+    finish_values,
+)
 from sklearn_textbook.tree.grow._missing cimport branch_for_missing
 from sklearn_textbook.tree.grow._node cimport (
     create_children,
@@ -55,16 +61,23 @@ from sklearn_textbook.tree.split._drawn_steps cimport (
     find_steps,
     next_on_step,
     step_of,
+    sum_below,
     sum_classes_below,
     tells_all_apart,
     weigh_below,
 )
 from sklearn_textbook.tree.split._impurity cimport goodness
-from sklearn_textbook.tree.split._listed cimport LISTED_TWO_CLASSES
+from sklearn_textbook.tree.split._listed cimport (
+    LISTED_TWO_CLASSES,
+    LISTED_VALUES,
+    ListedRows,
+    centre_values,
+)
 from sklearn_textbook.tree.split._random cimport child_state, random_unit
 from sklearn_textbook.tree.split._types cimport (
     GINI,
     NodeView,
+    Scratch,
     int32_t,
     int64_t,
     uint64_t,
@@ -209,6 +222,45 @@ cdef inline double goodness_of(
     return goodness(problem, sums, weight)
 
 
+cdef double score_classes(
+    const Problem* problem, const DrawnTable* table, const DrawnNode* node,
+    const NodeView* view, const StepColumn* column, int16_t cut,
+    const StepCounts* counts, Scratch* scratch
+) noexcept nogil:
+    """Decrease of weighted impurity; the class weights of child 0 remain in the
+    scratch."""
+    cdef:
+        double weight = <double>counts.weight, score = -view.totals.goodness
+        double* left = scratch.left
+        double* right = scratch.right
+        int64_t k, size = problem.n_statistics
+        bint is_binary = table.listed.kind == LISTED_TWO_CLASSES
+        bint is_binary_gini = is_binary and problem.criterion == GINI
+    if is_binary:
+        left[1] = <double>counts.ones
+        left[0] = weight - left[1]
+    else:
+        sum_classes_below(
+            column.cells, NULL if table.is_unit else table.weights, table.parts,
+            node.n_rows, cut, left, size
+        )
+    for k in range(size):
+        right[k] = view.totals.sums[k] - left[k]
+    score += goodness_of(problem, is_binary_gini, left, weight)
+    score += goodness_of(problem, is_binary_gini, right, view.totals.weight - weight)
+    return score
+
+
+cdef double score_values(
+    const DrawnTable* table, const NodeView* view, int64_t sum, double weight
+) noexcept nogil:
+    """The same from the residuals of child 0."""
+    cdef:
+        double left = <double>sum * table.listed.unit
+        double right = <double>(table.listed.total - sum) * table.listed.unit
+    return left * left / weight + right * right / (view.totals.weight - weight)
+
+
 cdef bint try_column(
     const Problem* problem, DrawnTable* table, Worker* worker, const DrawnNode* node,
     const NodeView* view, StepColumn* column, const Range* values,
@@ -218,14 +270,10 @@ cdef bint try_column(
     ``division``, which it then replaces."""
     cdef:
         double threshold = draw_threshold(node.random_state, values, column.number)
-        double score = -view.totals.goodness, weight
-        double* left = worker.scratch.left
-        double* right = worker.scratch.right
+        double score, weight
         StepCounts counts
         int16_t cut = divide_at(table, node, column, threshold, &counts)
-        int64_t k, size = problem.n_statistics
-        bint is_binary = table.kind == LISTED_TWO_CLASSES
-        bint is_binary_gini = is_binary and problem.criterion == GINI
+        int64_t sum = 0
     weight = <double>counts.weight
     if not (
         problem.min_samples_leaf <= counts.n_rows
@@ -234,17 +282,13 @@ cdef bint try_column(
         and problem.min_weight_leaf <= view.totals.weight - weight
     ):
         return False
-    if is_binary:
-        left[1] = <double>counts.ones
-        left[0] = weight - left[1]
+    if table.listed.kind == LISTED_VALUES:
+        sum = sum_below(column.cells, table.listed.residuals, node.n_rows, cut)
+        score = score_values(table, view, sum, weight)
     else:
-        sum_classes_below(
-            column.cells, table.weights, table.parts, node.n_rows, cut, left, size
+        score = score_classes(
+            problem, table, node, view, column, cut, &counts, &worker.scratch
         )
-    for k in range(size):
-        right[k] = view.totals.sums[k] - left[k]
-    score += goodness_of(problem, is_binary_gini, left, weight)
-    score += goodness_of(problem, is_binary_gini, right, view.totals.weight - weight)
     if not score > score_to_beat(problem, &division.best, view.margin):
         return False
     take(&division.best, score, counts.n_rows, -1)
@@ -255,7 +299,8 @@ cdef bint try_column(
     division.cut = cut
     division.n_left = counts.n_rows
     division.weight = weight
-    memcpy(table.left, left, size * sizeof(double))
+    division.sum = sum
+    memcpy(table.left, worker.scratch.left, problem.n_statistics * sizeof(double))
     return True
 
 
@@ -270,9 +315,20 @@ cdef void start_division(DrawnDivision* division) noexcept nogil:
     division.best.n_children = 2
 
 
+cdef void describe_rows(
+    DrawnTable* table, const DrawnNode* node, NodeView* view
+) noexcept nogil:
+    """Put the weights and classes of a node's rows at hand, or its centred values."""
+    read_entries(table, node)
+    if table.listed.kind == LISTED_VALUES:
+        table.listed.rows = table.rows + node.start
+        table.listed.n = node.n_rows
+        centre_values(targets_of(table), view, &table.listed)
+
+
 cdef void search_columns(
     const Problem* problem, DrawnTable* table, Worker* worker, const DrawnNode* node,
-    const NodeView* view, DrawnDivision* division
+    NodeView* view, DrawnDivision* division
 ) noexcept nogil:
     """One threshold for every column that is drawn."""
     cdef:
@@ -282,6 +338,7 @@ cdef void search_columns(
         Range values
         int64_t i, n
         int32_t number
+        bint is_described = False
     start_draw(node, &draw)
     while True:
         n = 0
@@ -298,9 +355,10 @@ cdef void search_columns(
         read_steps(table, node, columns, n)
         for i in range(n):
             locate_extremes(table, node, &columns[i])
-        if draw.n_found == 0:
+        if not is_described:
             # While values are on their way from memory.
-            read_entries(table, node)
+            describe_rows(table, node, view)
+            is_described = True
         for i in range(n):
             number = columns[i].number
             if not find_values(table, node, &columns[i], &values):
@@ -322,6 +380,44 @@ cdef void search_columns(
 # ----------------------------------------------------------------- splitting nodes
 
 
+cdef void measure_values(
+    const Problem* problem, const DrawnTable* table, const NodeView* view,
+    const DrawnDivision* division, Children* children
+) noexcept nogil:
+    """Sums of y from whole numbers; squares, and whether y varies, row by row."""
+    cdef:
+        const ListedRows* listed = &table.listed
+        const int16_t* cells = division.cells
+        const double* y = listed.y
+        int16_t cut = division.cut
+        int64_t i, child
+        double centre = view.totals.centre[0], difference, square
+        double left = 0.0, right = 0.0
+        double[2] first
+        bint[2] varies
+    children.sums[0] = <double>division.sum * listed.unit
+    children.sums[1] = <double>(listed.total - division.sum) * listed.unit
+    for i in range(listed.n):
+        difference = y[i] - centre
+        square = difference * difference * <double>(listed.rows[i] >> 48)
+        left += square if cells[i] < cut else 0.0
+        right += 0.0 if cells[i] < cut else square
+    children.squares[0] = left
+    children.squares[1] = right
+    for child in range(2):
+        varies[child] = False
+        i = 0
+        while (cells[i] < cut) == child:
+            i += 1
+        first[child] = y[i]
+        while i < listed.n and not varies[child]:
+            varies[child] = (cells[i] < cut) != child and y[i] != first[child]
+            i += 1
+        children.is_pure[child] = not varies[child]
+        children.values[child] = first[child]
+        finish_values(problem, view, child, children)
+
+
 cdef void measure_division(
     const Problem* problem, const DrawnTable* table, const NodeView* view,
     const DrawnDivision* division, Children* children
@@ -334,6 +430,9 @@ cdef void measure_division(
     children.n_rows[1] = view.totals.rows - division.n_left
     children.weight[0] = division.weight
     children.weight[1] = view.totals.weight - division.weight
+    if table.listed.kind == LISTED_VALUES:
+        measure_values(problem, table, view, division, children)
+        return
     for k in range(size):
         children.sums[k] = table.left[k]
         children.sums[size + k] = view.totals.sums[k] - table.left[k]

@@ -1,7 +1,7 @@
 from libc.stdint cimport int16_t, int32_t, int64_t, uint16_t, uint32_t, uint64_t
 
 from sklearn_textbook.tree.split._drawn_steps cimport Scale, StepColumn
-from sklearn_textbook.tree.split._listed cimport number_of
+from sklearn_textbook.tree.split._listed cimport ListedRows, number_of
 from sklearn_textbook.tree.split._types cimport Problem, Split
 
 cdef enum:
@@ -31,13 +31,13 @@ cdef struct DrawnDivision:
     int16_t cut
     int64_t n_left
     double weight  # of child 0
+    int64_t sum  # values: its residuals
 
 # The rows of a tree as one list, in which those of a node stand together (see
 # _listed.pxd for what an entry holds), and the cells of the whole table.
 cdef struct DrawnTable:
     int64_t n_columns
     int64_t n_words  # that have a bit for every column
-    int32_t kind  # what an entry holds
     bint is_unit  # whether all rows weigh 1
     uint64_t* rows  # room for FETCH_AHEAD more
     uint64_t* spare
@@ -54,7 +54,11 @@ cdef struct DrawnTable:
     Scale* local_scales
     uint32_t* local_numbers
     int16_t* extremes
-    # room for the node at hand: weights, and the 16 bits beside them
+    # values: y of all rows of the table, and of those of the subtree
+    const double* y
+    double* local_y
+    # room for the node at hand: weights, and the 16 bits beside them; values
+    ListedRows listed
     uint16_t* weights
     uint16_t* parts
     StepColumn[TILE_COLUMNS + 1] columns  # one of them the best so far
@@ -95,6 +99,10 @@ cdef inline const double* values_of(
     if table.is_local:
         number = table.local_numbers[number]
     return table.row_values + number * table.n_columns
+
+cdef inline const double* targets_of(const DrawnTable* table) noexcept nogil:
+    """Values: y by the numbers of the list."""
+    return table.local_y if table.is_local else table.y
 
 cdef int start_drawn_table(
     const Problem* problem, DrawnTable* table, int64_t n_rows

@@ -16,7 +16,6 @@ from sklearn_textbook.tree.split._drawn_steps cimport (
     step_of,
     tells_all_apart,
 )
-from sklearn_textbook.tree.split._listed cimport LISTED_TWO_CLASSES
 from sklearn_textbook.tree.split._random cimport child_state, random_below
 
 
@@ -203,6 +202,8 @@ cdef void make_local(DrawnTable* table, const DrawnNode* node) noexcept nogil:
         )
         target += width
         table.local_numbers[i] = number_of(rows[i])
+        if table.y != NULL:
+            table.local_y[i] = table.y[number_of(rows[i])]
         rows[i] = (rows[i] & <uint64_t>0xFFFFFFFF00000000) | <uint64_t>i
     memcpy(table.local_scales, table.scales, width * sizeof(Scale))
     find_extremes(table, n, smallest, largest)
@@ -226,7 +227,7 @@ cdef void read_entries(DrawnTable* table, const DrawnNode* node) noexcept nogil:
         int64_t i
     for i in range(node.n_rows):
         parts[i] = <uint16_t>(rows[i] >> 32)
-    if not table.is_unit or table.kind != LISTED_TWO_CLASSES:
+    if not table.is_unit:
         for i in range(node.n_rows):
             weights[i] = <uint16_t>(rows[i] >> 48)
 

@@ -1,14 +1,15 @@
-"""Two classes: subtrees of up to 32 rows whose thresholds are drawn at random.
+"""Two classes, or values: subtrees of up to 32 rows whose thresholds are drawn at
+random.
 
-A tree has more of them than of other nodes. Their values are read as they are. A
-subtree waits until some others are grown, while its values come from memory; then its
+A tree has more of them than of other nodes. Their cells are read as they are. A
+subtree waits until some others are grown, while its cells come from memory; then its
 rows stay at hand, and four columns are compared side by side. Draws, limits and
 records are those of larger nodes.
 """
 
-from libc.math cimport fabs, log2
+from libc.math cimport INFINITY, fabs, log2, sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from sklearn_textbook.tree.grow._buffers cimport Frame
 from sklearn_textbook.tree.grow._drawn_rows cimport (
@@ -20,10 +21,11 @@ from sklearn_textbook.tree.grow._drawn_rows cimport (
     draw_number,
     finish_draw,
     start_draw,
+    targets_of,
     values_of,
 )
 from sklearn_textbook.tree.grow._layout cimport Node
-from sklearn_textbook.tree.grow._measure cimport Children
+from sklearn_textbook.tree.grow._measure cimport Children, finish_values
 from sklearn_textbook.tree.grow._missing cimport branch_for_missing
 from sklearn_textbook.tree.grow._node cimport (
     create_children,
@@ -38,12 +40,18 @@ from sklearn_textbook.tree.split._counted cimport (
     weight_in,
 )
 from sklearn_textbook.tree.split._impurity cimport class_impurity, goodness
-from sklearn_textbook.tree.split._listed cimport LISTED_TWO_CLASSES, counts_of
+from sklearn_textbook.tree.split._listed cimport (
+    LISTED_TWO_CLASSES,
+    LISTED_VALUES,
+    counts_of,
+    number_of,
+)
 from sklearn_textbook.tree.split._random cimport child_state, random_unit
 from sklearn_textbook.tree.split._types cimport (
     ERROR,
     GINI,
     MISSING_SURROGATE,
+    NodeView,
     Split,
 )
 
@@ -55,6 +63,8 @@ cdef enum:
 cdef struct SmallRows:
     const double* values[SMALL_ROWS]
     uint64_t[SMALL_ROWS] counts
+    double[SMALL_ROWS] y  # values
+    double[SMALL_ROWS] weight
     uint8_t[SMALL_ROWS] order  # those of a node stand together
 
 # A node of it that waits to be split.
@@ -66,22 +76,35 @@ cdef struct SmallNode:
 # The node at hand: its totals, and the best division.
 cdef struct SmallSearch:
     double weight
-    double[2] sums
-    double goodness
     double margin
     Split best
+    # two classes
+    double[2] sums
+    double goodness
     uint64_t counts  # of child 0
+    # values: weight * (y - centre) in the order of the node's rows
+    double[SMALL_ROWS] residuals
+    double centre
+    double total
+    double bound  # what d^2 / (k (n - k)) must exceed
+
+# One threshold for each of four columns.
+cdef struct FourCuts:
+    double[SMALL_ROWS * TILE_COLUMNS] cells  # row by row
+    double[TILE_COLUMNS] smallest
+    double[TILE_COLUMNS] largest
+    double[TILE_COLUMNS] threshold
 
 
 cdef bint is_small(
     const Problem* problem, const DrawnTable* table, const DrawnNode* node
 ) noexcept nogil:
     """Whether the subtree is one of these."""
-    return (
-        node.n_rows <= SMALL_ROWS
-        and table.kind == LISTED_TWO_CLASSES
-        and table.n_words == 1
-    )
+    if node.n_rows > SMALL_ROWS or table.n_words > 1:
+        return False
+    if table.listed.kind == LISTED_VALUES:
+        return problem.missing_mode != MISSING_SURROGATE
+    return table.listed.kind == LISTED_TWO_CLASSES
 
 
 # ------------------------------------------------------------------- one division
@@ -97,19 +120,33 @@ cdef inline double goodness_of(
 
 
 cdef void start_search(
-    const Problem* problem, const Node* record, const double* sums,
+    const Problem* problem, const DrawnTable* table, const SmallNode* small,
+    const SmallRows* rows, const Node* record, const double* statistics,
     SmallSearch* search
 ) noexcept nogil:
     """As in ``view_node``."""
-    cdef double weight = record.weight
+    cdef:
+        double weight = record.weight, spread = record.impurity * weight
+        const uint8_t* order = rows.order + small.first
+        int64_t i
     search.weight = weight
-    search.sums[0] = sums[0]
-    search.sums[1] = sums[1]
-    search.goodness = goodness_of(problem, sums, weight)
-    search.margin = (
-        1e-12 * (record.impurity * weight)
-        + 1e-15 * weight * (1.0 + fabs(log2(weight)))
-    )
+    if table.listed.kind == LISTED_VALUES:
+        search.centre = statistics[0]
+        search.margin = 1e-12 * spread + (
+            1e-15 * fabs(statistics[0]) * sqrt(weight * spread)
+        )
+        search.bound = -INFINITY
+        search.total = 0.0
+        for i in range(small.node.n_rows):
+            search.residuals[i] = rows.weight[order[i]] * (
+                rows.y[order[i]] - search.centre
+            )
+            search.total += search.residuals[i]
+    else:
+        search.sums[0] = statistics[0]
+        search.sums[1] = statistics[1]
+        search.goodness = goodness_of(problem, statistics, weight)
+        search.margin = 1e-12 * spread + 1e-15 * weight * (1.0 + fabs(log2(weight)))
     memset(&search.best, 0, sizeof(Split))
     search.best.column = -1
     search.best.score = -1.0
@@ -127,20 +164,27 @@ cdef double draw_threshold(
     return smallest if threshold >= largest else threshold
 
 
-cdef void try_division(
+cdef bint leaves_enough(
+    const Problem* problem, int64_t n, int64_t n_left, double total, double weight
+) noexcept nogil:
+    """Whether both sides have the rows and the weight that they must have."""
+    return (
+        problem.min_samples_leaf <= n_left <= n - problem.min_samples_leaf
+        and problem.min_weight_leaf <= weight
+        and problem.min_weight_leaf <= total - weight
+    )
+
+
+cdef void try_counts(
     const Problem* problem, int64_t n, int32_t number, double threshold,
     uint64_t counts, SmallSearch* search
 ) noexcept nogil:
-    """Take a division if it is better than the best one so far."""
+    """Two classes: take a division if it is better than the best one so far."""
     cdef:
         double weight = <double>weight_in(counts), score = -search.goodness
         double[2] left
         double[2] right
-    if not (
-        problem.min_samples_leaf <= rows_in(counts) <= n - problem.min_samples_leaf
-        and problem.min_weight_leaf <= weight
-        and problem.min_weight_leaf <= search.weight - weight
-    ):
+    if not leaves_enough(problem, n, rows_in(counts), search.weight, weight):
         return
     left[1] = <double>ones_in(counts)
     left[0] = weight - left[1]
@@ -155,6 +199,110 @@ cdef void try_division(
         search.counts = counts
 
 
+cdef void try_sums(
+    const Problem* problem, int64_t n, int32_t number, double threshold,
+    uint64_t counts, double left, SmallSearch* search
+) noexcept nogil:
+    """Values: the same. d^2 / (k (n - k)), times 1 / n, is the score."""
+    cdef double weight = <double>weight_in(counts), d, area
+    if not leaves_enough(problem, n, rows_in(counts), search.weight, weight):
+        return
+    d = left * search.weight - search.total * weight
+    area = weight * (search.weight - weight)
+    if d * d > search.bound * area:
+        search.bound = d * d / area + search.margin * search.weight
+        take(&search.best, 0.0, rows_in(counts), -1)
+        search.best.column = number
+        search.best.threshold = threshold
+
+
+cdef void draw_cuts(
+    const SmallNode* small, const SmallRows* rows, const int32_t* numbers,
+    FourCuts* cuts
+) noexcept nogil:
+    """Read four columns, and draw a threshold of each."""
+    cdef:
+        double[TILE_COLUMNS] smallest
+        double[TILE_COLUMNS] largest
+        const uint8_t* order = rows.order + small.first
+        const double* values
+        double* row = cuts.cells
+        int64_t first = numbers[0], second = numbers[1]
+        int64_t third = numbers[2], fourth = numbers[3]
+        int64_t i, c
+    for i in range(small.node.n_rows):
+        values = rows.values[order[i]]
+        row[0] = values[first]
+        row[1] = values[second]
+        row[2] = values[third]
+        row[3] = values[fourth]
+        row += TILE_COLUMNS
+    for c in range(TILE_COLUMNS):
+        smallest[c] = largest[c] = cuts.cells[c]
+    for i in range(1, small.node.n_rows):
+        row = cuts.cells + TILE_COLUMNS * i
+        for c in range(TILE_COLUMNS):
+            smallest[c] = row[c] if row[c] < smallest[c] else smallest[c]
+            largest[c] = row[c] if row[c] > largest[c] else largest[c]
+    for c in range(TILE_COLUMNS):
+        cuts.smallest[c] = smallest[c]
+        cuts.largest[c] = largest[c]
+        cuts.threshold[c] = draw_threshold(
+            small.node.random_state, smallest[c], largest[c], numbers[c]
+        )
+
+
+cdef void count_cuts(
+    const SmallNode* small, const SmallRows* rows, const FourCuts* cuts,
+    uint64_t* left
+) noexcept nogil:
+    """Counts of the rows that the thresholds leave on the left."""
+    cdef:
+        const uint8_t* order = rows.order + small.first
+        const double* row
+        double[TILE_COLUMNS] threshold
+        uint64_t[TILE_COLUMNS] sums
+        uint64_t counts
+        int64_t i, c
+    for c in range(TILE_COLUMNS):
+        threshold[c] = cuts.threshold[c]
+        sums[c] = 0
+    for i in range(small.node.n_rows):
+        counts = rows.counts[order[i]]
+        row = cuts.cells + TILE_COLUMNS * i
+        for c in range(TILE_COLUMNS):
+            # A mask, as branches here are guessed wrong half of the time.
+            sums[c] += counts & (0 - <uint64_t>(row[c] <= threshold[c]))
+    for c in range(TILE_COLUMNS):
+        left[c] = sums[c]
+
+
+cdef void sum_cuts(
+    const SmallNode* small, const SmallSearch* search, const FourCuts* cuts,
+    double* left
+) noexcept nogil:
+    """Values: residuals of the same rows."""
+    cdef:
+        const double* row
+        double[TILE_COLUMNS] threshold
+        double[TILE_COLUMNS] sums
+        double residual
+        uint64_t bits, masked
+        int64_t i, c
+    for c in range(TILE_COLUMNS):
+        threshold[c] = cuts.threshold[c]
+        sums[c] = 0.0
+    for i in range(small.node.n_rows):
+        memcpy(&bits, &search.residuals[i], sizeof(double))
+        row = cuts.cells + TILE_COLUMNS * i
+        for c in range(TILE_COLUMNS):
+            masked = bits & (0 - <uint64_t>(row[c] <= threshold[c]))
+            memcpy(&residual, &masked, sizeof(double))
+            sums[c] += residual
+    for c in range(TILE_COLUMNS):
+        left[c] = sums[c]
+
+
 cdef void try_four(
     const Problem* problem, DrawnTable* table, const SmallNode* small,
     const SmallRows* rows, const int32_t* numbers, int64_t n_columns, StepDraw* draw,
@@ -162,48 +310,28 @@ cdef void try_four(
 ) noexcept nogil:
     """A threshold for each of up to four columns."""
     cdef:
-        double[SMALL_ROWS * TILE_COLUMNS] cells
-        double[TILE_COLUMNS] smallest
-        double[TILE_COLUMNS] largest
-        double[TILE_COLUMNS] threshold
-        uint64_t[TILE_COLUMNS] left
-        const uint8_t* order = rows.order + small.first
-        const double* values
-        const double* row
-        uint64_t counts
-        int64_t first = numbers[0], second = numbers[1]
-        int64_t third = numbers[2], fourth = numbers[3]
-        int64_t i, c, n = small.node.n_rows
-    for i in range(n):
-        values = rows.values[order[i]]
-        cells[TILE_COLUMNS * i] = values[first]
-        cells[TILE_COLUMNS * i + 1] = values[second]
-        cells[TILE_COLUMNS * i + 2] = values[third]
-        cells[TILE_COLUMNS * i + 3] = values[fourth]
-    for c in range(TILE_COLUMNS):
-        smallest[c] = largest[c] = cells[c]
-    for i in range(1, n):
-        row = cells + TILE_COLUMNS * i
-        for c in range(TILE_COLUMNS):
-            smallest[c] = row[c] if row[c] < smallest[c] else smallest[c]
-            largest[c] = row[c] if row[c] > largest[c] else largest[c]
-    for c in range(TILE_COLUMNS):
-        threshold[c] = draw_threshold(
-            small.node.random_state, smallest[c], largest[c], numbers[c]
-        )
-        left[c] = 0
-    for i in range(n):
-        counts = rows.counts[order[i]]
-        row = cells + TILE_COLUMNS * i
-        for c in range(TILE_COLUMNS):
-            # A mask, as branches here are guessed wrong half of the time.
-            left[c] += counts & (0 - <uint64_t>(row[c] <= threshold[c]))
+        FourCuts cuts
+        uint64_t[TILE_COLUMNS] counts
+        double[TILE_COLUMNS] left
+        int64_t c, n = small.node.n_rows
+        bint is_value = table.listed.kind == LISTED_VALUES
+    draw_cuts(small, rows, numbers, &cuts)
+    count_cuts(small, rows, &cuts, counts)
+    if is_value:
+        sum_cuts(small, search, &cuts, left)
     for c in range(n_columns):
-        if smallest[c] < largest[c]:
-            draw.n_found += 1
-            try_division(problem, n, numbers[c], threshold[c], left[c], search)
-        else:
+        if not cuts.smallest[c] < cuts.largest[c]:
             table.active[0] &= ~(<uint64_t>1 << numbers[c])
+            continue
+        draw.n_found += 1
+        if is_value:
+            try_sums(
+                problem, n, numbers[c], cuts.threshold[c], counts[c], left[c], search
+            )
+        else:
+            try_counts(
+                problem, n, numbers[c], cuts.threshold[c], counts[c], search
+            )
 
 
 cdef void search_columns(
@@ -280,11 +408,11 @@ cdef void divide_pair(
 # ----------------------------------------------------------------- whole subtrees
 
 
-cdef void measure_child(
+cdef void measure_counts(
     const Problem* problem, int64_t n_rows, double weight, double ones, int64_t child,
     Children* children
 ) noexcept nogil:
-    """What a child holds."""
+    """What a child holds of two classes."""
     cdef double* values = children.values + 2 * child
     values[0] = weight - ones
     values[1] = ones
@@ -294,6 +422,60 @@ cdef void measure_child(
     children.impurity[child] = 0.0
     if not children.is_pure[child]:
         children.impurity[child] = class_impurity(problem, values, weight)
+
+
+cdef void measure_values(
+    const Problem* problem, const SmallRows* rows, const uint8_t* order, int64_t n,
+    const double* centre, int64_t child, Children* children
+) noexcept nogil:
+    """What a child holds of values."""
+    cdef:
+        NodeView view
+        double weight = 0.0, residuals = 0.0, squares = 0.0, residual
+        double y = rows.y[order[0]]
+        int64_t i
+        bint is_pure = True
+    for i in range(n):
+        residual = rows.weight[order[i]] * (rows.y[order[i]] - centre[0])
+        weight += rows.weight[order[i]]
+        residuals += residual
+        squares += residual * (rows.y[order[i]] - centre[0])
+        is_pure = is_pure and rows.y[order[i]] == y
+    children.n_rows[child] = n
+    children.weight[child] = weight
+    children.values[child] = y
+    children.impurity[child] = 0.0
+    children.is_pure[child] = is_pure
+    if not is_pure:
+        view.totals.centre = centre
+        children.sums[child] = residuals
+        children.squares[child] = squares
+        finish_values(problem, &view, child, children)
+
+
+cdef void measure_children(
+    const Problem* problem, const DrawnTable* table, const SmallNode* small,
+    const SmallRows* rows, const SmallSearch* search, Children* children
+) noexcept nogil:
+    """What the children hold."""
+    cdef:
+        const uint8_t* order = rows.order + small.first
+        int64_t n = small.node.n_rows, n_left = search.best.position
+        double weight, ones
+    children.n_children = 2
+    children.n_missing = 0
+    if table.listed.kind == LISTED_VALUES:
+        measure_values(problem, rows, order, n_left, &search.centre, 0, children)
+        measure_values(
+            problem, rows, order + n_left, n - n_left, &search.centre, 1, children
+        )
+        return
+    weight = <double>weight_in(search.counts)
+    ones = <double>ones_in(search.counts)
+    measure_counts(problem, n_left, weight, ones, 0, children)
+    measure_counts(
+        problem, n - n_left, search.weight - weight, search.sums[1] - ones, 1, children
+    )
 
 
 cdef void divide_order(
@@ -316,7 +498,7 @@ cdef void divide_order(
         order[i] = right[i - n_left]
 
 
-cdef int divide_small(
+cdef int create_small(
     const Problem* problem, Worker* worker, const SmallNode* small,
     SmallSearch* search
 ) noexcept nogil:
@@ -327,17 +509,7 @@ cdef int divide_small(
         Node* record = &worker.buffer.nodes[small.node.node]
         Split* best = &search.best
         Frame frame
-        int64_t n_left = rows_in(search.counts)
-        double weight = <double>weight_in(search.counts)
-        double ones = <double>ones_in(search.counts)
         int first
-    children.n_children = 2
-    children.n_missing = 0
-    measure_child(problem, n_left, weight, ones, 0, children)
-    measure_child(
-        problem, small.node.n_rows - n_left, search.weight - weight,
-        search.sums[1] - ones, 1, children
-    )
     best.kind = problem.kind[best.column]
     record.improvement = improvement_of(problem, record, children, best)
     if record.improvement * record.weight / problem.total_weight + 2.2e-16 < (
@@ -371,6 +543,7 @@ cdef int grow_small(
         SmallSearch search
         Children* children = &worker.children
         const uint64_t* entries = table.rows + root.node.start
+        const double* y = targets_of(table)
         int64_t i, n_waiting = 1
         int first
         bint[2] is_leaf
@@ -378,6 +551,10 @@ cdef int grow_small(
         rows.values[i] = values_of(table, entries[i])
         rows.counts[i] = counts_of(entries[i])
         rows.order[i] = <uint8_t>i
+    if table.listed.kind == LISTED_VALUES:
+        for i in range(root.node.n_rows):
+            rows.y[i] = y[number_of(entries[i])]
+            rows.weight[i] = <double>(entries[i] >> 48)
     waiting[0].first = 0
     waiting[0].node = root.node
     waiting[0].active = root.active
@@ -386,8 +563,8 @@ cdef int grow_small(
         small = waiting[n_waiting]
         table.active[0] = small.active
         start_search(
-            problem, &worker.buffer.nodes[small.node.node],
-            worker.buffer.statistics + 2 * small.node.node, &search
+            problem, table, &small, &rows, &worker.buffer.nodes[small.node.node],
+            worker.buffer.statistics + problem.n_statistics * small.node.node, &search
         )
         if is_pair(problem, small.node.n_rows):
             divide_pair(problem, table, &small, &rows, &search)
@@ -395,7 +572,9 @@ cdef int grow_small(
             search_columns(problem, table, &small, &rows, &search)
         if search.best.column < 0:
             continue
-        first = divide_small(problem, worker, &small, &search)
+        divide_order(&small, &search.best, &rows)
+        measure_children(problem, table, &small, &rows, &search, children)
+        first = create_small(problem, worker, &small, &search)
         if first < 0:
             return -1
         if first == 0:
@@ -405,9 +584,6 @@ cdef int grow_small(
                 problem, children.n_rows[i], children.weight[i],
                 small.node.depth + 1, children.is_pure[i]
             )
-        if is_leaf[0] and is_leaf[1]:
-            continue
-        divide_order(&small, &search.best, &rows)
         for i in range(2):
             if is_leaf[i]:
                 continue
@@ -429,11 +605,14 @@ cdef int wait_small(
     Returns -1 when memory runs out."""
     cdef:
         const uint64_t* entries = table.rows + node.start
+        const double* y = targets_of(table)
         const double* values
         SmallRoot* root
         int64_t i, j, n_columns = table.n_columns
     for i in range(node.n_rows):
         values = values_of(table, entries[i])
+        if table.listed.kind == LISTED_VALUES:
+            FETCH_EARLY(y + number_of(entries[i]))
         j = 0
         while j < n_columns:
             FETCH_EARLY(values + j)

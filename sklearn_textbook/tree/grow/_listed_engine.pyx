@@ -327,7 +327,7 @@ cdef class RowsGrower:
         ):
             raise MemoryError()
         self.fill_table(settings)
-        if self.problem.random_splitter and self.problem.is_classifier:
+        if self.problem.random_splitter:
             self.fill_drawn_table(settings)
 
     def __dealloc__(self):
@@ -379,7 +379,9 @@ cdef class RowsGrower:
         drawn.row_values = self.table.row_values
         drawn.rows = self.table.rows
         drawn.spare = self.table.spare
-        drawn.kind = self.table.listed.kind
+        drawn.listed = self.table.listed
+        drawn.y = self.table.y
+        drawn.local_y = self.table.local_y
         return 0
 
     def list_rows(self, weight):

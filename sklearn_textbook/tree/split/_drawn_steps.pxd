@@ -64,6 +64,9 @@ cdef void sum_classes_below(
     const int16_t* cells, const uint16_t* weights, const uint16_t* classes, int64_t n,
     int16_t cut, double* sums, int64_t n_classes
 ) noexcept nogil
+cdef int64_t sum_below(
+    const int16_t* cells, const int64_t* residuals, int64_t n, int16_t cut
+) noexcept nogil
 cdef int64_t next_on_step(
     const int16_t* cells, int64_t n, int64_t first, int16_t step
 ) noexcept nogil

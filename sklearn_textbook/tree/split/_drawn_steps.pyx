@@ -9,6 +9,7 @@ from libc.string cimport memset
 
 cdef enum:
     MOST_COUNTED = 32768  # rows that are counted in 16 bits
+    FEW_CLASSES = 12  # that are counted one after the other
 
 
 cdef void find_steps(StepColumn* column, int64_t n) noexcept nogil:
@@ -106,15 +107,53 @@ cdef void weigh_below(
         counts.ones += n_ones
 
 
+cdef int64_t count_class_below(
+    const int16_t* cells, const uint16_t* classes, int64_t n, int16_t cut,
+    uint16_t number
+) noexcept nogil:
+    """Rows of one class below a step."""
+    cdef:
+        int64_t i, chunk, start, stop, total = 0
+        uint16_t n_below
+    for chunk in range((n + MOST_COUNTED - 1) // MOST_COUNTED):
+        start = chunk * MOST_COUNTED
+        stop = min(start + MOST_COUNTED, n)
+        n_below = 0
+        for i in range(start, stop):
+            n_below += <uint16_t>(cells[i] < cut) & <uint16_t>(classes[i] == number)
+        total += n_below
+    return total
+
+
 cdef void sum_classes_below(
     const int16_t* cells, const uint16_t* weights, const uint16_t* classes, int64_t n,
     int16_t cut, double* sums, int64_t n_classes
 ) noexcept nogil:
-    """Class weights of the rows below a step."""
+    """Class weights of the rows below a step; without weights, all are 1."""
     cdef int64_t i
+    if weights == NULL and n_classes <= FEW_CLASSES and n >= BLOCK_ROWS:
+        for i in range(n_classes):
+            sums[i] = <double>count_class_below(
+                cells, classes, n, cut, <uint16_t>i
+            )
+        return
     memset(sums, 0, n_classes * sizeof(double))
+    if weights == NULL:
+        for i in range(n):
+            sums[classes[i]] += <double>(cells[i] < cut)
+        return
     for i in range(n):
         sums[classes[i]] += <double>(<int32_t>weights[i] * <int32_t>(cells[i] < cut))
+
+
+cdef int64_t sum_below(
+    const int16_t* cells, const int64_t* residuals, int64_t n, int16_t cut
+) noexcept nogil:
+    """Residuals of the rows below a step."""
+    cdef int64_t i, total = 0
+    for i in range(n):
+        total += residuals[i] & -<int64_t>(cells[i] < cut)
+    return total
 
 
 cdef int64_t next_on_step(
