@@ -30,7 +30,6 @@ EXTENSIONS = {
     "sklearn_textbook.tree.split._class_histogram": {},
     "sklearn_textbook.tree.split._column": {},
     "sklearn_textbook.tree.split._counted": {},
-    "sklearn_textbook.tree.split._drawn_cut": {},
     "sklearn_textbook.tree.split._drawn_steps": {},
     "sklearn_textbook.tree.split._entropy": {},
     "sklearn_textbook.tree.split._gain": {},

@@ -34,7 +34,6 @@ from sklearn_textbook.tree.grow._listed_node cimport (
     divide_pair,
     is_pair,
     measure_division,
-    search_drawn_cuts,
     search_listed,
 )
 from sklearn_textbook.tree.grow._missing cimport branch_for_missing
@@ -103,9 +102,6 @@ cdef void choose_division(
     will do."""
     cdef int64_t n_visit
     view_node(problem, arena, worker, frame, view)
-    if problem.random_splitter:
-        search_drawn_cuts(problem, table, worker, frame, view, division)
-        return
     clear_division(division)
     n_visit = draw_columns(problem, table, worker, frame)
     if n_visit == 0:
@@ -127,7 +123,7 @@ cdef int split_node(
         Children* children = &worker.children
         Node* node = &worker.buffer.nodes[frame.node]
         uint8_t* is_leaf = worker.is_active
-        uint32_t below = 0, above = 0
+        uint32_t below, above
         int64_t child
         int first
         bint moves
@@ -156,8 +152,7 @@ cdef int split_node(
             children.is_pure[child]
         )
     moves = not (is_leaf[0] and is_leaf[1])
-    if not problem.random_splitter:
-        find_neighbours(division.column, frame.n_rows, division.cut, &below, &above)
+    find_neighbours(division.column, frame.n_rows, division.cut, &below, &above)
     if moves:
         divide_rows(table, frame)
     node = &worker.buffer.nodes[frame.node]
@@ -166,10 +161,8 @@ cdef int split_node(
     node.feature = division.best.column
     node.kind = division.best.kind
     node.missing_branch = branch_for_missing(problem, children, &division.best)
-    node.threshold = division.best.threshold
-    if not problem.random_splitter:
-        node.threshold = NAN
-        node.map_start = <int64_t>(<uint64_t>below << 32 | above)
+    node.threshold = NAN
+    node.map_start = <int64_t>(<uint64_t>below << 32 | above)
     return push_children(problem, worker, frame, &division.best, first, is_leaf)
 
 
@@ -339,16 +332,12 @@ cdef class RowsGrower:
     cdef int fill_table(self, dict settings) except -1:
         """Point to the cells and targets of the table."""
         cdef:
-            const double[:, ::1] values
             const double[:, ::1] y
             ListedTable* table = &self.table
         table.n_table_rows = settings["ranks"].shape[1]
         table.codes = address_of(settings["ranks"])
         table.code_size = settings["ranks"].dtype.itemsize
-        if self.problem.random_splitter:
-            values = settings["row_values"]
-            table.row_values = &values[0, 0]
-        else:
+        if not self.problem.random_splitter:
             table.row_codes = address_of(settings["row_ranks"])
         table.listed.kind = LISTED_VALUES
         if self.problem.is_classifier:
@@ -368,6 +357,7 @@ cdef class RowsGrower:
         cdef:
             const int16_t[:, ::1] steps = settings["steps"]
             const int16_t[:, ::1] row_steps = settings["row_steps"]
+            const double[:, ::1] values = settings["row_values"]
             const Scale[::1] scales = settings["scales"]
             DrawnTable* drawn = &self.drawn
         if start_drawn_table(&self.problem, drawn, self.table.n_table_rows) < 0:
@@ -376,7 +366,7 @@ cdef class RowsGrower:
         drawn.steps = &steps[0, 0]
         drawn.row_steps = &row_steps[0, 0]
         drawn.scales = &scales[0]
-        drawn.row_values = self.table.row_values
+        drawn.row_values = &values[0, 0]
         drawn.rows = self.table.rows
         drawn.spare = self.table.spare
         drawn.listed = self.table.listed

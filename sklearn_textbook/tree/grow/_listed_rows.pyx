@@ -24,7 +24,6 @@ cdef enum:
     MOST_BINS = 512
     FEWEST_BINS = 16
     MOST_BIN_WORDS = 4096  # of one column
-    MOST_BY_VALUE = 2048  # rows of a large subtree whose values are read one by one
 
 ctypedef fused Rank:
     uint8_t
@@ -37,9 +36,8 @@ cdef int start_listed_table(
 ) noexcept nogil:
     """Room for nodes of up to n_rows rows."""
     cdef:
-        int64_t n_values = 1 if problem.is_classifier else n_rows, size
-        bint draws_cuts = problem.random_splitter
-    size = sizeof(double) if draws_cuts else sizeof(uint32_t)
+        int64_t n_values = 1 if problem.is_classifier else n_rows
+        int64_t size = sizeof(uint32_t)
     table.n_rows = n_rows
     table.local_rows = min(
         n_rows, MOST_LOCAL_ROWS, LOCAL_BYTES // (size * problem.n_columns)
@@ -52,21 +50,17 @@ cdef int start_listed_table(
     table.listed.y = <double*>malloc(n_values * sizeof(double))
     table.listed.residuals = <int64_t*>malloc(n_values * sizeof(int64_t))
     table.local_y = <double*>malloc(n_values * sizeof(double))
-    if draws_cuts:
-        table.local_values = <double*>malloc(size)
-        table.drawn_cells = <double*>malloc(2 * n_rows * sizeof(double))
-    else:
-        table.local_codes = <uint32_t*>malloc(size)
     if (
         table.rows == NULL or table.spare == NULL or table.goes_left == NULL
         or table.listed.counts == NULL or table.listed.y == NULL
         or table.listed.residuals == NULL or table.local_y == NULL
-        or (table.local_values == NULL and table.local_codes == NULL)
     ):
         return -1
-    if draws_cuts:
-        return 0 if table.drawn_cells != NULL else -1
-    return start_columns(problem, table)
+    if problem.random_splitter:
+        # The rest is for the best threshold.
+        return 0
+    table.local_codes = <uint32_t*>malloc(size)
+    return start_columns(problem, table) if table.local_codes != NULL else -1
 
 
 cdef void size_bins(const Problem* problem, ListedTable* table) noexcept nogil:
@@ -107,7 +101,6 @@ cdef int start_columns(const Problem* problem, ListedTable* table) noexcept nogi
 cdef void free_listed_table(ListedTable* table) noexcept nogil:
     free(table.rows)
     free(table.local_codes)
-    free(table.local_values)
     free(table.local_y)
     free(table.listed.counts)
     free(table.listed.y)
@@ -119,7 +112,6 @@ cdef void free_listed_table(ListedTable* table) noexcept nogil:
     free(table.bins)
     free(table.keys)
     free(table.is_open)
-    free(table.drawn_cells)
     memset(table, 0, sizeof(ListedTable))
 
 
@@ -139,20 +131,6 @@ cdef void copy_codes(
             table.local_codes[active[j] * table.local_rows + i] = row[active[j]]
 
 
-cdef void copy_values(
-    ListedTable* table, const Frame* frame, const int32_t* active, int64_t n_columns
-) noexcept nogil:
-    """The same for values."""
-    cdef:
-        const uint64_t* rows = table.rows + frame.start
-        const double* row
-        int64_t i, j
-    for i in range(frame.n_rows):
-        row = table.row_values + number_of(rows[i]) * n_columns
-        for j in range(frame.n_active):
-            table.local_values[active[j] * table.local_rows + i] = row[active[j]]
-
-
 cdef void make_local(
     const Problem* problem, ListedTable* table, const Frame* frame,
     const int32_t* active
@@ -161,9 +139,7 @@ cdef void make_local(
     cdef:
         int64_t i, n_columns = problem.n_columns
         uint64_t* rows = table.rows + frame.start
-    if problem.random_splitter:
-        copy_values(table, frame, active, n_columns)
-    elif table.code_size == 1:
+    if table.code_size == 1:
         copy_codes(table, frame, active, n_columns, <const uint8_t*>table.row_codes)
     elif table.code_size == 2:
         copy_codes(table, frame, active, n_columns, <const uint16_t*>table.row_codes)
@@ -194,7 +170,7 @@ cdef bint gather_codes(
         uint32_t* gathered = column.codes
         int32_t smallest, largest, code
         int64_t i, n = frame.n_rows, first = number * table.n_table_rows
-    if table.is_local and table.local_codes != NULL:
+    if table.is_local:
         read_codes(rows, n, table.local_codes + number * table.local_rows, gathered)
     elif table.code_size == 1:
         read_codes(rows, n, <const uint8_t*>table.codes + first, gathered)
@@ -211,59 +187,6 @@ cdef bint gather_codes(
     column.smallest = <uint32_t>smallest
     column.largest = <uint32_t>largest
     return smallest < largest
-
-
-cdef bint gather_values(
-    const double* values, int64_t stride, const uint64_t* rows, int64_t n,
-    DrawnColumn* column
-) noexcept nogil:
-    """The same for values that stand ``stride`` apart."""
-    cdef:
-        double* cells = column.values
-        # Two of each, as one waits for the one before.
-        double[2] smallest
-        double[2] largest
-        int64_t i, even = n - n % 2
-    for i in range(n):
-        cells[i] = values[stride * number_of(rows[i])]
-    smallest[0] = smallest[1] = largest[0] = largest[1] = cells[n - 1]
-    for i in range(0, even, 2):
-        smallest[0] = cells[i] if cells[i] < smallest[0] else smallest[0]
-        smallest[1] = cells[i + 1] if cells[i + 1] < smallest[1] else smallest[1]
-        largest[0] = cells[i] if cells[i] > largest[0] else largest[0]
-        largest[1] = cells[i + 1] if cells[i + 1] > largest[1] else largest[1]
-    column.smallest = min(smallest[0], smallest[1])
-    column.largest = max(largest[0], largest[1])
-    return column.smallest < column.largest
-
-
-cdef bint gather_cells(
-    const Problem* problem, ListedTable* table, const Frame* frame, int64_t number,
-    int64_t place
-) noexcept nogil:
-    """Values of a column, but codes in large nodes, as they take half the room."""
-    cdef:
-        const uint64_t* rows = table.rows + frame.start
-        const double* values = problem.values + number * problem.values_stride
-        DrawnColumn* column = &table.drawn[place]
-        double* cells = table.drawn_cells + place * table.n_rows
-        bint varies
-    column.values = cells
-    if table.is_local:
-        return gather_values(
-            table.local_values + number * table.local_rows, 1, rows, frame.n_rows,
-            column
-        )
-    if frame.n_rows <= MOST_BY_VALUE:
-        return gather_values(
-            table.row_values + number, problem.n_columns, rows, frame.n_rows, column
-        )
-    column.values = NULL
-    column.coded.codes = <uint32_t*>cells
-    varies = gather_codes(table, frame, number, &column.coded)
-    column.smallest = values[column.coded.smallest]
-    column.largest = values[column.coded.largest]
-    return varies
 
 
 cdef void note_column(
@@ -326,17 +249,11 @@ cdef void mark_rows(
     """Find the rows that go to child 0."""
     cdef:
         uint8_t* goes_left = table.goes_left
-        const int32_t* codes
+        const int32_t* codes = <const int32_t*>division.column.codes
         int32_t cut = <int32_t>division.cut
-        double threshold = division.best.threshold
         int64_t i
-    if division.values != NULL:
-        for i in range(n):
-            goes_left[i] = division.values[i] <= threshold
-    else:
-        codes = <const int32_t*>division.column.codes
-        for i in range(n):
-            goes_left[i] = codes[i] <= cut
+    for i in range(n):
+        goes_left[i] = codes[i] <= cut
 
 
 cdef void divide_rows(ListedTable* table, const Frame* frame) noexcept nogil:

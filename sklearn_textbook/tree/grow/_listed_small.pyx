@@ -28,7 +28,6 @@ from sklearn_textbook.tree.split._listed cimport LISTED_VALUES, number_of
 from sklearn_textbook.tree.split._random cimport (
     child_state,
     random_below,
-    random_unit,
 )
 from sklearn_textbook.tree.split._types cimport (
     MISSING_SURROGATE,
@@ -69,7 +68,6 @@ cdef struct SmallRows:
     int32_t column  # -1: none yet
     int64_t n_left
     int32_t[SMALL_ROWS] order  # rows, those of child 0 first
-    double threshold
     int64_t map_start
 
 
@@ -224,58 +222,6 @@ cdef bint try_codes(
     return True
 
 
-cdef bint try_threshold(
-    const Problem* problem, const ListedTable* table, int32_t column,
-    uint64_t node_state, SmallRows* small
-) noexcept nogil:
-    """Try one threshold, drawn at random; returns whether the values differ."""
-    cdef:
-        double[SMALL_ROWS] values
-        const double* cells = table.row_values + column
-        int64_t i, n = small.n, stride = problem.n_columns, n_left = 0, n_right = 0
-        double smallest, largest, threshold, d, is_left, k = 0.0, left = 0.0
-        double n_weight = small.n_weight
-        uint64_t random_state = child_state(node_state, ~<int64_t>column)
-        int32_t[SMALL_ROWS] right
-    if table.is_local:
-        cells = table.local_values + column * table.local_rows
-        stride = 1
-    smallest = largest = cells[stride * small.number[0]]
-    for i in range(n):
-        values[i] = cells[stride * small.number[i]]
-        smallest = values[i] if values[i] < smallest else smallest
-        largest = values[i] if values[i] > largest else largest
-    if not smallest < largest:
-        return False
-    threshold = smallest + random_unit(&random_state) * (largest - smallest)
-    threshold = smallest if threshold >= largest else threshold
-    for i in range(n):
-        # Products, as branches here are guessed wrong half of the time.
-        is_left = <double>(values[i] <= threshold)
-        left += small.residual[i] * is_left
-        k += small.weight[i] * is_left
-        n_left += values[i] <= threshold
-    if not problem.min_samples_leaf <= n_left <= n - problem.min_samples_leaf:
-        return True
-    if k < problem.min_weight_leaf or n_weight - k < problem.min_weight_leaf:
-        return True
-    d = left * n_weight - small.total * k
-    if d * d > small.bound * (k * (n_weight - k)):
-        small.bound = reach(d, k, n_weight) + small.margin * n_weight
-        small.column = column
-        small.n_left = n_left
-        small.threshold = threshold
-        small.map_start = -1
-        n_left = 0
-        for i in range(n):
-            small.order[n_left] = <int32_t>i
-            right[n_right] = <int32_t>i
-            n_left += values[i] <= threshold
-            n_right = i + 1 - n_left
-        memcpy(small.order + n_left, right, n_right * sizeof(int32_t))
-    return True
-
-
 cdef void try_columns(
     const Problem* problem, const ListedTable* table, SmallNode* node, SmallRows* small
 ) noexcept nogil:
@@ -298,12 +244,7 @@ cdef void try_columns(
             order[j] = order[place]
         if not node.active >> number & 1:
             continue
-        if problem.random_splitter:
-            varies = try_threshold(
-                problem, table, number, node.random_state, small
-            )
-        else:
-            varies = try_codes(problem, table, number, small)
+        varies = try_codes(problem, table, number, small)
         if not varies:
             node.active &= ~(<uint64_t>1 << number)
             continue
@@ -380,7 +321,7 @@ cdef int divide_small(
     record.feature = small.column
     record.kind = problem.kind[small.column]
     record.missing_branch = branch_for_missing(problem, children, &split)
-    record.threshold = small.threshold if problem.random_splitter else NAN
+    record.threshold = NAN
     record.map_start = small.map_start
     for i in range(small.n):
         held[i] = rows[small.order[i] & (SMALL_ROWS - 1)]

@@ -41,10 +41,9 @@ cdef struct Division:
     Split best
     uint64_t counts  # of child 0, as those of the rows
     int64_t sum  # values: its residuals
-    # what divides the rows: a cut between codes, or the best threshold between values
+    # what divides the rows: those with codes up to the cut go to child 0
     const ListedColumn* column
-    uint32_t cut  # rows with codes up to this one go to child 0
-    const double* values
+    uint32_t cut
 
 cdef inline uint32_t number_of(uint64_t row) noexcept nogil:
     return <uint32_t>row
