@@ -12,6 +12,7 @@ from sklearn_textbook.tree.encode.schema import TableSchema
 RUN_START = np.uint32(0x80000000)
 ROW_MASK = np.uint32(0x7FFFFFFF)
 BLOCK_ROWS = 1024  # rows that are turned round at a time
+STEPS = 65534  # the highest step of a column counted from the lowest
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,6 +219,49 @@ class EncodedTable:
             row_values = self._codes.setdefault("row_values", row_values)
         return row_values
 
+    def steps(self):
+        """Round the values of every row down to steps, for all columns.
+
+        The steps of a column have equal heights: a value x stands on step
+        floor((x - low) * factor) - STEPS / 2. Rounding does not change the order of
+        values, so of two values on different steps the upper one is larger.
+
+        Returns
+        -------
+        steps : ndarray of int16, shape (n_columns, n_rows)
+            Undefined as ``row_values()``. Made on the first call, then kept; read-only,
+            as the others.
+        row_steps : ndarray of int16, shape (n_rows, n_columns)
+            The steps of a row stand next to each other.
+        low, factor : ndarray of float64, shape (n_columns,)
+            The smallest value, and the steps per unit; factor 0 where all values
+            stand on the lowest step, as the range of values is empty or overflows.
+        gap : ndarray of float64, shape (n_columns,)
+            The smallest difference of two distinct values; infinity where there is
+            but one.
+        """
+        arrays = self._codes.get("steps")
+        if arrays is None:
+            ranks = self.ranks()
+            low, factor, gap = np.zeros((3, self.n_columns))
+            steps = np.empty(ranks.shape, dtype=np.int16)
+            for column in range(self.n_columns):
+                values = self.column_values(column)
+                low[column], factor[column], gap[column] = _scale_steps(values)
+                heights = (values - low[column]) * factor[column]
+                of_values = (heights.astype(np.int32) - STEPS // 2).astype(np.int16)
+                of_values.take(ranks[column], mode="clip", out=steps[column])
+            row_steps = np.empty(ranks.shape[::-1], dtype=np.int16)
+            # Block by block, which then stays in the cache.
+            for start in range(0, self.n_rows, BLOCK_ROWS):
+                rows = slice(start, start + BLOCK_ROWS)
+                row_steps[rows] = steps[:, rows].T
+            arrays = (steps, row_steps, low, factor, gap)
+            for array in arrays:
+                array.flags.writeable = False
+            arrays = self._codes.setdefault("steps", arrays)
+        return arrays
+
     def row_ranks(self):
         """Put the ranks row by row, beside bins of them that fit into a byte.
 
@@ -253,3 +297,15 @@ class EncodedTable:
                 array.flags.writeable = False
             arrays = self._codes.setdefault("row_ranks", arrays)
         return arrays
+
+
+def _scale_steps(values):
+    """Lowest value, steps per unit and smallest gap of ascending values."""
+    if len(values) == 0:
+        return 0.0, 0.0, np.inf
+    with np.errstate(over="ignore", divide="ignore"):
+        factor = STEPS / (values[-1] - values[0])
+        gap = np.diff(values).min(initial=np.inf)
+    if not (0.0 < factor < np.inf):
+        return 0.0, 0.0, gap
+    return values[0], factor, gap

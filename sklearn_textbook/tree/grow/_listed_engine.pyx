@@ -11,6 +11,7 @@ classes, and but for the rounding of sums of y for values.
 import numpy as np
 
 from libc.math cimport NAN
+from libc.stdint cimport int16_t
 from libc.string cimport memset
 
 from sklearn_textbook.tree.grow._assemble cimport write_nodes
@@ -20,6 +21,12 @@ from sklearn_textbook.tree.grow._buffers cimport (
     free_buffer,
     push_frame,
     start_buffer,
+)
+from sklearn_textbook.tree.grow._drawn_node cimport grow_drawn
+from sklearn_textbook.tree.grow._drawn_rows cimport (
+    DrawnTable,
+    free_drawn_table,
+    start_drawn_table,
 )
 from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.grow._measure cimport Children
@@ -31,7 +38,6 @@ from sklearn_textbook.tree.grow._listed_node cimport (
     divide_pair,
     is_pair,
     measure_division,
-    search_drawn_cuts,
     search_listed,
 )
 from sklearn_textbook.tree.grow._missing cimport branch_for_missing
@@ -51,7 +57,6 @@ from sklearn_textbook.tree.grow._listed_rows cimport (
     mark_rows,
     start_listed_table,
 )
-from sklearn_textbook.tree.grow._listed_small cimport grow_small, is_small
 from sklearn_textbook.tree.grow._search cimport view_node
 from sklearn_textbook.tree.grow._settings cimport fill_codes, fill_problem, write_root
 from sklearn_textbook.tree.grow._row_list cimport Span
@@ -63,6 +68,7 @@ from sklearn_textbook.tree.grow._workers cimport (
     start_worker,
 )
 from sklearn_textbook.tree.split._counted cimport FEW_ROWS
+from sklearn_textbook.tree.split._drawn_steps cimport Scale
 from sklearn_textbook.tree.split._listed cimport (
     LISTED_CLASSES,
     LISTED_TWO_CLASSES,
@@ -101,9 +107,6 @@ cdef void choose_division(
     will do."""
     cdef int64_t n_visit
     view_node(problem, arena, worker, frame, view)
-    if problem.random_splitter:
-        search_drawn_cuts(problem, table, worker, frame, view, division)
-        return
     if counts_values(problem, table, frame):
         search_values(problem, table, worker, frame, view, division)
         return
@@ -128,7 +131,7 @@ cdef int split_node(
         Children* children = &worker.children
         Node* node = &worker.buffer.nodes[frame.node]
         uint8_t* is_leaf = worker.is_active
-        uint32_t below = 0, above = 0
+        uint32_t below, above
         int64_t child
         int first
         bint moves
@@ -160,7 +163,7 @@ cdef int split_node(
     if division.is_between:
         below = division.cut
         above = division.above
-    elif not problem.random_splitter:
+    else:
         find_neighbours(division.column, frame.n_rows, division.cut, &below, &above)
     if moves:
         divide_rows(table, frame)
@@ -170,10 +173,8 @@ cdef int split_node(
     node.feature = division.best.column
     node.kind = division.best.kind
     node.missing_branch = branch_for_missing(problem, children, &division.best)
-    node.threshold = division.best.threshold
-    if not problem.random_splitter:
-        node.threshold = NAN
-        node.map_start = <int64_t>(<uint64_t>below << 32 | above)
+    node.threshold = NAN
+    node.map_start = <int64_t>(<uint64_t>below << 32 | above)
     return push_children(problem, worker, frame, &division.best, first, is_leaf)
 
 
@@ -202,13 +203,10 @@ cdef int grow_all(
             FEW_ROWS < frame.n_rows
             and frame.n_active <= COPIES_PAY * problem.max_features
         ):
-            make_local(problem, table, &frame, worker.active)
+            make_local(problem, table, &frame)
             n_waiting = worker.stack.n_frames
         if is_coded_small(problem, table, &frame):
             if grow_coded_small(problem, table, worker, &frame) < 0:
-                return -1
-        elif is_small(problem, table, &frame):
-            if grow_small(problem, table, worker, &frame) < 0:
                 return -1
         elif split_node(problem, table, worker, &arena, &frame) < 0:
             return -1
@@ -308,6 +306,7 @@ cdef class RowsGrower:
     cdef:
         Problem problem
         ListedTable table
+        DrawnTable drawn
         Worker worker
         Codes codes
         int64_t n_listed
@@ -319,6 +318,7 @@ cdef class RowsGrower:
     def __cinit__(self, dict settings):
         memset(&self.problem, 0, sizeof(Problem))
         memset(&self.table, 0, sizeof(ListedTable))
+        memset(&self.drawn, 0, sizeof(DrawnTable))
         memset(&self.worker, 0, sizeof(Worker))
         memset(&self.codes, 0, sizeof(Codes))
         self.settings = settings
@@ -333,26 +333,25 @@ cdef class RowsGrower:
         ):
             raise MemoryError()
         self.fill_table(settings)
+        if self.problem.random_splitter:
+            self.fill_drawn_table(settings)
 
     def __dealloc__(self):
         free_listed_table(&self.table)
+        free_drawn_table(&self.drawn)
         free_buffer(&self.worker.buffer)
         free_worker(&self.worker, NULL)
 
     cdef int fill_table(self, dict settings) except -1:
         """Point to the cells and targets of the table."""
         cdef:
-            const double[:, ::1] values
             const double[:, ::1] y
             const uint8_t[:, ::1] row_bins
             ListedTable* table = &self.table
         table.n_table_rows = settings["ranks"].shape[1]
         table.codes = address_of(settings["ranks"])
         table.code_size = settings["ranks"].dtype.itemsize
-        if self.problem.random_splitter:
-            values = settings["row_values"]
-            table.row_values = &values[0, 0]
-        else:
+        if not self.problem.random_splitter:
             table.row_codes = address_of(settings["row_ranks"])
         table.listed.kind = LISTED_VALUES
         if self.problem.is_classifier:
@@ -371,6 +370,28 @@ cdef class RowsGrower:
                 table.coded.table.n_columns = self.problem.n_columns
                 table.coded.table.row_bins = &row_bins[0, 0]
                 table.coded.table.spans = &self.spans[0]
+        return 0
+
+    cdef int fill_drawn_table(self, dict settings) except -1:
+        """Point to the steps of the table."""
+        cdef:
+            const int16_t[:, ::1] steps = settings["steps"]
+            const int16_t[:, ::1] row_steps = settings["row_steps"]
+            const double[:, ::1] values = settings["row_values"]
+            const Scale[::1] scales = settings["scales"]
+            DrawnTable* drawn = &self.drawn
+        if start_drawn_table(&self.problem, drawn, self.table.n_table_rows) < 0:
+            raise MemoryError()
+        drawn.n_table_rows = self.table.n_table_rows
+        drawn.steps = &steps[0, 0]
+        drawn.row_steps = &row_steps[0, 0]
+        drawn.scales = &scales[0]
+        drawn.row_values = &values[0, 0]
+        drawn.rows = self.table.rows
+        drawn.spare = self.table.spare
+        drawn.listed = self.table.listed
+        drawn.y = self.table.y
+        drawn.local_y = self.table.local_y
         return 0
 
     def list_rows(self, weight):
@@ -413,6 +434,7 @@ cdef class RowsGrower:
                 self.n_listed = list_weighted_rows(&real[0], n_rows, rows, &total)
         if self.n_listed <= 0 or total > LARGEST_TOTAL:
             return None
+        self.drawn.is_unit = total == self.n_listed
         return self.measure_rows(<double>total)
 
     cdef measure_rows(self, double weight):
@@ -477,9 +499,14 @@ cdef class RowsGrower:
         )
         if not root_settings["root_is_leaf"]:
             with nogil:
-                outcome = grow_all(
-                    &self.problem, &self.table, &self.worker, &root, &columns[0]
-                )
+                if self.drawn.row_steps != NULL:
+                    outcome = grow_drawn(
+                        &self.problem, &self.drawn, &self.worker, &root
+                    )
+                else:
+                    outcome = grow_all(
+                        &self.problem, &self.table, &self.worker, &root, &columns[0]
+                    )
             if outcome < 0:
                 raise MemoryError()
         node_records, node_statistics = make_room(

@@ -10,10 +10,6 @@ from sklearn_textbook.tree.split._types cimport NodeView, Problem
 cdef void describe_rows(
     ListedTable* table, const Frame* frame, NodeView* view
 ) noexcept nogil
-cdef void search_drawn_cuts(
-    const Problem* problem, ListedTable* table, Worker* worker, Frame* frame,
-    NodeView* view, Division* division
-) noexcept nogil
 cdef void search_listed(
     const Problem* problem, ListedTable* table, Worker* worker, const Frame* frame,
     NodeView* view, int64_t n_visit, Division* division

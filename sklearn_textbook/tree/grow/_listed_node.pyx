@@ -1,8 +1,7 @@
-"""One node of a list of rows: what is known of its rows, the division at thresholds
-drawn at random, and what the children of a division hold."""
+"""One node of a list of rows: what is known of its rows, and what the children of a
+division hold."""
 
 from sklearn_textbook.tree.grow._listed_rows cimport (
-    gather_cells,
     gather_codes,
     note_column,
 )
@@ -19,7 +18,6 @@ from sklearn_textbook.tree.grow._row_list cimport (
 )
 from sklearn_textbook.tree.split._class_histogram cimport class_kernel, start_classes
 from sklearn_textbook.tree.split._counted cimport ones_in
-from sklearn_textbook.tree.split._drawn_cut cimport draw_threshold, try_drawn_cut
 from sklearn_textbook.tree.split._listed cimport (
     LISTED_TWO_CLASSES,
     LISTED_VALUES,
@@ -61,34 +59,6 @@ cdef void describe_rows(
         centre_values(
             table.local_y if table.is_local else table.y, view, listed
         )
-
-
-cdef void search_drawn_cuts(
-    const Problem* problem, ListedTable* table, Worker* worker, Frame* frame,
-    NodeView* view, Division* division
-) noexcept nogil:
-    """One threshold for every column that is drawn. Cells are read column by column,
-    and only those of the best one are kept."""
-    cdef:
-        Draw draw
-        int32_t number
-        int64_t place = 0
-        bint varies
-    clear_division(division)
-    start_draw(problem, worker, frame, &draw)
-    number = draw_number(problem, worker, &draw)
-    while number >= 0:
-        varies = gather_cells(problem, table, frame, number, place)
-        note_column(worker, number, varies, &draw)
-        if draw.n_found == 1 and varies:
-            describe_rows(table, frame, view)
-        if varies and try_drawn_cut(
-            problem, view, &worker.scratch, &table.listed, &table.drawn[place],
-            number, division
-        ):
-            place = 1 - place
-        number = draw_number(problem, worker, &draw)
-    finish_draw(worker, frame, &draw)
 
 
 cdef void search_listed(
@@ -181,17 +151,13 @@ cdef bint draw_for_pair(
     """Draw columns until one tells the two rows apart."""
     cdef:
         Draw draw
-        ListedColumn* column = &table.drawn[0].coded
+        ListedColumn* column = &table.columns[0]
         int32_t number
         bint varies = False, first_is_left
     start_draw(problem, worker, frame, &draw)
     number = draw_number(problem, worker, &draw)
     while number >= 0 and not varies:
-        if problem.random_splitter:
-            varies = gather_cells(problem, table, frame, number, 0)
-        else:
-            column = &table.columns[0]
-            varies = gather_codes(table, frame, number, column)
+        varies = gather_codes(table, frame, number, column)
         note_column(worker, number, varies, &draw)
         if not varies:
             number = draw_number(problem, worker, &draw)
@@ -201,16 +167,8 @@ cdef bint draw_for_pair(
     division.best.column = number
     division.best.kind = problem.kind[number]
     division.column = column
-    if problem.random_splitter:
-        division.best.threshold = draw_threshold(
-            frame.random_state, &table.drawn[0], number
-        )
-        first_is_left = (
-            table.drawn[0].values[0] < table.drawn[0].values[1]
-        )
-    else:
-        division.cut = column.smallest
-        first_is_left = column.codes[0] < column.codes[1]
+    division.cut = column.smallest
+    first_is_left = column.codes[0] < column.codes[1]
     table.goes_left[0] = first_is_left
     table.goes_left[1] = not first_is_left
     return True

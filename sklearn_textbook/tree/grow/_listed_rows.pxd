@@ -3,7 +3,6 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from sklearn_textbook.tree.grow._buffers cimport Frame
 from sklearn_textbook.tree.grow._row_list cimport Draw, RowList
 from sklearn_textbook.tree.grow._workers cimport Worker
-from sklearn_textbook.tree.split._drawn_cut cimport DrawnColumn
 from sklearn_textbook.tree.split._listed cimport (
     Division,
     ListedColumn,
@@ -23,15 +22,12 @@ cdef struct ListedTable:
     int32_t code_size
     const void* codes
     const void* row_codes
-    # values row by row, where thresholds are drawn at random
-    const double* row_values
     const double* y  # regression: of all rows of the table
     # the same for the rows of one subtree, by their numbers in it: codes row
     # by row, values column by column
     int64_t local_rows
     bint is_local  # whether those are in use
     uint32_t* local_codes
-    double* local_values
     double* local_y
     # room for the node at hand
     ListedRows listed
@@ -44,8 +40,6 @@ cdef struct ListedTable:
     int64_t most_bins
     uint64_t* keys
     uint8_t* is_open
-    DrawnColumn[2] drawn  # the column at hand and the best one
-    double* drawn_cells
     # values: bins of all columns, as of two classes, and room for what they hold
     RowList coded
     ValueColumn* value_columns
@@ -60,18 +54,13 @@ cdef int start_listed_table(
 ) noexcept nogil
 cdef void free_listed_table(ListedTable* table) noexcept nogil
 cdef void make_local(
-    const Problem* problem, ListedTable* table, const Frame* frame,
-    const int32_t* active
+    const Problem* problem, ListedTable* table, const Frame* frame
 ) noexcept nogil
 cdef void note_column(
     Worker* worker, int32_t number, bint varies, Draw* draw
 ) noexcept nogil
 cdef bint gather_codes(
     const ListedTable* table, const Frame* frame, int64_t number, ListedColumn* column
-) noexcept nogil
-cdef bint gather_cells(
-    const Problem* problem, ListedTable* table, const Frame* frame, int64_t number,
-    int64_t place
 ) noexcept nogil
 cdef int64_t draw_columns(
     const Problem* problem, ListedTable* table, Worker* worker, Frame* frame

@@ -33,7 +33,6 @@ cdef enum:
     MOST_BINS = 512
     FEWEST_BINS = 16
     MOST_BIN_WORDS = 4096  # of one column
-    MOST_BY_VALUE = 2048  # rows of a large subtree whose values are read one by one
 
 ctypedef fused Rank:
     uint8_t
@@ -46,18 +45,16 @@ cdef int start_listed_table(
 ) noexcept nogil:
     """Room for nodes of up to n_rows rows."""
     cdef:
-        int64_t n_values = 1 if problem.is_classifier else n_rows, size
-        bint draws_cuts = problem.random_splitter
-    size = sizeof(double) if draws_cuts else sizeof(uint32_t)
-    if not draws_cuts and not problem.is_classifier:
+        int64_t n_values = 1 if problem.is_classifier else n_rows
+        int64_t size = sizeof(uint32_t)
+    if not problem.is_classifier:
         size += 1  # for the bin
     table.n_rows = n_rows
     table.n_columns = problem.n_columns
     table.local_rows = min(
         n_rows, MOST_LOCAL_ROWS, LOCAL_BYTES // (size * problem.n_columns)
     )
-    size = sizeof(double) if draws_cuts else sizeof(uint32_t)
-    size *= max(1, table.local_rows * problem.n_columns)
+    size = sizeof(uint32_t) * max(1, table.local_rows * problem.n_columns)
     table.rows = <uint64_t*>malloc((n_rows + FETCH_AHEAD) * sizeof(uint64_t))
     table.spare = <uint64_t*>malloc((n_rows + 1) * sizeof(uint64_t))
     table.goes_left = <uint8_t*>malloc(n_rows)
@@ -65,21 +62,17 @@ cdef int start_listed_table(
     table.listed.y = <double*>malloc(n_values * sizeof(double))
     table.listed.residuals = <int64_t*>malloc(n_values * sizeof(int64_t))
     table.local_y = <double*>malloc(n_values * sizeof(double))
-    if draws_cuts:
-        table.local_values = <double*>malloc(size)
-        table.drawn_cells = <double*>malloc(2 * n_rows * sizeof(double))
-    else:
-        table.local_codes = <uint32_t*>malloc(size)
     if (
         table.rows == NULL or table.spare == NULL or table.goes_left == NULL
         or table.listed.counts == NULL or table.listed.y == NULL
         or table.listed.residuals == NULL or table.local_y == NULL
-        or (table.local_values == NULL and table.local_codes == NULL)
     ):
         return -1
-    if draws_cuts:
-        return 0 if table.drawn_cells != NULL else -1
-    return start_columns(problem, table)
+    if problem.random_splitter:
+        # The rest is for the best threshold.
+        return 0
+    table.local_codes = <uint32_t*>malloc(size)
+    return start_columns(problem, table) if table.local_codes != NULL else -1
 
 
 cdef void size_bins(const Problem* problem, ListedTable* table) noexcept nogil:
@@ -157,7 +150,6 @@ cdef int start_bins(const Problem* problem, ListedTable* table) noexcept nogil:
 cdef void free_listed_table(ListedTable* table) noexcept nogil:
     free(table.rows)
     free(table.local_codes)
-    free(table.local_values)
     free(table.local_y)
     free(table.listed.counts)
     free(table.listed.y)
@@ -169,7 +161,6 @@ cdef void free_listed_table(ListedTable* table) noexcept nogil:
     free(table.bins)
     free(table.keys)
     free(table.is_open)
-    free(table.drawn_cells)
     free(table.value_columns)
     free(table.value_bins)
     free(table.value_sums)
@@ -203,20 +194,6 @@ cdef void copy_codes(
         target += n_columns
 
 
-cdef void copy_values(
-    ListedTable* table, const Frame* frame, const int32_t* active, int64_t n_columns
-) noexcept nogil:
-    """Copy the values of a node's rows, column by column."""
-    cdef:
-        const uint64_t* rows = table.rows + frame.start
-        const double* row
-        int64_t i, j
-    for i in range(frame.n_rows):
-        row = table.row_values + number_of(rows[i]) * n_columns
-        for j in range(frame.n_active):
-            table.local_values[active[j] * table.local_rows + i] = row[active[j]]
-
-
 cdef void copy_bins(ListedTable* table, const Frame* frame) noexcept nogil:
     """Copy the bins of a node's rows, and make finer ones where they have become
     narrow."""
@@ -235,16 +212,13 @@ cdef void copy_bins(ListedTable* table, const Frame* frame) noexcept nogil:
 
 
 cdef void make_local(
-    const Problem* problem, ListedTable* table, const Frame* frame,
-    const int32_t* active
+    const Problem* problem, ListedTable* table, const Frame* frame
 ) noexcept nogil:
     """Copy the cells of a node's rows, and number them 0, 1, ... for all below it."""
     cdef:
         int64_t i, n_columns = problem.n_columns
         uint64_t* rows = table.rows + frame.start
-    if problem.random_splitter:
-        copy_values(table, frame, active, n_columns)
-    elif table.code_size == 1:
+    if table.code_size == 1:
         copy_codes(table, frame, n_columns, <const uint8_t*>table.row_codes)
     elif table.code_size == 2:
         copy_codes(table, frame, n_columns, <const uint16_t*>table.row_codes)
@@ -277,7 +251,7 @@ cdef bint gather_codes(
         uint32_t* gathered = column.codes
         int32_t smallest, largest, code
         int64_t i, n = frame.n_rows, first = number * table.n_table_rows
-    if table.is_local and table.local_codes != NULL:
+    if table.is_local:
         read_codes(rows, n, table.local_codes + number, table.n_columns, gathered)
     elif table.code_size == 1:
         read_codes(rows, n, <const uint8_t*>table.codes + first, 1, gathered)
@@ -294,59 +268,6 @@ cdef bint gather_codes(
     column.smallest = <uint32_t>smallest
     column.largest = <uint32_t>largest
     return smallest < largest
-
-
-cdef bint gather_values(
-    const double* values, int64_t stride, const uint64_t* rows, int64_t n,
-    DrawnColumn* column
-) noexcept nogil:
-    """The same for values that stand ``stride`` apart."""
-    cdef:
-        double* cells = column.values
-        # Two of each, as one waits for the one before.
-        double[2] smallest
-        double[2] largest
-        int64_t i, even = n - n % 2
-    for i in range(n):
-        cells[i] = values[stride * number_of(rows[i])]
-    smallest[0] = smallest[1] = largest[0] = largest[1] = cells[n - 1]
-    for i in range(0, even, 2):
-        smallest[0] = cells[i] if cells[i] < smallest[0] else smallest[0]
-        smallest[1] = cells[i + 1] if cells[i + 1] < smallest[1] else smallest[1]
-        largest[0] = cells[i] if cells[i] > largest[0] else largest[0]
-        largest[1] = cells[i + 1] if cells[i + 1] > largest[1] else largest[1]
-    column.smallest = min(smallest[0], smallest[1])
-    column.largest = max(largest[0], largest[1])
-    return column.smallest < column.largest
-
-
-cdef bint gather_cells(
-    const Problem* problem, ListedTable* table, const Frame* frame, int64_t number,
-    int64_t place
-) noexcept nogil:
-    """Values of a column, but codes in large nodes, as they take half the room."""
-    cdef:
-        const uint64_t* rows = table.rows + frame.start
-        const double* values = problem.values + number * problem.values_stride
-        DrawnColumn* column = &table.drawn[place]
-        double* cells = table.drawn_cells + place * table.n_rows
-        bint varies
-    column.values = cells
-    if table.is_local:
-        return gather_values(
-            table.local_values + number * table.local_rows, 1, rows, frame.n_rows,
-            column
-        )
-    if frame.n_rows <= MOST_BY_VALUE:
-        return gather_values(
-            table.row_values + number, problem.n_columns, rows, frame.n_rows, column
-        )
-    column.values = NULL
-    column.coded.codes = <uint32_t*>cells
-    varies = gather_codes(table, frame, number, &column.coded)
-    column.smallest = values[column.coded.smallest]
-    column.largest = values[column.coded.largest]
-    return varies
 
 
 cdef void note_column(
@@ -409,17 +330,11 @@ cdef void mark_rows(
     """Find the rows that go to child 0."""
     cdef:
         uint8_t* goes_left = table.goes_left
-        const int32_t* codes
+        const int32_t* codes = <const int32_t*>division.column.codes
         int32_t cut = <int32_t>division.cut
-        double threshold = division.best.threshold
         int64_t i
-    if division.values != NULL:
-        for i in range(n):
-            goes_left[i] = division.values[i] <= threshold
-    else:
-        codes = <const int32_t*>division.column.codes
-        for i in range(n):
-            goes_left[i] = codes[i] <= cut
+    for i in range(n):
+        goes_left[i] = codes[i] <= cut
 
 
 cdef void divide_rows(ListedTable* table, const Frame* frame) noexcept nogil:

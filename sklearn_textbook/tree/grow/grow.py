@@ -312,9 +312,19 @@ def describe_ranks(table):
 
 def describe_cells(table, rules):
     """Describe the cells of all rows: ranks, and values to draw thresholds between."""
-    if rules.random_splitter:
-        return {"ranks": table.ranks(), "row_values": table.row_values()}
-    return describe_ranks(table)
+    if not rules.random_splitter:
+        return describe_ranks(table)
+    steps, row_steps, *scaling = table.steps()
+    scales = np.zeros(table.n_columns, dtype=layout.SCALE_DTYPE)
+    for name, numbers in zip(layout.SCALE_DTYPE.names, scaling, strict=True):
+        scales[name] = numbers
+    return {
+        "ranks": table.ranks(),
+        "row_values": table.row_values(),
+        "steps": steps,
+        "row_steps": row_steps,
+        "scales": scales,
+    }
 
 
 def describe_entropy(rules, total_weight):

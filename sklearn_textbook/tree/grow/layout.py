@@ -94,6 +94,17 @@ SPAN_DTYPE = np.dtype(
     align=True,
 )
 
+# How the values of a column become steps; its twin stands in _drawn_steps.pxd.
+SCALE_DTYPE = np.dtype(
+    [
+        ("low", np.float64),
+        # steps per unit
+        ("factor", np.float64),
+        # smallest difference of two distinct values
+        ("gap", np.float64),
+    ],
+    align=True,
+)
 
 def make_records(n_nodes, n_statistics):
     """Make room for the records of a tree and its statistics.

@@ -42,14 +42,13 @@ cdef struct Division:
     Split best
     uint64_t counts  # of child 0, as those of the rows
     int64_t sum  # values: its residuals
-    # what divides the rows: a cut between codes, or the best threshold between values
+    # what divides the rows: those with codes up to the cut go to child 0
     const ListedColumn* column
     uint32_t cut  # rows with codes up to this one go to child 0
     # whether the cut lies between two rows that are next to each other: then it is the
     # code of the one, and above that of the other
     bint is_between
     uint32_t above
-    const double* values
 
 cdef inline uint32_t number_of(uint64_t row) noexcept nogil:
     return <uint32_t>row

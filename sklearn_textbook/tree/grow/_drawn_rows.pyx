@@ -1,0 +1,361 @@
+"""The rows of a node as a list, where thresholds are drawn at random: reading the steps
+of the columns that are tried, and dividing the list among the children.
+
+Only the list is divided at a node. The steps stay where they are, but a subtree of
+some thousand rows works on a copy that stays in the cache.
+"""
+
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcpy, memset
+
+from sklearn_textbook.tree.split._counted cimport FETCH_AHEAD, FETCH_EARLY
+from sklearn_textbook.tree.split._drawn_steps cimport (
+    BLOCK_ROWS,
+    HIGHEST_STEP,
+    LOWEST_STEP,
+    step_of,
+    tells_all_apart,
+)
+from sklearn_textbook.tree.split._random cimport child_state, random_below
+
+
+cdef enum:
+    LOCAL_BYTES = 786432  # steps that stay in the cache of one core
+    MOST_LOCAL_ROWS = 16384
+    TURNED_ROWS = 8  # of any number of columns they fill whole vector units
+    N_STEPS = 65534
+    SPARSE = 8  # rows of the table for one of a node that is read row by row
+    NARROW = 2  # steps per row, below which a column gets finer ones
+
+
+cdef int start_drawn_table(
+    const Problem* problem, DrawnTable* table, int64_t n_rows
+) noexcept nogil:
+    """Room for nodes of up to n_rows rows."""
+    cdef:
+        int64_t n_columns = problem.n_columns, i, size
+        int64_t n_blocks = n_rows // BLOCK_ROWS + 1
+        StepColumn* column
+    table.n_columns = n_columns
+    table.n_words = (n_columns + WORD_COLUMNS - 1) // WORD_COLUMNS
+    table.local_rows = min(
+        n_rows, MOST_LOCAL_ROWS, LOCAL_BYTES // (n_columns * sizeof(int16_t))
+    )
+    size = table.local_rows * n_columns * sizeof(int16_t)
+    table.local_steps = <int16_t*>malloc(size + 1)
+    table.local_scales = <Scale*>malloc(n_columns * sizeof(Scale))
+    table.local_numbers = <uint32_t*>malloc((table.local_rows + 1) * sizeof(uint32_t))
+    table.extremes = <int16_t*>malloc(2 * TURNED_ROWS * n_columns * sizeof(int16_t))
+    table.weights = <uint16_t*>malloc(n_rows * sizeof(uint16_t))
+    table.parts = <uint16_t*>malloc(n_rows * sizeof(uint16_t))
+    table.cells = <int16_t*>malloc((TILE_COLUMNS + 1) * n_rows * sizeof(int16_t))
+    table.blocks = <int16_t*>malloc(
+        2 * (TILE_COLUMNS + 1) * n_blocks * sizeof(int16_t)
+    )
+    table.left = <double*>malloc(problem.n_statistics * sizeof(double))
+    table.order = <int32_t*>malloc(n_columns * sizeof(int32_t))
+    table.moved = <int32_t*>malloc(n_columns * sizeof(int32_t))
+    table.active = <uint64_t*>malloc(table.n_words * sizeof(uint64_t))
+    if (
+        table.local_steps == NULL or table.local_scales == NULL
+        or table.local_numbers == NULL or table.extremes == NULL
+        or table.weights == NULL or table.parts == NULL or table.cells == NULL
+        or table.blocks == NULL or table.left == NULL or table.order == NULL
+        or table.moved == NULL or table.active == NULL
+    ):
+        return -1
+    for i in range(n_columns):
+        table.order[i] = <int32_t>i
+    for i in range(TILE_COLUMNS + 1):
+        column = &table.columns[i]
+        column.cells = table.cells + i * n_rows
+        column.block_smallest = table.blocks + 2 * i * n_blocks
+        column.block_largest = column.block_smallest + n_blocks
+    return 0
+
+
+cdef void free_drawn_table(DrawnTable* table) noexcept nogil:
+    free(table.local_steps)
+    free(table.local_scales)
+    free(table.local_numbers)
+    free(table.extremes)
+    free(table.weights)
+    free(table.parts)
+    free(table.cells)
+    free(table.blocks)
+    free(table.left)
+    free(table.order)
+    free(table.moved)
+    free(table.active)
+    free(table.nodes)
+    free(table.masks)
+    memset(table, 0, sizeof(DrawnTable))
+
+
+cdef int push_node(DrawnTable* table, const DrawnNode* node) noexcept nogil:
+    """Let a node wait, with the active columns at hand. Returns -1 without memory."""
+    cdef:
+        int64_t capacity = table.capacity, size = table.n_words * sizeof(uint64_t)
+        void* moved
+    if table.n_nodes == capacity:
+        capacity = max(2 * capacity, 64)
+        moved = realloc(table.nodes, capacity * sizeof(DrawnNode))
+        if moved == NULL:
+            return -1
+        table.nodes = <DrawnNode*>moved
+        moved = realloc(table.masks, capacity * size)
+        if moved == NULL:
+            return -1
+        table.masks = <uint64_t*>moved
+        table.capacity = capacity
+    table.nodes[table.n_nodes] = node[0]
+    memcpy(table.masks + table.n_nodes * table.n_words, table.active, size)
+    table.n_nodes += 1
+    return 0
+
+
+cdef void pop_node(DrawnTable* table, DrawnNode* node) noexcept nogil:
+    table.n_nodes -= 1
+    node[0] = table.nodes[table.n_nodes]
+    memcpy(
+        table.active, table.masks + table.n_nodes * table.n_words,
+        table.n_words * sizeof(uint64_t)
+    )
+
+
+# ------------------------------------------------------------------ local subtrees
+
+
+cdef void widen(
+    const int16_t* low, const int16_t* high, int64_t n, int16_t* smallest,
+    int16_t* largest
+) noexcept nogil:
+    """Widen n ranges by others."""
+    cdef int64_t j
+    # Two loops: vector units take eight at a time.
+    for j in range(n):
+        smallest[j] = low[j] if low[j] < smallest[j] else smallest[j]
+    for j in range(n):
+        largest[j] = high[j] if high[j] > largest[j] else largest[j]
+
+
+cdef void find_extremes(
+    const DrawnTable* table, int64_t n, int16_t* smallest, int16_t* largest
+) noexcept nogil:
+    """Find the smallest and largest of the copied steps of each column."""
+    cdef:
+        int64_t i, width = table.n_columns, block = TURNED_ROWS * width
+        int64_t n_blocks = n // TURNED_ROWS
+        const int16_t* steps = table.local_steps
+    for i in range(block):
+        smallest[i] = HIGHEST_STEP
+        largest[i] = LOWEST_STEP
+    for i in range(n_blocks):
+        widen(steps + i * block, steps + i * block, block, smallest, largest)
+    for i in range(n_blocks * TURNED_ROWS, n):
+        widen(steps + i * width, steps + i * width, width, smallest, largest)
+    # Those of the first row of the blocks stand for all.
+    for i in range(1, TURNED_ROWS):
+        widen(smallest + i * width, largest + i * width, width, smallest, largest)
+
+
+cdef void refine_steps(DrawnTable* table, int64_t n, int64_t column) noexcept nogil:
+    """Make finer steps of a column that has become narrow."""
+    cdef:
+        Scale* scale = &table.local_scales[column]
+        const double* values = table.row_values + column
+        int64_t i, width = table.n_columns
+        double value, low, high, factor
+    low = high = values[table.local_numbers[0] * width]
+    for i in range(n):
+        value = values[table.local_numbers[i] * width]
+        low = value if value < low else low
+        high = value if value > high else high
+    factor = N_STEPS / (high - low) if high > low else 0.0
+    # Beyond this, the factor of the smallest range would overflow.
+    if not (scale.factor < factor < 1e300):
+        return
+    scale.low = low
+    scale.factor = factor
+    for i in range(n):
+        table.local_steps[i * width + column] = step_of(
+            values[table.local_numbers[i] * width], scale
+        )
+
+
+cdef void make_local(DrawnTable* table, const DrawnNode* node) noexcept nogil:
+    """Copy the steps of a node's rows, and number them 0, 1, ... for all below it."""
+    cdef:
+        uint64_t* rows = table.rows + node.start
+        int64_t i, j, n = node.n_rows, width = table.n_columns
+        int16_t* target = table.local_steps
+        const int16_t* source
+        int16_t* smallest = table.extremes
+        int16_t* largest = table.extremes + TURNED_ROWS * width
+    for i in range(n):
+        source = table.row_steps + number_of(rows[i + FETCH_AHEAD]) * width
+        FETCH_EARLY(source)
+        FETCH_EARLY(source + width - 1)
+        memcpy(
+            target, table.row_steps + number_of(rows[i]) * width,
+            width * sizeof(int16_t)
+        )
+        target += width
+        table.local_numbers[i] = number_of(rows[i])
+        if table.y != NULL:
+            table.local_y[i] = table.y[number_of(rows[i])]
+        rows[i] = (rows[i] & <uint64_t>0xFFFFFFFF00000000) | <uint64_t>i
+    memcpy(table.local_scales, table.scales, width * sizeof(Scale))
+    find_extremes(table, n, smallest, largest)
+    for j in range(width):
+        if <int64_t>largest[j] - smallest[j] < NARROW * n and not (
+            tells_all_apart(&table.local_scales[j])
+        ):
+            refine_steps(table, n, j)
+    table.is_local = True
+
+
+# ------------------------------------------------------------- columns of a node
+
+
+cdef void read_entries(DrawnTable* table, const DrawnNode* node) noexcept nogil:
+    """Put what the entries hold beside the row numbers next to each other."""
+    cdef:
+        const uint64_t* rows = table.rows + node.start
+        uint16_t* weights = table.weights
+        uint16_t* parts = table.parts
+        int64_t i
+    for i in range(node.n_rows):
+        parts[i] = <uint16_t>(rows[i] >> 32)
+    if not table.is_unit:
+        for i in range(node.n_rows):
+            weights[i] = <uint16_t>(rows[i] >> 48)
+
+
+cdef inline void read_four(
+    const int16_t* steps, int64_t width, const uint64_t* rows, int64_t n, bint is_far,
+    StepColumn* columns
+) noexcept nogil:
+    """Four columns in one pass: the steps of a row stand in one line of the cache, or
+    in two."""
+    cdef:
+        int64_t first = columns[0].number, second = columns[1].number
+        int64_t third = columns[2].number, fourth = columns[3].number
+        int16_t* first_cells = columns[0].cells
+        int16_t* second_cells = columns[1].cells
+        int16_t* third_cells = columns[2].cells
+        int16_t* fourth_cells = columns[3].cells
+        const int16_t* row
+        int64_t i
+    for i in range(n):
+        if is_far:
+            row = steps + number_of(rows[i + FETCH_AHEAD]) * width
+            FETCH_EARLY(row)
+            FETCH_EARLY(row + width - 1)
+        row = steps + number_of(rows[i]) * width
+        first_cells[i] = row[first]
+        second_cells[i] = row[second]
+        third_cells[i] = row[third]
+        fourth_cells[i] = row[fourth]
+
+
+cdef void read_steps(
+    DrawnTable* table, const DrawnNode* node, StepColumn* columns, int64_t n_columns
+) noexcept nogil:
+    """Put the steps of up to four columns next to each other."""
+    cdef:
+        const uint64_t* rows = table.rows + node.start
+        const int16_t* steps = table.row_steps
+        const int16_t* column_steps
+        int16_t* cells
+        int64_t i, j, width = table.n_columns, n = node.n_rows
+    if table.is_local:
+        steps = table.local_steps
+    elif n * SPARSE > table.n_table_rows:
+        # Lines of a column are then read one after the other.
+        for j in range(n_columns):
+            column_steps = table.steps + columns[j].number * table.n_table_rows
+            cells = columns[j].cells
+            for i in range(n):
+                cells[i] = column_steps[number_of(rows[i])]
+        return
+    # Numbers that the compiler knows make loops of their own.
+    if n_columns == TILE_COLUMNS:
+        if table.is_local:
+            read_four(steps, width, rows, n, False, columns)
+        else:
+            read_four(steps, width, rows, n, True, columns)
+        return
+    for j in range(n_columns):
+        column_steps = steps + columns[j].number
+        cells = columns[j].cells
+        for i in range(n):
+            cells[i] = column_steps[number_of(rows[i]) * width]
+
+
+# ---------------------------------------------------------------- drawing columns
+
+
+cdef void start_draw(const DrawnNode* node, StepDraw* draw) noexcept nogil:
+    """Nothing drawn yet."""
+    draw.random_state = child_state(node.random_state, 7)
+    draw.place = 0
+    draw.n_found = 0
+    draw.n_waiting = 0
+
+
+cdef int32_t draw_number(
+    const Problem* problem, DrawnTable* table, StepDraw* draw
+) noexcept nogil:
+    """Draw the next column, as ``list_columns`` does, that is not known to be constant.
+    Returns its number, or -1 when enough are drawn."""
+    cdef:
+        int32_t* order = table.order
+        int64_t place, j, n_columns = problem.n_columns
+        int32_t number
+    while draw.place < n_columns:
+        place = draw.place
+        number = order[place]
+        if problem.shuffle_columns:
+            if place >= problem.max_features and draw.n_found + draw.n_waiting > 0:
+                return -1
+            j = place + random_below(&draw.random_state, n_columns - place)
+            number = order[j]
+            order[j] = order[place]
+            table.moved[place] = <int32_t>j
+        draw.place += 1
+        if table.active[number // WORD_COLUMNS] >> (number % WORD_COLUMNS) & 1:
+            return number
+    return -1
+
+
+cdef void finish_draw(
+    const Problem* problem, DrawnTable* table, const StepDraw* draw
+) noexcept nogil:
+    """Put the columns in order again."""
+    cdef int64_t i
+    if problem.shuffle_columns:
+        for i in range(draw.place):
+            table.order[table.moved[i]] = table.moved[i]
+
+
+# ---------------------------------------------------------------------- dividing
+
+
+cdef void divide_rows(
+    DrawnTable* table, const DrawnNode* node, const DrawnDivision* division
+) noexcept nogil:
+    """Rows of child 0 to the front."""
+    cdef:
+        uint64_t* rows = table.rows + node.start
+        uint64_t* spare = table.spare
+        const int16_t* cells = division.cells
+        int16_t cut = division.cut
+        int64_t i, n_left = 0
+        uint64_t row
+    for i in range(node.n_rows):
+        row = rows[i]
+        rows[n_left] = row
+        spare[i - n_left] = row
+        n_left += cells[i] < cut
+    memcpy(rows + n_left, spare, (node.n_rows - n_left) * sizeof(uint64_t))

@@ -1,0 +1,176 @@
+"""Comparing the steps of a column, which vector units do for eight rows at a time.
+
+Every loop is over numbers of one width, without a branch that depends on them.
+"""
+
+from libc.stdint cimport uint32_t
+from libc.string cimport memset
+
+
+cdef enum:
+    MOST_COUNTED = 32768  # rows that are counted in 16 bits
+    FEW_CLASSES = 12  # that are counted one after the other
+
+
+cdef void find_steps(StepColumn* column, int64_t n) noexcept nogil:
+    """Find the smallest and largest step of every block of rows, and of all."""
+    cdef:
+        const int16_t* cells = column.cells
+        int16_t smallest, largest, lowest = HIGHEST_STEP, highest = LOWEST_STEP
+        int64_t i, start, stop, block
+    for block in range((n + BLOCK_ROWS - 1) // BLOCK_ROWS):
+        start = block * BLOCK_ROWS
+        stop = min(start + BLOCK_ROWS, n)
+        smallest = largest = cells[start]
+        for i in range(start, stop):
+            smallest = cells[i] if cells[i] < smallest else smallest
+            largest = cells[i] if cells[i] > largest else largest
+        column.block_smallest[block] = smallest
+        column.block_largest[block] = largest
+        lowest = smallest if smallest < lowest else lowest
+        highest = largest if largest > highest else highest
+    column.smallest = lowest
+    column.largest = highest
+
+
+cdef int64_t find_step(
+    const int16_t* cells, const int16_t* extremes, int64_t n, int16_t step,
+    bint* is_single
+) noexcept nogil:
+    """A row on a step that is the extreme of some block; whether it is the only one."""
+    cdef:
+        int64_t block = 0, start, i, n_blocks = (n + BLOCK_ROWS - 1) // BLOCK_ROWS
+        int16_t place = 0, n_on = 0, is_on
+    while extremes[block] != step:
+        block += 1
+    start = block * BLOCK_ROWS
+    for i in range(min(<int64_t>BLOCK_ROWS, n - start)):
+        is_on = <int16_t>(-<int16_t>(cells[start + i] == step))
+        n_on -= is_on
+        is_on &= <int16_t>i
+        place = is_on if is_on > place else place
+    block += 1
+    while block < n_blocks and extremes[block] != step:
+        block += 1
+    is_single[0] = n_on == 1 and block >= n_blocks
+    return start + place
+
+
+cdef void count_below(
+    const int16_t* cells, const uint16_t* ones, int64_t n, int16_t cut,
+    StepCounts* counts
+) noexcept nogil:
+    """Count the rows below a step, and those on it; rows of weight 1."""
+    cdef:
+        int64_t i, chunk, start, stop
+        uint16_t n_below, n_equal, n_ones, is_below
+    memset(counts, 0, sizeof(StepCounts))
+    for chunk in range((n + MOST_COUNTED - 1) // MOST_COUNTED):
+        start = chunk * MOST_COUNTED
+        stop = min(start + MOST_COUNTED, n)
+        n_below = n_equal = n_ones = 0
+        for i in range(start, stop):
+            is_below = <uint16_t>(cells[i] < cut)
+            n_below += is_below
+            n_equal += <uint16_t>(cells[i] == cut)
+            n_ones += ones[i] & <uint16_t>(0 - is_below)
+        counts.n_rows += n_below
+        counts.n_equal += n_equal
+        counts.ones += n_ones
+    counts.weight = counts.n_rows
+
+
+cdef void weigh_below(
+    const int16_t* cells, const uint16_t* weights, const uint16_t* ones, int64_t n,
+    int16_t cut, StepCounts* counts
+) noexcept nogil:
+    """The same for rows of any weight."""
+    cdef:
+        int64_t i, chunk, start, stop
+        uint16_t n_below, n_equal, is_below
+        uint32_t weight, n_ones
+    memset(counts, 0, sizeof(StepCounts))
+    for chunk in range((n + MOST_COUNTED - 1) // MOST_COUNTED):
+        start = chunk * MOST_COUNTED
+        stop = min(start + MOST_COUNTED, n)
+        n_below = n_equal = 0
+        weight = n_ones = 0
+        for i in range(start, stop):
+            is_below = <uint16_t>(cells[i] < cut)
+            n_below += is_below
+            n_equal += <uint16_t>(cells[i] == cut)
+            weight += weights[i] & <uint16_t>(0 - is_below)
+            n_ones += ones[i] & <uint16_t>(0 - is_below)
+        counts.n_rows += n_below
+        counts.n_equal += n_equal
+        counts.weight += weight
+        counts.ones += n_ones
+
+
+cdef int64_t count_class_below(
+    const int16_t* cells, const uint16_t* classes, int64_t n, int16_t cut,
+    uint16_t number
+) noexcept nogil:
+    """Rows of one class below a step."""
+    cdef:
+        int64_t i, chunk, start, stop, total = 0
+        uint16_t n_below
+    for chunk in range((n + MOST_COUNTED - 1) // MOST_COUNTED):
+        start = chunk * MOST_COUNTED
+        stop = min(start + MOST_COUNTED, n)
+        n_below = 0
+        for i in range(start, stop):
+            n_below += <uint16_t>(cells[i] < cut) & <uint16_t>(classes[i] == number)
+        total += n_below
+    return total
+
+
+cdef void sum_classes_below(
+    const int16_t* cells, const uint16_t* weights, const uint16_t* classes, int64_t n,
+    int16_t cut, double* sums, int64_t n_classes
+) noexcept nogil:
+    """Class weights of the rows below a step; without weights, all are 1."""
+    cdef int64_t i
+    if weights == NULL and n_classes <= FEW_CLASSES and n >= BLOCK_ROWS:
+        for i in range(n_classes):
+            sums[i] = <double>count_class_below(
+                cells, classes, n, cut, <uint16_t>i
+            )
+        return
+    memset(sums, 0, n_classes * sizeof(double))
+    if weights == NULL:
+        for i in range(n):
+            sums[classes[i]] += <double>(cells[i] < cut)
+        return
+    for i in range(n):
+        sums[classes[i]] += <double>(<int32_t>weights[i] * <int32_t>(cells[i] < cut))
+
+
+cdef int64_t sum_below(
+    const int16_t* cells, const int64_t* residuals, int64_t n, int16_t cut
+) noexcept nogil:
+    """Residuals of the rows below a step."""
+    cdef int64_t i, total = 0
+    for i in range(n):
+        total += residuals[i] & -<int64_t>(cells[i] < cut)
+    return total
+
+
+cdef int64_t next_on_step(
+    const int16_t* cells, int64_t n, int64_t first, int16_t step
+) noexcept nogil:
+    """The next row, from the first one on, that stands on a step; n after the last."""
+    cdef:
+        int64_t i = first, j
+        int16_t any_equal
+    # Whole blocks, of which most have none.
+    while i + BLOCK_ROWS <= n:
+        any_equal = 0
+        for j in range(BLOCK_ROWS):
+            any_equal |= <int16_t>(cells[i + j] == step)
+        if any_equal:
+            break
+        i += BLOCK_ROWS
+    while i < n and cells[i] != step:
+        i += 1
+    return i

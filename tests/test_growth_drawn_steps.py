@@ -1,0 +1,126 @@
+"""Values rounded down to steps: trees of drawn thresholds are those of sorted columns.
+
+Rows on the step of an extreme or of a threshold are told apart by their values; the
+tables here have many of them.
+"""
+
+import numpy as np
+import pytest
+
+from sklearn_textbook.tree.encode.table import STEPS
+from sklearn_textbook.tree.grow.grow import GrowthRules
+from tests.growth_cases import (
+    assert_close_trees,
+    assert_equal_trees,
+    encode,
+    grow_twice,
+    make_classes,
+    make_values,
+)
+
+N_ROWS = 3000
+
+
+def make_heavy_tail(rng):
+    """All but a few rows stand on the lowest step."""
+    return np.exp(12 * rng.normal(size=N_ROWS))
+
+
+def make_dust(rng):
+    """Values that differ in their last bits, beside one far away."""
+    x = 1.0 + rng.integers(0, 50, N_ROWS) * 2.0**-52
+    x[rng.integers(N_ROWS)] = 1e9
+    return x
+
+
+def make_zeros(rng):
+    """Two thirds of the rows share the smallest value; others come near it."""
+    return np.maximum(rng.normal(size=N_ROWS) - 0.5, 0.0) ** 3
+
+
+def make_few(rng):
+    return rng.integers(-3, 4, N_ROWS) / 3
+
+
+def make_widest(rng):
+    """The range of the values is no finite number."""
+    return rng.uniform(-1, 1, N_ROWS) * np.finfo(float).max
+
+
+def make_narrowest(rng):
+    """The steps per unit would be no finite number."""
+    return rng.integers(0, 900, N_ROWS) * 5e-324
+
+
+def make_halves(rng):
+    """A few more values than steps: neighbours share a step here and there."""
+    return np.floor(rng.uniform(0, STEPS + 100, N_ROWS)) / 2
+
+
+SHAPES = [
+    make_heavy_tail,
+    make_dust,
+    make_zeros,
+    make_few,
+    make_widest,
+    make_narrowest,
+    make_halves,
+]
+
+
+def make_targets(rng, x):
+    """Two classes, three classes, and values, that follow a column more or less."""
+    rank = np.argsort(np.argsort(x, kind="stable"), kind="stable") / len(x)
+    score = np.sin(9 * rank) + rng.normal(size=len(x)) / 3
+    return [
+        (make_classes(score > 0), "gini", assert_equal_trees),
+        (make_classes(np.digitize(score, [-0.4, 0.4])), "entropy", assert_equal_trees),
+        (make_values(score), "squared_error", assert_close_trees),
+    ]
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize("make_column", SHAPES)
+def test_columns_of_all_shapes(monkeypatch, make_column, is_weighted):
+    rng = np.random.default_rng(SHAPES.index(make_column))
+    X = np.column_stack([make_column(rng), rng.normal(size=N_ROWS)])
+    weight = rng.integers(0, 4, N_ROWS).astype(float) if is_weighted else None
+    for target, criterion, compare in make_targets(rng, X[:, 0]):
+        rules = GrowthRules(criterion, max_features=1, random_splitter=True)
+        expected, tree = grow_twice(monkeypatch, encode(X), target, rules, weight)
+        assert tree.node_count > 300
+        assert np.bincount(tree.nodes["feature"][tree.nodes["feature"] >= 0]).all()
+        compare(expected, tree)
+
+
+@pytest.mark.parametrize("max_features", [1, 3, 7, 150])
+def test_more_columns_than_a_word_has_bits(monkeypatch, max_features):
+    """Most of them constant in most nodes."""
+    rng = np.random.default_rng(max_features)
+    X = np.where(rng.random((600, 150)) < 0.02, rng.normal(size=(600, 150)), 0.0)
+    X[:, 70] = 5.0
+    for target, criterion, compare in make_targets(rng, X[:, :40].sum(axis=1)):
+        rules = GrowthRules(criterion, max_features=max_features, random_splitter=True)
+        expected, tree = grow_twice(monkeypatch, encode(X), target, rules)
+        assert tree.node_count > 300
+        compare(expected, tree)
+
+
+def test_steps_keep_the_order():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([make_column(rng) for make_column in SHAPES])
+    table = encode(X)
+    all_steps, row_steps, low, factor, gap = table.steps()
+    np.testing.assert_array_equal(all_steps, row_steps.T)
+    for column, x in enumerate(X.T):
+        steps = row_steps[np.argsort(x, kind="stable"), column].astype(int)
+        assert (np.diff(steps) >= 0).all()
+        assert low[column] == (x.min() if factor[column] else 0)
+        height = steps[-1] - steps[0]
+        assert height in (STEPS - 1, STEPS) if factor[column] else height == 0
+        assert gap[column] == np.diff(np.unique(x)).min()
+    assert (factor == 0).tolist() == [
+        make in (make_widest, make_narrowest) for make in SHAPES
+    ]
+    assert table.steps()[1] is row_steps
+    assert not row_steps.flags.writeable
