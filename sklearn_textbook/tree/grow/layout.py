@@ -106,6 +106,7 @@ SCALE_DTYPE = np.dtype(
     align=True,
 )
 
+
 def make_records(n_nodes, n_statistics):
     """Make room for the records of a tree and its statistics.
 
