@@ -37,8 +37,13 @@ from sklearn_textbook.decomposition.result import (
 )
 from sklearn_textbook.decomposition.signs import fix_signs
 
+_DIRECT = {
+    "lapack": factor_by_lapack,
+    "gram": factor_by_gram,
+    "jacobi": factor_by_jacobi,
+}
 #: All triplets of a dense array, or the largest ones of any matrix.
-DIRECT_METHODS = ("lapack", "gram", "jacobi")
+DIRECT_METHODS = tuple(_DIRECT)
 ITERATIVE_METHODS = ("arpack", "lobpcg", "propack")
 TRUNCATED_METHODS = (*ITERATIVE_METHODS, "randomized")
 
@@ -253,16 +258,11 @@ def factor_directly(A, method):
     factors : SVDFactors
         As many triplets as the shorter side is long.
     """
-    if method == "lapack":
-        scaled, exponent = scale_matrix(A)
-        U, s, Vt = factor_by_lapack(scaled)
-    elif method == "gram":
-        scaled, exponent = scale_matrix(A.astype(np.float64, copy=False))
-        U, s, Vt = factor_by_gram(scaled)
-    else:
+    if method != "lapack":
         A = A.astype(np.float64, copy=False)
-        scaled, exponent = scale_matrix(A, JACOBI_EXPONENT)
-        U, s, Vt = factor_by_jacobi(scaled)
+    target = JACOBI_EXPONENT if method == "jacobi" else None
+    scaled, exponent = scale_matrix(A, find_largest(A), target)
+    U, s, Vt = _DIRECT[method](scaled)
     fix_signs(U, Vt)
     return SVDFactors(U, unscale_values(s, exponent), Vt)
 
@@ -288,9 +288,10 @@ def factor_truncated(A, method, n_components, **options):
     """
     exponent = 0
     if not isinstance(A, LinearOperator):
-        if find_largest(A) == 0:
+        largest = find_largest(A)
+        if largest == 0:
             return _factor_zeros(A, n_components)
-        A, exponent = scale_matrix(A)
+        A, exponent = scale_matrix(A, largest)
     if method == "randomized":
         del options["tol"]
         U, s, Vt = factor_by_random_projection(A, n_components, **options)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_textbook._contract.parameters import check_choice, check_integer
 from sklearn_textbook.decomposition.iterative import count_most_components
+from sklearn_textbook.decomposition.narrow import find_right_vectors
 from sklearn_textbook.decomposition.singular_values import (
     DIRECT_METHODS,
     check_iteration_parameters,
@@ -42,9 +43,9 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     algorithm : {"randomized", "arpack", "propack", "lapack", "gram", "jacobi"}, \
             default="randomized"
         How singular vectors are computed, as in :func:`svd`. The last three are exact,
-        and need a dense X. "randomized" is exact, too, and does not draw, where X is
-        dense and so narrow that a QR decomposition costs no more than the iterations
-        would: ``n_features <= 2 * (n_iter + 1) * (n_components + n_oversamples)``, and
+        and need a dense X. "randomized" does not draw, and is exact but for
+        rounding, where X is dense and so narrow that all directions cost no more than
+        some: ``n_features <= 2 * (n_iter + 1) * (n_components + n_oversamples)``, and
         at least four times as many rows.
     n_iter : int, default=5
         Power iterations of "randomized".
@@ -203,6 +204,10 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """Singular values and right singular vectors, as many or more than needed."""
         method = self.algorithm
         if method == "randomized" and self._is_narrow(X):
+            n_directions = min(self.n_components + self.n_oversamples, X.shape[1])
+            found = find_right_vectors(X, self.n_components, n_directions)
+            if found is not None:
+                return found
             method = "lapack"
         if method in DIRECT_METHODS:
             if method != "gram" and X.shape[0] >= 2 * X.shape[1]:
@@ -220,7 +225,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         )[1:]
 
     def _is_narrow(self, X):
-        """Whether the exact triangle costs no more than random projection."""
+        """Whether to look at all directions costs no more than to look at a few."""
         n_rows, n_columns = X.shape
         n_drawn = self.n_components + self.n_oversamples
         is_cheap = n_columns <= 2 * (self.n_iter + 1) * n_drawn

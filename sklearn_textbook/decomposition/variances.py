@@ -26,10 +26,16 @@ def sum_variances(X):
     if sparse.issparse(X):
         return float(mean_variance_axis(X, axis=0)[1].sum(dtype=np.float64))
     n_rows, n_columns = X.shape
-    means = X.mean(axis=0, dtype=np.float64).astype(X.dtype)
     n_block = max(1, BLOCK_ENTRIES // n_columns)
-    total = 0.0
+    total, means, n_seen = 0.0, np.zeros(n_columns), 0
     for start in range(0, n_rows, n_block):
-        deviations = (X[start : start + n_block] - means).ravel(order="K")
+        block = X[start : start + n_block]
+        block_means = block.mean(axis=0)
+        deviations = (block - block_means).ravel(order="K")
+        shifts = block_means - means
+        n_both = n_seen + len(block)
         total += float(np.dot(deviations, deviations))
+        total += float(np.dot(shifts, shifts)) * n_seen * (len(block) / n_both)
+        means += shifts * (len(block) / n_both)
+        n_seen = n_both
     return total / n_rows
