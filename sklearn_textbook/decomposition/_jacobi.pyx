@@ -68,6 +68,7 @@ def rotate_rows(
     double[:, ::1] rotations,
     double[::1] squares,
     double threshold,
+    double smallest_square,
 ):
     """Rotate every pair of rows once unless they are orthogonal already.
 
@@ -84,6 +85,8 @@ def rotate_rows(
         Room for the squares of the rows' lengths.
     threshold : float
         Rows are orthogonal if the cosine of their angle is not larger.
+    smallest_square : float
+        Rows whose squared length is smaller count as zeros.
 
     Returns
     -------
@@ -102,10 +105,13 @@ def rotate_rows(
                 swap_rows(&rows[p, 0], &rows[q, 0], n_columns)
                 swap_rows(&rotations[p, 0], &rotations[q, 0], n_others)
                 squares[p], squares[q] = squares[q], squares[p]
+            if squares[p] < smallest_square:
+                break  # and so are all that follow
             for q in range(p + 1, n_rows):
+                if squares[q] < smallest_square:
+                    continue
                 product = multiply_rows(&rows[p, 0], &rows[q, 0], n_columns)
-                # False for rows of zeros as well.
-                if not fabs(product) > (
+                if fabs(product) <= (
                     threshold * sqrt(squares[p]) * sqrt(squares[q])
                 ):
                     continue

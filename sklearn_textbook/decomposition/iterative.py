@@ -7,6 +7,7 @@ from scipy.linalg import LinAlgError
 from scipy.sparse.linalg import svds
 
 from sklearn_textbook.decomposition.factors import SVDFactors
+from sklearn_textbook.decomposition.matrix import find_float_type
 
 #: Vectors that "lobpcg" improves at a time need this much room, each.
 LOBPCG_SHARE = 5
@@ -48,7 +49,8 @@ def factor_by_iteration(A, solver, n_components, *, tol, random_state):
         )
     # Each solver wants the vector on its own side.
     n_start = A.shape[0] if solver == "propack" else min(A.shape)
-    start = random_state.uniform(-1, 1, n_start).astype(A.dtype)
+    dtype = find_float_type(A)
+    start = random_state.uniform(-1, 1, n_start).astype(dtype)
     options = {
         "tol": tol,
         "v0": start,
@@ -61,7 +63,10 @@ def factor_by_iteration(A, solver, n_components, *, tol, random_state):
         limit = LOBPCG_ITERATIONS if solver == "lobpcg" else None
         U, s, Vt = svds(A, n_components, maxiter=limit, **options)
     order = np.argsort(-s, kind="stable")
-    return SVDFactors(U[:, order].copy(), s[order], Vt[order].copy())
+    # Not every solver stays in single precision.
+    return SVDFactors(
+        U[:, order].astype(dtype), s[order].astype(dtype), Vt[order].astype(dtype)
+    )
 
 
 def _enlarge_until_converged(A, n_components, options):
@@ -69,7 +74,7 @@ def _enlarge_until_converged(A, n_components, options):
 
     It takes the memory for all of them at once, so that little is tried first.
     """
-    most_vectors = 10 * max(A.shape)
+    most_vectors = min(A.shape) + 1
     n_vectors = 10 * n_components
     while True:
         try:

@@ -11,6 +11,11 @@ from sklearn_textbook.decomposition.factors import SVDFactors
 
 #: Six to ten are usual.
 MOST_SWEEPS = 60
+#: Binary exponent of the largest entry that the rotations should be given: sums of
+#: squares do not overflow, and there is most room below.
+LARGEST_EXPONENT = 490
+#: Shorter rows count as zeros: too little of their squares is left.
+SMALLEST_LENGTH = 2.0**-480
 
 
 def factor_by_jacobi(A):
@@ -19,7 +24,8 @@ def factor_by_jacobi(A):
     Parameters
     ----------
     A : ndarray of float64, shape (n_rows, n_columns)
-        The matrix; neither squares of its entries nor sums of them may overflow.
+        The matrix. Sums of squares of its entries must not overflow, and values below
+        ``SMALLEST_LENGTH`` are taken for zero.
 
     Returns
     -------
@@ -57,7 +63,7 @@ def orthogonalise_rows(R):
     directions : ndarray of shape (n_rows, n_rows)
         Orthonormal rows.
     lengths : ndarray of shape (n_rows,)
-        What the rotated rows were long, the longest first.
+        What the rotated rows were long, the longest first; zeros last.
     rotations : ndarray of shape (n_rows, n_rows)
         Orthogonal, with ``rotations @ R == lengths[:, None] * directions``.
 
@@ -73,23 +79,18 @@ def orthogonalise_rows(R):
     squares = np.empty(n_rows)
     # A sweep at a time, so that a keyboard interrupt is heard.
     for _ in range(MOST_SWEEPS):
-        if rotate_rows(rows, rotations, squares, threshold) == 0:
+        n_rotated = rotate_rows(rows, rotations, squares, threshold, SMALLEST_LENGTH**2)
+        if n_rotated == 0:
             break
     else:
         raise linalg.LinAlgError(
             f"The Jacobi rotations did not converge in {MOST_SWEEPS} sweeps."
         )
-    lengths = measure_rows(rows)
+    lengths = np.linalg.norm(rows, axis=1)
+    lengths[lengths < SMALLEST_LENGTH] = 0
     order = np.argsort(-lengths, kind="stable")
     rows, lengths, rotations = rows[order], lengths[order], rotations[order]
     n_known = np.count_nonzero(lengths)
     rows[:n_known] /= lengths[:n_known, np.newaxis]
     rows[n_known:] = find_complement(rows[:n_known].T, n_rows - n_known).T
     return rows, lengths, rotations
-
-
-def measure_rows(rows):
-    """Lengths of rows, also of those whose squares are too small to be kept."""
-    largest = np.abs(rows).max(axis=1)
-    divisors = np.where(largest > 0, largest, 1)
-    return largest * np.linalg.norm(rows / divisors[:, np.newaxis], axis=1)

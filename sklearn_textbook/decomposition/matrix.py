@@ -61,6 +61,11 @@ def read_matrix(A, *, accepts_sparse):
     )
 
 
+def find_float_type(A):
+    """Float type to work in: single precision for such a matrix, double for others."""
+    return np.float32 if A.dtype == np.float32 else np.float64
+
+
 def find_largest(A):
     """Largest size of an entry of a dense or sparse matrix."""
     entries = (A.data if sparse.issparse(A) else A).ravel(order="K")

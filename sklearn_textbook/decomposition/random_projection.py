@@ -7,6 +7,7 @@ from scipy import linalg
 
 from sklearn_textbook.decomposition.direct import factor_by_lapack
 from sklearn_textbook.decomposition.factors import SVDFactors
+from sklearn_textbook.decomposition.matrix import find_float_type
 
 NORMALIZERS = ("auto", "QR", "LU", "none")
 
@@ -53,7 +54,8 @@ def factor_by_random_projection(
         )
         return SVDFactors(Ut.T, s, V.T)
     n_drawn = min(n_components + n_oversamples, A.shape[1])
-    directions = random_state.normal(size=(A.shape[1], n_drawn)).astype(A.dtype)
+    directions = random_state.normal(size=(A.shape[1], n_drawn))
+    directions = directions.astype(find_float_type(A))
     if normalizer == "auto":
         normalizer = "none" if n_iter <= 2 else "LU"
     for _ in range(n_iter):

@@ -20,7 +20,7 @@ from sklearn_textbook.decomposition.direct import (
 )
 from sklearn_textbook.decomposition.factors import SVDFactors
 from sklearn_textbook.decomposition.iterative import factor_by_iteration
-from sklearn_textbook.decomposition.jacobi import factor_by_jacobi
+from sklearn_textbook.decomposition.jacobi import LARGEST_EXPONENT, factor_by_jacobi
 from sklearn_textbook.decomposition.matrix import (
     find_largest,
     read_matrix,
@@ -46,10 +46,6 @@ _DIRECT = {
 DIRECT_METHODS = tuple(_DIRECT)
 ITERATIVE_METHODS = ("arpack", "lobpcg", "propack")
 TRUNCATED_METHODS = (*ITERATIVE_METHODS, "randomized")
-
-#: Binary exponent of the largest entry that Jacobi's rotations are given: it leaves
-#: most room below, and sums of squares do not overflow.
-JACOBI_EXPONENT = 400
 
 
 def svd(
@@ -93,7 +89,8 @@ def svd(
           loses half of the digits: values below :math:`10^{-8} \sigma_1` are noise.
         - "jacobi": one-sided Jacobi rotations after a QR decomposition with pivoting;
           slower, but errors are small beside each :math:`\sigma_i` as long as A is well
-          conditioned but for the scale of its columns (or of its rows).
+          conditioned but for the scale of its columns (or of its rows). Values below
+          :math:`10^{-290} \sigma_1` become zero.
 
         The ``n_components`` largest, of any matrix:
 
@@ -260,7 +257,7 @@ def factor_directly(A, method):
     """
     if method != "lapack":
         A = A.astype(np.float64, copy=False)
-    target = JACOBI_EXPONENT if method == "jacobi" else None
+    target = LARGEST_EXPONENT if method == "jacobi" else None
     scaled, exponent = scale_matrix(A, find_largest(A), target)
     U, s, Vt = _DIRECT[method](scaled)
     fix_signs(U, Vt)
