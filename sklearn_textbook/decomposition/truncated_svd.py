@@ -67,7 +67,8 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     explained_variance_ : ndarray of shape (n_components,)
         Variances of the transformed training rows.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        The same as shares of the sum of the variances of all columns; 0 if that is 0.
+        The same as shares of the sum of the variances of all columns; 0 if that is 0
+        but for rounding.
     singular_values_ : ndarray of shape (n_components,)
         Singular values (奇异值), the largest first.
     n_features_in_ : int
@@ -242,8 +243,12 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 "first."
             )
         self.explained_variance_ = explained
-        ratio = explained / total if total > 0 else np.zeros_like(explained)
-        self.explained_variance_ratio_ = ratio
+        # Columns of one value each have means that may be wrong in the last digit.
+        rounding = 8 * np.finfo(X.dtype).eps * self.singular_values_[0]
+        if np.sqrt(total) * np.sqrt(len(projected)) <= rounding:
+            self.explained_variance_ratio_ = np.zeros_like(explained)
+        else:
+            self.explained_variance_ratio_ = explained / total
 
     def transform(self, X):
         """Project rows on the components.
