@@ -149,7 +149,8 @@ def svd(
     References
     ----------
     .. [1] 李航《统计学习方法》, 2nd edition, chapter 15: definition 15.1, theorem 15.1,
-       section 15.2 ("gram"), section 15.3 (outer product expansion, theorem 15.3).
+       section 15.2 ("gram"), section 15.3 (best approximation, outer product
+       expansion).
     .. [2] J. Demmel, K. Veselić (1992), Jacobi's method is more accurate than QR. SIAM
        Journal on Matrix Analysis and Applications 13.
     .. [3] Z. Drmač, K. Veselić (2008), New fast and accurate Jacobi SVD algorithm I.

@@ -90,7 +90,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     References
     ----------
     .. [1] 李航《统计学习方法》, 2nd edition, section 15.1.2 (truncated decomposition),
-       theorem 15.3, and chapter 17 (latent semantic analysis).
+       section 15.3, and chapter 17 (latent semantic analysis).
     .. [2] N. Halko, P.-G. Martinsson, J. A. Tropp (2011), Finding structure with
        randomness. SIAM Review 53.
 
