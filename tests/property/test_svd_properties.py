@@ -191,7 +191,7 @@ def test_outer_products_add_up(method, A):
 
 @given(matrices, any_seed, st.integers(0, 4))
 def test_no_competitor_of_the_same_rank_is_closer(A, seed, k):
-    """Eckart and Young (15.3.2 矩阵的最优近似), against random matrices and neighbours."""
+    """Eckart and Young (15.3.2 矩阵的最优近似): random matrices and neighbours."""
     k = min(k, *A.shape)
     decomposition = svd(A)
     error = decomposition.frobenius_error(k)
