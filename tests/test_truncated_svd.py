@@ -44,6 +44,19 @@ def test_attributes_are_those_of_scikit_learn(algorithm, shape):
     assert vars(ours).keys() == vars(stock).keys()
 
 
+@pytest.mark.parametrize("n_rows", [8, 50])
+def test_jacobi_is_accurate_whatever_the_scale_of_rows(n_rows):
+    random = np.random.default_rng(0)
+    orthogonal = np.linalg.qr(random.standard_normal((n_rows, n_rows)))[0]
+    scales = 10.0 ** -(3 * np.arange(8))
+    X = np.zeros((n_rows, 8))
+    X[random.permutation(n_rows)[:8]] = scales[:, np.newaxis] * orthogonal[:8, :8]
+    exact = svd(X, "jacobi").singular_values
+    assert exact[-1] < 1e-18 * exact[0]
+    model = TruncatedSVD(8, algorithm="jacobi").fit(X)
+    np.testing.assert_allclose(model.singular_values_, exact, rtol=1e-13)
+
+
 def test_parameters_are_those_of_scikit_learn():
     assert TruncatedSVD().get_params() == StockTruncatedSVD().get_params()
 

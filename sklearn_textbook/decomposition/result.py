@@ -232,7 +232,8 @@ class SingularValueDecomposition:
         .. math:: \|A - A_k\|_F = \Big(\sum_{i>k} \sigma_i^2\Big)^{1/2},
 
         computed of the singular values that are left out, without making A_k. Where
-        they were not computed, they are what is missing from :math:`\|A\|_F^2`.
+        they were not computed, they are what is missing from :math:`\|A\|_F^2`, and
+        errors below :math:`10^{-8} \|A\|_F` cannot be told from 0.
 
         Parameters
         ----------

@@ -79,9 +79,8 @@ def svd(
         The matrix. Sparse matrices and linear operators need one of the last four
         methods. Integers and booleans become float64; float32 stays float32, except
         with "gram" and "jacobi", which work in float64.
-    method : {"lapack", "gram", "jacobi", "arpack", "lobpcg", "propack", \
-            "randomized"}, default="lapack"
-        All triplets, of dense arrays:
+    method : str, default="lapack"
+        One of the following. All triplets, of dense arrays:
 
         - "lapack": divide and conquer; errors are small beside :math:`\sigma_1`.
         - "gram": the book's procedure, eigenvectors of :math:`A^T A` (or of

@@ -40,13 +40,13 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     n_components : int, default=2
         Number k of components, at most the shorter side of X; "arpack" takes one
         less.
-    algorithm : {"randomized", "arpack", "propack", "lapack", "gram", "jacobi"}, \
-            default="randomized"
-        How singular vectors are computed, as in :func:`svd`. The last three are exact,
-        and need a dense X. "randomized" does not draw, and is exact but for
-        rounding, where X is dense and so narrow that all directions cost no more than
-        some: ``n_features <= 2 * (n_iter + 1) * (n_components + n_oversamples)``, and
-        at least four times as many rows.
+    algorithm : str, default="randomized"
+        How singular vectors are computed, as in :func:`svd`: "randomized", "arpack",
+        "propack", "lapack", "gram" or "jacobi". The last three need a dense X.
+        "randomized" does not draw, and is exact but for rounding, where X is dense and
+        so narrow that all directions cost no more than some:
+        ``n_features <= 2 * (n_iter + 1) * (n_components + n_oversamples)``, and at
+        least four times as many rows.
     n_iter : int, default=5
         Power iterations of "randomized".
     n_oversamples : int, default=10
@@ -211,7 +211,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 return found
             method = "lapack"
         if method in DIRECT_METHODS:
-            if method != "gram" and X.shape[0] >= 2 * X.shape[1]:
+            if method == "lapack" and X.shape[0] >= 2 * X.shape[1]:
                 X = reduce_to_triangle(X)
             return factor_directly(X, method)[1:]
         return factor_truncated(
