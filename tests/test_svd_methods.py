@@ -360,6 +360,11 @@ def test_no_sparse_matrix(solver):
             solver,
             n_components=1,
         )
+    for wrong in (np.nan, np.inf):
+        A = draw(12, 11)
+        A[3, 4] = wrong
+        with pytest.raises(ValueError, match="products have NaN or infinity"):
+            svd(aslinearoperator(A), solver, n_components=1)
 
 
 @each_method

@@ -52,13 +52,21 @@ def read_matrix(A, *, accepts_sparse):
             f"A is complex ({dtype}); the decomposition is made of real matrices only."
         )
     if is_operator:
-        if min(A.shape) < 1:
-            raise ValueError(f"A is empty: its shape is {A.shape}.")
+        _check_operator(A)
         return A
     formats = ("csr", "csc") if accepts_sparse else False
     return check_array(
         A, accept_sparse=formats, dtype=(np.float64, np.float32), input_name="A"
     )
+
+
+def _check_operator(A):
+    """Refuse operators that are empty, or whose products have NaN or infinity."""
+    if min(A.shape) < 1:
+        raise ValueError(f"A is empty: its shape is {A.shape}.")
+    # Sums of the entries of each row: one that is not finite shows.
+    if not np.isfinite(A.matvec(np.ones(A.shape[1]))).all():
+        raise ValueError("A is a linear operator whose products have NaN or infinity.")
 
 
 def find_float_type(A):

@@ -94,7 +94,7 @@ def svd(
         The ``n_components`` largest, of any matrix:
 
         - "arpack", "lobpcg", "propack": scipy's solvers; "propack" finds all triplets
-          if asked for, the others one less.
+          if asked for, "arpack" one less, and "lobpcg" less than a fifth.
         - "randomized": random projection with power iteration (Halko, Martinsson and
           Tropp); approximate, fast.
     n_components : int, default=None
