@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
+from sklearn.utils.extmath import randomized_svd
 
 from sklearn_textbook.decomposition import jacobi as jacobi_module
 from sklearn_textbook.decomposition import svd
@@ -95,6 +96,21 @@ def test_jacobi_is_accurate_whatever_the_scale_of_columns(A):
     """And of rows: LAPACK's errors are small beside the largest value only."""
     exact = jacobi_svd.find_exact_values(A)
     assert find_error(svd(A, "jacobi").singular_values, exact) < 1e-14
+
+
+@pytest.mark.parametrize("shape", [(7, 4), (4, 7)])
+def test_gram_is_the_procedure_of_the_book(shape):
+    """Eigenvalues of the smaller of AᵀA and AAᵀ; the other side by A and σ (15.2)."""
+    A = draw(*shape)
+    smaller = A.T @ A if shape[0] > shape[1] else A @ A.T
+    eigenvalues, vectors = np.linalg.eigh(smaller)
+    U, s, Vt = svd(A, "gram").compact
+    np.testing.assert_allclose(s**2, eigenvalues[::-1])
+    found, other = (Vt.T, U) if shape[0] > shape[1] else (U, Vt.T)
+    products = np.abs((found * vectors[:, ::-1]).sum(axis=0))
+    np.testing.assert_allclose(products, 1)
+    image = A @ found if shape[0] > shape[1] else A.T @ found
+    np.testing.assert_allclose(other, image / s, atol=1e-13)
 
 
 def test_gram_loses_half_of_the_digits():
@@ -296,6 +312,26 @@ def test_random_projection_errors_shrink_with_iterations(normalizer):
     assert sorted(errors, reverse=True) == errors
     assert errors[-1] == pytest.approx(svd(A).frobenius_error(5), rel=1e-3)
     assert errors[0] > 1.01 * errors[-1]
+
+
+@pytest.mark.parametrize("normalizer", ["auto", "QR", "LU", "none"])
+@pytest.mark.parametrize("n_iter", [0, 2, 3])
+@pytest.mark.parametrize("form", ["dense", "fortran", "csr"])
+@pytest.mark.parametrize("shape", [(60, 35), (35, 60)])
+def test_random_projection_is_that_of_scikit_learn(normalizer, n_iter, form, shape):
+    """The same directions are drawn for a seed."""
+    A = FORMS[form](draw(*shape))
+    options = {
+        "n_components": 4,
+        "n_iter": n_iter,
+        "power_iteration_normalizer": normalizer,
+        "random_state": 3,
+    }
+    _, s, Vt = randomized_svd(A, **options)
+    decomposition = svd(A, "randomized", **options)
+    np.testing.assert_allclose(decomposition.singular_values, s, rtol=1e-10)
+    products = np.abs((decomposition.truncated(4).Vt * Vt).sum(axis=1))
+    np.testing.assert_allclose(products, 1, rtol=1e-10)
 
 
 def test_more_directions_than_columns_make_random_projection_exact():

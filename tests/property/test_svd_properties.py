@@ -189,6 +189,25 @@ def test_outer_products_add_up(method, A):
         assert np.linalg.matrix_rank(term, tol=1e-9 * value) == 1
 
 
+@given(matrices, any_seed, st.integers(1, 4), st.integers(0, 3))
+def test_random_projection_finds_no_more_than_there_is(A, seed, k, n_iter):
+    k = min(k, *A.shape)
+    exact = svd(A)
+    found = svd(
+        A,
+        "randomized",
+        n_components=k,
+        n_iter=n_iter,
+        n_oversamples=1,
+        random_state=seed,
+    )
+    assert (found.singular_values <= exact.singular_values[:k] + 1e-12).all()
+    error = np.linalg.norm(A - found.reconstruct(k))
+    assert error >= exact.frobenius_error(k) - 1e-12
+    assert found.frobenius_error(k) == pytest.approx(error, abs=1e-6)
+    assert_orthonormal(found.truncated(k).Vt.T)
+
+
 @given(matrices, any_seed, st.integers(0, 4))
 def test_no_competitor_of_the_same_rank_is_closer(A, seed, k):
     """Eckart and Young (15.3.2 矩阵的最优近似): random matrices and neighbours."""
