@@ -282,7 +282,7 @@ def make_tall_low_rank(scale):
 
 
 def make_wide_low_rank(scale):
-    return make_low_rank(scaled(1_000, scale), 5_000)
+    return make_low_rank(scaled(1_000, scale), scaled(5_000, scale))
 
 
 #: Two tests make so many branches that their nodes are small.
