@@ -22,6 +22,7 @@ from setuptools.errors import CCompilerError, SetupError
 # from sklearn_textbook/tree/encode/_rank.pyx; "openmp" asks for threads.
 EXTENSIONS = {
     "sklearn_textbook._contract._threads": {"openmp": True},
+    "sklearn_textbook.decomposition._jacobi": {},
     "sklearn_textbook.ensemble._count_draws": {},
     "sklearn_textbook.tree.encode._bin": {"openmp": True},
     "sklearn_textbook.tree.encode._rank": {"openmp": True},

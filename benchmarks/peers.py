@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from benchmarks.c50 import C50Tree
+from benchmarks.decompositions import OwnTruncatedSVD, ScikitLearnTruncatedSVD
 from benchmarks.forests import (
     IntelForest,
     ScikitLearnForest,
@@ -33,6 +34,7 @@ from benchmarks.tasks import (
     GAIN_RATIO,
     ID3,
     REGRESSION,
+    TRUNCATED_SVD,
     Task,
 )
 from benchmarks.weka import J48Tree, WekaId3Tree
@@ -135,11 +137,25 @@ class OwnTree(_LikeScikitLearn):
 
     name = "sklearn_textbook"
     package = "sklearn-textbook"
-    algorithms = (CART, CART_ALPHA, ID3, C45, GAIN_RATIO, FOREST, EXTRA_TREES)
+    algorithms = (
+        *(CART, CART_ALPHA, ID3, C45, GAIN_RATIO, FOREST, EXTRA_TREES),
+        TRUNCATED_SVD,
+    )
     is_threaded = True
+    decomposition = OwnTruncatedSVD()
 
     def refusal(self, task):
         return None
+
+    def make_fit(self, task, n_threads, max_depth=None):
+        if task.algorithm == TRUNCATED_SVD:
+            return self.decomposition.make_fit(task, n_threads)
+        return super().make_fit(task, n_threads, max_depth)
+
+    def make_predict(self, model, task, n_threads):
+        if task.algorithm == TRUNCATED_SVD:
+            return self.decomposition.make_predict(model, task, n_threads)
+        return super().make_predict(model, task, n_threads)
 
     def make_estimator(self, task, n_threads, max_depth):
         from sklearn_textbook import tree
@@ -161,7 +177,12 @@ class OwnTree(_LikeScikitLearn):
         return tree.CARTRegressor(**options)
 
     def count_leaves(self, model):
-        """Empty ones too, of levels without rows in a node; of forests the mean."""
+        """Empty ones too, of levels without rows in a node; of forests the mean.
+
+        Of decompositions the number of components.
+        """
+        if hasattr(model, "components_"):
+            return self.decomposition.count_leaves(model)
         if hasattr(model, "estimators_"):
             return count_mean_leaves(model)
         if model.tree_.is_binary:
@@ -169,7 +190,7 @@ class OwnTree(_LikeScikitLearn):
         return int(model.get_n_leaves())
 
     def count_nodes(self, model):
-        if hasattr(model, "estimators_"):
+        if hasattr(model, "estimators_") or hasattr(model, "components_"):
             return None
         return int(model.tree_.node_count)
 
@@ -320,6 +341,7 @@ PEERS: dict[str, Peer] = {
         YdfForest(),
         IntelForest(),
         RangerForest(),
+        ScikitLearnTruncatedSVD(),
     )
 }
 

@@ -18,6 +18,8 @@ CART_ALPHA = "cart-alpha"
 #: Forests of such binary trees, over bootstrap samples or with drawn thresholds.
 FOREST, EXTRA_TREES = "forest", "extra-trees"
 FORESTS = (FOREST, EXTRA_TREES)
+#: The first components of a table, which is its own target.
+TRUNCATED_SVD = "truncated-svd"
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,8 @@ class Task:
     n_trees: int = 1
     max_features: float | str = 1.0
     max_bins: int | None = None
+    #: of decompositions alone
+    n_components: int = 10
 
     @property
     def n_rows(self):

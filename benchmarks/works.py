@@ -21,6 +21,7 @@ from benchmarks.tasks import (
     GAIN_RATIO,
     ID3,
     REGRESSION,
+    TRUNCATED_SVD,
     Task,
 )
 
@@ -259,6 +260,31 @@ def make_gain_ratio(scale):
     return make_many_way(scale, GAIN_RATIO)
 
 
+def make_low_rank(n_rows, n_columns, rank=10, noise=0.1):
+    """A table of some rank and noise; it is its own target."""
+    random = np.random.default_rng(0)
+    X = random.standard_normal((n_rows, rank)) @ random.standard_normal(
+        (rank, n_columns)
+    )
+    X += noise * random.standard_normal(X.shape)
+    return Task(
+        X,
+        X,
+        kind=REGRESSION,
+        criterion="squared_error",
+        algorithm=TRUNCATED_SVD,
+        n_components=rank,
+    )
+
+
+def make_tall_low_rank(scale):
+    return make_low_rank(scaled(100_000, scale), 100)
+
+
+def make_wide_low_rank(scale):
+    return make_low_rank(scaled(1_000, scale), scaled(5_000, scale))
+
+
 #: Two tests make so many branches that their nodes are small.
 MANY_WAY_TOLERANCE = Tolerance(top_depth=2)
 #: Other folds, other alphas: the trees differ in size, not in what they are worth.
@@ -493,6 +519,18 @@ WORKS = {
             {"scikit-learn-forest": None},
             measure="footprint",
             limit=1.0,
+        ),
+        Work(
+            "svd-tall",
+            "truncated singular value decomposition, 100,000 x 100, ten components",
+            make_tall_low_rank,
+            {"scikit-learn-svd": (1, 1)},
+        ),
+        Work(
+            "svd-wide",
+            "the same, 1,000 x 5,000",
+            make_wide_low_rank,
+            {"scikit-learn-svd": (1, 1)},
         ),
     )
 }

@@ -2,11 +2,12 @@
 
 The books are 李航《统计学习方法》 and 周志华《机器学习》. What there is::
 
-    io          a table in a file (csv, parquet, ARFF, C4.5) becomes a data frame
-    datasets    the books' tables, and a generator of mixed tables
-    criteria    entropy, information gain, gain ratio, Gini index as plain functions
-    tree        ID3, C4.5 and its rulesets, CART; pruning; text, rules, plot of a tree
-    cli         the command ``sklearn-textbook``: fit, predict, show
+    io             a table in a file (csv, parquet, ARFF, C4.5) becomes a data frame
+    datasets       the books' tables, and a generator of mixed tables
+    criteria       entropy, information gain, gain ratio, Gini index as functions
+    tree           ID3, C4.5, its rulesets, CART; pruning; text, rules, plot of a tree
+    decomposition  singular values of matrices and tables, in all forms
+    cli            the command ``sklearn-textbook``: fit, predict, show
 
 The way of the data through ``tree``, one folder per station::
 
@@ -26,7 +27,7 @@ import importlib
 
 __version__ = "0.1.0.dev0"
 
-_SUBMODULES = ("criteria", "datasets", "io", "tree")
+_SUBMODULES = ("criteria", "datasets", "decomposition", "io", "tree")
 
 __all__ = [*_SUBMODULES, "__version__"]
 

@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from sklearn_textbook.decomposition import TruncatedSVD
 from sklearn_textbook.ensemble import (
     BaggingClassifier,
     BaggingRegressor,
@@ -179,6 +180,15 @@ INSTANCES = {
         RandomForestRegressor(2, pruning="out-of-bag", missing="branch", n_jobs=2),
         RandomForestRegressor(2, oob_score=True, max_bins=4, missing="error"),
         RandomForestRegressor(2, bootstrap=False, pruning="cost-complexity"),
+    ],
+    "TruncatedSVD": [
+        TruncatedSVD(),
+        TruncatedSVD(1, algorithm="arpack"),
+        TruncatedSVD(2, algorithm="propack", random_state=0),
+        TruncatedSVD(algorithm="lapack"),
+        TruncatedSVD(algorithm="gram"),
+        TruncatedSVD(1, algorithm="jacobi"),
+        TruncatedSVD(1, n_iter=0, n_oversamples=1, random_state=0),
     ],
 }
 

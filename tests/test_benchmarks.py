@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from benchmarks.__main__ import DIFFERENT_WORK, main
+from benchmarks.decompositions import ScikitLearnTruncatedSVD
 from benchmarks.forests import ScikitLearnForest, YdfForest
 from benchmarks.measure import Timing, fit_exponent, time_alternately
 from benchmarks.multiway import PDecisionTree
@@ -132,13 +133,25 @@ class OwnStump(OwnTree):
         return super().make_estimator(task, n_threads, 1)
 
 
+class FewComponents(ScikitLearnTruncatedSVD):
+    """A decomposition with fewer components than it was asked for."""
+
+    name = "few components"
+
+    def make_fit(self, task, n_threads, max_depth=None):
+        return super().make_fit(replace(task, n_components=9), n_threads)
+
+
+def choose_lazy_peer(name):
+    """A peer that does too little of a work."""
+    if name.startswith("svd-"):
+        return FewComponents()
+    return OwnStump() if name.startswith(("c45-", "id3-")) else StumpTree()
+
+
 @pytest.mark.parametrize(
     ("name", "peer"),
-    [
-        (name, OwnStump() if name.startswith(("c45-", "id3-")) else StumpTree())
-        for name in WORKS
-        if name != "cart-nominal"
-    ]
+    [(name, choose_lazy_peer(name)) for name in WORKS if name != "cart-nominal"]
     + [("cart-binary", CoinTree()), ("cart-regression", CoinTree())],
 )
 def test_check_of_the_work_can_fail(name, peer):

@@ -20,6 +20,9 @@ SWAPPED = {
         "DecisionTreeClassifier": "sklearn_textbook.tree.CARTClassifier",
         "DecisionTreeRegressor": "sklearn_textbook.tree.CARTRegressor",
     },
+    "sklearn.decomposition": {
+        "TruncatedSVD": "sklearn_textbook.decomposition.TruncatedSVD",
+    },
     "sklearn.ensemble": {
         name: f"sklearn_textbook.ensemble.{name}"
         for name in (

@@ -1,0 +1,39 @@
+"""Orthonormal columns beside given ones."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import get_lapack_funcs
+
+
+def find_complement(Q, n_columns):
+    """Find orthonormal columns that are orthogonal to given orthonormal ones.
+
+    The reflections that turn the given columns into unit vectors are applied backwards
+    to further unit vectors, so that no more columns are made than asked for.
+
+    Parameters
+    ----------
+    Q : ndarray of shape (n_rows, n_given)
+        Orthonormal columns.
+    n_columns : int
+        Number of columns to add, at most ``n_rows - n_given``.
+
+    Returns
+    -------
+    complement : ndarray of shape (n_rows, n_columns)
+        The added columns alone.
+    """
+    n_rows, n_given = Q.shape
+    units = np.zeros((n_rows, n_columns), dtype=Q.dtype, order="F")
+    places = np.arange(n_columns)
+    units[n_given + places, places] = 1
+    if not n_given or not n_columns:
+        return units
+    names = ("geqrf", "geqrf_lwork", "ormqr")
+    geqrf, geqrf_lwork, ormqr = get_lapack_funcs(names, (Q,))
+    work = int(geqrf_lwork(n_rows, n_given)[0])
+    reflections, scales, _, _ = geqrf(Q, lwork=work)
+    work = int(ormqr("L", "N", reflections, scales, units, -1)[1][0])
+    complement, _, _ = ormqr("L", "N", reflections, scales, units, work, overwrite_c=1)
+    return complement

@@ -1,0 +1,83 @@
+"""Decomposition by LAPACK, and by the eigenvectors of the Gram matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from sklearn_textbook.decomposition.complement import find_complement
+from sklearn_textbook.decomposition.factors import SVDFactors
+
+
+def factor_by_lapack(A):
+    """Compute the thin factors by divide and conquer, or by QR where that fails.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n_rows, n_columns)
+        The matrix.
+
+    Returns
+    -------
+    factors : SVDFactors
+        As many triplets as the shorter side is long.
+    """
+    try:
+        U, s, Vt = linalg.svd(A, full_matrices=False, check_finite=False)
+    except linalg.LinAlgError:  # does not converge: rare, but known to happen
+        U, s, Vt = linalg.svd(
+            A, full_matrices=False, check_finite=False, lapack_driver="gesvd"
+        )
+    return SVDFactors(U, np.abs(s), Vt)  # zeros may come with a minus
+
+
+def find_gram_eigenpairs(A):
+    r"""Compute the eigenpairs of :math:`A^T A`, the largest first.
+
+    Parameters
+    ----------
+    A : ndarray of float64, shape (n_rows, n_columns)
+        The matrix.
+
+    Returns
+    -------
+    values : ndarray of shape (n_columns,)
+        Square roots of the eigenvalues; 0 for those that rounding made negative.
+    vectors : ndarray of shape (n_columns, n_columns)
+        Eigenvectors, one per column.
+    """
+    eigenvalues, vectors = linalg.eigh(A.T @ A, check_finite=False, driver="evd")
+    return np.sqrt(np.maximum(eigenvalues[::-1], 0)), vectors[:, ::-1]
+
+
+def factor_by_gram(A):
+    r"""Compute the thin factors as the book does: eigenvectors of :math:`A^T A`.
+
+    Parameters
+    ----------
+    A : ndarray of float64, shape (n_rows, n_columns)
+        The matrix.
+
+    Returns
+    -------
+    factors : SVDFactors
+        As many triplets as the shorter side is long.
+    """
+    if A.shape[0] < A.shape[1]:
+        V, s, Ut = factor_by_gram(A.T)
+        return SVDFactors(Ut.T, s, V.T)
+    s, V = find_gram_eigenpairs(A)
+    # Of smaller values A v / s would be rounding errors alone.
+    n_known = np.count_nonzero(s > find_gram_tolerance(A.shape, s[0]))
+    U = A @ V[:, :n_known] / s[:n_known]
+    U = np.hstack([U, find_complement(U, A.shape[1] - n_known)])
+    return SVDFactors(U, s, V.T.copy())
+
+
+def find_gram_tolerance(shape, largest):
+    """Size below which singular values from the Gram matrix are rounding errors.
+
+    Eigenvalues have errors of ``max(shape) * eps`` times the largest one, and roots
+    of these are far larger.
+    """
+    return np.sqrt(max(shape) * np.finfo(np.float64).eps) * largest

@@ -1,0 +1,96 @@
+"""One-sided Jacobi: plane rotations until all columns are orthogonal."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from sklearn_textbook.decomposition._jacobi import rotate_rows
+from sklearn_textbook.decomposition.complement import find_complement
+from sklearn_textbook.decomposition.factors import SVDFactors
+
+#: Six to ten are usual.
+MOST_SWEEPS = 60
+#: Binary exponent of the largest entry that the rotations should be given: sums of
+#: squares do not overflow, and there is most room below.
+LARGEST_EXPONENT = 490
+#: Shorter rows count as zeros: too little of their squares is left.
+SMALLEST_LENGTH = 2.0**-480
+
+
+def factor_by_jacobi(A):
+    """Compute the thin factors by Hestenes' rotations.
+
+    Parameters
+    ----------
+    A : ndarray of float64, shape (n_rows, n_columns)
+        The matrix. Sums of squares of its entries must not overflow, and values below
+        ``SMALLEST_LENGTH`` are taken for zero.
+
+    Returns
+    -------
+    factors : SVDFactors
+        As many triplets as the shorter side is long.
+    """
+    if A.shape[0] < A.shape[1]:
+        V, s, Ut = factor_by_jacobi(A.T)
+        return SVDFactors(Ut.T, s, V.T)
+    # Rows sorted by size, columns by pivoting: then the error of QR is small beside
+    # every row and every column, not only beside the largest.
+    order = np.argsort(-np.abs(A).max(axis=1), kind="stable")
+    Q, R, pivots = linalg.qr(
+        A[order], mode="economic", pivoting=True, check_finite=False
+    )
+    # The columns to be rotated are those of the transpose of R, the rows of R.
+    rotated, s, rotations = orthogonalise_rows(R)
+    U = np.empty_like(Q)
+    U[order] = Q @ rotations.T
+    Vt = np.empty_like(rotated)
+    Vt[:, pivots] = rotated
+    return SVDFactors(U, s, Vt)
+
+
+def orthogonalise_rows(R):
+    """Rotate the rows of a square matrix until they are orthogonal.
+
+    Parameters
+    ----------
+    R : ndarray of float64, shape (n_rows, n_rows)
+        The matrix.
+
+    Returns
+    -------
+    directions : ndarray of shape (n_rows, n_rows)
+        Orthonormal rows.
+    lengths : ndarray of shape (n_rows,)
+        What the rotated rows were long, the longest first; zeros last.
+    rotations : ndarray of shape (n_rows, n_rows)
+        Orthogonal, with ``rotations @ R == lengths[:, None] * directions``.
+
+    Raises
+    ------
+    LinAlgError
+        If the rows are not orthogonal after 60 sweeps.
+    """
+    n_rows = len(R)
+    rows = np.array(R, dtype=np.float64, order="C")
+    rotations = np.eye(n_rows)
+    threshold = np.sqrt(n_rows) * np.finfo(np.float64).eps
+    squares = np.empty(n_rows)
+    # A sweep at a time, so that a keyboard interrupt is heard.
+    for _ in range(MOST_SWEEPS):
+        n_rotated = rotate_rows(rows, rotations, squares, threshold, SMALLEST_LENGTH**2)
+        if n_rotated == 0:
+            break
+    else:
+        raise linalg.LinAlgError(
+            f"The Jacobi rotations did not converge in {MOST_SWEEPS} sweeps."
+        )
+    lengths = np.linalg.norm(rows, axis=1)
+    lengths[lengths < SMALLEST_LENGTH] = 0
+    order = np.argsort(-lengths, kind="stable")
+    rows, lengths, rotations = rows[order], lengths[order], rotations[order]
+    n_known = np.count_nonzero(lengths)
+    rows[:n_known] /= lengths[:n_known, np.newaxis]
+    rows[n_known:] = find_complement(rows[:n_known].T, n_rows - n_known).T
+    return rows, lengths, rotations

@@ -1,0 +1,136 @@
+"""Reading the matrix to decompose, and bringing it into the range of squares."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import blas
+from scipy.sparse.linalg import LinearOperator
+from sklearn.utils import check_array
+
+#: Largest binary exponent of an entry whose square, and that of what rounding leaves of
+#: it, is a number of the same type.
+_LARGEST_EXPONENT = {np.dtype(np.float64): 400, np.dtype(np.float32): 40}
+_MOST_ENTRIES = 2**30
+
+
+def read_matrix(A, *, accepts_sparse):
+    """Read a real matrix.
+
+    Parameters
+    ----------
+    A : array-like, sparse matrix or LinearOperator of shape (n_rows, n_columns)
+        The matrix. Linear operators come back as they are.
+    accepts_sparse : bool
+        Whether sparse matrices and linear operators will do.
+
+    Returns
+    -------
+    A : ndarray, sparse matrix or LinearOperator
+        float64, or float32 if it was given so.
+
+    Raises
+    ------
+    ValueError
+        If it is empty, complex, not two-dimensional, or contains NaN or infinity.
+    TypeError
+        If it is sparse or a linear operator, and must not be.
+    """
+    is_operator = isinstance(A, LinearOperator)
+    if not accepts_sparse and (is_operator or sparse.issparse(A)):
+        what = "a linear operator" if is_operator else "sparse"
+        raise TypeError(
+            f"A is {what}. Of such matrices there is the truncated form only: "
+            "svd(A, method='arpack', n_components=k), or 'lobpcg', 'propack', "
+            "'randomized'; the other methods take a dense array."
+        )
+    dtype = getattr(A, "dtype", None)
+    if not isinstance(dtype, np.dtype):
+        dtype = None if is_operator else np.asarray(A).dtype
+    if dtype is not None and dtype.kind == "c":
+        raise ValueError(
+            f"A is complex ({dtype}); the decomposition is made of real matrices only."
+        )
+    if is_operator:
+        _check_operator(A)
+        return A
+    formats = ("csr", "csc") if accepts_sparse else False
+    return check_array(
+        A, accept_sparse=formats, dtype=(np.float64, np.float32), input_name="A"
+    )
+
+
+def _check_operator(A):
+    """Refuse operators that are empty, or whose products have NaN or infinity."""
+    if min(A.shape) < 1:
+        raise ValueError(f"A is empty: its shape is {A.shape}.")
+    # Sums of the entries of each row: one that is not finite shows.
+    if not np.isfinite(A.matvec(np.ones(A.shape[1]))).all():
+        raise ValueError("A is a linear operator whose products have NaN or infinity.")
+
+
+def find_float_type(A):
+    """Float type to work in: single precision for such a matrix, double for others."""
+    return np.float32 if A.dtype == np.float32 else np.float64
+
+
+def find_largest(A):
+    """Largest size of an entry of a dense or sparse matrix."""
+    entries = (A.data if sparse.issparse(A) else A).ravel(order="K")
+    # BLAS makes no copy and takes one pass, and counts with 32 bits.
+    find_place = blas.isamax if entries.dtype == np.float32 else blas.idamax
+    largest = 0.0
+    for start in range(0, len(entries), _MOST_ENTRIES):
+        part = entries[start : start + _MOST_ENTRIES]
+        largest = max(largest, abs(part[find_place(part)]))
+    return largest
+
+
+def scale_matrix(A, largest, target=None):
+    """Divide a matrix by a power of two if squares might leave the range of floats.
+
+    Parameters
+    ----------
+    A : ndarray or sparse matrix
+        The matrix; it is not changed.
+    largest : float
+        Largest size of an entry.
+    target : int, default=None
+        Binary exponent that the largest entry shall have; None: any that is safe.
+
+    Returns
+    -------
+    scaled : ndarray or sparse matrix
+        A itself if it is left alone.
+    exponent : int
+        A is the scaled matrix times two to this power.
+    """
+    exponent = int(np.frexp(largest)[1])
+    if target is None:
+        if abs(exponent) <= _LARGEST_EXPONENT[A.dtype]:
+            return A, 0
+        target = 0
+    shift = exponent - target
+    if sparse.issparse(A):
+        A = A.copy()
+        A.data = np.ldexp(A.data, -shift)
+        return A, shift
+    return np.ldexp(A, -shift), shift
+
+
+def unscale_values(s, exponent):
+    """Give singular values back the power of two that was taken out.
+
+    Raises
+    ------
+    ValueError
+        If one is larger than any float of this type.
+    """
+    with np.errstate(over="ignore"):
+        values = np.ldexp(s, exponent)
+    if not np.isfinite(values).all():
+        raise ValueError(
+            f"A has a singular value above {np.finfo(s.dtype).max:.3g}, the largest "
+            f"number of type {s.dtype}: divide A by some number first."
+        )
+    return values

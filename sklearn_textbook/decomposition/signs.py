@@ -1,0 +1,50 @@
+"""Which of the two signs a pair of singular vectors gets."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def find_signs(rows):
+    """Tell by which sign each row is to be multiplied.
+
+    The entry of the largest size becomes positive. Where several are as large but for
+    rounding, the first of them does, so that rounding does not decide.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_rows, n_columns)
+        Vectors, one per row; ``n_columns`` is at least 1.
+
+    Returns
+    -------
+    signs : ndarray of shape (n_rows,)
+        1 or -1, in the dtype of the rows.
+    """
+    sizes = np.abs(rows)
+    slack = np.sqrt(np.finfo(rows.dtype).eps)
+    # A mask of all that are about as large; argmax finds the first of them.
+    is_large = sizes >= sizes.max(axis=1, keepdims=True) * (1 - slack)
+    places = np.argmax(is_large, axis=1)
+    chosen = rows[np.arange(len(rows)), places]
+    return np.where(chosen < 0, -1, 1).astype(rows.dtype)
+
+
+def fix_signs(U, Vt):
+    """Flip pairs of singular vectors so that the largest entry on the right is > 0.
+
+    Parameters
+    ----------
+    U : ndarray of shape (n_rows, n_values)
+        Left singular vectors; changed in place.
+    Vt : ndarray of shape (n_values, n_columns)
+        Right singular vectors; changed in place.
+    """
+    signs = find_signs(Vt)
+    Vt *= signs[:, np.newaxis]
+    U *= signs
+
+
+def fix_column_signs(Q):
+    """Flip columns that have no partner so that their largest entry is > 0."""
+    Q *= find_signs(Q.T)

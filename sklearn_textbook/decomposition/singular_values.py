@@ -1,0 +1,314 @@
+"""The function ``svd``: from a matrix to its decomposition."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
+from sklearn.utils import check_random_state
+
+from sklearn_textbook._contract.parameters import (
+    check_choice,
+    check_integer,
+    check_random_seed,
+    check_real,
+)
+from sklearn_textbook.decomposition.direct import (
+    factor_by_gram,
+    factor_by_lapack,
+    find_gram_tolerance,
+)
+from sklearn_textbook.decomposition.factors import SVDFactors
+from sklearn_textbook.decomposition.iterative import factor_by_iteration
+from sklearn_textbook.decomposition.jacobi import LARGEST_EXPONENT, factor_by_jacobi
+from sklearn_textbook.decomposition.matrix import (
+    find_largest,
+    read_matrix,
+    scale_matrix,
+    unscale_values,
+)
+from sklearn_textbook.decomposition.random_projection import (
+    NORMALIZERS,
+    factor_by_random_projection,
+)
+from sklearn_textbook.decomposition.result import (
+    SingularValueDecomposition,
+    measure_values,
+)
+from sklearn_textbook.decomposition.signs import fix_signs
+
+_DIRECT = {
+    "lapack": factor_by_lapack,
+    "gram": factor_by_gram,
+    "jacobi": factor_by_jacobi,
+}
+#: All triplets of a dense array, or the largest ones of any matrix.
+DIRECT_METHODS = tuple(_DIRECT)
+ITERATIVE_METHODS = ("arpack", "lobpcg", "propack")
+TRUNCATED_METHODS = (*ITERATIVE_METHODS, "randomized")
+
+
+def svd(
+    A,
+    method="lapack",
+    *,
+    n_components=None,
+    rank_tolerance=None,
+    tol=0.0,
+    n_iter=5,
+    n_oversamples=10,
+    power_iteration_normalizer="auto",
+    random_state=None,
+):
+    r"""Decompose a real matrix by its singular values (奇异值分解).
+
+    .. math:: A = U \Sigma V^T, \quad U^T U = I, \quad V^T V = I, \quad
+        \Sigma = \mathrm{diag}(\sigma_1, \ldots, \sigma_p), \quad
+        \sigma_1 \ge \sigma_2 \ge \cdots \ge \sigma_p \ge 0.
+
+    The result has the full, the compact and the truncated form, rank, null and range
+    spaces, the outer product expansion, and the error of every truncation.
+
+    Signs: of each right singular vector, the entry of the largest size is positive; if
+    several are as large up to rounding, the first of them. The left one follows.
+    Columns that only complete U or V are made positive in the same way.
+
+    Parameters
+    ----------
+    A : array-like, sparse matrix or LinearOperator of shape (n_rows, n_columns)
+        The matrix. Sparse matrices and linear operators need one of the last four
+        methods. Integers and booleans become float64; float32 stays float32, except
+        with "gram" and "jacobi", which work in float64.
+    method : str, default="lapack"
+        One of the following. All triplets, of dense arrays:
+
+        - "lapack": divide and conquer; errors are small beside :math:`\sigma_1`.
+        - "gram": the book's procedure, eigenvectors of :math:`A^T A` (or of
+          :math:`A A^T` if that is smaller) and :math:`u_j = A v_j / \sigma_j`. Squaring
+          loses half of the digits: values below :math:`10^{-8} \sigma_1` are noise.
+        - "jacobi": one-sided Jacobi rotations after a QR decomposition with pivoting;
+          slower, but errors are small beside each :math:`\sigma_i` as long as A is well
+          conditioned but for the scale of its columns (or of its rows). Values below
+          :math:`10^{-290} \sigma_1` become zero.
+
+        The ``n_components`` largest, of any matrix:
+
+        - "arpack", "lobpcg", "propack": scipy's solvers; "propack" finds all triplets
+          if asked for, "arpack" one less, and "lobpcg" less than a fifth.
+        - "randomized": random projection with power iteration (Halko, Martinsson and
+          Tropp); approximate, fast.
+    n_components : int, default=None
+        Number of triplets for the last four methods, which need it. The first three
+        compute all, and do not take it.
+    rank_tolerance : float, default=None
+        Singular values up to this one count as zero. None: max(n_rows, n_columns) times
+        the machine epsilon times :math:`\sigma_1`; "gram": the square root of the first
+        two times :math:`\sigma_1`.
+    tol : float, default=0.0
+        Tolerance of "arpack", "lobpcg" and "propack"; 0: as exact as they can be.
+    n_iter : int, default=5
+        Power iterations of "randomized".
+    n_oversamples : int, default=10
+        Directions that "randomized" draws beyond ``n_components``.
+    power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
+        What "randomized" does between two iterations; "auto": LU, and nothing if there
+        are two at most.
+    random_state : int, RandomState instance or None, default=None
+        Seed of what the last four methods begin with.
+
+    Returns
+    -------
+    decomposition : SingularValueDecomposition
+        The decomposition in all forms: ``full``, ``compact``, ``truncated(k)``,
+        ``outer_products``, ``reconstruct(k)``, ``frobenius_error(k)``, ``rank``,
+        ``range_space``, ``null_space``, ``row_space``, ``left_null_space``.
+
+    Raises
+    ------
+    ValueError
+        If A is empty, complex, or contains NaN or infinity; if a singular value is
+        larger than any float; if a parameter is not one of the above.
+    TypeError
+        If A is sparse or a linear operator, and the method needs a dense array.
+
+    See Also
+    --------
+    TruncatedSVD : The transformer that projects rows on right singular vectors.
+
+    Notes
+    -----
+    Singular values are unique, vectors are not: of a repeated singular value, and of
+    zero, any orthonormal basis of the same space will do.
+
+    Entries may be of any scale: powers of two are taken out before and put back after.
+
+    NumPy and scipy have ``svd`` functions that return the factors alone; theirs do not
+    fix signs.
+
+    References
+    ----------
+    .. [1] 李航《统计学习方法》, 2nd edition, chapter 15: definition 15.1, theorem 15.1,
+       section 15.2 ("gram"), section 15.3 (best approximation, outer product
+       expansion).
+    .. [2] J. Demmel, K. Veselić (1992), Jacobi's method is more accurate than QR. SIAM
+       Journal on Matrix Analysis and Applications 13.
+    .. [3] Z. Drmač, K. Veselić (2008), New fast and accurate Jacobi SVD algorithm I.
+       SIAM Journal on Matrix Analysis and Applications 29.
+    .. [4] N. Halko, P.-G. Martinsson, J. A. Tropp (2011), Finding structure with
+       randomness. SIAM Review 53.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.datasets import load_svd_example
+    >>> from sklearn_textbook.decomposition import svd
+    >>> decomposition = svd(load_svd_example("15.5").data)
+    >>> decomposition.rank
+    1
+    >>> U, s, Vt = decomposition.compact
+    >>> s.round(4).tolist(), Vt.round(4).tolist()
+    ([3.1623], [[0.7071, 0.7071]])
+    >>> decomposition.null_space.round(4).tolist()
+    [[0.7071], [-0.7071]]
+    """
+    check_choice("method", method, (*DIRECT_METHODS, *TRUNCATED_METHODS))
+    check_iteration_parameters(
+        tol, n_iter, n_oversamples, power_iteration_normalizer, random_state
+    )
+    if rank_tolerance is not None:
+        check_real("rank_tolerance", rank_tolerance, 0.0)
+    A = read_matrix(A, accepts_sparse=method in TRUNCATED_METHODS)
+    if method in DIRECT_METHODS:
+        if n_components is not None:
+            raise ValueError(
+                f"method={method!r} computes all singular values and takes no "
+                f"n_components, got {n_components!r}: use .truncated(k) of the result."
+            )
+        factors, norm = factor_directly(A, method), None
+    else:
+        if n_components is None:
+            raise ValueError(
+                f"method={method!r} needs n_components, the number of singular values "
+                "to compute."
+            )
+        check_integer("n_components", n_components, 1, min(A.shape))
+        factors = factor_truncated(
+            A,
+            method,
+            n_components,
+            tol=tol,
+            n_iter=n_iter,
+            n_oversamples=n_oversamples,
+            normalizer=power_iteration_normalizer,
+            random_state=check_random_state(random_state),
+        )
+        norm = measure_matrix(A)
+    if rank_tolerance is None:
+        rank_tolerance = find_rank_tolerance(A.shape, method, factors.s)
+    return SingularValueDecomposition(
+        factors, A.shape, method, float(rank_tolerance), norm
+    )
+
+
+def check_iteration_parameters(
+    tol, n_iter, n_oversamples, power_iteration_normalizer, random_state
+):
+    """Check what the methods for the largest singular values are told.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not allowed.
+    """
+    check_real("tol", tol, 0.0)
+    check_integer("n_iter", n_iter, 0)
+    check_integer("n_oversamples", n_oversamples, 1)
+    check_choice("power_iteration_normalizer", power_iteration_normalizer, NORMALIZERS)
+    check_random_seed("random_state", random_state)
+
+
+def find_rank_tolerance(shape, method, s):
+    """Size up to which singular values count as zero."""
+    if method == "gram":
+        return find_gram_tolerance(shape, s[0])
+    return max(shape) * np.finfo(s.dtype).eps * s[0]
+
+
+def measure_matrix(A):
+    """Frobenius norm of a matrix, None of a linear operator."""
+    if isinstance(A, LinearOperator):
+        return None
+    return measure_values(np.abs(A.data if sparse.issparse(A) else A))
+
+
+def factor_directly(A, method):
+    """Compute all triplets of a dense matrix, with signs fixed.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n_rows, n_columns)
+        The matrix, of any scale.
+    method : {"lapack", "gram", "jacobi"}
+        How.
+
+    Returns
+    -------
+    factors : SVDFactors
+        As many triplets as the shorter side is long.
+    """
+    if method != "lapack":
+        A = A.astype(np.float64, copy=False)
+    target = LARGEST_EXPONENT if method == "jacobi" else None
+    scaled, exponent = scale_matrix(A, find_largest(A), target)
+    U, s, Vt = _DIRECT[method](scaled)
+    fix_signs(U, Vt)
+    return SVDFactors(U, unscale_values(s, exponent), Vt)
+
+
+def factor_truncated(A, method, n_components, **options):
+    """Compute the largest triplets of any matrix, with signs fixed.
+
+    Parameters
+    ----------
+    A : ndarray, sparse matrix or LinearOperator of shape (n_rows, n_columns)
+        The matrix; of any scale, unless it is a linear operator.
+    method : {"arpack", "lobpcg", "propack", "randomized"}
+        How.
+    n_components : int
+        Number of triplets.
+    **options : object
+        ``tol``, ``n_iter``, ``n_oversamples``, ``normalizer``, ``random_state``.
+
+    Returns
+    -------
+    factors : SVDFactors
+        The triplets.
+    """
+    exponent = 0
+    if not isinstance(A, LinearOperator):
+        largest = find_largest(A)
+        if largest == 0:
+            return _factor_zeros(A, n_components)
+        A, exponent = scale_matrix(A, largest)
+    if method == "randomized":
+        del options["tol"]
+        U, s, Vt = factor_by_random_projection(A, n_components, **options)
+    else:
+        U, s, Vt = factor_by_iteration(
+            A,
+            method,
+            n_components,
+            tol=options["tol"],
+            random_state=options["random_state"],
+        )
+    fix_signs(U, Vt)
+    return SVDFactors(U, unscale_values(s, exponent), Vt)
+
+
+def _factor_zeros(A, n_components):
+    """Any orthonormal vectors are singular vectors of zeros; solvers would fail."""
+    n_rows, n_columns = A.shape
+    return SVDFactors(
+        np.eye(n_rows, n_components, dtype=A.dtype),
+        np.zeros(n_components, dtype=A.dtype),
+        np.eye(n_components, n_columns, dtype=A.dtype),
+    )

@@ -1,0 +1,301 @@
+"""The transformer ``TruncatedSVD``: rows projected on right singular vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sklearn_textbook._contract.parameters import check_choice, check_integer
+from sklearn_textbook.decomposition.iterative import count_most_components
+from sklearn_textbook.decomposition.narrow import find_right_vectors
+from sklearn_textbook.decomposition.singular_values import (
+    DIRECT_METHODS,
+    check_iteration_parameters,
+    factor_directly,
+    factor_truncated,
+)
+from sklearn_textbook.decomposition.triangle import reduce_to_triangle
+from sklearn_textbook.decomposition.variances import sum_variances
+
+#: Those of ``svd`` but for "lobpcg", which needs more columns than tables often have.
+ALGORITHMS = ("randomized", "arpack", "propack", *DIRECT_METHODS)
+
+
+class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    r"""Project rows on the first right singular vectors (截断奇异值分解).
+
+    With the truncated decomposition :math:`X \approx U_k \Sigma_k V_k^T`, the best of
+    rank k in the Frobenius norm, a row :math:`x` becomes :math:`V_k^T x`. Columns are
+    not centred, so that sparse tables stay sparse; for tables of word counts this is
+    latent semantic analysis (潜在语义分析).
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Number k of components, at most the shorter side of X; "arpack" takes one
+        less.
+    algorithm : str, default="randomized"
+        How singular vectors are computed, as in :func:`svd`: "randomized", "arpack",
+        "propack", "lapack", "gram" or "jacobi". The last three need a dense X.
+        "randomized" does not draw, and is exact but for rounding, where X is dense and
+        so narrow that all directions cost no more than some:
+        ``n_features <= 2 * (n_iter + 1) * (n_components + n_oversamples)``, and at
+        least four times as many rows.
+    n_iter : int, default=5
+        Power iterations of "randomized".
+    n_oversamples : int, default=10
+        Directions that "randomized" draws beyond ``n_components``.
+    power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
+        What "randomized" does between two iterations; "auto": LU, and nothing if there
+        are two at most.
+    random_state : int, RandomState instance or None, default=None
+        Seed of what "randomized", "arpack" and "propack" begin with.
+    tol : float, default=0.0
+        Tolerance of "arpack" and "propack"; 0: as exact as they can be.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Right singular vectors (右奇异向量), one per row. The entry of the largest size
+        is positive in each; of several as large, the first.
+    explained_variance_ : ndarray of shape (n_components,)
+        Variances of the transformed training rows.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        The same as shares of the sum of the variances of all columns; 0 if that is 0
+        but for rounding.
+    singular_values_ : ndarray of shape (n_components,)
+        Singular values (奇异值), the largest first.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, if the table has names that are all strings.
+
+    See Also
+    --------
+    svd : The decomposition itself, with all its forms.
+
+    Notes
+    -----
+    scikit-learn's estimator of this name has the algorithms "arpack" and "randomized".
+    Where X has fewer rows than ``n_components``, it keeps fewer components without a
+    word; here, that is an error. Signs are those of scikit-learn, unless entries are
+    equally large.
+
+    References
+    ----------
+    .. [1] 李航《统计学习方法》, 2nd edition, section 15.1.2 (truncated decomposition),
+       section 15.3, and chapter 17 (latent semantic analysis).
+    .. [2] N. Halko, P.-G. Martinsson, J. A. Tropp (2011), Finding structure with
+       randomness. SIAM Review 53.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.datasets import load_svd_exercise
+    >>> from sklearn_textbook.decomposition import TruncatedSVD
+    >>> clicks = load_svd_exercise("15.5").data
+    >>> model = TruncatedSVD(n_components=2, algorithm="lapack").fit(clicks)
+    >>> model.singular_values_.round(3).tolist()
+    [20.617, 10.44]
+    >>> (model.components_[0] ** 2).round(3).tolist()
+    [0.0, 0.941, 0.059, 0.0, 0.0]
+    """
+
+    def __init__(
+        self,
+        n_components=2,
+        *,
+        algorithm="randomized",
+        n_iter=5,
+        n_oversamples=10,
+        power_iteration_normalizer="auto",
+        random_state=None,
+        tol=0.0,
+    ):
+        self.n_components = n_components
+        self.algorithm = algorithm
+        self.n_iter = n_iter
+        self.n_oversamples = n_oversamples
+        self.power_iteration_normalizer = power_iteration_normalizer
+        self.random_state = random_state
+        self.tol = tol
+
+    def fit(self, X, y=None):
+        """Find the singular vectors of a table.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The table; sparse with the first three algorithms only.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        self : TruncatedSVD
+            The fitted transformer.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not allowed, or X has NaN or infinite values.
+        """
+        self.fit_transform(X)
+        return self
+
+    def fit_transform(self, X, y=None):
+        """Find the singular vectors of a table, and project its rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The table; sparse with the first three algorithms only.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, n_components)
+            The projected rows.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not allowed, or X has NaN or infinite values.
+        """
+        self._check_parameters()
+        X = validate_data(
+            self, X, accept_sparse=self._sparse_formats, dtype=[np.float64, np.float32]
+        )
+        most = count_most_components(X.shape, self.algorithm)
+        if self.n_components > most:
+            raise ValueError(
+                f"n_components={self.n_components} is too large: {self.algorithm!r} "
+                f"finds at most {most} where n_samples = {X.shape[0]} and n_features = "
+                f"{X.shape[1]}."
+            )
+        s, Vt = self._find_right_vectors(X)
+        self.singular_values_ = s[: self.n_components].astype(X.dtype)
+        self.components_ = Vt[: self.n_components].astype(X.dtype)
+        projected = X @ self.components_.T
+        self._measure_variances(X, projected)
+        return projected
+
+    @property
+    def _sparse_formats(self):
+        return False if self.algorithm in DIRECT_METHODS else ["csr", "csc"]
+
+    def _check_parameters(self):
+        check_integer("n_components", self.n_components, 1)
+        check_choice("algorithm", self.algorithm, ALGORITHMS)
+        check_iteration_parameters(
+            self.tol,
+            self.n_iter,
+            self.n_oversamples,
+            self.power_iteration_normalizer,
+            self.random_state,
+        )
+
+    def _find_right_vectors(self, X):
+        """Singular values and right singular vectors, as many or more than needed."""
+        method = self.algorithm
+        if method == "randomized" and self._is_narrow(X):
+            n_directions = min(self.n_components + self.n_oversamples, X.shape[1])
+            found = find_right_vectors(X, self.n_components, n_directions)
+            if found is not None:
+                return found
+            method = "lapack"
+        if method in DIRECT_METHODS:
+            if method == "lapack" and X.shape[0] >= 2 * X.shape[1]:
+                X = reduce_to_triangle(X)
+            return factor_directly(X, method)[1:]
+        return factor_truncated(
+            X,
+            method,
+            self.n_components,
+            tol=self.tol,
+            n_iter=self.n_iter,
+            n_oversamples=self.n_oversamples,
+            normalizer=self.power_iteration_normalizer,
+            random_state=check_random_state(self.random_state),
+        )[1:]
+
+    def _is_narrow(self, X):
+        """Whether to look at all directions costs no more than to look at a few."""
+        n_rows, n_columns = X.shape
+        n_drawn = self.n_components + self.n_oversamples
+        is_cheap = n_columns <= 2 * (self.n_iter + 1) * n_drawn
+        return isinstance(X, np.ndarray) and is_cheap and n_rows >= 4 * n_columns
+
+    def _measure_variances(self, X, projected):
+        """Keep how much of the variance of the columns the components have."""
+        with np.errstate(over="ignore"):
+            explained = np.var(projected, axis=0)
+            total = sum_variances(X)
+        if not (np.isfinite(explained).all() and np.isfinite(total)):
+            raise ValueError(
+                "The variances of X are larger than any float: divide X by some number "
+                "first."
+            )
+        self.explained_variance_ = explained
+        # Columns of one value each have means that may be wrong in the last digit.
+        rounding = 8 * np.finfo(X.dtype).eps * self.singular_values_[0]
+        if np.sqrt(total) * np.sqrt(len(projected)) <= rounding:
+            self.explained_variance_ratio_ = np.zeros_like(explained)
+        else:
+            self.explained_variance_ratio_ = explained / total
+
+    def transform(self, X):
+        """Project rows on the components.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows with the columns of the training table.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, n_components)
+            The projected rows.
+        """
+        check_is_fitted(self)
+        X = validate_data(
+            self,
+            X,
+            accept_sparse=self._sparse_formats,
+            dtype=[np.float64, np.float32],
+            reset=False,
+        )
+        return X @ self.components_.T
+
+    def inverse_transform(self, X):
+        """Put projected rows back among the original ones.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Projected rows.
+
+        Returns
+        -------
+        X_original : ndarray of shape (n_samples, n_features)
+            The closest rows in the span of the components.
+        """
+        check_is_fitted(self)
+        return check_array(X, dtype=[np.float64, np.float32]) @ self.components_
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.algorithm not in DIRECT_METHODS
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    @property
+    def _n_features_out(self):
+        """Number of components, which names the columns of the result."""
+        return self.components_.shape[0]
