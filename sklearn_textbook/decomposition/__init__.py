@@ -1,0 +1,5 @@
+"""Decompositions of matrices: principal components."""
+
+from sklearn_textbook.decomposition.pca import PCA
+
+__all__ = ["PCA"]
