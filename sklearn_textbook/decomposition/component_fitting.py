@@ -19,7 +19,11 @@ from sklearn_textbook._contract.parameters import (
     is_real,
 )
 from sklearn_textbook._contract.weights import check_weights
-from sklearn_textbook.decomposition.column_moments import center_columns, sum_columns
+from sklearn_textbook.decomposition.column_moments import (
+    center_columns,
+    fix_constant_columns,
+    sum_columns,
+)
 from sklearn_textbook.decomposition.component_measures import (
     FLOATS,
     ComponentMeasures,
@@ -56,6 +60,8 @@ FITTED = (
     "singular_values_",
     "var_",
 )
+#: What is computed of these when somebody looks at it.
+DERIVED = ("communalities_", "cumulative_contribution_", "loadings_")
 
 
 class ComponentFitting(ComponentMeasures):
@@ -91,7 +97,7 @@ class ComponentFitting(ComponentMeasures):
                 'PCA only support sparse inputs with the "arpack" and "covariance_eigh"'
                 f' solvers, while "{self.svd_solver}" was passed.'
             )
-        X = validate_data(
+        return validate_data(
             self,
             X,
             dtype=FLOATS,
@@ -100,8 +106,9 @@ class ComponentFitting(ComponentMeasures):
             ensure_min_samples=least_rows,
             reset=is_first,
         )
+
+    def _check_finite(self, X):
         check_finite_rows(X, type(self).__name__, self._get_column_names())
-        return X
 
     def _read_matrix(self, covariance):
         """Read a covariance matrix and make it symmetric to the last bit."""
@@ -123,12 +130,16 @@ class ComponentFitting(ComponentMeasures):
             )
         return (matrix + matrix.T) / 2.0
 
-    def _sum_rows(self, X, sample_weight):
-        weight = check_weights(sample_weight, X.shape[0])
-        if weight is None:
-            return sum_columns(X)
-        X, weight = _drop_weightless(X, weight)
-        return sum_columns(X, weight)
+    def _sum_rows(self, X, weight):
+        """Sum rows up; what is not finite shows in the sums."""
+        if weight is not None:
+            self._check_finite(X)
+            X, weight = _drop_weightless(X, weight)
+        with np.errstate(over="ignore", invalid="ignore"):
+            moments = sum_columns(X, weight)
+        if not np.isfinite(np.diagonal(moments.scatter)).all():
+            self._check_finite(X)
+        return moments
 
     # -------------------------------------------------------------------- solution
     def _fit(self, X, sample_weight):
@@ -137,18 +148,19 @@ class ComponentFitting(ComponentMeasures):
         X = self._read_rows(X)
         weight = check_weights(sample_weight, X.shape[0])
         self._forget()
-        all_rows = X
-        if weight is not None:
-            X, weight = _drop_weightless(X, weight)
-        total = _count_rows(X.shape[0], weight)
+        n_positive = X.shape[0] if weight is None else np.count_nonzero(weight)
+        total = X.shape[0] if weight is None else _as_count(weight.sum())
+        if total <= 1:
+            raise ValueError(_describe_light(n_positive, total))
         solver = self._choose_solver(X, total)
+        spectrum = signs = None
         if solver == "covariance_eigh":
-            self._fit_moments(sum_columns(X, weight), X.dtype)
-            spectrum = signs = None
+            self._fit_moments(self._sum_rows(X, weight), X.dtype)
         else:
+            self._check_finite(X)
             spectrum, signs = self._fit_rows(X, weight, total, solver)
         self._fit_svd_solver = solver
-        return all_rows, spectrum, signs
+        return X, spectrum, signs
 
     def _forget(self):
         """Drop what was fitted before."""
@@ -189,7 +201,6 @@ class ComponentFitting(ComponentMeasures):
         self, covariance, mean, n_samples, dtype, *, most=None, is_given=False
     ):
         """Fit to a covariance matrix."""
-        self._forget()
         n_columns = len(covariance)
         if most is None:
             limit = np.inf if n_samples is None else n_samples
@@ -227,8 +238,8 @@ class ComponentFitting(ComponentMeasures):
 
     def _fit_rows(self, X, weight, total, solver):
         """Fit to rows by a singular value decomposition of them."""
-        if total <= 1:
-            raise ValueError(_describe_light(X.shape[0], total))
+        if weight is not None:
+            X, weight = _drop_weightless(X, weight)
         n_columns = X.shape[1]
         most = min(_count_most(X.shape[0], total), n_columns)
         n_wanted = self._check_count(most, total, solver)
@@ -397,11 +408,6 @@ def _as_count(total):
     return int(total) if float(total).is_integer() else float(total)
 
 
-def _count_rows(n_rows, weight):
-    """Rows that rows of these weights stand for."""
-    return n_rows if weight is None else _as_count(weight.sum())
-
-
 def _count_most(n_rows, total):
     """Rows that limit the number of components."""
     return max(n_rows, int(total))
@@ -420,6 +426,7 @@ def _describe_sparse(X, weight, total):
     """Means and variances of the columns of a sparse matrix."""
     weighted = X if weight is None else X.multiply(weight[:, np.newaxis]).tocsr()
     mean = np.asarray(weighted.sum(axis=0)).ravel() / total
+    is_constant = fix_constant_columns(X, mean)
     # Entries about the mean, and the zeros, each of which lies as far from it.
     columns = X.tocsc().astype(np.float64)
     n_stored = np.diff(columns.indptr)
@@ -431,4 +438,5 @@ def _describe_sparse(X, weight, total):
     )
     stored = np.bincount(of_column, of_entry, X.shape[1])
     squares += np.maximum(total - stored, 0.0) * mean**2
+    squares[is_constant] = 0.0
     return mean, squares / (total - 1.0)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_textbook._contract.finite import check_finite_rows
 from sklearn_textbook._contract.weights import check_weights
-from sklearn_textbook.decomposition.column_moments import iterate_blocks
+from sklearn_textbook.decomposition.column_moments import NEAR_ORIGIN, iterate_blocks
 
 FLOATS = (np.float64, np.float32)
 
@@ -102,7 +102,7 @@ class ComponentMeasures(
             If X has missing or infinite values, or not one column for each component.
         """
         check_is_fitted(self)
-        scores = check_array(X, dtype=FLOATS, input_name="X")
+        scores = check_array(X, dtype=FLOATS, input_name="X", ensure_min_features=0)
         if scores.shape[1] != self.n_components_:
             raise ValueError(
                 f"X has {scores.shape[1]} columns, but {type(self).__name__} has "
@@ -284,28 +284,39 @@ class ComponentMeasures(
         return self.mean_
 
     def _project(self, X):
-        """Scores before whitening."""
-        if issparse(X):
-            axes = self.components_.T
-            if self.scale_ is not None:
-                axes = axes / self.scale_[:, np.newaxis]
-            return X @ axes - self.mean_ @ axes
+        """Compute scores before whitening."""
+        axes = self.components_.T
+        if self.scale_ is not None:
+            axes = axes / self.scale_[:, np.newaxis]
         # New rows of single precision have scores of single precision.
-        axes = self.components_.T.astype(X.dtype, copy=False)
+        axes = axes.astype(X.dtype, copy=False)
+        mean = self.mean_.astype(X.dtype, copy=False)
+        if issparse(X) or (np.abs(mean) <= NEAR_ORIGIN * np.sqrt(self.var_)).all():
+            scores = X @ axes
+            scores -= mean @ axes
+            return scores
+        # Far from the origin, the difference of the scores would lose digits.
         scores = np.empty((X.shape[0], self.n_components_), dtype=X.dtype)
-        for rows, centered in self._iterate_standardized(X):
+        for rows, centered in self._iterate_centered(X):
             np.matmul(centered, axes, out=scores[rows])
         return scores
 
     def _iterate_standardized(self, X):
-        """Blocks of rows less the mean, over the scale if there is one."""
-        mean, scale = self.mean_, self.scale_
+        """Give blocks of rows less the mean, over the scale if there is one."""
+        for rows, centered in self._iterate_centered(X):
+            if self.scale_ is not None:
+                centered /= self.scale_
+            yield rows, centered
+
+    def _iterate_centered(self, X):
+        """Give blocks of rows less the mean; the next overwrites the last."""
+        mean = self.mean_.astype(X.dtype, copy=False)
+        buffer = None
         for rows in iterate_blocks(*X.shape):
             block = X[rows].toarray() if issparse(X) else X[rows]
-            centered = np.subtract(block, mean.astype(X.dtype, copy=False))
-            if scale is not None:
-                centered /= scale
-            yield rows, centered
+            if buffer is None:
+                buffer = np.empty(block.shape, dtype=X.dtype)
+            yield rows, np.subtract(block, mean, out=buffer[: len(block)])
 
     def _find_whitening(self):
         """Factors of the scores; 0 for components without variance."""

@@ -6,11 +6,12 @@ import warnings
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_array
 from sklearn.utils.metaestimators import available_if
 
 from sklearn_textbook._contract.parameters import is_real
+from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.decomposition.component_fitting import (
+    DERIVED,
     FITTED,
     MATRIX_SOLVERS,
     SPARSE_SOLVERS,
@@ -319,7 +320,7 @@ class PCA(ComponentFitting):
                 stacklevel=2,
             )
         X = self._read_rows(X, is_first=is_first, least_rows=1)
-        moments = self._sum_rows(X, sample_weight)
+        moments = self._sum_rows(X, check_weights(sample_weight, X.shape[0]))
         if not is_first:
             moments = self._moments.merge(moments)
         self._forget()
@@ -358,13 +359,15 @@ class PCA(ComponentFitting):
         if n_samples is not None and not (is_real(n_samples) and n_samples > 1):
             raise ValueError(f"n_samples must be more than 1 or None; got {n_samples}.")
         if mean is not None:
-            mean = check_array(mean, ensure_2d=False, dtype=np.float64)
-            if mean.shape not in ((), (len(matrix),)):
+            mean = np.asarray(mean, dtype=np.float64)
+            fits = mean.shape in ((), (len(matrix),))
+            if not fits or not np.isfinite(mean).all():
                 raise ValueError(
-                    f"mean must be one number or {len(matrix)}, one per variable; got "
-                    f"an array of shape {mean.shape}."
+                    f"mean must be one finite number or {len(matrix)}, one per "
+                    f"variable; got an array of shape {mean.shape}."
                 )
             mean = np.array(np.broadcast_to(mean, len(matrix)))
+        self._forget()
         self._fit_matrix(matrix, mean, n_samples, np.dtype(np.float64), is_given=True)
         return self
 
@@ -379,14 +382,14 @@ class PCA(ComponentFitting):
 
     def __getattr__(self, name):
         # After partial_fit the components are computed when somebody looks at them.
-        if name in FITTED and "_moments" in vars(self):
+        if name in (*FITTED, *DERIVED) and "_moments" in vars(self):
             try:
                 self._fit_moments(self._moments, self._dtype)
             except ValueError as error:
                 raise NotFittedError(
                     f"The rows seen so far do not suffice: {error}"
                 ) from error
-            return vars(self)[name]
+            return getattr(self, name)
         raise AttributeError(
             f"{type(self).__name__!r} object has no attribute {name!r}"
         )

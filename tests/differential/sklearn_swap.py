@@ -16,6 +16,7 @@ from tests.differential.sklearn_expected_failures import EXPECTED_FAILURES
 #: By module of scikit-learn: its name of a class, and where ours is. The stock
 #: ensembles that are not listed keep the stock trees and forests they are made of.
 SWAPPED = {
+    "sklearn.decomposition": {"PCA": "sklearn_textbook.decomposition.PCA"},
     "sklearn.tree": {
         "DecisionTreeClassifier": "sklearn_textbook.tree.CARTClassifier",
         "DecisionTreeRegressor": "sklearn_textbook.tree.CARTRegressor",

@@ -1,4 +1,4 @@
-"""scikit-learn's own tests of its trees, forests and bagging, passed by ours."""
+"""scikit-learn's own tests of its trees, ensembles and components, passed by ours."""
 
 import os
 import subprocess
@@ -32,6 +32,7 @@ SUITES = {
     ),
     "forests": (["sklearn.ensemble.tests.test_forest"], 280),
     "bagging": (["sklearn.ensemble.tests.test_bagging"], 120),
+    "principal components": (["sklearn.decomposition.tests.test_pca"], 350),
 }
 
 
