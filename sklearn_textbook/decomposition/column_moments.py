@@ -14,9 +14,9 @@ from scipy.sparse import issparse
 
 #: Numbers in a block: about as many as a cache holds.
 BLOCK_SIZE = 2**19
-#: Of columns whose mean is at most as many standard deviations, rows may be summed as
-#: they are: less than one decimal digit is lost.
-NEAR_ORIGIN = 3.0
+#: Of columns whose mean is at most as many standard deviations, many rows may be summed
+#: as they are: of sixteen digits less than two are lost.
+NEAR_ORIGIN = 10.0
 #: Rows whose mean is about the mean of all.
 ORIGIN_ROWS = 64
 #: Numbers in a block of very many columns.
@@ -128,7 +128,7 @@ def center_columns(X, weight=None, out=None):
 
 def _choose_origin(X, weight):
     """Choose what is subtracted of rows before they are summed; None: nothing."""
-    if weight is None and X.dtype == np.float64:
+    if weight is None and X.dtype == np.float64 and X.size > BLOCK_SIZE:
         head = X[:ORIGIN_ROWS]
         if (np.abs(head.mean(axis=0)) < NEAR_ORIGIN * head.std(axis=0)).all():
             return None
