@@ -235,7 +235,7 @@ class BiplotDisplay:
                 f"kind={kind!r} needs scores: give from_estimator the rows X, or use "
                 "kind='loadings'."
             )
-        self.ax_ = ax = make_axes(ax, size=(6.0, 6.0))
+        self.ax_ = ax = make_axes(ax, size=(7.0, 7.0))
         self.figure_ = ax.figure
         self.points_, self.arrows_, self.names_ = [], [], []
         self.circle_, self.arrow_scale_ = None, 1.0
@@ -248,6 +248,7 @@ class BiplotDisplay:
             if show_circle or (show_circle is None and kind == "loadings"):
                 self._draw_circle()
         ax.set_aspect("equal", adjustable="datalim")
+        self._make_room_for_names()
         _spread_names(self.names_)
         for number, name in enumerate("xy"):
             getattr(ax, f"set_{name}label")(self._describe_component(number))
@@ -311,6 +312,7 @@ class BiplotDisplay:
         name = f"x{number}" if names is None else str(names[number])
         return self.ax_.annotate(
             name,
+            in_layout=False,
             xy=tip,
             xytext=4.0 * np.sign(tip),
             textcoords="offset points",
@@ -321,6 +323,17 @@ class BiplotDisplay:
             zorder=4,
             path_effects=[withStroke(linewidth=2.0, foreground="white")],
         )
+
+    def _make_room_for_names(self):
+        """Widen the limits by what names reach beyond them."""
+        self.ax_.apply_aspect()
+        if self.names_:
+            # Once only: wider limits make names, which keep their size, reach farther.
+            to_data = self.ax_.transData.inverted()
+            corners = [_find_box(name).corners() for name in self.names_]
+            self.ax_.update_datalim(to_data.transform(np.concatenate(corners)))
+            self.ax_.autoscale_view()
+            self.ax_.apply_aspect()
 
     def _draw_circle(self):
         from matplotlib.patches import Circle
