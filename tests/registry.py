@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sklearn_textbook.decomposition import TruncatedSVD
+from sklearn_textbook.decomposition import PCA, TruncatedSVD
 from sklearn_textbook.ensemble import (
     BaggingClassifier,
     BaggingRegressor,
@@ -151,6 +151,18 @@ INSTANCES = {
             CARTRegressor(min_samples_leaf=3), 10, noise=0.5, bootstrap=True
         ),
         OutputSmearingClassifier(DecisionTreeRegressor(), 5, n_jobs=1),
+    ],
+    "PCA": [
+        PCA(),
+        PCA(n_components=2, standardize=True),
+        PCA(n_components=0.8, svd_solver="full", whiten=True),
+        PCA(n_components=1, svd_solver="covariance_eigh", whiten=True),
+        PCA(svd_solver="covariance_eigh", standardize=True, copy=False),
+        PCA(svd_solver="full", standardize=True),
+        PCA(n_components=1, svd_solver="arpack", random_state=0),
+        PCA(svd_solver="arpack", standardize=True, random_state=0),
+        PCA(svd_solver="randomized", random_state=0),
+        PCA(n_components=1, svd_solver="randomized", whiten=True, random_state=0),
     ],
     "RandomSubspaceClassifier": [
         RandomSubspaceClassifier(n_estimators=FEW),

@@ -21,6 +21,7 @@ SWAPPED = {
         "DecisionTreeRegressor": "sklearn_textbook.tree.CARTRegressor",
     },
     "sklearn.decomposition": {
+        "PCA": "sklearn_textbook.decomposition.PCA",
         "TruncatedSVD": "sklearn_textbook.decomposition.TruncatedSVD",
     },
     "sklearn.ensemble": {

@@ -33,6 +33,7 @@ SUITES = {
     "forests": (["sklearn.ensemble.tests.test_forest"], 280),
     "bagging": (["sklearn.ensemble.tests.test_bagging"], 120),
     "truncated SVD": (["sklearn.decomposition.tests.test_truncated_svd"], 45),
+    "principal components": (["sklearn.decomposition.tests.test_pca"], 350),
 }
 
 

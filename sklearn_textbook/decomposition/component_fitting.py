@@ -1,0 +1,442 @@
+"""From rows, or a matrix, to what is kept of their principal components."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from sklearn_textbook._contract.finite import check_finite_rows
+from sklearn_textbook._contract.parameters import (
+    check_choice,
+    check_integer,
+    check_random_seed,
+    check_real,
+    check_truth,
+    is_checked,
+    is_integer,
+    is_real,
+)
+from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.decomposition.column_moments import (
+    center_columns,
+    fix_constant_columns,
+    sum_columns,
+)
+from sklearn_textbook.decomposition.component_measures import (
+    FLOATS,
+    ComponentMeasures,
+)
+from sklearn_textbook.decomposition.spectrum import (
+    complete_directions,
+    count_by_contribution,
+    decompose_at_random,
+    decompose_by_arpack,
+    decompose_matrix,
+    decompose_rows,
+    estimate_dimension,
+    find_signs,
+    make_centered_operator,
+)
+
+SOLVERS = ("auto", "full", "covariance_eigh", "arpack", "randomized")
+#: Those that look at the whole spectrum.
+WHOLE = ("full", "covariance_eigh")
+SPARSE_SOLVERS = ("auto", "arpack", "covariance_eigh")
+MATRIX_SOLVERS = ("auto", "covariance_eigh")
+NORMALIZERS = ("auto", "QR", "LU", "none")
+#: What fitting leaves, beside the names of the columns and their number.
+FITTED = (
+    "components_",
+    "eigenvalues_",
+    "explained_variance_",
+    "explained_variance_ratio_",
+    "mean_",
+    "n_components_",
+    "n_samples_",
+    "noise_variance_",
+    "scale_",
+    "singular_values_",
+    "var_",
+)
+#: What is computed of these when somebody looks at it.
+DERIVED = ("communalities_", "cumulative_contribution_", "loadings_")
+
+
+class ComponentFitting(ComponentMeasures):
+    """The stations of a fit; the parameters are those of ``PCA``."""
+
+    # ----------------------------------------------------------------------- input
+    def _check_parameters(self):
+        check_choice("svd_solver", self.svd_solver, SOLVERS)
+        for name in ("standardize", "copy", "whiten"):
+            check_truth(name, getattr(self, name))
+        check_real("tol", self.tol, 0.0)
+        if self.iterated_power != "auto":
+            check_integer("iterated_power", self.iterated_power, 0)
+        check_integer("n_oversamples", self.n_oversamples, 1)
+        check_choice(
+            "power_iteration_normalizer", self.power_iteration_normalizer, NORMALIZERS
+        )
+        check_random_seed("random_state", self.random_state)
+        wanted = self.n_components
+        is_count = is_integer(wanted) and wanted >= 0
+        is_share = is_real(wanted) and not is_integer(wanted) and 0 < wanted < 1
+        is_other = wanted is None or (isinstance(wanted, str) and wanted == "mle")
+        if is_checked() and not (is_count or is_share or is_other):
+            raise ValueError(
+                "The 'n_components' parameter must be an int in the range [0, inf), a "
+                "float in the range (0.0, 1.0), 'mle' or None; got "
+                f"{wanted!r} of type {type(wanted).__name__}."
+            )
+
+    def _read_rows(self, X, *, is_first=True, least_rows=2):
+        if issparse(X) and self.svd_solver not in SPARSE_SOLVERS:
+            raise TypeError(
+                'PCA only support sparse inputs with the "arpack" and "covariance_eigh"'
+                f' solvers, while "{self.svd_solver}" was passed.'
+            )
+        return validate_data(
+            self,
+            X,
+            dtype=FLOATS,
+            accept_sparse=("csr", "csc"),
+            ensure_all_finite=False,
+            ensure_min_samples=least_rows,
+            reset=is_first,
+        )
+
+    def _check_finite(self, X):
+        check_finite_rows(X, type(self).__name__, self._get_column_names())
+
+    def _read_matrix(self, covariance):
+        """Read a covariance matrix and make it symmetric to the last bit."""
+        matrix = validate_data(self, covariance, dtype=np.float64)
+        if matrix.shape[0] != matrix.shape[1]:
+            raise ValueError(
+                f"covariance must be a square matrix; got shape {matrix.shape}."
+            )
+        if not np.allclose(
+            matrix, matrix.T, rtol=1e-8, atol=1e-8 * np.abs(matrix).max()
+        ):
+            row, column = np.unravel_index(
+                np.argmax(np.abs(matrix - matrix.T)), matrix.shape
+            )
+            raise ValueError(
+                "covariance must be symmetric; the entries at "
+                f"({row}, {column}) and ({column}, {row}) are {matrix[row, column]} "
+                f"and {matrix[column, row]}."
+            )
+        return (matrix + matrix.T) / 2.0
+
+    def _sum_rows(self, X, weight):
+        """Sum rows up; what is not finite shows in the sums."""
+        if weight is not None:
+            self._check_finite(X)
+            X, weight = _drop_weightless(X, weight)
+        with np.errstate(over="ignore", invalid="ignore"):
+            moments = sum_columns(X, weight)
+        if not np.isfinite(np.diagonal(moments.scatter)).all():
+            self._check_finite(X)
+        return moments
+
+    # -------------------------------------------------------------------- solution
+    def _fit(self, X, sample_weight):
+        """Fit to rows; the rows and, of solvers that find it, their spectrum."""
+        self._check_parameters()
+        X = self._read_rows(X)
+        weight = check_weights(sample_weight, X.shape[0])
+        self._forget()
+        n_positive = X.shape[0] if weight is None else np.count_nonzero(weight)
+        total = X.shape[0] if weight is None else _as_count(weight.sum())
+        if total <= 1:
+            raise ValueError(_describe_light(n_positive, total))
+        solver = self._choose_solver(X, total)
+        spectrum = signs = None
+        if solver == "covariance_eigh":
+            self._fit_moments(self._sum_rows(X, weight), X.dtype)
+        else:
+            self._check_finite(X)
+            spectrum, signs = self._fit_rows(X, weight, total, solver)
+        self._fit_svd_solver = solver
+        return X, spectrum, signs
+
+    def _forget(self):
+        """Drop what was fitted before."""
+        for name in (*FITTED, "_moments", "_dtype", "_fit_svd_solver"):
+            vars(self).pop(name, None)
+
+    def _choose_solver(self, X, n_rows):
+        """Choose as scikit-learn does what "auto" stands for."""
+        if self.svd_solver != "auto":
+            return self.svd_solver
+        wanted, n_columns = self.n_components, X.shape[1]
+        smallest = min(n_rows, n_columns)
+        if issparse(X):
+            is_count = wanted is None or is_integer(wanted)
+            return "arpack" if is_count else "covariance_eigh"
+        if n_columns <= 1_000 and n_rows >= 10 * n_columns:
+            return "covariance_eigh"
+        if max(n_rows, n_columns) <= 500 or wanted == "mle":
+            return "full"
+        if is_integer(wanted) and 1 <= wanted < 0.8 * smallest:
+            return "randomized"
+        return "full"
+
+    def _fit_moments(self, moments, dtype):
+        """Fit to means and cross-products."""
+        if moments.total_weight <= 1.0:
+            raise ValueError(_describe_light(moments.n_rows, moments.total_weight))
+        most = min(_count_most(moments.n_rows, moments.total_weight), len(moments.mean))
+        self._fit_matrix(
+            moments.compute_covariance(),
+            moments.mean,
+            _as_count(moments.total_weight),
+            dtype,
+            most=most,
+        )
+
+    def _fit_matrix(
+        self, covariance, mean, n_samples, dtype, *, most=None, is_given=False
+    ):
+        """Fit to a covariance matrix."""
+        n_columns = len(covariance)
+        if most is None:
+            limit = np.inf if n_samples is None else n_samples
+            most = min(n_columns, int(min(limit, n_columns)))
+        variances = np.diagonal(covariance).copy()
+        if is_given and (variances < 0).any():
+            raise ValueError("covariance has a negative entry on its diagonal.")
+        scale = self._find_scale(variances, dtype)
+        if scale is not None:
+            covariance = covariance / np.outer(scale, scale)
+            covariance.flat[:: n_columns + 1] = 1.0
+        eigenvalues, components, lowest = decompose_matrix(covariance)
+        if is_given and lowest < -1e-12 * n_columns * eigenvalues[0]:
+            raise ValueError(
+                f"covariance has the eigenvalue {lowest:.6g}: no rows can have it. "
+                "Entries that were rounded or estimated one by one may be the reason."
+            )
+        n_kept = self._count_components(
+            eigenvalues, eigenvalues.sum(), most, n_samples, "covariance_eigh"
+        )
+        values = np.full(n_columns, np.nan)
+        if n_samples is not None:
+            values = np.sqrt(eigenvalues * (n_samples - 1.0))
+        self._fit_svd_solver = "covariance_eigh"
+        self._keep(
+            components,
+            eigenvalues[:most],
+            eigenvalues.sum(),
+            values,
+            n_kept,
+            most,
+            dtype,
+        )
+        self._keep_columns(mean, variances, scale, n_samples, dtype)
+
+    def _fit_rows(self, X, weight, total, solver):
+        """Fit to rows by a singular value decomposition of them."""
+        if weight is not None:
+            X, weight = _drop_weightless(X, weight)
+        n_columns = X.shape[1]
+        most = min(_count_most(X.shape[0], total), n_columns)
+        n_wanted = self._check_count(most, total, solver)
+        random_state = check_random_state(self.random_state)
+        rows, mean, variances = self._center(X, weight, total)
+        scale = self._find_scale(variances, X.dtype)
+        root = None if weight is None else np.sqrt(weight)
+        if issparse(X):
+            rows = make_centered_operator(X, mean, root, scale)
+        else:
+            if scale is not None:
+                rows /= scale.astype(rows.dtype)
+            if root is not None:
+                rows *= root[:, np.newaxis].astype(rows.dtype)
+        if solver == "full":
+            spectrum = decompose_rows(rows)
+        elif solver == "arpack":
+            possible = min(n_wanted, min(rows.shape) - 1)
+            spectrum = decompose_by_arpack(rows, possible, self.tol, random_state)
+        else:
+            options = {
+                "n_oversamples": self.n_oversamples,
+                "n_iter": self.iterated_power,
+                "power_iteration_normalizer": self.power_iteration_normalizer,
+            }
+            possible = min(n_wanted, *rows.shape)
+            spectrum = decompose_at_random(rows, possible, options, random_state)
+        n_needed = most if solver == "full" else n_wanted
+        # Rows of weight w stand for w rows, so there may be more components than rows.
+        values = np.zeros(n_needed)
+        values[: len(spectrum.singular_values)] = spectrum.singular_values
+        components = complete_directions(spectrum.components, n_needed)
+        eigenvalues = values**2 / (total - 1.0)
+        whole = eigenvalues.sum() if solver == "full" else None
+        if whole is None:
+            whole = float(n_columns) if scale is not None else variances.sum()
+        n_kept = self._count_components(eigenvalues, whole, most, total, solver)
+        signs = self._keep(
+            components, eigenvalues, whole, values, n_kept, most, X.dtype
+        )
+        self._keep_columns(mean, variances, scale, total, X.dtype)
+        return spectrum, signs
+
+    def _center(self, X, weight, total):
+        """Centred rows, where they are dense; means and variances of the columns."""
+        if issparse(X):
+            return None, *_describe_sparse(X, weight, total)
+        out = X if not self.copy and weight is None and X.flags.writeable else None
+        mean, rows = center_columns(X, weight, out=out)
+        with np.errstate(over="ignore"):
+            if weight is None:
+                squares = np.einsum("ij,ij->j", rows, rows, dtype=np.float64)
+            else:
+                squares = np.einsum("i,ij,ij->j", weight, rows, rows, dtype=np.float64)
+        return rows, mean, squares / (total - 1.0)
+
+    def _find_scale(self, variances, dtype):
+        """Find what columns are divided by, None if they stay as they are."""
+        smallest = np.finfo(dtype).tiny / np.finfo(dtype).eps
+        largest = np.finfo(dtype).max
+        if not variances.max() <= largest:
+            raise ValueError(
+                f"{self._name_column(int(np.argmax(~(variances <= largest))))} has a "
+                f"variance that is too large for {np.dtype(dtype).name}: divide X by a "
+                "number."
+            )
+        if variances.max() <= smallest:
+            raise ValueError(
+                "All rows of X are equal, or differ too little for "
+                f"{np.dtype(dtype).name}: there is no variance to explain."
+            )
+        if not self.standardize:
+            return None
+        if (variances <= smallest).any():
+            name = self._name_column(int(np.argmax(variances <= smallest)))
+            raise ValueError(
+                f"{name} is constant (or nearly so), so that it has no standard "
+                "deviation to divide by: leave constant columns out, for instance by "
+                "make_pipeline(VarianceThreshold(), PCA(standardize=True)), or use "
+                "standardize=False."
+            )
+        return np.sqrt(variances)
+
+    def _name_column(self, column):
+        names = self._get_column_names()
+        return f"Column {column if names is None else repr(str(names[column]))}"
+
+    # ----------------------------------------------------------------- what is kept
+    def _check_count(self, most, n_samples, solver):
+        """Count what is asked for; all, where the spectrum decides."""
+        wanted = self.n_components
+        is_partial = solver not in WHOLE
+        if wanted is None:
+            wanted = most - 1 if solver == "arpack" else most
+        if isinstance(wanted, str) and is_partial:
+            raise ValueError(
+                f"n_components={wanted!r} cannot be a string with svd_solver={solver!r}"
+                "; 'full' and 'covariance_eigh' find all eigenvalues that it needs"
+            )
+        if not is_partial and not is_integer(wanted):
+            return most
+        allowed = None
+        if not int(is_partial) <= wanted <= most:
+            allowed = f"between {int(is_partial)} and"
+        elif solver == "arpack" and wanted == most:
+            allowed = "strictly less than"
+        if allowed is not None:
+            raise ValueError(
+                f"n_components={wanted} must be {allowed} min(n_samples, n_features)="
+                f"{most} with svd_solver={solver!r}; n_samples={n_samples}, "
+                f"n_features={self.n_features_in_}"
+            )
+        return int(wanted)
+
+    def _count_components(self, eigenvalues, whole, most, n_samples, solver):
+        """Count the components to keep."""
+        n_wanted = self._check_count(most, n_samples, solver)
+        if self.n_components is None or is_integer(self.n_components):
+            return n_wanted
+        if self.n_components == "mle":
+            n_columns = len(eigenvalues) if solver != "full" else self.n_features_in_
+            if n_samples is None or n_samples < n_columns:
+                raise ValueError(
+                    "n_components='mle' is only supported if n_samples >= n_features; "
+                    f"got {n_samples} and {n_columns}."
+                )
+            return estimate_dimension(eigenvalues, n_samples)
+        return count_by_contribution(eigenvalues[:most] / whole, self.n_components)
+
+    def _keep(self, components, eigenvalues, whole, values, n_kept, most, dtype):
+        """Keep the first components; returns their signs."""
+        kept = components[:n_kept]
+        signs = find_signs(kept)
+        self.components_ = np.ascontiguousarray(kept * signs[:, np.newaxis], dtype)
+        self.eigenvalues_ = eigenvalues.astype(dtype)
+        self.explained_variance_ = eigenvalues[:n_kept].astype(dtype)
+        self.explained_variance_ratio_ = (eigenvalues[:n_kept] / whole).astype(dtype)
+        self.singular_values_ = values[:n_kept].astype(dtype)
+        self.n_components_ = n_kept
+        left_over = 0.0
+        if n_kept < most:
+            rest = whole - eigenvalues[:n_kept].sum()
+            if len(eigenvalues) == most:
+                rest = eigenvalues[n_kept:].sum()
+            left_over = max(0.0, rest / (most - n_kept))
+        self.noise_variance_ = dtype.type(left_over)
+        return signs
+
+    def _keep_columns(self, mean, variances, scale, n_samples, dtype):
+        self.mean_ = None if mean is None else mean.astype(dtype)
+        self.var_ = variances.astype(dtype)
+        self.scale_ = None if scale is None else scale.astype(dtype)
+        self.n_samples_ = n_samples
+
+
+def _drop_weightless(X, weight):
+    """Leave out rows that weigh nothing."""
+    if (weight > 0).all():
+        return X, weight
+    kept = np.flatnonzero(weight > 0)
+    return (X.tocsr() if issparse(X) else X)[kept], weight[kept]
+
+
+def _as_count(total):
+    """Turn a sum of weights into an int, if it is whole."""
+    return int(total) if float(total).is_integer() else float(total)
+
+
+def _count_most(n_rows, total):
+    """Rows that limit the number of components."""
+    return max(n_rows, int(total))
+
+
+def _describe_light(n_rows, total):
+    """Why rows are too few."""
+    return (
+        f"n_samples = {n_rows}, of the weight {total:g} in all: a variance needs more "
+        "than 1, for a row of weight w stands for w rows. Multiply weights that are "
+        "shares by the number of rows."
+    )
+
+
+def _describe_sparse(X, weight, total):
+    """Means and variances of the columns of a sparse matrix."""
+    weighted = X if weight is None else X.multiply(weight[:, np.newaxis]).tocsr()
+    mean = np.asarray(weighted.sum(axis=0)).ravel() / total
+    is_constant = fix_constant_columns(X, mean)
+    # Entries about the mean, and the zeros, each of which lies as far from it.
+    columns = X.tocsc().astype(np.float64)
+    n_stored = np.diff(columns.indptr)
+    of_column = np.repeat(np.arange(X.shape[1]), n_stored)
+    by_row = np.ones(X.shape[0]) if weight is None else weight
+    of_entry = by_row[columns.indices]
+    squares = np.bincount(
+        of_column, of_entry * (columns.data - mean[of_column]) ** 2, X.shape[1]
+    )
+    stored = np.bincount(of_column, of_entry, X.shape[1])
+    squares += np.maximum(total - stored, 0.0) * mean**2
+    squares[is_constant] = 0.0
+    return mean, squares / (total - 1.0)

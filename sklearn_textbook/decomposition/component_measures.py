@@ -1,0 +1,338 @@
+"""What is read off fitted principal components, and the way there and back."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sklearn_textbook._contract.finite import check_finite_rows
+from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.decomposition.column_moments import NEAR_ORIGIN, iterate_blocks
+
+FLOATS = (np.float64, np.float32)
+
+
+class ComponentMeasures(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
+    """Scores, loadings and densities of fitted principal components."""
+
+    # ------------------------------------------------------------------ attributes
+    @property
+    def cumulative_contribution_(self):
+        """Sum of the contributions of the first k components (累计方差贡献率)."""
+        return np.cumsum(self.explained_variance_ratio_)
+
+    @property
+    def loadings_(self):
+        """Correlations of the variables with the components (因子负荷量)."""
+        deviations = np.sqrt(self.explained_variance_)
+        # A constant column has no correlation with anything: NaN.
+        of_columns = np.sqrt(self.var_) / (1.0 if self.scale_ is None else self.scale_)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            loadings = self.components_.T * deviations / of_columns[:, np.newaxis]
+        loadings[of_columns == 0] = np.nan
+        return loadings.astype(self.components_.dtype, copy=False)
+
+    @property
+    def communalities_(self):
+        """Share of each variable's variance that the kept components explain."""
+        return (self.loadings_**2).sum(axis=1)
+
+    @property
+    def _n_features_out(self):
+        return self.components_.shape[0]
+
+    # ---------------------------------------------------------------------- scores
+    def transform(self, X):
+        """Compute the scores (主成分得分) of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, n_components)
+            Scores y = A' (x - mean), of standardized x with ``standardize=True``;
+            with ``whiten=True`` divided by their standard deviations.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If X has missing or infinite values or another number of columns, or if the
+            estimator was fitted to a matrix without a mean.
+        """
+        X = self._read_new_rows(X)
+        scores = self._project(X)
+        if self.whiten:
+            scores *= self._find_whitening()
+        return scores
+
+    def inverse_transform(self, X):
+        """Lead scores back to rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Scores, as :meth:`transform` gives them.
+
+        Returns
+        -------
+        X_original : ndarray of shape (n_samples, n_features)
+            The rows that have these scores and none on the components left out.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If X has missing or infinite values, or not one column for each component.
+        """
+        check_is_fitted(self)
+        scores = check_array(X, dtype=FLOATS, input_name="X", ensure_min_features=0)
+        if scores.shape[1] != self.n_components_:
+            raise ValueError(
+                f"X has {scores.shape[1]} columns, but {type(self).__name__} has "
+                f"n_components_={self.n_components_} components."
+            )
+        mean = self._require_mean()
+        components = self.components_
+        if self.whiten:
+            components = components * np.sqrt(self.explained_variance_)[:, np.newaxis]
+        rows = scores @ components
+        if self.scale_ is not None:
+            rows *= self.scale_
+        rows += mean
+        return rows
+
+    def squared_cosines(self, X):
+        r"""Compute how well the components represent rows.
+
+        The squared cosine of the angle between a centred (and, with
+        ``standardize=True``, scaled) row and a component is
+
+        .. math:: \cos^2_{ik} = y_{ik}^2 / \|x_i - \bar x\|^2 .
+
+        Their sum over the kept components says which part of the row's squared distance
+        from the mean the plane of the components shows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        squared_cosines : ndarray of shape (n_samples, n_components)
+            From 0 to 1; NaN for a row that is equal to the mean.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            As :meth:`transform`.
+        """
+        X = self._read_new_rows(X)
+        squares = np.empty((X.shape[0], self.n_components_), dtype=X.dtype)
+        for rows, centered in self._iterate_standardized(X):
+            scores = centered @ self.components_.T
+            length = np.einsum("ij,ij->i", centered, centered)[:, np.newaxis]
+            with np.errstate(invalid="ignore"):
+                squares[rows] = np.minimum(scores**2 / length, 1.0)
+        return squares
+
+    # ------------------------------------------------------------------- densities
+    def get_covariance(self):
+        r"""Compute the covariance of the probabilistic model.
+
+        .. math:: \Sigma = D (A' (\Lambda - \sigma^2 I) A + \sigma^2 I) D
+
+        with the components in the rows of A, their variances in :math:`\Lambda`,
+        ``noise_variance_`` as :math:`\sigma^2` and, with ``standardize=True``, the
+        standard deviations of the variables in D, otherwise D = I.
+
+        Returns
+        -------
+        covariance : ndarray of shape (n_features, n_features)
+            In the units of the variables.
+        """
+        check_is_fitted(self)
+        variances, noise = self._find_model_variances()
+        covariance = (self.components_.T * (variances - noise)) @ self.components_
+        covariance.flat[:: len(covariance) + 1] += noise
+        if self.scale_ is not None:
+            covariance *= np.outer(self.scale_, self.scale_)
+        return covariance
+
+    def get_precision(self):
+        """Compute the inverse of :meth:`get_covariance`.
+
+        It is written down from the components, nothing is inverted. Where the model
+        has no variance at all, the smallest that rounding can tell from 0 stands in.
+
+        Returns
+        -------
+        precision : ndarray of shape (n_features, n_features)
+            In the units of the variables.
+        """
+        check_is_fitted(self)
+        variances, noise = self._find_model_variances(is_positive=True)
+        inverse = 1.0 / variances - 1.0 / noise
+        precision = (self.components_.T * inverse) @ self.components_
+        precision.flat[:: len(precision) + 1] += 1.0 / noise
+        if self.scale_ is not None:
+            precision /= np.outer(self.scale_, self.scale_)
+        return precision
+
+    def score_samples(self, X):
+        """Compute the log-likelihood of each row in the probabilistic model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        log_likelihood : ndarray of shape (n_samples,)
+            Logarithm of the normal density with ``mean_`` and :meth:`get_covariance`,
+            in the units of X, so that ``standardize=True`` and False can be compared.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            As :meth:`transform`.
+        """
+        X = self._read_new_rows(X)
+        variances, noise = self._find_model_variances(is_positive=True)
+        n_left = X.shape[1] - self.n_components_
+        constant = X.shape[1] * math.log(2.0 * math.pi) + np.log(variances).sum()
+        constant += n_left * np.log(noise)
+        if self.scale_ is not None:
+            constant += 2.0 * np.log(self.scale_).sum()
+        distances = np.empty(X.shape[0], dtype=X.dtype)
+        for rows, centered in self._iterate_standardized(X):
+            scores = centered @ self.components_.T
+            distances[rows] = (scores**2 / variances).sum(axis=1)
+            if n_left:
+                centered -= scores @ self.components_
+                distances[rows] += np.einsum("ij,ij->i", centered, centered) / noise
+        return -0.5 * (distances + constant)
+
+    def score(self, X, y=None, sample_weight=None):
+        """Compute the mean log-likelihood of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        log_likelihood : float
+            Mean of :meth:`score_samples`.
+        """
+        log_likelihood = self.score_samples(X)
+        weight = check_weights(sample_weight, len(log_likelihood))
+        return float(np.average(log_likelihood, weights=weight))
+
+    # ----------------------------------------------------------------------- parts
+    def _read_new_rows(self, X):
+        check_is_fitted(self)
+        X = validate_data(
+            self,
+            X,
+            dtype=FLOATS,
+            accept_sparse=("csr", "csc"),
+            ensure_all_finite=False,
+            reset=False,
+        )
+        check_finite_rows(X, type(self).__name__, self._get_column_names())
+        self._require_mean()
+        return X
+
+    def _get_column_names(self):
+        return getattr(self, "feature_names_in_", None)
+
+    def _require_mean(self):
+        if self.mean_ is None:
+            raise ValueError(
+                f"{type(self).__name__} was fitted to a matrix without a mean, so that "
+                "rows cannot be centred: give fit_covariance the mean of the variables "
+                "(mean=0 for rows that are standardized)."
+            )
+        return self.mean_
+
+    def _project(self, X):
+        """Compute scores before whitening."""
+        axes = self.components_.T
+        if self.scale_ is not None:
+            axes = axes / self.scale_[:, np.newaxis]
+        # New rows of single precision have scores of single precision.
+        axes = axes.astype(X.dtype, copy=False)
+        mean = self.mean_.astype(X.dtype, copy=False)
+        if issparse(X) or (np.abs(mean) <= NEAR_ORIGIN * np.sqrt(self.var_)).all():
+            scores = X @ axes
+            scores -= mean @ axes
+            return scores
+        # Far from the origin, the difference of the scores would lose digits.
+        scores = np.empty((X.shape[0], self.n_components_), dtype=X.dtype)
+        for rows, centered in self._iterate_centered(X):
+            np.matmul(centered, axes, out=scores[rows])
+        return scores
+
+    def _iterate_standardized(self, X):
+        """Give blocks of rows less the mean, over the scale if there is one."""
+        for rows, centered in self._iterate_centered(X):
+            if self.scale_ is not None:
+                centered /= self.scale_
+            yield rows, centered
+
+    def _iterate_centered(self, X):
+        """Give blocks of rows less the mean; the next overwrites the last."""
+        mean = self.mean_.astype(X.dtype, copy=False)
+        buffer = None
+        for rows in iterate_blocks(*X.shape):
+            block = X[rows].toarray() if issparse(X) else X[rows]
+            if buffer is None:
+                buffer = np.empty(block.shape, dtype=X.dtype)
+            yield rows, np.subtract(block, mean, out=buffer[: len(block)])
+
+    def _find_whitening(self):
+        """Factors of the scores; 0 for components without variance."""
+        deviations = np.sqrt(self.explained_variance_)
+        is_none = deviations == 0
+        return np.where(is_none, 0.0, 1.0 / np.where(is_none, 1.0, deviations)).astype(
+            deviations.dtype
+        )
+
+    def _find_model_variances(self, *, is_positive=False):
+        """Variances along the components, and across them."""
+        variances = self.explained_variance_.astype(np.float64)
+        noise = float(self.noise_variance_)
+        variances = np.maximum(variances, noise)
+        if is_positive:
+            epsilon = np.finfo(self.components_.dtype).eps
+            floor = epsilon * max(variances.max(initial=0.0), noise)
+            variances, noise = np.maximum(variances, floor), max(noise, floor)
+        return variances, noise

@@ -1,0 +1,395 @@
+"""Principal component analysis, 主成分分析."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.metaestimators import available_if
+
+from sklearn_textbook._contract.parameters import is_real
+from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.decomposition.component_fitting import (
+    DERIVED,
+    FITTED,
+    MATRIX_SOLVERS,
+    SPARSE_SOLVERS,
+    ComponentFitting,
+)
+
+
+def _uses_matrix(estimator):
+    """Whether components come from cross-products, which can be summed in blocks."""
+    return estimator.svd_solver in MATRIX_SOLVERS
+
+
+class PCA(ComponentFitting):
+    r"""Principal component analysis (主成分分析) of a covariance or correlation matrix.
+
+    The components are the unit vectors :math:`\alpha_k` along which the rows vary most,
+    each at right angles to those before; their scores :math:`y_k = \alpha_k'(x - \mu)`
+    are uncorrelated. They solve
+
+    .. math:: S \alpha_k = \lambda_k \alpha_k, \qquad
+              \lambda_1 \ge \lambda_2 \ge \dots \ge 0,
+
+    where S is the sample covariance matrix or, with ``standardize=True``, the sample
+    correlation matrix R. The variance of :math:`y_k` is :math:`\lambda_k`, its
+    contribution (方差贡献率)
+
+    .. math:: \eta_k = \lambda_k / \sum_i \lambda_i ,
+
+    and its correlation with the variable :math:`x_i` the factor loading (因子负荷量)
+
+    .. math:: \rho(y_k, x_i) = \sqrt{\lambda_k} \, \alpha_{ik} / \sqrt{\sigma_{ii}} .
+
+    Both algorithms of the book are here, with equal results: the eigenvalues of S or R
+    (``svd_solver="covariance_eigh"``), and the singular value decomposition of the
+    centred rows over :math:`\sqrt{n - 1}` (``svd_solver="full"``). Rows may be
+    weighted, come in blocks (:meth:`partial_fit`), or be known by their matrix only
+    (:meth:`fit_covariance`).
+
+    Where scikit-learn has a parameter, its name, meaning and default are the same, so
+    that an import of ``PCA`` can be changed for this class.
+
+    Parameters
+    ----------
+    n_components : int, float, "mle" or None, default=None
+        How many components to keep. An int: that many. A float between 0 and 1: the
+        fewest whose cumulative contribution (累计方差贡献率) is more than that, for
+        which the book advises 0.7 to 0.8; this is also the threshold t of
+        reconstruction (重构阈值) of 周志华's formula (10.16). "mle": as many as Minka's
+        likelihood finds. None: ``min(n_samples, n_features)``, less one for "arpack".
+        To choose it by the error of a nearest-neighbour classifier, search over it with
+        ``GridSearchCV``.
+    standardize : bool, default=False
+        Whether to divide every column by its standard deviation, that is to decompose
+        the correlation matrix (规范化变量). Units of the columns then have no effect.
+    copy : bool, default=True
+        Whether to leave X as it is. With False, "full", "arpack" and "randomized" may
+        write into it; use ``fit_transform`` then.
+    whiten : bool, default=False
+        Whether to divide the scores by their standard deviations. Scores of components
+        without variance are 0 then.
+    svd_solver : str, default="auto"
+        How to find the components: "auto", "full", "covariance_eigh", "arpack" or
+        "randomized". "full": LAPACK's singular value decomposition of
+        the centred rows. "covariance_eigh": LAPACK's eigenvalues of the covariance, or
+        correlation, matrix, which is faster for many rows, while components whose
+        standard deviation is below about 1e-8 of the largest are lost in rounding.
+        "arpack", "randomized": only the first components, by iteration or random
+        projections. "auto": "covariance_eigh" for at most 1,000 columns with at least
+        10 times as many rows; else "full" if there are at most 500 rows and columns or
+        if less than a fifth of the components is left out, or the spectrum decides how
+        many; else "randomized". Of sparse X "arpack", or "covariance_eigh" if the
+        spectrum decides.
+    tol : float, default=0.0
+        Tolerance of "arpack" for singular values; 0: as far as double precision goes.
+    iterated_power : int or "auto", default="auto"
+        Power iterations of "randomized".
+    n_oversamples : int, default=10
+        Random vectors that "randomized" takes beyond ``n_components``.
+    power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
+        How "randomized" keeps its vectors apart between iterations.
+    random_state : int, RandomState instance or None, default=None
+        Chance of "arpack" and "randomized".
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Unit eigenvectors :math:`\alpha_k` in the rows. The entry of largest size is
+        positive; the first of them, if there are several. Directions without variance
+        depend on the others only, so that they are the same for "full" and
+        "covariance_eigh".
+    explained_variance_ : ndarray of shape (n_components,)
+        Variances :math:`\lambda_k` of the scores, with the divisor n - 1.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Contributions :math:`\eta_k` (方差贡献率).
+    cumulative_contribution_ : ndarray of shape (n_components,)
+        Their sums up to k (累计方差贡献率).
+    eigenvalues_ : ndarray of shape (n_found,)
+        All eigenvalues that were computed, the left out ones, too: with "full" and
+        "covariance_eigh" ``min(n_samples, n_features)``.
+    loadings_ : ndarray of shape (n_features, n_components)
+        Factor loadings :math:`\rho(y_k, x_i)`: row i is the variable, column k the
+        component. NaN for a constant column.
+    communalities_ : ndarray of shape (n_features,)
+        Contributions :math:`\nu_i = \sum_k \rho^2(y_k, x_i)` of the kept components to
+        each variable (k 个主成分对原有变量的贡献率).
+    singular_values_ : ndarray of shape (n_components,)
+        Of the centred (and scaled) rows: :math:`\sqrt{(n - 1) \lambda_k}`.
+    mean_ : ndarray of shape (n_features,) or None
+        Means of the columns; None if :meth:`fit_covariance` was not told.
+    var_ : ndarray of shape (n_features,)
+        Variances of the columns, with the divisor n - 1.
+    scale_ : ndarray of shape (n_features,) or None
+        Their square roots with ``standardize=True``, otherwise None.
+    n_components_ : int
+        Number of components kept.
+    n_samples_ : int, float or None
+        Number of rows, or sum of their weights; None if :meth:`fit_covariance` was not
+        told.
+    noise_variance_ : float
+        Mean of the variances left out: the noise of the probabilistic model of Tipping
+        and Bishop.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if all are strings.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not allowed, X has missing values or no variance, or a column
+        is constant with ``standardize=True``; :meth:`fit` tells all.
+
+    See Also
+    --------
+    sklearn.decomposition.PCA : The same parameters without ``standardize``. It takes
+        no weights and no blocks, knows neither loadings nor communalities, and divides
+        by zero where columns do not vary. With ``whiten=True`` its ``get_covariance``
+        multiplies by the variances twice; here the density of X does not depend on
+        how the scores are scaled.
+    sklearn.decomposition.IncrementalPCA : Blocks of rows, approximately.
+    sklearn_textbook.inspection.ScreeDisplay : Eigenvalues and contributions, drawn.
+    sklearn_textbook.inspection.BiplotDisplay : Scores and loadings, drawn.
+
+    Notes
+    -----
+    ``make_pipeline(StandardScaler(), PCA())`` divides by standard deviations with the
+    divisor n, so that its eigenvalues are n / (n - 1) times those of the correlation
+    matrix; ``standardize=True`` has the book's, whose sum is the number of columns.
+
+    References
+    ----------
+    Li Hang (李航), Statistical Learning Methods (《统计学习方法》), 2nd edition,
+    Tsinghua University Press, 2019, chapter 16: theorem 16.1, example 16.1,
+    algorithm 16.1.
+
+    Zhou Zhihua (周志华), Machine Learning (《机器学习》), Tsinghua University Press,
+    2016, section 10.3, formula (10.16).
+
+    T. P. Minka, Automatic choice of dimensionality for PCA, NIPS 2000.
+
+    M. E. Tipping and C. M. Bishop, Probabilistic principal component analysis, Journal
+    of the Royal Statistical Society B, 61(3), 1999.
+
+    Examples
+    --------
+    Six samples of two variables (习题16.1), by their correlation matrix:
+
+    >>> from sklearn_textbook.datasets import load_pca_exercise
+    >>> from sklearn_textbook.decomposition import PCA
+    >>> X = load_pca_exercise().data
+    >>> pca = PCA(standardize=True).fit(X)
+    >>> pca.explained_variance_.round(3).tolist()
+    [1.95, 0.05]
+    >>> pca.loadings_.round(3).tolist()
+    [[0.988, 0.158], [0.988, -0.158]]
+
+    As many components as make up three quarters of the variance:
+
+    >>> PCA(n_components=0.75, standardize=True).fit_transform(X)[:3].round(2).tolist()
+    [[-1.85], [-0.75], [-0.4]]
+    """
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        standardize=False,
+        copy=True,
+        whiten=False,
+        svd_solver="auto",
+        tol=0.0,
+        iterated_power="auto",
+        n_oversamples=10,
+        power_iteration_normalizer="auto",
+        random_state=None,
+    ):
+        self.n_components = n_components
+        self.standardize = standardize
+        self.copy = copy
+        self.whiten = whiten
+        self.svd_solver = svd_solver
+        self.tol = tol
+        self.iterated_power = iterated_power
+        self.n_oversamples = n_oversamples
+        self.power_iteration_normalizer = power_iteration_normalizer
+        self.random_state = random_state
+
+    # --------------------------------------------------------------------- fitting
+    def fit(self, X, y=None, sample_weight=None):
+        """Find the principal components of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows; sparse ones for ``svd_solver`` "auto", "arpack", "covariance_eigh".
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Weights of the rows: a row of weight w counts as w rows.
+
+        Returns
+        -------
+        self : PCA
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not allowed, X has missing or infinite values or no
+            variance, a column is constant with ``standardize=True``, or the weights
+            sum to 1 or less.
+        TypeError
+            If X is sparse and the solver needs dense rows.
+        """
+        self._fit(X, sample_weight)
+        return self
+
+    def fit_transform(self, X, y=None, sample_weight=None):
+        """Find the principal components of rows, and their scores.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Weights of the rows: a row of weight w counts as w rows.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, n_components)
+            Scores.
+        """
+        X, spectrum, signs = self._fit(X, sample_weight)
+        if spectrum is None or sample_weight is not None:
+            scores = self._project(X)
+        else:
+            n_kept = self.n_components_
+            scores = spectrum.left[:, :n_kept] * (
+                spectrum.singular_values[:n_kept] * signs
+            )
+        if self.whiten:
+            scores *= self._find_whitening()
+        return scores
+
+    @available_if(_uses_matrix)
+    def partial_fit(self, X, y=None, sample_weight=None):
+        """Add rows to those seen so far.
+
+        The result is that of :meth:`fit` on all rows, but for rounding, whatever the
+        blocks: means and cross-products are merged. Components are computed when
+        somebody asks for them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            More rows, at least one.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Weights of the rows: a row of weight w counts as w rows.
+
+        Returns
+        -------
+        self : PCA
+            The estimator.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`fit`.
+
+        Warns
+        -----
+        UserWarning
+            After :meth:`fit`, which keeps no sums: these rows are the first then.
+        """
+        self._check_parameters()
+        is_first = "_moments" not in vars(self)
+        if is_first and "components_" in vars(self):
+            warnings.warn(
+                f"{type(self).__name__} was fitted to a whole table, of which it keeps "
+                "no sums: partial_fit starts anew with these rows. To add rows to "
+                "others, give all of them by partial_fit.",
+                stacklevel=2,
+            )
+        X = self._read_rows(X, is_first=is_first, least_rows=1)
+        moments = self._sum_rows(X, check_weights(sample_weight, X.shape[0]))
+        if not is_first:
+            moments = self._moments.merge(moments)
+        self._forget()
+        self._moments, self._dtype = moments, X.dtype
+        return self
+
+    @available_if(_uses_matrix)
+    def fit_covariance(self, covariance, *, mean=None, n_samples=None):
+        """Find the principal components of a covariance or correlation matrix.
+
+        Parameters
+        ----------
+        covariance : array-like of shape (n_features, n_features)
+            Symmetric, without negative eigenvalues. A data frame gives the names of
+            the variables. With ``standardize=True`` it is made a correlation matrix.
+        mean : array-like of shape (n_features,), float or None, default=None
+            Means of the variables. None: unknown; rows cannot be transformed then.
+        n_samples : int, float or None, default=None
+            Number of rows that the matrix was computed of, needed for
+            ``n_components="mle"``. None: unknown; ``singular_values_`` are NaN then.
+
+        Returns
+        -------
+        self : PCA
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If the matrix is not square and symmetric or has a negative eigenvalue, if
+            ``mean`` has another length or ``n_samples`` is not more than 1, and as
+            :meth:`fit`.
+        """
+        self._check_parameters()
+        matrix = self._read_matrix(covariance)
+        if n_samples is not None and not (is_real(n_samples) and n_samples > 1):
+            raise ValueError(f"n_samples must be more than 1 or None; got {n_samples}.")
+        if mean is not None:
+            mean = np.asarray(mean, dtype=np.float64)
+            fits = mean.shape in ((), (len(matrix),))
+            if not fits or not np.isfinite(mean).all():
+                raise ValueError(
+                    f"mean must be one finite number or {len(matrix)}, one per "
+                    f"variable; got an array of shape {mean.shape}."
+                )
+            mean = np.array(np.broadcast_to(mean, len(matrix)))
+        self._forget()
+        self._fit_matrix(matrix, mean, n_samples, np.dtype(np.float64), is_given=True)
+        return self
+
+    def __sklearn_is_fitted__(self):
+        return "components_" in vars(self) or "_moments" in vars(self)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.sparse = self.svd_solver in SPARSE_SOLVERS
+        return tags
+
+    def __getattr__(self, name):
+        # After partial_fit the components are computed when somebody looks at them.
+        if name in (*FITTED, *DERIVED) and "_moments" in vars(self):
+            try:
+                self._fit_moments(self._moments, self._dtype)
+            except ValueError as error:
+                raise NotFittedError(
+                    f"The rows seen so far do not suffice: {error}"
+                ) from error
+            return getattr(self, name)
+        raise AttributeError(
+            f"{type(self).__name__!r} object has no attribute {name!r}"
+        )

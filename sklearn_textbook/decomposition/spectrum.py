@@ -1,0 +1,317 @@
+"""Eigenvalues and directions: from a matrix, from rows, and how many to keep."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+from scipy.sparse.linalg import LinearOperator, svds
+from scipy.special import gammaln
+from sklearn import config_context
+from sklearn.utils.extmath import randomized_svd
+
+#: Entries that differ by less than this part are equally large for the sign.
+SIGN_TOLERANCE = 1e-6
+
+
+@dataclass(eq=False)
+class Spectrum:
+    """Directions by falling variance.
+
+    ``singular_values`` are those of the centred rows; ``left`` (the left singular
+    vectors) is None where it was not computed. Directions without variance are
+    completed as :func:`complete_directions` says.
+    """
+
+    components: np.ndarray
+    singular_values: np.ndarray
+    left: np.ndarray | None = None
+
+
+def decompose_matrix(covariance):
+    """Decompose a covariance or correlation matrix.
+
+    Parameters
+    ----------
+    covariance : ndarray of shape (n_columns, n_columns)
+        Symmetric; it is not changed.
+
+    Returns
+    -------
+    variances : ndarray of shape (n_columns,)
+        Eigenvalues, the largest first; those that rounding cannot tell from 0 are 0.
+    components : ndarray of shape (n_columns, n_columns)
+        Unit eigenvectors in the rows.
+    lowest : float
+        The smallest eigenvalue as computed.
+    """
+    variances, vectors = linalg.eigh(covariance, driver="evd", check_finite=False)
+    variances, components = variances[::-1].copy(), vectors.T[::-1]
+    lowest = variances[-1]
+    epsilon = np.finfo(variances.dtype).eps
+    limit = max(10, len(variances)) * epsilon * abs(variances[0])
+    rank = int((variances > limit).sum())
+    variances[rank:] = 0.0
+    components = complete_directions(components[:rank], len(variances))
+    return variances, components, lowest
+
+
+def decompose_rows(centered):
+    """Decompose centred rows by the singular value decomposition.
+
+    Parameters
+    ----------
+    centered : ndarray of shape (n_rows, n_columns)
+        It is overwritten.
+
+    Returns
+    -------
+    spectrum : Spectrum
+        All of it.
+    """
+    # The transpose of rows in C order is what LAPACK wants, without a copy.
+    right, values, left = linalg.svd(
+        centered.T, full_matrices=False, overwrite_a=True, check_finite=False
+    )
+    return _clean(right.T, values, left.T, centered.shape)
+
+
+def decompose_by_arpack(matrix, n_components, tol, random_state):
+    """Decompose centred rows, or an operator, by Lanczos iterations.
+
+    Parameters
+    ----------
+    matrix : ndarray or LinearOperator of shape (n_rows, n_columns)
+        Centred rows.
+    n_components : int
+        How many directions, fewer than rows and columns.
+    tol : float
+        Relative accuracy; 0: as far as double precision goes.
+    random_state : RandomState
+        For the start.
+
+    Returns
+    -------
+    spectrum : Spectrum
+        The first of it.
+    """
+    start = random_state.uniform(-1.0, 1.0, min(matrix.shape)).astype(matrix.dtype)
+    left, values, right = svds(matrix, k=n_components, tol=tol, v0=start)
+    return _clean(right[::-1], values[::-1], left[:, ::-1], matrix.shape)
+
+
+def decompose_at_random(centered, n_components, options, random_state):
+    """Decompose centred rows by random projections (Halko et al.).
+
+    Parameters
+    ----------
+    centered : ndarray of shape (n_rows, n_columns)
+        Centred rows.
+    n_components : int
+        How many directions.
+    options : dict
+        Further parameters of :func:`sklearn.utils.extmath.randomized_svd`.
+    random_state : RandomState
+        For the projections.
+
+    Returns
+    -------
+    spectrum : Spectrum
+        The first of it, approximately.
+    """
+    with config_context(array_api_dispatch=False):  # numpy has an LU factorization
+        left, values, right = randomized_svd(
+            centered,
+            n_components=n_components,
+            flip_sign=False,
+            random_state=random_state,
+            **options,
+        )
+    return _clean(right, values, left, centered.shape)
+
+
+def make_centered_operator(X, mean, root_weight=None, scale=None):
+    """Stand for a sparse matrix less its means, without making it dense.
+
+    Parameters
+    ----------
+    X : sparse matrix of shape (n_rows, n_columns)
+        The rows.
+    mean : ndarray of shape (n_columns,)
+        What is subtracted of every row.
+    root_weight : ndarray of shape (n_rows,) or None, default=None
+        What rows are multiplied by afterwards.
+    scale : ndarray of shape (n_columns,) or None, default=None
+        What columns are divided by.
+
+    Returns
+    -------
+    operator : LinearOperator of shape (n_rows, n_columns)
+        Knows the products with vectors and matrices.
+    """
+    by_row = np.ones(X.shape[0]) if root_weight is None else root_weight
+    by_column = np.ones(X.shape[1]) if scale is None else 1.0 / scale
+    transposed = X.T.tocsr()
+
+    def multiply(V):
+        V = by_column[:, np.newaxis] * V.reshape(X.shape[1], -1)
+        return by_row[:, np.newaxis] * (X @ V - mean @ V)
+
+    def multiply_transposed(V):
+        V = by_row[:, np.newaxis] * V.reshape(X.shape[0], -1)
+        product = transposed @ V - np.outer(mean, V.sum(axis=0))
+        return by_column[:, np.newaxis] * product
+
+    return LinearOperator(
+        X.shape,
+        matvec=multiply,
+        rmatvec=multiply_transposed,
+        matmat=multiply,
+        rmatmat=multiply_transposed,
+        dtype=np.float64,
+    )
+
+
+def _clean(components, values, left, shape):
+    """Set to 0 what rounding cannot tell from 0, and drop its directions."""
+    epsilon = np.finfo(values.dtype).eps
+    limit = max(10, *shape) * epsilon * (values[0] if len(values) else 0.0)
+    rank = int((values > limit).sum())
+    values = values.copy()
+    values[rank:] = 0.0
+    if rank < len(values):
+        components = complete_directions(components[:rank], len(values))
+    return Spectrum(components, values, left)
+
+
+def complete_directions(components, n_needed):
+    """Add directions at right angles to those that are there.
+
+    Directions without variance are arbitrary. Here they depend on the others only:
+    the next is the axis that lies farthest outside of them, less its part inside.
+    So two decompositions of the same rows agree about these, too.
+
+    Parameters
+    ----------
+    components : ndarray of shape (n_known, n_columns)
+        Orthonormal rows.
+    n_needed : int
+        How many there shall be.
+
+    Returns
+    -------
+    completed : ndarray of shape (n_needed, n_columns)
+        Orthonormal rows, beginning with the known ones.
+    """
+    n_known, n_columns = components.shape
+    completed = np.empty((n_needed, n_columns), dtype=components.dtype)
+    completed[:n_known] = components
+    outside = 1.0 - np.einsum("ij,ij->j", components, components)
+    for number in range(n_known, n_needed):
+        axis = int(np.argmax(outside >= (1 - SIGN_TOLERANCE) * outside.max()))
+        direction = np.zeros(n_columns, dtype=components.dtype)
+        direction[axis] = 1.0
+        before = completed[:number]
+        for _ in range(2):  # once more, against rounding
+            direction -= (before @ direction) @ before
+            direction /= np.linalg.norm(direction)
+        completed[number] = direction
+        outside -= direction**2
+    return completed
+
+
+def find_signs(components):
+    """Signs that make the largest entry of each direction positive.
+
+    Of entries that are equally large but for rounding, the first counts.
+
+    Parameters
+    ----------
+    components : ndarray of shape (n_components, n_columns)
+        Directions in the rows.
+
+    Returns
+    -------
+    signs : ndarray of shape (n_components,)
+        1 or -1.
+    """
+    size = np.abs(components)
+    largest = size.max(axis=1, keepdims=True, initial=0.0)
+    first = np.argmax(size >= (1.0 - SIGN_TOLERANCE) * largest, axis=1)
+    entries = components[np.arange(len(components)), first]
+    return np.where(entries < 0, -1.0, 1.0).astype(components.dtype)
+
+
+def count_by_contribution(ratios, threshold):
+    """Count the components whose contributions sum to more than a threshold.
+
+    Parameters
+    ----------
+    ratios : ndarray of shape (n_components,)
+        Contributions, the largest first.
+    threshold : float
+        Between 0 and 1.
+
+    Returns
+    -------
+    n_components : int
+        At least 1.
+    """
+    reached = np.searchsorted(np.cumsum(ratios), threshold, side="right") + 1
+    return min(int(reached), len(ratios))
+
+
+def estimate_dimension(variances, n_samples):
+    """Choose the number of components by Minka's likelihood.
+
+    Parameters
+    ----------
+    variances : ndarray of shape (n_columns,)
+        All eigenvalues, the largest first.
+    n_samples : float
+        Number of rows.
+
+    Returns
+    -------
+    n_components : int
+        From 1 to n_columns - 1.
+    """
+    likelihoods = [
+        _compute_evidence(variances, rank, n_samples)
+        for rank in range(1, len(variances))
+    ]
+    return 1 + int(np.argmax(likelihoods)) if likelihoods else 1
+
+
+def _compute_evidence(variances, rank, n_samples):
+    """Minka's Laplace approximation of the log evidence of so many directions."""
+    n_columns = len(variances)
+    epsilon = 1e-15 * variances[0]
+    if variances[rank - 1] < epsilon:
+        return -math.inf
+    noise = max(epsilon, variances[rank:].mean())
+    kept = variances[:rank]
+    steps = (n_columns - np.arange(rank)) / 2.0
+    volume = (gammaln(steps) - math.log(math.pi) * steps).sum() - rank * math.log(2.0)
+    flattened = np.concatenate((kept, np.full(n_columns - rank, noise)))
+    i, j = np.triu_indices(n_columns, 1)
+    i, j = i[i < rank], j[i < rank]
+    gap = (variances[i] - variances[j]) / variances[0]
+    curvature = gap * (variances[0] / flattened[j] - variances[0] / flattened[i])
+    # Turning two directions of equal variance changes nothing: such a pair has no
+    # peak to approximate. Without noise between, the rank would divide equal ones.
+    is_free = gap <= 1e-15
+    if (is_free & (j >= rank)).any():
+        return -math.inf
+    n_pairs = int((~is_free).sum())
+    peak = np.log(curvature[~is_free]).sum() + n_pairs * math.log(n_samples)
+    return (
+        volume
+        - n_samples / 2.0 * np.log(kept).sum()
+        - n_samples * (n_columns - rank) / 2.0 * math.log(noise)
+        + (n_pairs + rank) / 2.0 * math.log(2.0 * math.pi)
+        - peak / 2.0
+        - rank * math.log(n_samples) / 2.0
+    )

@@ -1,0 +1,395 @@
+"""Scores and loadings of two principal components in one plane, as a Display."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_textbook.inspection._axes import make_axes
+
+KINDS = ("biplot", "scores", "loadings")
+#: Colours of Okabe and Ito, told apart by every colour vision.
+CLASS_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#F0E442")
+ARROW_COLOR = "#D55E00"
+CIRCLE_COLOR = "#5F6368"
+#: How far the longest arrow of a biplot reaches among the points, of their extent.
+ARROW_REACH = 0.85
+#: So many variables have their names written.
+MOST_NAMES = 40
+
+
+class BiplotDisplay:
+    r"""Scores (得分) and loadings (因子负荷量) of two components.
+
+    Points are rows, by scores with variance 1, :math:`y_k / \sqrt{\lambda_k}`; arrows
+    are variables, by their correlations with the components, all multiplied by one
+    factor so that they fill the picture. The inner product of a point and an arrow
+    (without the factor) is then the standardized value of the variable in this row, as
+    far as the two components tell: rows that lie in the direction of an arrow have
+    large values, arrows in one direction belong to correlated variables. In the
+    correlation circle (相关圆) an arrow reaches the circle if the two components
+    explain all of the variable.
+
+    Make one with :meth:`from_estimator`, which draws it at once; call :meth:`plot` to
+    draw it again, elsewhere or in another way.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples, 2) or None
+        Scores with variance 1; None: loadings alone.
+    loadings : array-like of shape (n_features, 2)
+        Correlations of the variables with the two components.
+    feature_names : array-like of str or None, default=None
+        Names of the variables; None: x0, x1, ...
+    components : tuple of two int, default=(0, 1)
+        Numbers of the components, from 0.
+    ratios : array-like of shape (2,) or None, default=None
+        Contributions of the two components, for the labels.
+    labels : array-like of shape (n_samples,) or None, default=None
+        Classes, or values, by which points are coloured.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+        The axes of the last drawing.
+    figure_ : matplotlib.figure.Figure
+        Their figure.
+    points_ : list of matplotlib.collections.PathCollection
+        The rows, one collection for each class.
+    arrows_ : list of matplotlib.text.Annotation
+        The variables.
+    names_ : list of matplotlib.text.Text
+        Their names.
+    circle_ : matplotlib.patches.Circle or None
+        The correlation circle.
+    arrow_scale_ : float
+        What loadings were multiplied by.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit together.
+
+    See Also
+    --------
+    sklearn_textbook.decomposition.PCA : The components.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_textbook.decomposition import PCA
+    >>> from sklearn_textbook.inspection import BiplotDisplay
+    >>> iris = load_iris(as_frame=True)
+    >>> pca = PCA(n_components=2, standardize=True).fit(iris.data)
+    >>> species = iris.target_names[iris.target]
+    >>> display = BiplotDisplay.from_estimator(pca, iris.data, labels=species)
+    >>> display.ax_.get_xlabel()
+    'component 1 (73.0%)'
+    """
+
+    def __init__(
+        self,
+        scores,
+        loadings,
+        *,
+        feature_names=None,
+        components=(0, 1),
+        ratios=None,
+        labels=None,
+    ):
+        self.scores = scores
+        self.loadings = loadings
+        self.feature_names = feature_names
+        self.components = components
+        self.ratios = ratios
+        self.labels = labels
+        self._loadings = _read_pairs("loadings", loadings)
+        self._scores = None if scores is None else _read_pairs("scores", scores)
+        n_names = None if feature_names is None else len(feature_names)
+        if n_names not in (None, len(self._loadings)):
+            raise ValueError(
+                f"feature_names has {n_names} entries, but loadings has "
+                f"{len(self._loadings)} rows."
+            )
+        n_rows = None if scores is None else len(self._scores)
+        if labels is not None and len(labels) != n_rows:
+            raise ValueError(
+                f"labels has {len(labels)} entries, but there are "
+                f"{0 if n_rows is None else n_rows} rows of scores."
+            )
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator,
+        X=None,
+        *,
+        labels=None,
+        components=(0, 1),
+        feature_names=None,
+        ax=None,
+        **kwargs,
+    ):
+        """Draw rows and variables in the plane of two fitted components.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted :class:`~sklearn_textbook.decomposition.PCA`.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
+            Rows, those of the fit or others; None: the variables alone.
+        labels : array-like of shape (n_samples,) or None, default=None
+            Classes, or values, by which points are coloured.
+        components : tuple of two int, default=(0, 1)
+            Numbers of the components, from 0.
+        feature_names : array-like of str or None, default=None
+            Names of the variables; None: those of the fit.
+        ax : matplotlib.axes.Axes or None, default=None
+            Where to draw. ``None`` for a new figure.
+        **kwargs : dict
+            Other parameters of :meth:`plot`.
+
+        Returns
+        -------
+        BiplotDisplay
+            The display, with the drawing in ``ax_``.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If it has no loadings, or not the two components.
+        """
+        check_is_fitted(estimator)
+        loadings = getattr(estimator, "loadings_", None)
+        if loadings is None:
+            raise ValueError(
+                f"{type(estimator).__name__} has no loadings_: it must be a PCA of "
+                "sklearn_textbook."
+            )
+        pair = _check_components(components, loadings.shape[1])
+        scores = None
+        if X is not None:
+            scores = np.asarray(estimator.transform(X))[:, pair]
+            if not estimator.whiten:
+                deviations = np.sqrt(estimator.explained_variance_[pair])
+                scores = scores / np.where(deviations > 0, deviations, 1.0)
+        if feature_names is None:
+            feature_names = getattr(estimator, "feature_names_in_", None)
+        display = cls(
+            scores,
+            loadings[:, pair],
+            feature_names=feature_names,
+            components=tuple(components),
+            ratios=estimator.explained_variance_ratio_[pair],
+            labels=labels,
+        )
+        if X is None:
+            kwargs = {"kind": "loadings"} | kwargs
+        return display.plot(ax=ax, **kwargs)
+
+    def plot(
+        self,
+        ax=None,
+        *,
+        kind="biplot",
+        show_circle=None,
+        legend=True,
+        point_kw=None,
+        arrow_kw=None,
+    ):
+        """Draw points and arrows.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes or None, default=None
+            Where to draw. ``None`` for a new figure.
+        kind : {"biplot", "scores", "loadings"}, default="biplot"
+            Rows and variables, rows alone, or variables alone in their circle.
+        show_circle : bool or None, default=None
+            Whether to draw the correlation circle; None: with ``kind="loadings"``.
+        legend : bool, default=True
+            Whether to say what the colours of the classes are, or the values.
+        point_kw : dict or None, default=None
+            Parameters of matplotlib's ``scatter``.
+        arrow_kw : dict or None, default=None
+            Parameters of matplotlib's arrows, ``FancyArrowPatch``.
+
+        Returns
+        -------
+        BiplotDisplay
+            The display itself, with the drawing in ``ax_``.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If ``kind`` is none of its options, or there are no scores to draw.
+        """
+        if kind not in KINDS:
+            raise ValueError(f"kind must be one of {list(KINDS)}, got {kind!r}.")
+        if kind != "loadings" and self._scores is None:
+            raise ValueError(
+                f"kind={kind!r} needs scores: give from_estimator the rows X, or use "
+                "kind='loadings'."
+            )
+        self.ax_ = ax = make_axes(ax, size=(7.0, 7.0))
+        self.figure_ = ax.figure
+        self.points_, self.arrows_, self.names_ = [], [], []
+        self.circle_, self.arrow_scale_ = None, 1.0
+        ax.axhline(0, color=CIRCLE_COLOR, linewidth=0.6, zorder=1)
+        ax.axvline(0, color=CIRCLE_COLOR, linewidth=0.6, zorder=1)
+        if kind != "loadings":
+            self._draw_points(legend, point_kw or {})
+        if kind != "scores":
+            self._draw_arrows(kind, arrow_kw or {})
+            if show_circle or (show_circle is None and kind == "loadings"):
+                self._draw_circle()
+        ax.set_aspect("equal", adjustable="datalim")
+        self._make_room_for_names()
+        _spread_names(self.names_)
+        for number, name in enumerate("xy"):
+            getattr(ax, f"set_{name}label")(self._describe_component(number))
+        return self
+
+    # ---------------------------------------------------------------------- parts
+    def _draw_points(self, legend, point_kw):
+        """Draw the rows, one colour for each class or a scale of values."""
+        x, y = self._scores.T
+        style = {"s": 18, "alpha": 0.75, "linewidth": 0, "zorder": 2} | point_kw
+        labels = None if self.labels is None else np.asarray(self.labels)
+        if labels is None:
+            style = {"color": CLASS_COLORS[0]} | style
+            self.points_.append(self.ax_.scatter(x, y, **style))
+            return
+        classes = np.unique(labels)
+        if labels.dtype.kind == "f" or len(classes) > len(CLASS_COLORS):
+            is_number = labels.dtype.kind in "biuf"
+            values = labels if is_number else np.searchsorted(classes, labels)
+            style = {"c": values.astype(float), "cmap": "viridis"} | style
+            self.points_.append(self.ax_.scatter(x, y, **style))
+            if legend and is_number:
+                self.figure_.colorbar(self.points_[0], ax=self.ax_, shrink=0.7)
+            return
+        for color, label in zip(CLASS_COLORS, classes, strict=False):
+            rows = labels == label
+            options = {"color": color, "label": str(label)} | style
+            self.points_.append(self.ax_.scatter(x[rows], y[rows], **options))
+        if legend:
+            self.ax_.legend(fontsize="small")
+
+    def _draw_arrows(self, kind, arrow_kw):
+        """Draw the variables; those without a correlation are left out."""
+        loadings = self._loadings
+        if kind == "biplot":
+            longest = np.nanmax(np.hypot(*loadings.T), initial=0.0)
+            extent = np.hypot(*self._scores.T).max()
+            if longest > 0 and extent > 0:
+                self.arrow_scale_ = float(ARROW_REACH * extent / longest)
+        style = {"arrowstyle": "-|>", "color": ARROW_COLOR, "linewidth": 1.2}
+        style |= {"shrinkA": 0, "shrinkB": 0, "mutation_scale": 10} | arrow_kw
+        tips = loadings * self.arrow_scale_
+        for number, tip in enumerate(tips):
+            if not np.isfinite(tip).all():
+                continue
+            arrow = self.ax_.annotate(
+                "", xy=tip, xytext=(0, 0), arrowprops=style, zorder=3
+            )
+            self.arrows_.append(arrow)
+            if len(tips) <= MOST_NAMES:
+                self.names_.append(self._write_name(number, tip))
+        # Arrows are no data to matplotlib, which has to be told how far they reach.
+        reach = tips[np.isfinite(tips).all(axis=1)]
+        self.ax_.update_datalim(np.vstack((1.2 * reach, [[0.0, 0.0]])))
+        self.ax_.autoscale_view()
+
+    def _write_name(self, number, tip):
+        from matplotlib.patheffects import withStroke
+
+        names = self.feature_names
+        name = f"x{number}" if names is None else str(names[number])
+        return self.ax_.annotate(
+            name,
+            in_layout=False,
+            xy=tip,
+            xytext=4.0 * np.sign(tip),
+            textcoords="offset points",
+            ha="left" if tip[0] >= 0 else "right",
+            va="bottom" if tip[1] >= 0 else "top",
+            fontsize="small",
+            color=ARROW_COLOR,
+            zorder=4,
+            path_effects=[withStroke(linewidth=2.0, foreground="white")],
+        )
+
+    def _make_room_for_names(self):
+        """Widen the limits by what names reach beyond them."""
+        self.ax_.apply_aspect()
+        if self.names_:
+            # Once only: wider limits make names, which keep their size, reach farther.
+            to_data = self.ax_.transData.inverted()
+            corners = [_find_box(name).corners() for name in self.names_]
+            self.ax_.update_datalim(to_data.transform(np.concatenate(corners)))
+            self.ax_.autoscale_view()
+            self.ax_.apply_aspect()
+
+    def _draw_circle(self):
+        from matplotlib.patches import Circle
+
+        radius = self.arrow_scale_
+        self.circle_ = Circle(
+            (0, 0), radius, fill=False, color=CIRCLE_COLOR, linewidth=1.0, zorder=1
+        )
+        self.ax_.add_patch(self.circle_)
+        reach = 1.05 * radius
+        self.ax_.update_datalim([(-reach, -reach), (reach, reach)])
+        self.ax_.autoscale_view()
+
+    def _describe_component(self, number):
+        text = f"component {self.components[number] + 1}"
+        if self.ratios is None:
+            return text
+        return f"{text} ({float(self.ratios[number]):.1%})"
+
+
+def _spread_names(names):
+    """Move names up that would stand on others, side by side of the picture."""
+    for side in ("left", "right"):
+        rows = [name for name in names if name.get_ha() == side]
+        rows.sort(key=lambda name: name.xy[1])
+        for number, name in enumerate(rows):
+            box = _find_box(name)
+            for other in rows[:number]:
+                below = _find_box(other)
+                if box.overlaps(below):
+                    x, y = name.get_position()
+                    dots = below.y1 - box.y0 + 1.0
+                    name.set_position((x, y + dots * 72.0 / name.figure.dpi))
+                    box = _find_box(name)
+
+
+def _find_box(name):
+    return name.get_window_extent(name.figure.canvas.get_renderer())
+
+
+def _read_pairs(name, pairs):
+    pairs = np.asarray(pairs, dtype=np.float64)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or len(pairs) == 0:
+        raise ValueError(
+            f"{name} must have two columns, one for each component, and a row; got "
+            f"shape {pairs.shape}."
+        )
+    return pairs
+
+
+def _check_components(components, n_components):
+    """Check the numbers of two components, and make them a list."""
+    pair = [int(number) for number in components]
+    if len(pair) != 2 or not all(0 <= number < n_components for number in pair):
+        raise ValueError(
+            f"components must be two numbers from 0 to {n_components - 1}; got "
+            f"{components!r}, and the estimator has {n_components} of them."
+        )
+    return pair

@@ -1,0 +1,246 @@
+"""Eigenvalues of principal components and what they contribute, as a Display."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_textbook.decomposition import PCA
+from sklearn_textbook.inspection._axes import make_axes
+
+#: Blue, orange and grey of Okabe and Ito, told apart by every colour vision.
+KEPT_COLOR = "#0072B2"
+CUMULATIVE_COLOR = "#D55E00"
+LEFT_OUT_COLOR = "#B8BDC2"
+#: So many components have a tick each.
+MOST_TICKS = 15
+
+
+class ScreeDisplay:
+    r"""Eigenvalues of principal components, contributions and their sums (碎石图).
+
+    Bars are the eigenvalues :math:`\lambda_k`, dark those of the components that are
+    kept; the scale at the right has their contributions (方差贡献率)
+    :math:`\eta_k = \lambda_k / \sum_i \lambda_i`, which the line sums up
+    (累计方差贡献率).
+
+    Make one with :meth:`from_estimator`, which draws it at once; call :meth:`plot` to
+    draw it again, elsewhere or in another way.
+
+    Parameters
+    ----------
+    eigenvalues : array-like of shape (n_eigenvalues,)
+        Variances of the components, the largest first.
+    total_variance : float or None, default=None
+        Sum of all eigenvalues, also of those that are not there; None: of these.
+    n_components : int or None, default=None
+        How many components are kept; None: all.
+
+    Attributes
+    ----------
+    ratios_ : ndarray of shape (n_eigenvalues,)
+        Contributions.
+    cumulative_ : ndarray of shape (n_eigenvalues,)
+        Their sums.
+    ax_ : matplotlib.axes.Axes
+        The axes of the last drawing.
+    figure_ : matplotlib.figure.Figure
+        Their figure.
+    right_ax_ : matplotlib.axes.Axes
+        The axes of the scale at the right.
+    bars_ : matplotlib.container.BarContainer
+        The eigenvalues.
+    line_ : matplotlib.lines.Line2D
+        The cumulative contribution.
+    threshold_line_ : matplotlib.lines.Line2D or None
+        The threshold.
+
+    Raises
+    ------
+    ValueError
+        If the eigenvalues are not finite, not in falling order, negative or all 0, if
+        they sum to more than ``total_variance``, or if there are fewer than
+        ``n_components``.
+
+    See Also
+    --------
+    sklearn_textbook.decomposition.PCA : The components.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.datasets import load_pca_correlation_example
+    >>> from sklearn_textbook.decomposition import PCA
+    >>> from sklearn_textbook.inspection import ScreeDisplay
+    >>> R = load_pca_correlation_example().data
+    >>> pca = PCA(n_components=0.75).fit_covariance(R)
+    >>> display = ScreeDisplay.from_estimator(pca)
+    >>> display.cumulative_.round(3).tolist()
+    [0.543, 0.76, 0.902, 1.0]
+    """
+
+    def __init__(self, eigenvalues, *, total_variance=None, n_components=None):
+        self.eigenvalues = eigenvalues
+        self.total_variance = total_variance
+        self.n_components = n_components
+        values = _read_eigenvalues(eigenvalues)
+        total = values.sum() if total_variance is None else float(total_variance)
+        if not values.sum() <= total * (1 + 1e-6):
+            raise ValueError(
+                f"eigenvalues sum to {values.sum():g}, which is more than "
+                f"total_variance={total_variance!r}."
+            )
+        if n_components is not None and not 0 <= n_components <= len(values):
+            raise ValueError(
+                f"n_components must be from 0 to {len(values)}, the number of "
+                f"eigenvalues, or None; got {n_components!r}."
+            )
+        self._values = values
+        self.ratios_ = values / total
+        self.cumulative_ = np.cumsum(self.ratios_)
+
+    @classmethod
+    def from_estimator(cls, estimator, *, ax=None, **kwargs):
+        """Draw the eigenvalues of fitted principal components.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted :class:`~sklearn_textbook.decomposition.PCA`, or one of
+            scikit-learn, of which only the kept components are known.
+        ax : matplotlib.axes.Axes or None, default=None
+            Where to draw. ``None`` for a new figure.
+        **kwargs : dict
+            Other parameters of :meth:`plot`.
+
+        Returns
+        -------
+        ScreeDisplay
+            The display, with the drawing in ``ax_``.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If it has no ``explained_variance_``, or keeps no component.
+        """
+        check_is_fitted(estimator)
+        kept = getattr(estimator, "explained_variance_", None)
+        if kept is None or len(kept) == 0:
+            raise ValueError(
+                f"{type(estimator).__name__} has no component with an "
+                "explained_variance_: it must be a fitted PCA that keeps one or more."
+            )
+        total = float(kept[0]) / float(estimator.explained_variance_ratio_[0])
+        eigenvalues = getattr(estimator, "eigenvalues_", kept)
+        # What rounding took from the total in single precision is given back.
+        total = max(total, float(np.sum(eigenvalues, dtype=np.float64)))
+        display = cls(eigenvalues, total_variance=total, n_components=len(kept))
+        return display.plot(ax=ax, **kwargs)
+
+    @classmethod
+    def from_data(cls, X, *, standardize=False, sample_weight=None, ax=None, **kwargs):
+        """Draw the eigenvalues of the covariance or correlation matrix of rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        standardize : bool, default=False
+            Whether to take the correlation matrix.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Weights of the rows.
+        ax : matplotlib.axes.Axes or None, default=None
+            Where to draw. ``None`` for a new figure.
+        **kwargs : dict
+            Other parameters of :meth:`plot`.
+
+        Returns
+        -------
+        ScreeDisplay
+            The display, with the drawing in ``ax_``.
+        """
+        pca = PCA(standardize=standardize).fit(X, sample_weight=sample_weight)
+        return cls.from_estimator(pca, ax=ax, **kwargs)
+
+    def plot(self, ax=None, *, threshold=None, bar_kw=None, line_kw=None):
+        """Draw the eigenvalues.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes or None, default=None
+            Where to draw. ``None`` for a new figure.
+        threshold : float or None, default=None
+            A cumulative contribution to mark, from 0 to 1; the book advises 0.7 to 0.8.
+        bar_kw : dict or None, default=None
+            Parameters of matplotlib's ``bar``.
+        line_kw : dict or None, default=None
+            Parameters of matplotlib's ``plot`` for the cumulative contribution.
+
+        Returns
+        -------
+        ScreeDisplay
+            The display itself, with the drawing in ``ax_``.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If ``threshold`` is not from 0 to 1.
+        """
+        if threshold is not None and not 0 <= threshold <= 1:
+            raise ValueError(
+                f"threshold must be from 0 to 1 or None; got {threshold!r}."
+            )
+        self.ax_ = ax = make_axes(ax)
+        self.figure_ = ax.figure
+        numbers = np.arange(1, len(self._values) + 1)
+        n_kept = len(numbers) if self.n_components is None else self.n_components
+        colors = [KEPT_COLOR if k <= n_kept else LEFT_OUT_COLOR for k in numbers]
+        style = {"color": colors, "width": 0.7} | (bar_kw or {})
+        self.bars_ = ax.bar(numbers, self._values, **style)
+        self.right_ax_ = right = ax.twinx()
+        style = {"color": CUMULATIVE_COLOR, "linewidth": 1.6} | (line_kw or {})
+        if len(numbers) <= MOST_TICKS:
+            style = {"marker": "o", "markersize": 4} | style
+            ax.set_xticks(numbers)
+        else:
+            ax.xaxis.get_major_locator().set_params(integer=True)
+        (self.line_,) = right.plot(numbers, self.cumulative_, **style)
+        self.threshold_line_ = None
+        if threshold is not None:
+            self.threshold_line_ = right.axhline(
+                threshold, color=CUMULATIVE_COLOR, linestyle=":", linewidth=1.0
+            )
+        # Both scales begin at 0 and end at the whole, so that bars show contributions.
+        top = 1.05
+        ax.set_ylim(0, top * self._values[0] / self.ratios_[0])
+        right.set_ylim(0, top)
+        right.set_yticks(np.linspace(0, 1, 6))
+        right.yaxis.set_major_formatter("{x:.0%}")
+        ax.set_xlim(0.4, len(numbers) + 0.6)
+        ax.set_xlabel("component")
+        ax.set_ylabel(r"eigenvalue $\lambda_k$")
+        right.set_ylabel("cumulative contribution", color=CUMULATIVE_COLOR)
+        ax.figure.sca(ax)
+        return self
+
+
+def _read_eigenvalues(eigenvalues):
+    """Check eigenvalues, and make them an array."""
+    values = np.asarray(eigenvalues, dtype=np.float64)
+    if values.ndim != 1 or len(values) == 0:
+        raise ValueError(
+            f"eigenvalues must be 1D, with one or more; got shape {values.shape}."
+        )
+    if not np.isfinite(values).all() or (values < 0).any() or values[0] == 0:
+        raise ValueError(
+            "eigenvalues must be finite, not negative and not all 0; got "
+            f"{values.tolist()}."
+        )
+    if (np.diff(values) > 1e-6 * values[0]).any():
+        raise ValueError(
+            f"eigenvalues must be in falling order; got {values.tolist()}."
+        )
+    return values

@@ -1,0 +1,233 @@
+"""The scree plot and the biplot."""
+
+import sys
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import sklearn.decomposition
+from sklearn.datasets import load_iris, load_wine
+from sklearn.exceptions import NotFittedError
+
+from sklearn_textbook.datasets import load_pca_correlation_example
+from sklearn_textbook.decomposition import PCA
+from sklearn_textbook.inspection import BiplotDisplay, ScreeDisplay
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def wine():
+    return load_wine(as_frame=True)
+
+
+@pytest.fixture(scope="module")
+def pca(wine):
+    return PCA(n_components=3, standardize=True).fit(wine.data)
+
+
+# ---------------------------------------------------------------------------- scree
+def test_scree_of_an_estimator(pca):
+    display = ScreeDisplay.from_estimator(pca, threshold=0.8)
+    heights = [bar.get_height() for bar in display.bars_]
+    np.testing.assert_allclose(heights, pca.eigenvalues_)
+    colors = [bar.get_facecolor() for bar in display.bars_]
+    assert len(set(colors[:3])) == len(set(colors[3:])) == 1
+    assert colors[0] != colors[3]
+    np.testing.assert_allclose(
+        display.line_.get_ydata(), np.cumsum(pca.eigenvalues_) / 13
+    )
+    assert display.threshold_line_.get_ydata()[0] == 0.8
+    # A bar ends at its contribution on the scale at the right.
+    left, right = display.ax_.get_ylim(), display.right_ax_.get_ylim()
+    assert left[1] / right[1] == pytest.approx(13.0)
+    assert (left[0], right[0]) == (0, 0)
+    assert display.figure_ is display.ax_.figure
+
+
+def test_scree_of_data_is_that_of_the_estimator(wine, pca):
+    display = ScreeDisplay.from_data(wine.data, standardize=True)
+    np.testing.assert_allclose(display.ratios_ * 13, pca.eigenvalues_)
+    assert display.threshold_line_ is None
+    weights = np.arange(178) % 2
+    weighted = ScreeDisplay.from_data(wine.data, sample_weight=weights)
+    expected = PCA().fit(wine.data[weights > 0]).explained_variance_ratio_
+    np.testing.assert_allclose(weighted.ratios_, expected)
+
+
+def test_scree_of_scikit_learn_and_of_a_truncated_fit(wine):
+    """The total is that of all eigenvalues, although only the first are known."""
+    stock = sklearn.decomposition.PCA(2).fit(wine.data)
+    ours = PCA(2, svd_solver="arpack", random_state=0).fit(wine.data)
+    for estimator in (stock, ours):
+        display = ScreeDisplay.from_estimator(estimator)
+        assert len(display.bars_) == 2
+        np.testing.assert_allclose(display.ratios_, stock.explained_variance_ratio_)
+
+
+def test_scree_on_given_axes_and_with_many_components():
+    _, ax = plt.subplots()
+    display = ScreeDisplay(np.linspace(5, 0, 40), n_components=7)
+    assert (
+        display.plot(ax, bar_kw={"width": 1.0}, line_kw={"linestyle": ":"}) is display
+    )
+    assert display.ax_ is ax
+    assert display.line_.get_linestyle() == ":"
+    assert display.line_.get_marker() in ("None", None, "")
+    assert display.bars_[0].get_width() == 1.0
+    display.plot()
+    assert display.ax_ is not ax
+
+
+@pytest.mark.parametrize(
+    ("eigenvalues", "options", "message"),
+    [
+        ([], {}, "1D, with one or more"),
+        ([[1.0]], {}, "1D, with one or more"),
+        ([1.0, 2.0], {}, "falling order"),
+        ([1.0, -1.0], {}, "not negative"),
+        ([np.nan], {}, "finite"),
+        ([0.0], {}, "not all 0"),
+        ([2.0, 1.0], {"total_variance": 2.0}, "more than total_variance=2.0"),
+        ([2.0, 1.0], {"n_components": 3}, "n_components must be from 0 to 2"),
+    ],
+)
+def test_wrong_eigenvalues(eigenvalues, options, message):
+    with pytest.raises(ValueError, match=message):
+        ScreeDisplay(eigenvalues, **options)
+
+
+def test_wrong_scree(pca):
+    with pytest.raises(NotFittedError):
+        ScreeDisplay.from_estimator(PCA())
+    with pytest.raises(ValueError, match="has no component"):
+        ScreeDisplay.from_estimator(sklearn.preprocessing.StandardScaler().fit([[1.0]]))
+    with pytest.raises(ValueError, match="threshold must be from 0 to 1"):
+        ScreeDisplay.from_estimator(pca, threshold=80)
+
+
+# --------------------------------------------------------------------------- biplot
+def test_biplot(wine, pca):
+    labels = wine.target_names[wine.target]
+    display = BiplotDisplay.from_estimator(pca, wine.data, labels=labels)
+    points = np.concatenate([part.get_offsets() for part in display.points_])
+    np.testing.assert_allclose(points.var(axis=0, ddof=1), 1.0)
+    np.testing.assert_allclose(
+        display.points_[0].get_offsets(),
+        pca.transform(wine.data)[labels == "class_0", :2]
+        / np.sqrt(pca.explained_variance_[:2]),
+    )
+    tips = np.array([arrow.xy for arrow in display.arrows_])
+    np.testing.assert_allclose(tips, display.arrow_scale_ * pca.loadings_[:, :2])
+    assert [name.get_text() for name in display.names_] == list(wine.data.columns)
+    legend = display.ax_.get_legend().get_texts()
+    assert [text.get_text() for text in legend] == ["class_0", "class_1", "class_2"]
+    assert display.circle_ is None
+    assert display.ax_.get_ylabel() == "component 2 (19.2%)"
+    # All that was drawn is in the picture.
+    for drawn in (points, tips):
+        inside = display.ax_.transAxes.inverted().transform(
+            display.ax_.transData.transform(drawn)
+        )
+        assert ((inside >= 0) & (inside <= 1)).all()
+
+
+def test_inner_products_are_the_rows(wine):
+    """With all variance in two components, the biplot tells every value."""
+    X = wine.data.to_numpy()[:, :2]
+    pca = PCA(standardize=True).fit(X)
+    display = BiplotDisplay.from_estimator(pca, X)
+    tips = np.array([arrow.xy for arrow in display.arrows_]) / display.arrow_scale_
+    points = np.asarray(display.points_[0].get_offsets())
+    np.testing.assert_allclose(points @ tips.T, (X - pca.mean_) / pca.scale_)
+
+
+def test_whitened_scores_are_drawn_alike(wine, pca):
+    white = PCA(3, standardize=True, whiten=True).fit(wine.data)
+    one = BiplotDisplay.from_estimator(pca, wine.data, components=(2, 0))
+    other = BiplotDisplay.from_estimator(white, wine.data, components=(2, 0))
+    np.testing.assert_allclose(
+        one.points_[0].get_offsets(), other.points_[0].get_offsets(), atol=1e-10
+    )
+    assert one.ax_.get_xlabel().startswith("component 3 (")
+
+
+def test_circle_of_a_correlation_matrix():
+    R = load_pca_correlation_example(language="en", as_frame=True).data
+    display = BiplotDisplay.from_estimator(PCA(2).fit_covariance(R))
+    assert display.circle_.get_radius() == display.arrow_scale_ == 1.0
+    assert len(display.arrows_) == 4
+    assert display.points_ == []
+    assert display.names_[3].get_text() == "physics"
+    # Names of neighbouring arrows do not stand on each other.
+    renderer = display.figure_.canvas.get_renderer()
+    boxes = [name.get_window_extent(renderer) for name in display.names_]
+    assert not any(
+        one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[:i]
+    )
+
+
+def test_scores_alone_and_values_as_colours(wine, pca):
+    _, ax = plt.subplots()
+    display = BiplotDisplay.from_estimator(
+        pca,
+        wine.data,
+        labels=wine.data["alcohol"],
+        kind="scores",
+        ax=ax,
+        point_kw={"s": 5},
+    )
+    assert display.ax_ is ax
+    assert display.arrows_ == []
+    np.testing.assert_allclose(display.points_[0].get_array(), wine.data["alcohol"])
+    assert len(display.figure_.axes) == 2  # the other one is the scale of colours
+    display.plot(legend=False)
+    assert len(display.figure_.axes) == 1
+    display.plot(show_circle=True, arrow_kw={"linewidth": 3.0})
+    assert display.circle_.get_radius() == display.arrow_scale_
+    assert display.arrows_[0].arrow_patch.get_linewidth() == 3.0
+
+
+def test_constant_variables_have_no_arrow():
+    X = load_iris().data.copy()
+    X[:, 2] = 1.0
+    display = BiplotDisplay.from_estimator(PCA(2).fit(X), X)
+    assert [name.get_text() for name in display.names_] == ["x0", "x1", "x3"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"components": (0, 3)}, "two numbers from 0 to 2"),
+        ({"components": (0,)}, "two numbers from 0 to 2"),
+        ({"labels": [0, 1]}, "labels has 2 entries, but there are 178 rows"),
+        ({"feature_names": ["a"]}, "feature_names has 1 entries, but loadings has 13"),
+        ({"kind": "circle"}, "kind must be one of"),
+    ],
+)
+def test_wrong_biplot(wine, pca, options, message):
+    with pytest.raises(ValueError, match=message):
+        BiplotDisplay.from_estimator(pca, wine.data, **options)
+
+
+def test_biplot_needs_loadings_and_scores(wine, pca):
+    with pytest.raises(NotFittedError):
+        BiplotDisplay.from_estimator(PCA(), wine.data)
+    stock = sklearn.decomposition.PCA(2).fit(wine.data)
+    with pytest.raises(ValueError, match="PCA has no loadings_"):
+        BiplotDisplay.from_estimator(stock, wine.data)
+    with pytest.raises(ValueError, match="kind='biplot' needs scores"):
+        BiplotDisplay.from_estimator(pca, kind="biplot")
+    with pytest.raises(ValueError, match="two columns"):
+        BiplotDisplay(None, [[1.0]])
+
+
+def test_without_matplotlib(pca, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for draw in (ScreeDisplay.from_estimator, BiplotDisplay.from_estimator):
+        with pytest.raises(ImportError, match="pip install"):
+            draw(pca)
