@@ -282,18 +282,7 @@ class LinearDiscriminantAnalysis(
         self._set_scores(solution, centre, units, dtype)
         self._set_scatter(table, solution, units)
         self._set_covariance(table, solution, units)
-        self._n_features_out = n_directions
-        if solution.directions is not None:
-            ratio = np.zeros(n_directions)
-            if solution.total > 0.0:
-                values = solution.eigenvalues[:n_directions]
-                ratio[: len(values)] = values / solution.total
-            self.explained_variance_ratio_ = ratio.astype(dtype)
-            self.eigenvalues_ = solution.eigenvalues.astype(dtype)
-            scalings = solution.directions / units[:, np.newaxis]
-            self.scalings_ = scalings.astype(dtype)
-            self._n_features_out = min(n_directions, scalings.shape[1])
-            self.projected_means_ = self._project(self.means_)
+        self._set_directions(solution, n_directions, units, dtype)
         return self
 
     def transform(self, X):
@@ -337,7 +326,8 @@ class LinearDiscriminantAnalysis(
         means = self.means_.astype(np.float64)
         share = self.class_count_ / self.class_count_.sum()
         offsets = np.sqrt(self.class_count_)[:, np.newaxis] * (means - share @ means)
-        return offsets.T @ offsets
+        with np.errstate(over="ignore"):
+            return offsets.T @ offsets
 
     @property
     def total_scatter_(self):
@@ -455,26 +445,56 @@ class LinearDiscriminantAnalysis(
         self.coef_ = (coef / units).astype(dtype)
         self.intercept_ = intercept.astype(dtype)
 
+    def _set_directions(self, solution, n_directions, units, dtype):
+        """Set what ``transform`` needs, if the solver has found directions."""
+        self._n_features_out = n_directions
+        if solution.directions is None:
+            self._forget("scalings_", "eigenvalues_", "projected_means_")
+            self._forget("explained_variance_ratio_")
+            return
+        ratio = np.zeros(n_directions)
+        if solution.total > 0.0:
+            values = solution.eigenvalues[:n_directions]
+            ratio[: len(values)] = values / solution.total
+        self.explained_variance_ratio_ = ratio.astype(dtype)
+        self.eigenvalues_ = solution.eigenvalues.astype(dtype)
+        self.scalings_ = (solution.directions / units[:, np.newaxis]).astype(dtype)
+        self._n_features_out = min(n_directions, self.scalings_.shape[1])
+        self.projected_means_ = self._project(self.means_)
+
     def _set_scatter(self, table, solution, units):
         """Set ``within_scatter_``, if it is there or wanted."""
-        vars(self).pop("within_scatter_", None)
+        self._forget("within_scatter_")
         scatter = solution.scatter
         if scatter is None and self.store_covariance:
             _, scatter = table.compute_scatter()
         if scatter is not None:
-            square = np.outer(units, units)
-            self.within_scatter_ = scatter * square * self.class_count_.sum()
+            total = self.class_count_.sum()
+            self.within_scatter_ = _restore_units(scatter * total, units)
 
     def _set_covariance(self, table, solution, units):
         """Set ``covariance_``, if it is there or wanted."""
-        vars(self).pop("covariance_", None)
+        self._forget("covariance_")
         covariance = solution.covariance
         if covariance is None and self.store_covariance:
             priors = self.priors_.astype(np.float64)
             covariance = estimate_within(table, priors, None, None)
         if covariance is not None:
-            self.covariance_ = covariance * np.outer(units, units)
+            self.covariance_ = _restore_units(covariance, units)
+
+    def _forget(self, *names):
+        """Drop attributes of an earlier fit."""
+        for name in names:
+            vars(self).pop(name, None)
 
     def _project(self, X):
         centred = X - self.xbar_ if self.solver == "svd" else X
         return centred @ self.scalings_[:, : self._n_features_out]
+
+
+def _restore_units(matrix, units):
+    """Products of columns in their own units; infinite where too large for a float."""
+    if (units == 1.0).all():
+        return matrix
+    with np.errstate(over="ignore"):
+        return matrix * units * units[:, np.newaxis]

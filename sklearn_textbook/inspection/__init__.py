@@ -1,6 +1,7 @@
 """Displays: what is better looked at, after scikit-learn's Display convention."""
 
+from sklearn_textbook.inspection.discriminant_display import DiscriminantDisplay
 from sklearn_textbook.inspection.pruning_path_display import PruningPathDisplay
 from sklearn_textbook.inspection.tree_display import TreeDisplay
 
-__all__ = ["PruningPathDisplay", "TreeDisplay"]
+__all__ = ["DiscriminantDisplay", "PruningPathDisplay", "TreeDisplay"]
