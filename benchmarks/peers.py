@@ -11,6 +11,12 @@ from typing import Protocol
 import numpy as np
 
 from benchmarks.c50 import C50Tree
+from benchmarks.discriminants import (
+    ScikitLearnDiscriminant,
+    count_directions,
+    limit_threads,
+    make_own_discriminant,
+)
 from benchmarks.forests import (
     IntelForest,
     ScikitLearnForest,
@@ -27,6 +33,7 @@ from benchmarks.tasks import (
     CART,
     CART_ALPHA,
     CLASSIFICATION,
+    DISCRIMINANT,
     EXTRA_TREES,
     FOREST,
     FORESTS,
@@ -135,11 +142,20 @@ class OwnTree(_LikeScikitLearn):
 
     name = "sklearn_textbook"
     package = "sklearn-textbook"
-    algorithms = (CART, CART_ALPHA, ID3, C45, GAIN_RATIO, FOREST, EXTRA_TREES)
+    algorithms = (
+        *(CART, CART_ALPHA, ID3, C45, GAIN_RATIO, FOREST, EXTRA_TREES),
+        DISCRIMINANT,
+    )
     is_threaded = True
 
     def refusal(self, task):
         return None
+
+    def make_fit(self, task, n_threads, max_depth=None):
+        if task.algorithm != DISCRIMINANT:
+            return super().make_fit(task, n_threads, max_depth)
+        estimator = make_own_discriminant()
+        return limit_threads(lambda: estimator.fit(task.X, task.y), n_threads)
 
     def make_estimator(self, task, n_threads, max_depth):
         from sklearn_textbook import tree
@@ -162,6 +178,8 @@ class OwnTree(_LikeScikitLearn):
 
     def count_leaves(self, model):
         """Empty ones too, of levels without rows in a node; of forests the mean."""
+        if hasattr(model, "scalings_"):
+            return count_directions(model)
         if hasattr(model, "estimators_"):
             return count_mean_leaves(model)
         if model.tree_.is_binary:
@@ -169,7 +187,7 @@ class OwnTree(_LikeScikitLearn):
         return int(model.get_n_leaves())
 
     def count_nodes(self, model):
-        if hasattr(model, "estimators_"):
+        if not hasattr(model, "tree_"):
             return None
         return int(model.tree_.node_count)
 
@@ -320,6 +338,7 @@ PEERS: dict[str, Peer] = {
         YdfForest(),
         IntelForest(),
         RangerForest(),
+        ScikitLearnDiscriminant(),
     )
 }
 

@@ -18,6 +18,8 @@ CART_ALPHA = "cart-alpha"
 #: Forests of such binary trees, over bootstrap samples or with drawn thresholds.
 FOREST, EXTRA_TREES = "forest", "extra-trees"
 FORESTS = (FOREST, EXTRA_TREES)
+#: No trees at all, but linear discriminant analysis.
+DISCRIMINANT = "discriminant"
 
 
 @dataclass(frozen=True, eq=False)
