@@ -6,6 +6,7 @@ The books are 李航《统计学习方法》 and 周志华《机器学习》. Wh
     datasets    the books' tables, and a generator of mixed tables
     criteria    entropy, information gain, gain ratio, Gini index as plain functions
     tree        ID3, C4.5 and its rulesets, CART; pruning; text, rules, plot of a tree
+    discriminant_analysis   linear discriminants: projection and classification
     cli         the command ``sklearn-textbook``: fit, predict, show
 
 The way of the data through ``tree``, one folder per station::
@@ -18,15 +19,15 @@ The way of the data through ``tree``, one folder per station::
       rules, text, plot     <-- explain --+
       JSON                  <-- exchange -+
 
-Every estimator takes numpy arrays, pandas, polars and pyarrow tables and scipy's
-sparse matrices, and passes scikit-learn's own checks.
+Every estimator takes numpy arrays, pandas, polars and pyarrow tables, those made of
+trees scipy's sparse matrices, too, and passes scikit-learn's own checks.
 """
 
 import importlib
 
 __version__ = "0.1.0.dev0"
 
-_SUBMODULES = ("criteria", "datasets", "io", "tree")
+_SUBMODULES = ("criteria", "datasets", "discriminant_analysis", "io", "tree")
 
 __all__ = [*_SUBMODULES, "__version__"]
 

@@ -32,6 +32,8 @@ MODELS = [
     f"{PACKAGE}.{room}"
     for room in ("ensemble", "linear_model", "decomposition", "discriminant_analysis")
 ]
+# Made of no tree and of no other model.
+ALONE = [f"{PACKAGE}.discriminant_analysis"]
 TOP = [f"{PACKAGE}.{room}" for room in ("datasets", "io", "inspection", "cli")]
 # Growing and asking many trees: what ensembles see of trees beside the estimators.
 MEMBERS = f"{PACKAGE}.tree.members"
@@ -142,6 +144,8 @@ def may_import(room, other, names):
         return other in [*TREE_ROOMS, *RECIPE_BASES, MADE_OF.get(room)]
     if room == face:
         return other in TREE_ROOMS or is_recipe(other)
+    if room in ALONE:
+        return False
     if room in MODELS:
         shapes = other in TREE_ROOMS and bool(names) and set(names) <= TREE_SHAPES
         return other in (face, MEMBERS) or shapes or other in MODELS
@@ -299,6 +303,9 @@ def test_kernels_do_not_know_scikit_learn(path):
         ("ensemble", "tree.grow", ["grow_tree"], False),
         ("ensemble", "tree.grow", [], False),
         ("ensemble", "tree.cart", ["CARTClassifier"], False),
+        ("discriminant_analysis", "_contract", [], True),
+        ("discriminant_analysis", "tree", ["CARTClassifier"], False),
+        ("discriminant_analysis", "ensemble", [], False),
         ("tree.explain", "inspection", [], False),
         ("tree.encode", "io", [], False),
         ("tree.cart", "datasets", [], False),

@@ -167,11 +167,9 @@ def _whiten_wide(table, rows, tol):
         return _use_basis(np.empty((0, 0)), "nothing")
     products = blas.dsyrk(1.0, rows.T, trans=1)
     products = np.triu(products) + np.triu(products, 1).T
-    n_free = table.n_rows - table.n_classes
-    filled = products + _project_on_means(table) * (np.trace(products) / n_free)
-    factor = _factorise(filled, tol)
+    factor = _factorise(_fill_up(products, table), tol)
     if factor is not None:
-        rank, way = n_free, "cholesky of rows"
+        rank, way = table.n_rows - table.n_classes, "cholesky of rows"
 
         def solve(right):
             return lapack.dpotrs(factor, right)[0]
@@ -217,12 +215,19 @@ def _use_basis(basis, way):
     }
 
 
-def _project_on_means(table):
-    """Find the projector on what centred rows have lost: root shares by class."""
+def _fill_up(products, table):
+    """Give the eigenvalues that centring has made 0 the mean of the others.
+
+    Their vectors are the roots of the rows' shares of a class, one for each class.
+    """
+    filled = products.copy()
+    level = np.trace(products) / (table.n_rows - table.n_classes)
     share = np.ones(table.n_rows) if table.weight is None else table.weight
     root = np.sqrt(share / table.class_weight[table.codes])
-    is_same = table.codes[:, np.newaxis] == table.codes
-    return np.outer(root, root) * is_same
+    for number in range(table.n_classes):
+        rows = np.flatnonzero(table.codes == number)
+        filled[np.ix_(rows, rows)] += level * np.outer(root[rows], root[rows])
+    return filled
 
 
 def _factorise(matrix, tol):
