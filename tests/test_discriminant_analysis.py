@@ -414,6 +414,7 @@ def test_prior_of_zero_is_never_predicted():
         ({"solver": "lsqr", "shrinkage": 1.5}, "'shrinkage' .* got 1.5"),
         ({"solver": "lsqr", "shrinkage": "some"}, "'shrinkage' .* got 'some'"),
         ({"tol": -1.0}, "'tol'"),
+        ({"tol": 9.0}, "tol=9.0 leaves out every direction"),
         ({"n_components": 0}, "'n_components'"),
         ({"n_components": 3}, r"cannot be larger than .* = 2, .* got 3"),
         ({"store_covariance": 1}, "'store_covariance'"),

@@ -69,11 +69,16 @@ def solve_svd(table, priors, tol):
     Raises
     ------
     ValueError
-        If all rows of a class are equal, in every class.
+        If all rows of a class are equal, in every class, or if ``tol`` is too large.
     """
     whitening = whiten(table, tol)
-    if whitening.rank == 0:
+    if not len(whitening.columns):
         raise ValueError(_describe_no_scatter(table))
+    if whitening.rank == 0:
+        raise ValueError(
+            f"tol={tol} leaves out every direction in which rows of a class differ; it "
+            "must be less than the largest singular value of the scaled rows."
+        )
     offsets = whitening.means - priors @ whitening.means
     coordinates = whitening.map_centres(np.sqrt(priors)[:, np.newaxis] * offsets)
     basis, values, _ = linalg.svd(coordinates, full_matrices=False, check_finite=False)
