@@ -10,6 +10,8 @@ from scipy.sparse import csr_array
 
 #: Rows that are centred at a time: a block of them stays in the cache.
 BLOCK_BYTES = 1 << 19
+#: Entries of a matrix up to which making it sparse takes longer than it saves.
+SMALL = 20_000
 #: Squares and sums of squares of values between these can neither overflow nor vanish.
 SMALLEST_UNIT, LARGEST_UNIT = 1e-100, 1e100
 
@@ -158,6 +160,10 @@ class ClassTable:
         """Make the matrix (classes x rows) with a value for each row, at its class."""
         codes = self.codes[rows]
         values = np.ones(len(codes)) if values is None else values
+        if self.n_classes * len(codes) <= SMALL:
+            indicator = np.zeros((self.n_classes, len(codes)))
+            indicator[codes, np.arange(len(codes))] = values
+            return indicator
         starts = np.arange(len(codes) + 1)
         shape = (len(codes), self.n_classes)
         return csr_array((values, codes, starts), shape=shape).T
