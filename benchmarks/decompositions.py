@@ -36,6 +36,8 @@ class OwnTruncatedSVD:
     """Ours, with its default algorithm."""
 
     package = "sklearn-textbook"
+    #: by which its fitted models are known
+    attribute = "components_"
 
     def make_fit(self, task, n_threads, max_depth=None):
         """There is no depth: whoever asks for one gets the same."""

@@ -6,12 +6,14 @@ To add a peer, write a class with the members of :class:`Peer` and enter it in
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Protocol
 
 import numpy as np
 
 from benchmarks.c50 import C50Tree
 from benchmarks.decompositions import OwnTruncatedSVD, ScikitLearnTruncatedSVD
+from benchmarks.discriminants import OwnDiscriminant, ScikitLearnDiscriminant
 from benchmarks.forests import (
     IntelForest,
     ScikitLearnForest,
@@ -28,6 +30,7 @@ from benchmarks.tasks import (
     CART,
     CART_ALPHA,
     CLASSIFICATION,
+    DISCRIMINANT,
     EXTRA_TREES,
     FOREST,
     FORESTS,
@@ -139,22 +142,27 @@ class OwnTree(_LikeScikitLearn):
     package = "sklearn-textbook"
     algorithms = (
         *(CART, CART_ALPHA, ID3, C45, GAIN_RATIO, FOREST, EXTRA_TREES),
-        TRUNCATED_SVD,
+        *(TRUNCATED_SVD, DISCRIMINANT),
     )
     is_threaded = True
-    decomposition = OwnTruncatedSVD()
+    #: what is no tree, by algorithm
+    other_models = MappingProxyType(
+        {TRUNCATED_SVD: OwnTruncatedSVD(), DISCRIMINANT: OwnDiscriminant()}
+    )
 
     def refusal(self, task):
         return None
 
     def make_fit(self, task, n_threads, max_depth=None):
-        if task.algorithm == TRUNCATED_SVD:
-            return self.decomposition.make_fit(task, n_threads)
+        if task.algorithm in self.other_models:
+            return self.other_models[task.algorithm].make_fit(task, n_threads)
         return super().make_fit(task, n_threads, max_depth)
 
     def make_predict(self, model, task, n_threads):
-        if task.algorithm == TRUNCATED_SVD:
-            return self.decomposition.make_predict(model, task, n_threads)
+        if task.algorithm in self.other_models:
+            return self.other_models[task.algorithm].make_predict(
+                model, task, n_threads
+            )
         return super().make_predict(model, task, n_threads)
 
     def make_estimator(self, task, n_threads, max_depth):
@@ -179,10 +187,11 @@ class OwnTree(_LikeScikitLearn):
     def count_leaves(self, model):
         """Empty ones too, of levels without rows in a node; of forests the mean.
 
-        Of decompositions the number of components.
+        Of other models the number of components or directions.
         """
-        if hasattr(model, "components_"):
-            return self.decomposition.count_leaves(model)
+        for other in self.other_models.values():
+            if hasattr(model, other.attribute):
+                return other.count_leaves(model)
         if hasattr(model, "estimators_"):
             return count_mean_leaves(model)
         if model.tree_.is_binary:
@@ -190,7 +199,7 @@ class OwnTree(_LikeScikitLearn):
         return int(model.get_n_leaves())
 
     def count_nodes(self, model):
-        if hasattr(model, "estimators_") or hasattr(model, "components_"):
+        if not hasattr(model, "tree_"):
             return None
         return int(model.tree_.node_count)
 
@@ -342,6 +351,7 @@ PEERS: dict[str, Peer] = {
         IntelForest(),
         RangerForest(),
         ScikitLearnTruncatedSVD(),
+        ScikitLearnDiscriminant(),
     )
 }
 

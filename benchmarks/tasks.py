@@ -20,6 +20,8 @@ FOREST, EXTRA_TREES = "forest", "extra-trees"
 FORESTS = (FOREST, EXTRA_TREES)
 #: The first components of a table, which is its own target.
 TRUNCATED_SVD = "truncated-svd"
+#: No trees at all, but linear discriminant analysis.
+DISCRIMINANT = "discriminant"
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from benchmarks.same_work import EXACT, Tolerance
 from benchmarks.tasks import (
     C45,
     CART_ALPHA,
+    DISCRIMINANT,
     EXTRA_TREES,
     FOREST,
     GAIN_RATIO,
@@ -187,6 +188,37 @@ def make_wide(scale):
     n_features = scaled(5_000, scale, least=50)
     X, y = _make_classes(1_000, n_features=n_features, n_informative=20)
     return Task(X, y)
+
+
+def make_discriminant(scale, n_columns=100, n_redundant=0):
+    """Three classes; redundant columns are sums of others."""
+    n_rows = scaled(100_000, scale, least=1_000)
+    X, y = make_classification(
+        n_rows,
+        n_columns,
+        n_informative=20,
+        n_redundant=n_redundant,
+        n_classes=3,
+        random_state=0,
+    )
+    return Task(X, y, algorithm=DISCRIMINANT)
+
+
+def make_discriminant_dependent(scale):
+    return make_discriminant(scale, n_redundant=20)
+
+
+def make_discriminant_close(scale):
+    """Ten columns are others with some noise: products would lose too many digits."""
+    task = make_discriminant(scale)
+    X = task.X.copy()
+    X[:, -10:] = X[:, :10] + 1e-3 * X[:, -10:]
+    return replace(task, X=X)
+
+
+def make_discriminant_wide(scale):
+    task = make_wide(scale)
+    return replace(task, algorithm=DISCRIMINANT)
 
 
 def make_low_cardinality(scale):
@@ -531,6 +563,30 @@ WORKS = {
             "the same, 1,000 x 5,000",
             make_wide_low_rank,
             {"scikit-learn-svd": (1, 1)},
+        ),
+        Work(
+            "discriminant",
+            "linear discriminant analysis, three classes, 100,000 x 100",
+            make_discriminant,
+            {"scikit-learn-discriminant": (5, 5)},
+        ),
+        Work(
+            "discriminant-dependent",
+            "the same, a fifth of the columns sums of others",
+            make_discriminant_dependent,
+            {"scikit-learn-discriminant": (5, 5)},
+        ),
+        Work(
+            "discriminant-close",
+            "the same, a tenth of the columns nearly equal to others",
+            make_discriminant_close,
+            {"scikit-learn-discriminant": (3, 3)},
+        ),
+        Work(
+            "discriminant-wide",
+            "linear discriminant analysis, two classes, 1,000 x 5,000",
+            make_discriminant_wide,
+            {"scikit-learn-discriminant": (5, 5)},
         ),
     )
 }

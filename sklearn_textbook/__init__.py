@@ -6,7 +6,10 @@ The books are 李航《统计学习方法》 and 周志华《机器学习》. Wh
     datasets       the books' tables, and a generator of mixed tables
     criteria       entropy, information gain, gain ratio, Gini index as functions
     tree           ID3, C4.5, its rulesets, CART; pruning; text, rules, plot of a tree
-    decomposition  singular values of matrices and tables, in all forms
+    ensemble       bagging, random forests and subspaces, perturbed outputs
+    decomposition  singular values of matrices and tables, principal components
+    discriminant_analysis   linear discriminants: projection and classification
+    inspection     displays of what is better looked at
     cli            the command ``sklearn-textbook``: fit, predict, show
 
 The way of the data through ``tree``, one folder per station::
@@ -19,15 +22,24 @@ The way of the data through ``tree``, one folder per station::
       rules, text, plot     <-- explain --+
       JSON                  <-- exchange -+
 
-Every estimator takes numpy arrays, pandas, polars and pyarrow tables and scipy's
-sparse matrices, and passes scikit-learn's own checks.
+Every estimator takes numpy arrays, pandas, polars and pyarrow tables, those made of
+trees scipy's sparse matrices, too, and passes scikit-learn's own checks.
 """
 
 import importlib
 
 __version__ = "0.1.0.dev0"
 
-_SUBMODULES = ("criteria", "datasets", "decomposition", "io", "tree")
+_SUBMODULES = (
+    "criteria",
+    "datasets",
+    "decomposition",
+    "discriminant_analysis",
+    "ensemble",
+    "inspection",
+    "io",
+    "tree",
+)
 
 __all__ = [*_SUBMODULES, "__version__"]
 

@@ -4,6 +4,7 @@ A new estimator gets an entry in INSTANCES. A check of scikit-learn that cannot 
 some parameters is declared in EXPECTED_FAILURES with the reason; it then has to fail.
 """
 
+from sklearn.covariance import OAS
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -13,6 +14,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_textbook.decomposition import PCA, TruncatedSVD
+from sklearn_textbook.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn_textbook.ensemble import (
     BaggingClassifier,
     BaggingRegressor,
@@ -136,6 +138,14 @@ INSTANCES = {
         ID3Classifier(pruning=PrePruning(tie="keep")),
         ID3Classifier(pruning="loss"),
     ],
+    "LinearDiscriminantAnalysis": [
+        LinearDiscriminantAnalysis(),
+        LinearDiscriminantAnalysis(store_covariance=True, n_components=1, tol=1e-6),
+        LinearDiscriminantAnalysis("lsqr", shrinkage="auto"),
+        LinearDiscriminantAnalysis("lsqr", covariance_estimator=OAS()),
+        LinearDiscriminantAnalysis("eigen"),
+        LinearDiscriminantAnalysis("eigen", shrinkage=0.3),
+    ],
     "OutputFlippingClassifier": [
         OutputFlippingClassifier(n_estimators=25),
         OutputFlippingClassifier(
@@ -220,7 +230,8 @@ def averages_decisions(estimator):
 def averages_decisions_of_voters(estimator):
     """Whether members vote, but have decision functions, too."""
     has_decisions = hasattr(estimator, "decision_function")
-    return has_decisions and not averages_decisions(estimator)
+    is_ensemble = hasattr(estimator, "n_estimators")
+    return is_ensemble and has_decisions and not averages_decisions(estimator)
 
 
 def deals_rows(estimator):
@@ -247,6 +258,16 @@ def learns_by_chance(estimator):
 def bins_rows(estimator):
     """Whether columns are divided into bins of about as many rows."""
     return getattr(estimator, "max_bins", None) is not None and not estimator.bootstrap
+
+
+def only_classifies(estimator):
+    """Whether a discriminant analysis has no directions to project on."""
+    return getattr(estimator, "solver", None) == "lsqr"
+
+
+def needs_inverse(estimator):
+    """Whether a discriminant analysis inverts a covariance matrix as it is."""
+    return getattr(estimator, "solver", None) == "eigen" and not estimator.shrinkage
 
 
 # (which estimators, which checks, why they cannot hold)
@@ -292,6 +313,40 @@ EXPECTED_FAILURES = [
             "check_sample_weight_equivalence_on_sparse_data",
         ),
         "a row of weight 2 is drawn or perturbed otherwise than two copies of it",
+    ),
+    (
+        only_classifies,
+        (
+            "check_array_api_input",
+            "check_dict_unchanged",
+            "check_dtype_object",
+            "check_estimators_dtypes",
+            "check_estimators_nan_inf",
+            "check_estimators_pickle",
+            "check_f_contiguous_array_estimator",
+            "check_fit2d_predict1d",
+            "check_fit_idempotent",
+            "check_fit_score_takes_y",
+            "check_methods_sample_order_invariance",
+            "check_methods_subset_invariance",
+            "check_n_features_in_after_fitting",
+            "check_pipeline_consistency",
+            "check_sample_weight_equivalence_on_dense_data",
+            "check_transformer_data_not_an_array",
+            "check_transformer_general",
+            "check_transformer_preserve_dtypes",
+        ),
+        "transform is not implemented for solver='lsqr', as in scikit-learn",
+    ),
+    (
+        needs_inverse,
+        (
+            "check_array_api_input",
+            "check_sample_weight_equivalence_on_dense_data",
+            "check_sample_weights_not_overwritten",
+            "check_sample_weights_shape",
+        ),
+        "solver='eigen' refuses these tables, whose covariance has no inverse",
     ),
 ]
 

@@ -32,8 +32,8 @@ MODELS = [
     f"{PACKAGE}.{room}"
     for room in ("ensemble", "linear_model", "decomposition", "discriminant_analysis")
 ]
-# A model that is made of arrays alone: it knows of no trees, nor of other models.
-ARRAYS_ONLY = f"{PACKAGE}.decomposition"
+# Made of no tree and of no other model.
+ALONE = [f"{PACKAGE}.decomposition", f"{PACKAGE}.discriminant_analysis"]
 TOP = [f"{PACKAGE}.{room}" for room in ("datasets", "io", "inspection", "cli")]
 # Growing and asking many trees: what ensembles see of trees beside the estimators.
 MEMBERS = f"{PACKAGE}.tree.members"
@@ -144,7 +144,7 @@ def may_import(room, other, names):
         return other in [*TREE_ROOMS, *RECIPE_BASES, MADE_OF.get(room)]
     if room == face:
         return other in TREE_ROOMS or is_recipe(other)
-    if room == ARRAYS_ONLY:
+    if room in ALONE:
         return False
     if room in MODELS:
         shapes = other in TREE_ROOMS and bool(names) and set(names) <= TREE_SHAPES
@@ -306,9 +306,11 @@ def test_kernels_do_not_know_scikit_learn(path):
         ("decomposition", "_contract", ["check_choice"], True),
         ("decomposition", "tree", ["CARTClassifier"], False),
         ("decomposition", "linear_model", [], False),
-        ("discriminant_analysis", "decomposition", ["svd"], True),
         ("tree.grow", "decomposition", ["svd"], False),
         ("inspection", "decomposition", ["PCA"], True),
+        ("discriminant_analysis", "_contract", [], True),
+        ("discriminant_analysis", "tree", ["CARTClassifier"], False),
+        ("discriminant_analysis", "ensemble", [], False),
         ("tree.explain", "inspection", [], False),
         ("tree.encode", "io", [], False),
         ("tree.cart", "datasets", [], False),

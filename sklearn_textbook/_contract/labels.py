@@ -16,6 +16,8 @@ def decode_dictionary(values):
     pyarrow turns nulls of this type into the last value when it makes an array of
     chunks. All other values come back as they are.
     """
+    if isinstance(values, np.ndarray):
+        return values
     series = nw.from_native(values, series_only=True, pass_through=True)
     is_series = isinstance(series, nw.Series) and series.implementation.is_pyarrow()
     if is_series and series.dtype in (nw.Categorical, nw.Enum):
@@ -25,6 +27,8 @@ def decode_dictionary(values):
 
 def require_classes(y):
     """Raise a ValueError that names the row if a series lacks a class label."""
+    if isinstance(y, np.ndarray):
+        return  # found when it is read
     series = nw.from_native(y, series_only=True, pass_through=True)
     if isinstance(series, nw.Series) and series.null_count():
         raise _missing_error(int(series.is_null().to_numpy().argmax()))

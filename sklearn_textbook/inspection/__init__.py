@@ -1,8 +1,15 @@
 """Displays: what is better looked at, after scikit-learn's Display convention."""
 
 from sklearn_textbook.inspection.biplot_display import BiplotDisplay
+from sklearn_textbook.inspection.discriminant_display import DiscriminantDisplay
 from sklearn_textbook.inspection.pruning_path_display import PruningPathDisplay
 from sklearn_textbook.inspection.scree_display import ScreeDisplay
 from sklearn_textbook.inspection.tree_display import TreeDisplay
 
-__all__ = ["BiplotDisplay", "PruningPathDisplay", "ScreeDisplay", "TreeDisplay"]
+__all__ = [
+    "BiplotDisplay",
+    "DiscriminantDisplay",
+    "PruningPathDisplay",
+    "ScreeDisplay",
+    "TreeDisplay",
+]

@@ -16,6 +16,11 @@ from tests.differential.sklearn_expected_failures import EXPECTED_FAILURES
 #: By module of scikit-learn: its name of a class, and where ours is. The stock
 #: ensembles that are not listed keep the stock trees and forests they are made of.
 SWAPPED = {
+    "sklearn.discriminant_analysis": {
+        "LinearDiscriminantAnalysis": (
+            "sklearn_textbook.discriminant_analysis.LinearDiscriminantAnalysis"
+        ),
+    },
     "sklearn.tree": {
         "DecisionTreeClassifier": "sklearn_textbook.tree.CARTClassifier",
         "DecisionTreeRegressor": "sklearn_textbook.tree.CARTRegressor",

@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 #: Tests of scikit-learn 1.9.1, and of how many cases at least: fewer mean that they
 #: were not collected. Of test_export only what goes through export_graphviz:
 #: export_text and plot_tree check that they are given scikit-learn's own two classes.
+DISCRIMINANT = "sklearn.tests.test_discriminant_analysis"
 TREES, EXPORT = "sklearn.tree.tests", "sklearn.tree.tests.test_export"
 SUITES = {
     "trees": (
@@ -34,6 +35,32 @@ SUITES = {
     "bagging": (["sklearn.ensemble.tests.test_bagging"], 120),
     "truncated SVD": (["sklearn.decomposition.tests.test_truncated_svd"], 45),
     "principal components": (["sklearn.decomposition.tests.test_pca"], 350),
+    # Those of quadratic discriminant analysis in the same file are not of ours.
+    "discriminant analysis": (
+        [
+            f"{DISCRIMINANT}::{name}"
+            for name in (
+                "test_lda_predict",
+                "test_lda_predict_proba",
+                "test_lda_priors",
+                "test_lda_coefs",
+                "test_lda_transform",
+                "test_lda_solver_agreement",
+                "test_lda_explained_variance_ratio",
+                "test_lda_orthogonality",
+                "test_lda_scaling",
+                "test_lda_store_covariance",
+                "test_lda_shrinkage",
+                "test_lda_ledoitwolf",
+                "test_lda_dimension_warning",
+                "test_lda_dtype_match",
+                "test_lda_numeric_consistency_float32_float64",
+                "test_raises_value_error_on_same_number_of_classes_and_samples",
+                "test_get_feature_names_out",
+            )
+        ],
+        35,
+    ),
 }
 
 

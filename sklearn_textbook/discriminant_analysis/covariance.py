@@ -1,0 +1,129 @@
+"""The covariance within the classes, shrunk or not, of weighted rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.covariance import shrunk_covariance
+from sklearn.utils.validation import has_fit_parameter
+
+EPSILON = np.finfo(np.float64).eps
+
+
+def estimate_within(table, priors, shrinkage, estimator, scatter=None):
+    """Estimate the mean of the classes' covariances, weighted by the priors.
+
+    Parameters
+    ----------
+    table : ClassTable
+        The rows.
+    priors : ndarray of shape (n_classes,)
+        What each class counts for.
+    shrinkage : float, "auto" or None
+        Share of the multiple of the identity that is mixed in; "auto": by the formula
+        of Ledoit and Wolf, for each class, of columns divided by their deviation.
+    estimator : covariance estimator or None
+        What estimates the covariance of each class instead.
+    scatter : ndarray of shape (n_columns, n_columns), default=None
+        The estimate without shrinkage, if it is known.
+
+    Returns
+    -------
+    covariance : ndarray of shape (n_columns, n_columns)
+        The estimate.
+
+    Raises
+    ------
+    ValueError
+        If the estimator has no ``covariance_``, or cannot be given the weights.
+    """
+    if estimator is None and shrinkage != "auto":
+        # Shrinking is linear: the mean of shrunk matrices is the shrunk mean.
+        if scatter is None:
+            _, scatter = table.compute_scatter(priors)
+        return shrunk_covariance(scatter, shrinkage) if shrinkage else scatter
+    covariance = np.zeros((table.n_columns, table.n_columns))
+    for number in range(table.n_classes):
+        of_class = table.select_class(number)
+        if estimator is None:
+            covariance += priors[number] * _shrink_by_rows(of_class)
+        else:
+            covariance += priors[number] * _estimate_with(estimator, of_class)
+    return covariance
+
+
+def _shrink_by_rows(table):
+    """Shrink the covariance of one class as far as Ledoit and Wolf advise.
+
+    The columns are standardised first, and the result is given in their own units.
+    """
+    means, rows = table.centre_rows()
+    deviation = np.sqrt(np.einsum("ij,ij->j", rows, rows))
+    is_constant = deviation <= 8 * EPSILON * np.abs(means[0])
+    rows[:, is_constant] = 0.0
+    deviation[is_constant] = 1.0
+    rows /= deviation
+    covariance = rows.T @ rows
+    shrinkage = choose_shrinkage(table, rows, covariance)
+    shrunk = shrunk_covariance(covariance, shrinkage)
+    return shrunk * np.outer(deviation, deviation)
+
+
+def choose_shrinkage(table, rows, covariance):
+    """Choose the shrinkage of Ledoit and Wolf (2004) for weighted rows.
+
+    With n rows z of mean 0 and p columns, covariance C and m the mean of its diagonal,
+    it is the smaller of 1 and β / δ:
+
+    ``β = (mean of |z|⁴ − |C|²) / (n p),   δ = |C|² / p − m²``,
+
+    where a weight w counts as w rows: n is the sum of the weights.
+
+    Parameters
+    ----------
+    table : ClassTable
+        The rows, of one class.
+    rows : ndarray of shape (n_rows, n_columns)
+        The same centred, times the roots of their shares of the weight.
+    covariance : ndarray of shape (n_columns, n_columns)
+        Their covariance.
+
+    Returns
+    -------
+    shrinkage : float
+        Between 0 and 1.
+    """
+    n_columns = table.n_columns
+    if n_columns == 1:
+        return 0.0  # the multiple of the identity is the covariance itself
+    share = table.share_rows()
+    squares = np.einsum("ij,ij->i", rows, rows)
+    norm = float(np.einsum("ij,ij->", covariance, covariance))
+    spread = (float(np.sum(squares**2 / share)) - norm) / n_columns
+    spread /= float(table.class_weight[0])
+    distance = norm / n_columns - float(np.mean(covariance.diagonal())) ** 2
+    spread = min(spread, distance)
+    return 0.0 if spread <= 0.0 else spread / distance
+
+
+def _estimate_with(estimator, table):
+    """Let an estimator of the user's find the covariance of one class."""
+    estimator = clone(estimator, safe=False)
+    if table.weight is None:
+        estimator.fit(table.X)
+    elif has_fit_parameter(estimator, "sample_weight"):
+        estimator.fit(table.X, sample_weight=table.weight)
+    elif (table.weight == np.floor(table.weight)).all():
+        estimator.fit(np.repeat(table.X, table.weight.astype(np.intp), axis=0))
+    else:
+        raise ValueError(
+            f"The covariance_estimator {type(estimator).__name__} takes no "
+            "sample_weight, so that weights can only be numbers of copies of a row: "
+            "they must be whole numbers."
+        )
+    if not hasattr(estimator, "covariance_"):
+        raise ValueError(
+            f"The covariance_estimator {type(estimator).__name__} does not have a "
+            "covariance_ attribute after fit."
+        )
+    return np.atleast_2d(estimator.covariance_)

@@ -1,0 +1,96 @@
+"""Classes and posterior probabilities from linear scores."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit, log_softmax, softmax
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+
+class LinearScores:
+    """What a classifier with ``coef_`` and ``intercept_`` answers.
+
+    The scores are log posteriors up to a constant of the row. Of two classes there is
+    one score, the difference of the second and the first.
+    """
+
+    def decision_function(self, X):
+        r"""Compute the linear score of each class (判别函数).
+
+        .. math:: f_k(x) = (x - \bar x)^T \Sigma^{-1} (\mu_k - \bar x)
+            - \tfrac12 (\mu_k - \bar x)^T \Sigma^{-1} (\mu_k - \bar x) + \log \pi_k
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The scores, which are log posteriors up to a constant of the row; of two
+            classes :math:`f_1 - f_0`, positive where the second class is predicted.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        scores = X @ self.coef_.T + self.intercept_
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X):
+        """Predict the class of largest posterior probability.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Class labels.
+        """
+        scores = self.decision_function(X)
+        is_second = scores.ndim == 1
+        numbers = (scores > 0).astype(np.intp) if is_second else scores.argmax(axis=1)
+        return self.classes_[numbers]
+
+    def predict_proba(self, X):
+        """Compute the posterior probability of each class (后验概率).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Probabilities in the order of ``classes_``.
+        """
+        scores = self.decision_function(X)
+        if scores.ndim == 2:
+            return softmax(scores, axis=1)
+        if len(self.classes_) == 1:
+            return np.ones((len(scores), 1), dtype=scores.dtype)
+        return np.column_stack((expit(-scores), expit(scores)))
+
+    def predict_log_proba(self, X):
+        """Compute the logarithm of the posterior probability of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+            Natural logarithms in the order of ``classes_``. They are finite also where
+            the probability is too small for a float.
+        """
+        scores = self.decision_function(X)
+        if scores.ndim == 2:
+            return log_softmax(scores, axis=1)
+        if len(self.classes_) == 1:
+            return np.zeros((len(scores), 1), dtype=scores.dtype)
+        return -np.column_stack((np.logaddexp(0, scores), np.logaddexp(0, -scores)))

@@ -1,0 +1,271 @@
+"""Discriminant directions and linear scores, in three ways."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+from scipy.linalg import lapack
+
+from sklearn_textbook.discriminant_analysis.covariance import estimate_within
+from sklearn_textbook.discriminant_analysis.whiten import EPSILON, ROUNDING, whiten
+
+#: The projection of a class's centre is taken for 0 below this share of the largest.
+NEGLIGIBLE = 1e-6
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a solver has found.
+
+    Parameters
+    ----------
+    means : ndarray of shape (n_classes, n_columns)
+        Means of the classes.
+    coef : ndarray of shape (n_classes, n_columns)
+        Linear scores of the classes, for rows less ``centre``.
+    rank : int
+        Dimensions in which rows of a class differ.
+    directions : ndarray of shape (n_columns, n_directions) or None
+        The columns of W, the best first.
+    eigenvalues : ndarray of shape (n_directions,) or None
+        Their scatter between the classes over that within.
+    total : float
+        The sum of all such eigenvalues.
+    covariance : ndarray of shape (n_columns, n_columns) or None
+        The covariance within the classes, as it was used.
+    scatter : ndarray of shape (n_columns, n_columns) or None
+        The mean scatter within the classes, if it was computed on the way.
+    """
+
+    means: np.ndarray
+    coef: np.ndarray
+    rank: int
+    directions: np.ndarray | None = None
+    eigenvalues: np.ndarray | None = None
+    total: float = 0.0
+    covariance: np.ndarray | None = None
+    scatter: np.ndarray | None = None
+
+
+def solve_svd(table, priors, tol):
+    """Whiten the scatter within the classes, then decompose that of their centres.
+
+    Parameters
+    ----------
+    table : ClassTable
+        The rows.
+    priors : ndarray of shape (n_classes,)
+        What each class counts for.
+    tol : float
+        Singular values that are left out.
+
+    Returns
+    -------
+    solution : Solution
+        With directions.
+
+    Raises
+    ------
+    ValueError
+        If all rows of a class are equal, in every class, or if ``tol`` is too large.
+    """
+    whitening = whiten(table, tol)
+    if not len(whitening.columns):
+        raise ValueError(_describe_no_scatter(table))
+    if whitening.rank == 0:
+        raise ValueError(
+            f"tol={tol} leaves out every direction in which rows of a class differ; it "
+            "must be less than the largest singular value of the scaled rows."
+        )
+    offsets = whitening.means - priors @ whitening.means
+    coordinates = whitening.map_centres(np.sqrt(priors)[:, np.newaxis] * offsets)
+    basis, values, _ = linalg.svd(coordinates, full_matrices=False, check_finite=False)
+    sizes = np.abs(whitening.means[:, whitening.columns]) / whitening.scale
+    noise = ROUNDING * (1.0 + float(linalg.norm(sizes, axis=1).max()))
+    is_kept = values > max(tol * values[0], noise)
+    is_kept[table.n_classes - 1 :] = False  # N centres span N - 1 dimensions
+    directions = whitening.map_back(basis[:, is_kept])
+    directions = turn_directions(directions, offsets)
+    return Solution(
+        whitening.means,
+        offsets @ directions @ directions.T,
+        whitening.rank,
+        directions,
+        values[is_kept] ** 2,
+        float(np.sum(values**2)),
+        scatter=whitening.scatter,
+    )
+
+
+def solve_lsqr(table, priors, shrinkage, estimator):
+    """Solve for the linear scores with the covariance itself; no directions.
+
+    Parameters
+    ----------
+    table : ClassTable
+        The rows.
+    priors : ndarray of shape (n_classes,)
+        What each class counts for.
+    shrinkage : float, "auto" or None
+        As for :func:`estimate_within`.
+    estimator : covariance estimator or None
+        As for :func:`estimate_within`.
+
+    Returns
+    -------
+    solution : Solution
+        Without directions.
+
+    Raises
+    ------
+    ValueError
+        If all rows of a class are equal, in every class.
+    """
+    means, scatter, covariance = _estimate(table, priors, shrinkage, estimator)
+    scale = _find_deviation(covariance, means)
+    if not np.isfinite(scale).any():
+        raise ValueError(_describe_no_scatter(table))
+    correlation = covariance / np.outer(scale, scale)
+    right = ((means - priors @ means) / scale).T
+    factor, info = lapack.dpotrf(correlation, clean=True)
+    rank = table.n_columns
+    if info == 0 and _invert_condition(correlation, factor) > rank * EPSILON:
+        solved = lapack.dpotrs(factor, right)[0]
+    else:
+        limit = 10 * rank * EPSILON
+        solved, _, rank, _ = linalg.lstsq(correlation, right, cond=limit)
+    return Solution(
+        means, solved.T / scale, int(rank), covariance=covariance, scatter=scatter
+    )
+
+
+def solve_eigen(table, priors, shrinkage, estimator):
+    """Solve the generalised eigenproblem of the scatter between and within.
+
+    Parameters
+    ----------
+    table : ClassTable
+        The rows.
+    priors : ndarray of shape (n_classes,)
+        What each class counts for.
+    shrinkage : float, "auto" or None
+        As for :func:`estimate_within`.
+    estimator : covariance estimator or None
+        As for :func:`estimate_within`.
+
+    Returns
+    -------
+    solution : Solution
+        With directions.
+
+    Raises
+    ------
+    LinAlgError
+        If the covariance has no inverse.
+    """
+    means, scatter, within = _estimate(table, priors, shrinkage, estimator)
+    scale = _find_deviation(within, means)
+    correlation = within / np.outer(scale, scale)
+    factor, info = lapack.dpotrf(correlation, clean=True)
+    n_columns = table.n_columns
+    if info or _invert_condition(correlation, factor) <= n_columns * EPSILON:
+        raise linalg.LinAlgError(
+            "The covariance matrix within the classes is not of full rank: columns "
+            "are constant or linearly dependent there, or there are too few rows. "
+            "Use solver='svd', which leaves such directions out, or shrinkage."
+        )
+    between = _find_between(table, priors, shrinkage, estimator, means, within)
+    between /= np.outer(scale, scale)
+    n_directions = min(table.n_classes - 1, n_columns)
+    values, directions = np.empty(0), np.empty((n_columns, 0))
+    if n_directions:
+        last = [n_columns - n_directions, n_columns - 1]
+        values, directions = linalg.eigh(between, correlation, subset_by_index=last)
+    offsets = means - priors @ means
+    directions = directions[:, ::-1] / scale[:, np.newaxis]
+    coef = lapack.dpotrs(factor, (offsets / scale).T)[0].T / scale
+    total = float(np.trace(lapack.dpotrs(factor, between)[0]))
+    return Solution(
+        means,
+        coef,
+        n_columns,
+        turn_directions(directions, offsets),
+        values[::-1],
+        total,
+        within,
+        scatter,
+    )
+
+
+def turn_directions(directions, offsets):
+    """Turn directions so that the last class has its centre on the positive side.
+
+    Where its projection is next to nothing, the last class but one decides, and so on.
+
+    Parameters
+    ----------
+    directions : ndarray of shape (n_columns, n_directions)
+        Directions of either sign.
+    offsets : ndarray of shape (n_classes, n_columns)
+        Centres of the classes, less that of all.
+
+    Returns
+    -------
+    directions : ndarray of shape (n_columns, n_directions)
+        The same, some of them times -1.
+    """
+    projected = (offsets @ directions)[::-1]
+    is_clear = np.abs(projected) >= NEGLIGIBLE * np.abs(projected).max(axis=0)
+    deciding = np.take_along_axis(projected, is_clear.argmax(axis=0)[np.newaxis], 0)
+    return directions * np.where(deciding[0] < 0.0, -1.0, 1.0)
+
+
+def _estimate(table, priors, shrinkage, estimator):
+    """Means, the mean scatter, and the covariance within the classes."""
+    means, scatter = table.compute_scatter()
+    known = scatter if _are_shares(table, priors) else None
+    covariance = estimate_within(table, priors, shrinkage, estimator, known)
+    return means, scatter, covariance
+
+
+def _are_shares(table, priors):
+    """Whether priors are the classes' shares of the weight."""
+    share = table.class_weight / table.class_weight.sum()
+    return np.allclose(priors, share, rtol=1e-14, atol=0.0)
+
+
+def _find_between(table, priors, shrinkage, estimator, means, within):
+    """Find the covariance between the classes: that of all rows less that within.
+
+    Without shrinkage and given priors it is that of the centres, which saves the digits
+    of the difference.
+    """
+    if estimator is None and not shrinkage and _are_shares(table, priors):
+        centres = np.sqrt(priors)[:, np.newaxis] * (means - priors @ means)
+        return centres.T @ centres
+    one_class = table.make_one_class()
+    return estimate_within(one_class, np.ones(1), shrinkage, estimator) - within
+
+
+def _find_deviation(covariance, means):
+    """Find standard deviations, infinite for columns that vary by rounding only."""
+    deviation = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
+    is_constant = deviation <= ROUNDING * np.abs(means).max(axis=0)
+    return np.where(is_constant, np.inf, deviation)
+
+
+def _invert_condition(matrix, factor):
+    """Reciprocal condition number of a matrix, from its factor of Cholesky."""
+    norm = float(np.abs(matrix).sum(axis=0).max())
+    return lapack.dpocon(factor, norm)[0]
+
+
+def _describe_no_scatter(table):
+    return (
+        f"The {table.n_rows} rows do not differ within their "
+        f"{'class' if table.n_classes == 1 else 'classes'}: the scatter within the "
+        "classes is zero, and no direction is better than another. "
+        "LinearDiscriminantAnalysis needs two different rows in some class."
+    )

@@ -1,0 +1,419 @@
+"""The projection of a linear classifier as a Display."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_textbook.inspection.decision_lines import find_decision_lines
+
+#: Colours of classes, which are told apart also by those who see few colours.
+COLORS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+#: Shares of the drawing: room around the points, height of the points of one class.
+MARGIN, BAND = 0.08, 0.6
+#: More rows than this get no dotted lines to their projections.
+MOST_DROPPED = 100
+
+
+class DiscriminantDisplay:
+    """What a linear discriminant sees: points, their projection, decision lines.
+
+    Figure 3.3 of 周志华《机器学习》. There are three drawings:
+
+    * of two columns, the plane itself; for two classes with the line on which the rows
+      are projected (投影直线), the projected rows and the projected class centres;
+    * of more columns and classes, the plane of the first two directions of
+      :class:`~sklearn_textbook.discriminant_analysis.LinearDiscriminantAnalysis`;
+    * of more columns but two classes, the projected rows on a line.
+
+    Decision lines are where two classes score equally and none scores higher. In the
+    plane of two directions they are those of rows that lie in it, which for three
+    classes are all.
+
+    Make one with :meth:`from_estimator`, which draws it at once. For coloured regions,
+    and for classifiers that are not linear, take scikit-learn's
+    ``DecisionBoundaryDisplay``, which takes this package's estimators, too.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_samples, 2) or (n_samples, 1)
+        The rows in the plane, or projected.
+    codes : ndarray of int, shape (n_samples,)
+        Class numbers.
+    class_names : list of str
+        Names of the classes.
+    weights : ndarray of shape (n_classes, n_coordinates)
+        Scores of the classes are ``weights @ point + offsets``.
+    offsets : ndarray of shape (n_classes,)
+        See ``weights``.
+    centres : ndarray of shape (n_classes, n_coordinates)
+        Centres of the classes.
+    axis_names : list of str
+        Names of the coordinates.
+    direction : ndarray of shape (2,) or None, default=None
+        What the rows of the plane are projected on.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+        The axes of the last drawing.
+    figure_ : matplotlib.figure.Figure
+        Their figure.
+    decision_lines_ : list of matplotlib.lines.Line2D
+        The decision lines.
+    projection_line_ : matplotlib.lines.Line2D or None
+        The line that rows are projected on, if there is one.
+
+    See Also
+    --------
+    sklearn.inspection.DecisionBoundaryDisplay : Regions of any classifier.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.datasets import load_watermelon
+    >>> from sklearn_textbook.discriminant_analysis import LinearDiscriminantAnalysis
+    >>> from sklearn_textbook.inspection import DiscriminantDisplay
+    >>> X, y = load_watermelon(version="3.0alpha", language="en", return_X_y=True)
+    >>> model = LinearDiscriminantAnalysis().fit(X, y)
+    >>> display = DiscriminantDisplay.from_estimator(model, X, y)
+    >>> display.figure_.savefig("discriminant.png")  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        points,
+        codes,
+        class_names,
+        weights,
+        offsets,
+        centres,
+        axis_names,
+        direction=None,
+    ):
+        self.points = points
+        self.codes = codes
+        self.class_names = class_names
+        self.weights = weights
+        self.offsets = offsets
+        self.centres = centres
+        self.axis_names = axis_names
+        self.direction = direction
+
+    @classmethod
+    def from_estimator(cls, estimator, X, y, *, ax=None, **kwargs):
+        """Draw rows as a fitted linear classifier sees them.
+
+        Parameters
+        ----------
+        estimator : classifier
+            A fitted classifier with ``classes_``, ``coef_`` and ``intercept_``: a
+            linear discriminant analysis or, for two columns or two classes, another.
+        X : array-like of shape (n_samples, n_features)
+            Rows to draw.
+        y : array-like of shape (n_samples,)
+            Their class labels, all of them among ``classes_``.
+        ax : matplotlib.axes.Axes or None, default=None
+            Where to draw. ``None`` for a new figure.
+        **kwargs : dict
+            Other parameters of :meth:`plot`.
+
+        Returns
+        -------
+        DiscriminantDisplay
+            The display, with the drawing in ``ax_``.
+
+        Raises
+        ------
+        ValueError
+            If the estimator is not linear, if ``y`` has other classes, or if there are
+            more columns and classes than can be drawn.
+        """
+        check_is_fitted(estimator)
+        weights, offsets = _read_scores(estimator)
+        classes = estimator.classes_
+        names = getattr(X, "columns", None)
+        rows = check_array(X, dtype=np.float64, input_name="X")
+        if rows.shape[1] != weights.shape[1]:
+            raise ValueError(
+                f"X has {rows.shape[1]} columns, but {type(estimator).__name__} was "
+                f"fitted with {weights.shape[1]}."
+            )
+        codes = _find_codes(np.asarray(y), classes, len(rows))
+        names = [f"x{j}" for j in range(rows.shape[1])] if names is None else names
+        options = {"class_names": [str(label) for label in classes], "codes": codes}
+        means = getattr(estimator, "means_", None)
+        if means is None:
+            # Other classifiers know no centres; those of the rows drawn stand in.
+            means = [
+                rows[codes == k].mean(axis=0)
+                if (codes == k).any()
+                else np.full(rows.shape[1], np.nan)
+                for k in range(len(classes))
+            ]
+        means = np.asarray(means, dtype=np.float64)
+        if rows.shape[1] == 2:
+            direction = weights[1] - weights[0] if len(classes) == 2 else None
+            display = cls(
+                rows,
+                weights=weights,
+                offsets=offsets,
+                centres=means,
+                axis_names=[str(name) for name in names],
+                direction=direction,
+                **options,
+            )
+        elif len(classes) == 2:
+            display = cls._project_on_line(rows, weights, offsets, means, options)
+        else:
+            display = cls._project_on_plane(estimator, rows, means, options)
+        return display.plot(ax=ax, **kwargs)
+
+    @classmethod
+    def _project_on_line(cls, rows, weights, offsets, means, options):
+        """Project rows on the weights of two classes, of length 1."""
+        normal = weights[1] - weights[0]
+        length = np.linalg.norm(normal)
+        if length == 0.0:
+            raise ValueError("All weights are zero: there is no direction to draw.")
+        unit = normal[:, np.newaxis] / length
+        return cls(
+            rows @ unit,
+            weights=np.array([[0.0], [length]]),
+            offsets=offsets,
+            centres=means @ unit,
+            axis_names=["projection on w, of length 1"],
+            **options,
+        )
+
+    @classmethod
+    def _project_on_plane(cls, estimator, rows, means, options):
+        """Project rows on the first two discriminant directions."""
+        scalings = getattr(estimator, "scalings_", None)
+        if scalings is None or scalings.shape[1] < 2:
+            raise ValueError(
+                "More than two classes of more than two columns are drawn in the plane "
+                "of two directions, but the "
+                f"{type(estimator).__name__} has no scalings_ with two columns."
+            )
+        scalings = np.asarray(scalings[:, :2], dtype=np.float64)
+        priors = np.asarray(estimator.priors_, dtype=np.float64)
+        centre = priors @ means
+        centres = (means - centre) @ scalings
+        with np.errstate(divide="ignore"):
+            offsets = np.log(priors) - 0.5 * np.square(centres).sum(axis=1)
+        return cls(
+            (rows - centre) @ scalings,
+            weights=centres,
+            offsets=offsets,
+            centres=centres,
+            axis_names=["first direction", "second direction"],
+            **options,
+        )
+
+    def plot(self, ax=None, *, show_projection=True, legend=True, scatter_kw=None):
+        """Draw the points, the projection and the decision lines.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes or None, default=None
+            Where to draw. ``None`` for a new figure.
+        show_projection : bool, default=True
+            Whether to draw the projection in a plane of two columns.
+        legend : bool, default=True
+            Whether to say what points and lines are.
+        scatter_kw : dict or None, default=None
+            Parameters of matplotlib's ``scatter`` for the points.
+
+        Returns
+        -------
+        DiscriminantDisplay
+            The display itself, with the drawing in ``ax_``.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        if ax is None:
+            _, ax = _import_pyplot().subplots(layout="constrained")
+        self.ax_, self.figure_ = ax, ax.figure
+        self.projection_line_ = None
+        self.decision_lines_ = []
+        if self.points.shape[1] == 1:
+            self._draw_strip(scatter_kw or {})
+        else:
+            is_projected = show_projection and self.direction is not None
+            self._draw_plane(is_projected, scatter_kw or {})
+        if legend:
+            ax.legend(fontsize="small")
+        return self
+
+    # ---------------------------------------------------------------------- parts
+    def _draw_classes(self, heights, scatter_kw):
+        """Draw the points of each class."""
+        for number, name in enumerate(self.class_names):
+            rows = self.codes == number
+            across = self.points[rows, 0]
+            style = {
+                "color": COLORS[number % len(COLORS)],
+                "marker": MARKERS[number % len(MARKERS)],
+                "s": 28,
+                "edgecolors": "white",
+                "linewidths": 0.4,
+                "label": name,
+                "zorder": 3,
+            }
+            self.ax_.scatter(across, heights[rows], **style | scatter_kw)
+
+    def _draw_plane(self, is_projected, scatter_kw):
+        """Draw a plane: in equal units where right angles are to be seen."""
+        self._draw_classes(self.points[:, 1], scatter_kw)
+        drawn = np.vstack((self.points, self.centres[np.isfinite(self.centres[:, 0])]))
+        if is_projected:
+            drawn = self._draw_projection(drawn)
+        else:
+            self._draw_centres(self.centres, "class centre")
+        frame = _find_frame(drawn)
+        label = "decision line"
+        for _, _, ends in find_decision_lines(self.weights, self.offsets, frame):
+            style = {"color": "black", "linewidth": 1.2, "label": label}
+            self.decision_lines_ += self.ax_.plot(*ends.T, **style)
+            label = "_other decision line"
+        self.ax_.set_xlim(frame[:2])
+        self.ax_.set_ylim(frame[2:])
+        if is_projected or self.axis_names[0] == "first direction":
+            self.ax_.set_aspect("equal", adjustable="box")
+        self.ax_.set_xlabel(self.axis_names[0])
+        self.ax_.set_ylabel(self.axis_names[1])
+
+    def _draw_projection(self, drawn):
+        """Draw the line, the projected points and centres; all points drawn."""
+        length = np.linalg.norm(self.direction)
+        if length == 0.0:
+            raise ValueError("All weights are zero: there is no direction to draw.")
+        unit = self.direction / length
+        spread = float(np.ptp(drawn, axis=0).max())
+        # The line may lie anywhere: here beside the points, where it hides none.
+        across = np.array([-unit[1], unit[0]])
+        across = -across if across[1] > 0 else across
+        beyond = (drawn @ across).max() + 0.08 * spread
+        projected = np.outer(drawn @ unit, unit) + beyond * across
+        n_rows = len(self.points)
+        ends = projected[[(drawn @ unit).argmin(), (drawn @ unit).argmax()]]
+        ends = ends + np.outer([-0.04, 0.04], unit) * spread
+        style = {"color": "#777777", "linewidth": 1.2, "zorder": 1}
+        (self.projection_line_,) = self.ax_.plot(
+            *ends.T, label="projection line", **style
+        )
+        if n_rows <= MOST_DROPPED:
+            style |= {"linewidth": 0.5, "linestyle": ":"}
+            pairs = np.stack((self.points, projected[:n_rows]), axis=1)
+            for pair in pairs:
+                self.ax_.plot(*pair.T, **style)
+        for number in range(len(self.class_names)):
+            rows = np.flatnonzero(self.codes == number)
+            self.ax_.scatter(
+                *projected[rows].T,
+                color=COLORS[number % len(COLORS)],
+                marker=MARKERS[number % len(MARKERS)],
+                s=12,
+                zorder=3,
+            )
+        centres = np.outer(self.centres @ unit, unit) + beyond * across
+        self._draw_centres(self.centres, "class centre")
+        self._draw_centres(centres, None)
+        return np.vstack((drawn, projected, ends))
+
+    def _draw_centres(self, centres, label):
+        """Draw class centres as crosses with an outline."""
+        for number, centre in enumerate(centres):
+            self.ax_.scatter(
+                *np.atleast_2d(centre).T,
+                color=COLORS[number % len(COLORS)],
+                marker="X",
+                s=110,
+                edgecolors="black",
+                linewidths=1.0,
+                zorder=4,
+                label=label if number == 0 else None,
+            )
+
+    def _draw_strip(self, scatter_kw):
+        """Draw projected points, a band for each class, and where it is decided."""
+        n_classes = len(self.class_names)
+        order = np.argsort(np.argsort(self.points[:, 0], kind="stable"), kind="stable")
+        # Neighbours get heights far apart, the same at every drawing.
+        shift = (order * 0.6180339887498949) % 1.0 - 0.5
+        self._draw_classes(self.codes + BAND * shift, scatter_kw)
+        centres = np.column_stack((self.centres[:, 0], np.arange(n_classes)))
+        self._draw_centres(centres, "class centre")
+        slope = self.weights[1, 0] - self.weights[0, 0]
+        border = (self.offsets[0] - self.offsets[1]) / slope
+        if np.isfinite(border):
+            style = {"color": "black", "linewidth": 1.2, "label": "decision line"}
+            self.decision_lines_ = [self.ax_.axvline(border, **style)]
+        self.ax_.set_yticks(range(n_classes), self.class_names)
+        self.ax_.set_xlabel(self.axis_names[0])
+
+
+def _read_scores(estimator):
+    """Weights and offsets of every class of a linear classifier."""
+    for name in ("classes_", "coef_", "intercept_"):
+        if not hasattr(estimator, name):
+            raise ValueError(
+                f"{type(estimator).__name__} has no {name}; DiscriminantDisplay draws "
+                "linear classifiers, with classes_, coef_ and intercept_."
+            )
+    weights = np.atleast_2d(np.asarray(estimator.coef_, dtype=np.float64))
+    offsets = np.atleast_1d(np.asarray(estimator.intercept_, dtype=np.float64))
+    n_classes = len(estimator.classes_)
+    if n_classes < 2:
+        raise ValueError("DiscriminantDisplay needs at least two classes, got 1.")
+    if n_classes == 2 and len(weights) == 1:
+        weights = np.vstack((np.zeros_like(weights), weights))
+        offsets = np.append(0.0, offsets)
+    if len(weights) != n_classes:
+        raise ValueError(
+            f"{type(estimator).__name__} has {len(weights)} rows in coef_ for "
+            f"{n_classes} classes; DiscriminantDisplay needs one for each."
+        )
+    return weights, np.broadcast_to(offsets, (n_classes,))
+
+
+def _find_codes(y, classes, n_rows):
+    """Class numbers of labels."""
+    if y.shape != (n_rows,):
+        raise ValueError(
+            f"y must have one label for each of the {n_rows} rows of X; got an array "
+            f"of shape {y.shape}."
+        )
+    number_of = {label: number for number, label in enumerate(classes.tolist())}
+    codes = [number_of.get(label, -1) for label in y.tolist()]
+    if -1 in codes:
+        label = y.tolist()[codes.index(-1)]
+        raise ValueError(
+            f"y contains the class {label!r}, which the estimator does not know; it "
+            f"knows {', '.join(map(repr, number_of))}."
+        )
+    return np.array(codes, dtype=np.intp)
+
+
+def _find_frame(points):
+    """Left, right, bottom and top of points, with room around them."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    room = MARGIN * np.where(high > low, high - low, 1.0)
+    (left, bottom), (right, top) = low - room, high + room
+    return left, right, bottom, top
+
+
+def _import_pyplot():
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "DiscriminantDisplay needs matplotlib: pip install "
+            "'sklearn-textbook[plot]'."
+        ) from error
+    return plt
