@@ -68,6 +68,7 @@ cdef struct DrawnTable:
     # the columns in order, and where those stood that were drawn
     int32_t* order
     int32_t* moved
+    uint64_t* reciprocals  # of 1, 2, ..., times 2^64
     uint64_t* active  # a bit for every column that is not known to be constant
     # nodes that wait, and the active columns of each
     int64_t n_nodes

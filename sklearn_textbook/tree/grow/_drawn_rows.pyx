@@ -16,7 +16,7 @@ from sklearn_textbook.tree.split._drawn_steps cimport (
     step_of,
     tells_all_apart,
 )
-from sklearn_textbook.tree.split._random cimport child_state, random_below
+from sklearn_textbook.tree.split._random cimport child_state, next_random
 
 
 cdef enum:
@@ -55,17 +55,19 @@ cdef int start_drawn_table(
     table.left = <double*>malloc(problem.n_statistics * sizeof(double))
     table.order = <int32_t*>malloc(n_columns * sizeof(int32_t))
     table.moved = <int32_t*>malloc(n_columns * sizeof(int32_t))
+    table.reciprocals = <uint64_t*>malloc((n_columns + 1) * sizeof(uint64_t))
     table.active = <uint64_t*>malloc(table.n_words * sizeof(uint64_t))
     if (
         table.local_steps == NULL or table.local_scales == NULL
         or table.local_numbers == NULL or table.extremes == NULL
         or table.weights == NULL or table.parts == NULL or table.cells == NULL
         or table.blocks == NULL or table.left == NULL or table.order == NULL
-        or table.moved == NULL or table.active == NULL
+        or table.moved == NULL or table.active == NULL or table.reciprocals == NULL
     ):
         return -1
     for i in range(n_columns):
         table.order[i] = <int32_t>i
+        table.reciprocals[i + 1] = ~<uint64_t>0 // <uint64_t>(i + 1)
     for i in range(TILE_COLUMNS + 1):
         column = &table.columns[i]
         column.cells = table.cells + i * n_rows
@@ -86,6 +88,7 @@ cdef void free_drawn_table(DrawnTable* table) noexcept nogil:
     free(table.left)
     free(table.order)
     free(table.moved)
+    free(table.reciprocals)
     free(table.active)
     free(table.nodes)
     free(table.masks)
@@ -259,6 +262,28 @@ cdef inline void read_four(
         fourth_cells[i] = row[fourth]
 
 
+cdef void read_four_columns(
+    const DrawnTable* table, const uint64_t* rows, int64_t n, StepColumn* columns
+) noexcept nogil:
+    """The same from the columns themselves."""
+    cdef:
+        const int16_t* first = table.steps + columns[0].number * table.n_table_rows
+        const int16_t* second = table.steps + columns[1].number * table.n_table_rows
+        const int16_t* third = table.steps + columns[2].number * table.n_table_rows
+        const int16_t* fourth = table.steps + columns[3].number * table.n_table_rows
+        int16_t* first_cells = columns[0].cells
+        int16_t* second_cells = columns[1].cells
+        int16_t* third_cells = columns[2].cells
+        int16_t* fourth_cells = columns[3].cells
+        int64_t i, number
+    for i in range(n):
+        number = number_of(rows[i])
+        first_cells[i] = first[number]
+        second_cells[i] = second[number]
+        third_cells[i] = third[number]
+        fourth_cells[i] = fourth[number]
+
+
 cdef void read_steps(
     DrawnTable* table, const DrawnNode* node, StepColumn* columns, int64_t n_columns
 ) noexcept nogil:
@@ -273,6 +298,9 @@ cdef void read_steps(
         steps = table.local_steps
     elif n * SPARSE > table.n_table_rows:
         # Lines of a column are then read one after the other.
+        if n_columns == TILE_COLUMNS:
+            read_four_columns(table, rows, n, columns)
+            return
         for j in range(n_columns):
             column_steps = table.steps + columns[j].number * table.n_table_rows
             cells = columns[j].cells
@@ -304,6 +332,25 @@ cdef void start_draw(const DrawnNode* node, StepDraw* draw) noexcept nogil:
     draw.n_waiting = 0
 
 
+cdef inline int64_t draw_below(
+    const DrawnTable* table, uint64_t* state, int64_t n
+) noexcept nogil:
+    """``random_below``. The quotient is taken from the upper half of a product, as
+    dividing 64 bits takes several times as long."""
+    cdef:
+        uint64_t x = next_random(state), factor = table.reciprocals[n]
+        uint64_t low = <uint32_t>x, high = x >> 32
+        uint64_t factor_low = <uint32_t>factor, factor_high = factor >> 32
+        uint64_t middle = high * factor_low + (low * factor_low >> 32)
+        uint64_t other = low * factor_high + <uint32_t>middle
+        uint64_t quotient = high * factor_high + (middle >> 32) + (other >> 32)
+    x -= quotient * <uint64_t>n
+    # The quotient may be too small by one or two.
+    while x >= <uint64_t>n:
+        x -= <uint64_t>n
+    return <int64_t>x
+
+
 cdef int32_t draw_number(
     const Problem* problem, DrawnTable* table, StepDraw* draw
 ) noexcept nogil:
@@ -319,7 +366,7 @@ cdef int32_t draw_number(
         if problem.shuffle_columns:
             if place >= problem.max_features and draw.n_found + draw.n_waiting > 0:
                 return -1
-            j = place + random_below(&draw.random_state, n_columns - place)
+            j = place + draw_below(table, &draw.random_state, n_columns - place)
             number = order[j]
             order[j] = order[place]
             table.moved[place] = <int32_t>j
