@@ -153,3 +153,26 @@ def test_many_columns(monkeypatch, n_columns, min_samples_leaf, random_splitter)
         )
         assert tree.node_count > 100
         assert_close_trees(expected, tree)
+
+
+@pytest.mark.parametrize("n_levels", [1, 2, 5])
+def test_several_passes_over_the_rows(monkeypatch, n_levels):
+    """Nine columns in passes of four, of which some turn out to be constant: the bins
+    of the others are asked for again after the last pass."""
+    rng = np.random.default_rng(n_levels)
+    X = rng.normal(size=(3000, 20))
+    X[:, ::2] = rng.integers(0, n_levels, (3000, 10))
+    y = X[:, 1] + X[:, 3] * X[:, 2] + rng.normal(size=3000)
+    rules = GrowthRules("squared_error", max_features=9, shuffles_columns=True)
+    weight = rng.integers(0, 4, 3000).astype(float)
+    for random_state in range(2):
+        expected, tree = grow_twice(
+            monkeypatch,
+            encode(X),
+            make_values(y),
+            rules,
+            weight,
+            random_state=random_state,
+        )
+        assert tree.node_count > 1000
+        assert_close_trees(expected, tree)
