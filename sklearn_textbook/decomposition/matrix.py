@@ -9,8 +9,9 @@ from scipy.sparse.linalg import LinearOperator
 from sklearn.utils import check_array
 
 #: Largest binary exponent of an entry whose square, and that of what rounding leaves of
-#: it, is a number of the same type.
-_LARGEST_EXPONENT = {np.dtype(np.float64): 400, np.dtype(np.float32): 40}
+#: it, is a number of the same type; in double precision, none that LAPACK would divide
+#: by numbers that are no powers of two.
+_LARGEST_EXPONENT = {np.dtype(np.float64): 100, np.dtype(np.float32): 40}
 _MOST_ENTRIES = 2**30
 
 
