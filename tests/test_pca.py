@@ -227,6 +227,25 @@ def test_constant_column(make, svd_solver):
         PCA(2, standardize=True, svd_solver=svd_solver).fit(make(X))
 
 
+@pytest.mark.parametrize("shape", [(40, 5), (4, 9)])
+def test_components_without_variance(shape):
+    """They are completed in one way, have the variance 0, and whiten to 0."""
+    random = np.random.default_rng(0)
+    X = random.standard_normal((shape[0], 2)) @ random.standard_normal((2, shape[1]))
+    weights = 1 + np.arange(shape[0]) % 3
+    whole = PCA(svd_solver="full").fit(np.repeat(X, weights, axis=0))
+    n_components = min(weights.sum(), shape[1])
+    for svd_solver in ("full", "covariance_eigh"):
+        pca = PCA(svd_solver=svd_solver, whiten=True).fit(X, sample_weight=weights)
+        assert pca.components_.shape == (n_components, shape[1])
+        np.testing.assert_allclose(pca.components_, whole.components_, atol=1e-8)
+        assert (pca.explained_variance_[2:] == 0).all()
+        assert (pca.explained_variance_[:2] > 0).all()
+        scores = pca.transform(random.standard_normal(shape))
+        assert (scores[:, 2:] == 0).all()
+        assert np.isfinite(scores).all()
+
+
 def test_values_beyond_double_precision():
     X = np.array([[1e200, 0.0], [-1e200, 1.0], [0.0, 2.0]])
     for svd_solver in ("full", "covariance_eigh"):
