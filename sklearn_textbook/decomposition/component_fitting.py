@@ -143,7 +143,7 @@ class ComponentFitting(ComponentMeasures):
 
     # -------------------------------------------------------------------- solution
     def _fit(self, X, sample_weight):
-        """Fit to rows; the rows and, of solvers that find it, their spectrum."""
+        """Fit to rows; return them and, of solvers that find it, their spectrum."""
         self._check_parameters()
         X = self._read_rows(X)
         weight = check_weights(sample_weight, X.shape[0])
@@ -208,7 +208,7 @@ class ComponentFitting(ComponentMeasures):
         variances = np.diagonal(covariance).copy()
         if is_given and (variances < 0).any():
             raise ValueError("covariance has a negative entry on its diagonal.")
-        scale = self._find_scale(variances, dtype)
+        scale = self._find_scale(variances, mean, dtype)
         if scale is not None:
             covariance = covariance / np.outer(scale, scale)
             covariance.flat[:: n_columns + 1] = 1.0
@@ -245,7 +245,7 @@ class ComponentFitting(ComponentMeasures):
         n_wanted = self._check_count(most, total, solver)
         random_state = check_random_state(self.random_state)
         rows, mean, variances = self._center(X, weight, total)
-        scale = self._find_scale(variances, X.dtype)
+        scale = self._find_scale(variances, mean, X.dtype)
         root = None if weight is None else np.sqrt(weight)
         if issparse(X):
             rows = make_centered_operator(X, mean, root, scale)
@@ -273,9 +273,9 @@ class ComponentFitting(ComponentMeasures):
         values[: len(spectrum.singular_values)] = spectrum.singular_values
         components = complete_directions(spectrum.components, n_needed)
         eigenvalues = values**2 / (total - 1.0)
-        whole = eigenvalues.sum() if solver == "full" else None
-        if whole is None:
-            whole = float(n_columns) if scale is not None else variances.sum()
+        whole = variances.sum() if scale is None else float(n_columns)
+        if solver == "full":
+            whole = eigenvalues.sum()
         n_kept = self._count_components(eigenvalues, whole, most, total, solver)
         signs = self._keep(
             components, eigenvalues, whole, values, n_kept, most, X.dtype
@@ -284,7 +284,7 @@ class ComponentFitting(ComponentMeasures):
         return spectrum, signs
 
     def _center(self, X, weight, total):
-        """Centred rows, where they are dense; means and variances of the columns."""
+        """Centre rows, if they are dense; find means and variances of the columns."""
         if issparse(X):
             return None, *_describe_sparse(X, weight, total)
         out = X if not self.copy and weight is None and X.flags.writeable else None
@@ -296,9 +296,10 @@ class ComponentFitting(ComponentMeasures):
                 squares = np.einsum("i,ij,ij->j", weight, rows, rows, dtype=np.float64)
         return rows, mean, squares / (total - 1.0)
 
-    def _find_scale(self, variances, dtype):
+    def _find_scale(self, variances, mean, dtype):
         """Find what columns are divided by, None if they stay as they are."""
-        smallest = np.finfo(dtype).tiny / np.finfo(dtype).eps
+        epsilon = np.finfo(dtype).eps
+        smallest = np.finfo(dtype).tiny / epsilon
         largest = np.finfo(dtype).max
         if not variances.max() <= largest:
             raise ValueError(
@@ -313,15 +314,19 @@ class ComponentFitting(ComponentMeasures):
             )
         if not self.standardize:
             return None
-        if (variances <= smallest).any():
-            name = self._name_column(int(np.argmax(variances <= smallest)))
+        scale = np.sqrt(variances)
+        # A column that varies in its last bit only has nothing but rounding to show.
+        rounding = 0.0 if mean is None else 2.0 * epsilon * np.abs(mean)
+        is_constant = (variances <= smallest) | (scale <= rounding)
+        if is_constant.any():
+            name = self._name_column(int(np.argmax(is_constant)))
             raise ValueError(
                 f"{name} is constant (or nearly so), so that it has no standard "
                 "deviation to divide by: leave constant columns out, for instance by "
                 "make_pipeline(VarianceThreshold(), PCA(standardize=True)), or use "
                 "standardize=False."
             )
-        return np.sqrt(variances)
+        return scale
 
     def _name_column(self, column):
         names = self._get_column_names()
@@ -429,6 +434,7 @@ def _describe_sparse(X, weight, total):
     is_constant = fix_constant_columns(X, mean)
     # Entries about the mean, and the zeros, each of which lies as far from it.
     columns = X.tocsc().astype(np.float64)
+    columns.sum_duplicates()
     n_stored = np.diff(columns.indptr)
     of_column = np.repeat(np.arange(X.shape[1]), n_stored)
     by_row = np.ones(X.shape[0]) if weight is None else weight

@@ -135,7 +135,7 @@ class PCA(ComponentFitting):
         and Bishop.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, if all are strings.
 
     Raises
