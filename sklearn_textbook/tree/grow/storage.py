@@ -96,11 +96,15 @@ def store_nodes(nodes, statistics):
     stored["n_samples"] = _store_sums(columns["n_samples"], shape)
     stored["statistics"] = _store_sums(statistics, shape)
     stored["weight"] = _store_weight(columns, statistics, shape)
-    for name, guess in (
-        ("impurity", compute_gini(statistics, columns["weight"])),
-        ("improvement", compute_decrease(columns, shape)),
-    ):
-        stored[name] = _store_guessed(name, columns[name], guess, shape)
+    impurity, decrease = columns["impurity"], compute_decrease(columns, shape)
+    if statistics.shape[2] == 1:  # values, of which there is no guess
+        stored["impurity"] = _store_inner(impurity, shape, _LEAF_ENTRIES["impurity"])
+    else:
+        gini = compute_gini(statistics, columns["weight"])
+        stored["impurity"] = _store_guessed("impurity", impurity, gini, shape)
+    stored["improvement"] = _store_guessed(
+        "improvement", columns["improvement"], decrease, shape
+    )
     return stored
 
 
@@ -344,10 +348,17 @@ def _restore_sums(kept, shape):
 
 def _store_weight(columns, statistics, shape):
     weight = columns["weight"]
-    if is_same(columns["n_samples"].astype(np.float64), weight):
-        return ("n_samples",)
-    if is_same(add_classes(statistics), weight):
-        return ("statistics",)
+    guesses = {
+        "n_samples": lambda rows: columns["n_samples"][rows].astype(np.float64),
+        "statistics": lambda rows: add_classes(statistics[rows]),
+    }
+    for how, guess in guesses.items():
+        # A sample tells for most trees that all would be in vain.
+        sample = slice(0, _N_SAMPLED)
+        if is_same(guess(sample), weight[sample]) and is_same(
+            guess(slice(None)), weight
+        ):
+            return (how,)
     return _store_sums(weight, shape)
 
 
@@ -362,7 +373,8 @@ def add_classes(statistics):
 # ----------------------------------------------------------------- what is computed
 def compute_decrease(columns, shape):
     """Compute the decrease of the impurity by all splits, if all are two-way."""
-    if not shape.is_sound or not np.isin(shape.n_children, (0, 2)).all():
+    is_two_way = not np.any(shape.n_children & ~2)
+    if not (shape.is_sound and is_two_way):
         return np.zeros(shape.n_nodes)
     return compute_two_way_decrease(
         shape.n_children, columns["weight"], columns["impurity"]
@@ -371,11 +383,13 @@ def compute_decrease(columns, shape):
 
 def _store_guessed(name, column, guess, shape):
     """Keep the nodes where the guess is wrong, if that is less than all."""
-    wrong = np.flatnonzero(column.view(np.int64) != guess.view(np.int64))
-    if len(wrong) == 0:
+    is_wrong = column.view(np.int64) != guess.view(np.int64)
+    n_wrong = np.count_nonzero(is_wrong)
+    if n_wrong == 0:
         return ("guessed",)
     plain = _store_inner(column, shape, _LEAF_ENTRIES[name])
-    if len(wrong) * _EXCEPTION_BYTES < len(plain[1]) * _NUMBER_BYTES:
+    if n_wrong * _EXCEPTION_BYTES < len(plain[1]) * _NUMBER_BYTES:
+        wrong = np.flatnonzero(is_wrong)
         return "guessed", narrow(wrong), column[wrong]
     return plain
 
