@@ -85,10 +85,12 @@ def sum_columns(X, weight=None):
     """
     if issparse(X):
         return _sum_sparse(X, weight)
+    moments = _sum_near_origin(X) if _seems_near_origin(X, weight) else None
+    if moments is not None:
+        return moments
     n_rows, n_columns = X.shape
     buffer = np.empty((min(count_block_rows(n_columns), n_rows), n_columns))
-    origin = _choose_origin(X, weight)
-    moments = None
+    origin = _find_origin(X)
     for rows in iterate_blocks(n_rows, n_columns):
         of_block = None if weight is None else weight[rows]
         block = _sum_block(X[rows], of_block, origin, buffer)
@@ -126,13 +128,38 @@ def center_columns(X, weight=None, out=None):
     return first + shift, centered
 
 
-def _choose_origin(X, weight):
-    """Choose what is subtracted of rows before they are summed; None: nothing."""
-    if weight is None and X.dtype == np.float64 and X.size > BLOCK_SIZE:
-        head = X[:ORIGIN_ROWS]
-        if (np.abs(head.mean(axis=0)) < NEAR_ORIGIN * head.std(axis=0)).all():
-            return None
-    return _find_origin(X)
+def _seems_near_origin(X, weight):
+    """Whether many rows can perhaps be summed as they are."""
+    if weight is not None or X.dtype != np.float64 or X.size <= BLOCK_SIZE:
+        return False
+    head = X[:ORIGIN_ROWS]
+    return (np.abs(head.mean(axis=0)) < NEAR_ORIGIN * head.std(axis=0)).all()
+
+
+def _sum_near_origin(X):
+    """Compute the moments of rows as they are; None if that would lose digits.
+
+    Threads share one large product better than many small ones.
+    """
+    n_rows = len(X)
+    mean = np.ones(n_rows) @ X / n_rows
+    scatter = X.T @ X
+    if not _subtract_mean(scatter, mean, float(n_rows)):
+        return None
+    return ColumnMoments(n_rows, float(n_rows), mean, scatter)
+
+
+def _subtract_mean(scatter, mean, total):
+    """Subtract what the mean makes of a sum of products, unless that loses digits.
+
+    Returns whether it was done.
+    """
+    correction = np.outer(mean * total, mean)
+    limit = NEAR_ORIGIN**2 / (1.0 + NEAR_ORIGIN**2)
+    if (np.diagonal(correction) > limit * np.diagonal(scatter)).any():
+        return False
+    scatter -= correction
+    return True
 
 
 def _find_origin(X):
@@ -145,7 +172,7 @@ def _find_origin(X):
 def _sum_block(X, weight, origin, buffer):
     """Compute the moments of some rows about their mean."""
     n_rows = len(X)
-    centered = X if origin is None else np.subtract(X, origin, out=buffer[:n_rows])
+    centered = np.subtract(X, origin, out=buffer[:n_rows])
     if weight is None:
         total, root = float(n_rows), 1.0
         shift = np.ones(n_rows) @ centered / total
@@ -154,18 +181,11 @@ def _sum_block(X, weight, origin, buffer):
         shift = weight @ centered / total
         centered *= root
     scatter = centered.T @ centered
-    correction = np.outer(shift * total, shift)
-    limit = NEAR_ORIGIN**2 / (1.0 + NEAR_ORIGIN**2)
-    if (np.diagonal(correction) > limit * np.diagonal(scatter)).any():
-        # The mean is so far from the origin that the difference would lose digits.
-        if origin is None:
-            return _sum_block(X, weight, _find_origin(X), buffer)
+    if not _subtract_mean(scatter, shift, total):
+        # The mean is too far from the origin.
         centered -= root * shift
         scatter = centered.T @ centered
-    else:
-        scatter -= correction
-    mean = shift if origin is None else origin + shift
-    return ColumnMoments(n_rows, total, mean, scatter)
+    return ColumnMoments(n_rows, total, origin + shift, scatter)
 
 
 def _sum_sparse(X, weight):

@@ -47,7 +47,9 @@ def decompose_matrix(covariance):
     lowest : float
         The smallest eigenvalue as computed.
     """
-    variances, vectors = linalg.eigh(covariance, driver="evd", check_finite=False)
+    # NumPy has made the matrix: the threads of its library and of scipy's, if that is
+    # another one, would stand in each other's way.
+    variances, vectors = np.linalg.eigh(covariance)
     variances, components = variances[::-1].copy(), vectors.T[::-1]
     lowest = variances[-1]
     epsilon = np.finfo(variances.dtype).eps
