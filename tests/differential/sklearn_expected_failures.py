@@ -5,6 +5,10 @@ brackets. The table is strict: a declared test that passes, or one that no longe
 exists, makes the run fail.
 """
 
+#: Declared cases of which rounding decides whether they pass: those with random
+#: projections and no seed, where two equal numbers differ in their last digits.
+ROUNDING_DECIDES = {"test_pca.py::test_pca_score[randomized]"}
+
 LUCK = "depends on the luck of a seed, for which our draws at a node are others"
 
 EXPECTED_FAILURES = {
