@@ -74,7 +74,7 @@ def sum_columns(X, weight=None):
     Parameters
     ----------
     X : ndarray or sparse matrix of shape (n_rows, n_columns)
-        Finite numbers; they are read block by block and not copied as a whole.
+        Finite numbers; they are not copied as a whole.
     weight : ndarray of shape (n_rows,) or None, default=None
         Positive weights.
 

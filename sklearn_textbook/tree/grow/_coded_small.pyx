@@ -149,7 +149,6 @@ cdef bint is_coded_small(
     return (
         frame.n_rows <= SMALL_ROWS
         and table.listed.kind == LISTED_VALUES
-        and not problem.random_splitter
         and problem.n_columns <= MOST_COLUMNS
         and table.n_table_rows <= MOST_CODES
         and problem.missing_mode != MISSING_SURROGATE

@@ -17,9 +17,7 @@ from sklearn_textbook.tree.grow._row_list cimport (
     start_draw,
 )
 from sklearn_textbook.tree.split._class_histogram cimport class_kernel, start_classes
-from sklearn_textbook.tree.split._counted cimport ones_in
 from sklearn_textbook.tree.split._listed cimport (
-    LISTED_TWO_CLASSES,
     LISTED_VALUES,
     ListedColumn,
     ListedRows,
@@ -129,9 +127,6 @@ cdef bint divide_pair(
         values = children.values + child * size
         if table.listed.kind == LISTED_VALUES:
             values[0] = y[number_of(row)]
-        elif table.listed.kind == LISTED_TWO_CLASSES:
-            values[1] = <double>class_of(row)
-            values[0] = weight - values[1]
         else:
             for c in range(size):
                 values[c] = 0.0
@@ -249,15 +244,11 @@ cdef void measure_division(
     if listed.kind == LISTED_VALUES:
         measure_values(problem, view, table, division, children)
         return
-    if listed.kind == LISTED_TWO_CLASSES:
-        children.sums[1] = <double>ones_in(division.counts)
-        children.sums[0] = children.weight[0] - children.sums[1]
-    else:
-        for i in range(listed.n):
-            row = listed.rows[i]
-            children.sums[class_of(row)] += <double>(
-                <int64_t>(row >> 48) * <int64_t>table.goes_left[i]
-            )
+    for i in range(listed.n):
+        row = listed.rows[i]
+        children.sums[class_of(row)] += <double>(
+            <int64_t>(row >> 48) * <int64_t>table.goes_left[i]
+        )
     for k in range(size):
         children.sums[size + k] = view.totals.sums[k] - children.sums[k]
     for child in range(2):

@@ -23,8 +23,7 @@ cdef struct ListedTable:
     const void* codes
     const void* row_codes
     const double* y  # regression: of all rows of the table
-    # the same for the rows of one subtree, by their numbers in it: codes row
-    # by row, values column by column
+    # the same for the rows of one subtree, by their numbers in it; codes row by row
     int64_t local_rows
     bint is_local  # whether those are in use
     uint32_t* local_codes

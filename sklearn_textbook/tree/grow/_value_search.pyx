@@ -66,7 +66,6 @@ cdef bint counts_values(
     return (
         frame.n_rows > FEW_ROWS
         and table.listed.kind == LISTED_VALUES
-        and not problem.random_splitter
     )
 
 
