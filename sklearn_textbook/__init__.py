@@ -9,6 +9,7 @@ The books are 李航《统计学习方法》 and 周志华《机器学习》. Wh
     ensemble       bagging, random forests and subspaces, perturbed outputs
     decomposition  singular values of matrices and tables, principal components
     discriminant_analysis   linear discriminants: projection and classification
+    linear_model   least squares, generalised and logistic regression, maximum entropy
     inspection     displays of what is better looked at
     cli            the command ``sklearn-textbook``: fit, predict, show
 
@@ -38,6 +39,7 @@ _SUBMODULES = (
     "ensemble",
     "inspection",
     "io",
+    "linear_model",
     "tree",
 )
 

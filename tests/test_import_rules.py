@@ -34,6 +34,8 @@ MODELS = [
 ]
 # Made of no tree and of no other model.
 ALONE = [f"{PACKAGE}.decomposition", f"{PACKAGE}.discriminant_analysis"]
+# Reads tables as trees do, and knows no tree.
+LINEAR = f"{PACKAGE}.linear_model"
 TOP = [f"{PACKAGE}.{room}" for room in ("datasets", "io", "inspection", "cli")]
 # Growing and asking many trees: what ensembles see of trees beside the estimators.
 MEMBERS = f"{PACKAGE}.tree.members"
@@ -146,6 +148,8 @@ def may_import(room, other, names):
         return other in TREE_ROOMS or is_recipe(other)
     if room in ALONE:
         return False
+    if room == LINEAR:
+        return other in (TREE_ROOMS[0], *ALONE)
     if room in MODELS:
         shapes = other in TREE_ROOMS and bool(names) and set(names) <= TREE_SHAPES
         return other in (face, MEMBERS) or shapes or other in MODELS

@@ -1,0 +1,11 @@
+"""Linear models (线性模型) and maximum entropy (最大熵模型).
+
+Every model of this room reads a table through the same station, ``design``::
+
+    table --read_design--> matrix of numbers, Design --> row sums --> coefficients
+
+Numeric columns stay as they are, ordered columns are spread over [0, 1], nominal ones
+become indicator columns (周志华《机器学习》, section 3.2).
+"""
+
+__all__ = []

@@ -1,0 +1,144 @@
+"""What the linear models share: reading tables, names of coefficients."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sklearn_textbook._contract.finite import check_finite_rows
+from sklearn_textbook._contract.parameters import check_choice
+from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.linear_model.design import (
+    REFERENCE_LEVELS,
+    Design,
+    read_design,
+)
+from sklearn_textbook.linear_model.design.design import make_term
+from sklearn_textbook.tree.encode.read import default_names, numeric_schema
+
+
+class BaseLinearModel(BaseEstimator):
+    """Base of the linear models.
+
+    Parameters that every model has: ``categorical_features``, ``reference_level``,
+    ``unseen``.
+
+    Attributes
+    ----------
+    design_ : Design
+        What the columns of the table became.
+    coef_names_ : ndarray of str, shape (n_coefficients,)
+        Names of the made columns, in the order of the coefficients.
+    """
+
+    #: Whether scipy's sparse matrices are read without making them dense.
+    _accepts_sparse = True
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._accepts_sparse
+        tags.input_tags.string = False
+        return tags
+
+    @property
+    def coef_names_(self):
+        """Names of the made columns, in the order of the coefficients."""
+        return np.array(self.design_.names, dtype=object)
+
+    def _check_table_parameters(self):
+        """Raise ValueError for parameters of the table that are not allowed."""
+        check_choice(
+            "reference_level", self.reference_level, REFERENCE_LEVELS, accepts_none=True
+        )
+        check_choice("unseen", self.unseen, ("error", "ignore"))
+
+    def _read_training_table(self, X, sample_weight=None):
+        """Read the training rows; those of weight 0 leave no trace.
+
+        Sets ``design_``, ``n_features_in_`` and ``feature_names_in_``.
+
+        Returns
+        -------
+        matrix : ndarray of float64 or csr_array, shape (n_present, n_made)
+            Finite numbers.
+        weight : ndarray of float64, shape (n_present,), or None
+            All above 0; None if all are 1.
+        is_present : ndarray of bool, shape (n_rows,), or None
+            Which rows of X these are; None: all.
+        """
+        if self._is_plain_table(X, self.categorical_features):
+            matrix = self._validate_numbers(X, reset=True)
+            weight, is_present = _select_rows(sample_weight, matrix.shape[0])
+            names = getattr(self, "feature_names_in_", None)
+            schema = numeric_schema(
+                default_names(matrix.shape[1]) if names is None else tuple(names),
+                names is not None,
+                "number",
+            )
+            terms = tuple(make_term(column, None, None) for column in schema.columns)
+            self.design_ = Design(schema, terms)
+            return (
+                matrix if is_present is None else matrix[is_present],
+                weight,
+                is_present,
+            )
+        validate_data(self, X, skip_check_array=True)
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        weight, is_present = _select_rows(sample_weight, n_rows)
+        matrix, self.design_ = read_design(
+            X, self.categorical_features, self.reference_level, is_present
+        )
+        self.n_features_in_ = len(self.design_.terms)
+        matrix = self._finish_numbers(matrix)
+        return matrix, weight, is_present
+
+    def _read_new_table(self, X):
+        """Read rows to predict, as the training rows were read."""
+        check_is_fitted(self)
+        if self.design_.is_plain and self._is_plain_table(X, None):
+            return self._validate_numbers(X, reset=False)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return self._finish_numbers(self.design_.read(X, self.unseen))
+
+    @staticmethod
+    def _is_plain_table(X, categorical_features):
+        """Whether the table is read as one array of numbers."""
+        if not (
+            categorical_features is None
+            or (
+                isinstance(categorical_features, str)
+                and categorical_features == "from_dtype"
+            )
+        ):
+            return False
+        if issparse(X):
+            return True
+        return isinstance(X, np.ndarray) and X.dtype.kind in "biufc"
+
+    def _validate_numbers(self, X, *, reset):
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr" if self._accepts_sparse else False,
+            dtype=np.float64,
+        )
+
+    def _finish_numbers(self, matrix):
+        """Make a matrix double precision, and finite."""
+        if issparse(matrix):
+            matrix = matrix.tocsr()
+        matrix = matrix.astype(np.float64, copy=False)
+        check_finite_rows(matrix, type(self).__name__, self.design_.names)
+        return matrix
+
+
+def _select_rows(sample_weight, n_rows):
+    """Weights above 0, and which rows have them; None each where all rows count."""
+    weight = check_weights(sample_weight, n_rows)
+    if weight is None or weight.all():
+        return weight, None
+    is_present = weight > 0
+    return weight[is_present], is_present

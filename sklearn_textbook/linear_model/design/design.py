@@ -1,0 +1,340 @@
+"""The design: what the columns of a table become, and new tables read alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from sklearn_textbook.linear_model.design.levels import (
+    choose_reference,
+    find_declared,
+    find_used,
+    order_levels,
+)
+from sklearn_textbook.tree.encode import (
+    NOMINAL,
+    NUMERIC,
+    ORDINAL,
+    TableSchema,
+    read_training_table,
+)
+
+#: Which level of a nominal column may go without an indicator.
+REFERENCE_LEVELS = ("first", "last", "most_frequent")
+#: Cells of a dense matrix up to which indicators are not worth a sparse one.
+DENSE_CELLS = 2**22
+#: Share of cells that are not zero up to which a sparse matrix is worth it.
+SPARSE_SHARE = 0.2
+
+
+@dataclass(frozen=True)
+class Term:
+    """What one column of the table becomes.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    kind : {"numeric", "ordinal", "nominal"}
+        Taken as it is, spread over [0, 1], or made into indicators.
+    codes : tuple of int
+        Of a nominal column: the codes of the levels that have an indicator.
+    reference : int or None
+        Of a nominal column: the code of the level without indicator.
+    names : tuple of str
+        Names of the made columns.
+    """
+
+    name: str
+    kind: str
+    codes: tuple = ()
+    reference: int | None = None
+    names: tuple = ()
+
+
+@dataclass(frozen=True)
+class Design:
+    """What the columns of a training table became.
+
+    Parameters
+    ----------
+    schema : TableSchema
+        What the columns of the table were.
+    terms : tuple of Term
+        What each of them became.
+    """
+
+    schema: TableSchema
+    terms: tuple
+
+    @cached_property
+    def names(self):
+        """Names of the made columns."""
+        return tuple(name for term in self.terms for name in term.names)
+
+    @cached_property
+    def is_plain(self):
+        """Whether the table is the matrix."""
+        return self.schema.is_plain
+
+    def find_columns(self, position):
+        """Find the made columns of one column of the table.
+
+        Parameters
+        ----------
+        position : int
+            Number of the column of the table.
+
+        Returns
+        -------
+        columns : slice
+            Numbers of the columns made of it.
+        """
+        start = sum(len(term.names) for term in self.terms[:position])
+        return slice(start, start + len(self.terms[position].names))
+
+    def read(self, X, unseen="error"):
+        """Read a new table.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
+            The table.
+        unseen : {"error", "ignore"}, default="error"
+            What to do with a level that no training row had: raise a ValueError, or
+            set all indicators of the column to zero, which without a reference level
+            says nothing of the column and with one takes the reference.
+
+        Returns
+        -------
+        matrix : ndarray or csr_array of shape (n_rows, n_made)
+            The numbers, not checked for missing values in numeric columns.
+
+        Raises
+        ------
+        ValueError
+            If the table does not fit, or has an unseen or missing level.
+        """
+        if sparse.issparse(X):
+            blocks = [block for _, block in self.schema.read_blocks(X)]
+            blocks = [sparse.csr_array(self.expand(block, unseen)) for block in blocks]
+            return sparse.csr_array(sparse.vstack(blocks))
+        return self.expand(self.schema.read(X), unseen)
+
+    def expand(self, matrix, unseen="error"):
+        """Make the columns out of numbers and codes.
+
+        Parameters
+        ----------
+        matrix : ndarray of shape (n_rows, n_features)
+            Numbers and codes of levels, as the schema reads them.
+        unseen : {"error", "ignore"}, default="error"
+            As in `read`.
+
+        Returns
+        -------
+        matrix : ndarray or csr_array of shape (n_rows, n_made)
+            The made columns.
+        """
+        if self.is_plain:
+            return matrix
+        n_rows, n_made = len(matrix), len(self.names)
+        n_filled = sum(1 for term in self.terms if term.names)
+        is_small = n_rows * n_made <= DENSE_CELLS
+        if is_small or n_filled > SPARSE_SHARE * n_made:
+            return self._expand_dense(matrix, unseen)
+        return self._expand_sparse(matrix, unseen)
+
+    def _expand_dense(self, matrix, unseen):
+        made = np.zeros((len(matrix), len(self.names)))
+        start = 0
+        for position, term in enumerate(self.terms):
+            column = matrix[:, position]
+            if term.kind == NUMERIC:
+                made[:, start] = column
+            elif term.kind == ORDINAL:
+                made[:, start] = self._spread(column, position)
+            else:
+                places = self._find_places(column, position, unseen)
+                rows = np.flatnonzero(places >= 0)
+                made[rows, start + places[rows]] = 1.0
+            start += len(term.names)
+        return made
+
+    def _expand_sparse(self, matrix, unseen):
+        n_rows = len(matrix)
+        rows, columns, values = [], [], []
+        start = 0
+        for position, term in enumerate(self.terms):
+            column = matrix[:, position]
+            if term.kind == NOMINAL:
+                places = self._find_places(column, position, unseen)
+                filled = np.flatnonzero(places >= 0)
+                columns.append(start + places[filled])
+                values.append(np.ones(len(filled)))
+            else:
+                if term.kind == ORDINAL:
+                    column = self._spread(column, position)
+                filled = np.flatnonzero(column != 0)
+                columns.append(np.full(len(filled), start))
+                values.append(column[filled])
+            rows.append(filled)
+            start += len(term.names)
+        entries = (np.concatenate(rows), np.concatenate(columns))
+        shape = (n_rows, len(self.names))
+        return sparse.csr_array(
+            sparse.coo_array((np.concatenate(values), entries), shape=shape)
+        )
+
+    def _spread(self, codes, position):
+        """Spread the codes of an ordered column over [0, 1]."""
+        self._require_levels(codes, position, "error")
+        return codes / max(1, len(self.schema.columns[position].levels) - 1)
+
+    def _find_places(self, codes, position, unseen):
+        """Which indicator of its column each row has; -1: none."""
+        term = self.terms[position]
+        n_levels = len(self.schema.columns[position].levels)
+        places = np.full(n_levels + 1, -2, dtype=np.intp)  # the last one: unseen
+        places[list(term.codes)] = np.arange(len(term.codes))
+        if term.reference is not None:
+            places[term.reference] = -1
+        self._require_levels(codes, position, unseen)
+        found = places[codes.astype(np.intp)]
+        if unseen == "error" and (found == -2).any():
+            row = int(np.argmax(found == -2))
+            level = self.schema.columns[position].format_value(codes[row])
+            raise self._unseen_error(position, row, f" {level!r}")
+        return np.maximum(found, -1)
+
+    def _require_levels(self, codes, position, unseen):
+        """Raise a ValueError if a row has no level, or one that training lacked."""
+        is_missing = np.isnan(codes)
+        if is_missing.any():
+            row = int(np.argmax(is_missing))
+            raise ValueError(
+                f"Input X contains NaN: column {self.terms[position].name!r}, row "
+                f"{row}. Linear models do not accept missing values: fill them before, "
+                "or declare a level that stands for them."
+            )
+        if unseen == "error" and (codes < 0).any():
+            raise self._unseen_error(position, int(np.argmax(codes < 0)), "")
+
+    def _unseen_error(self, position, row, level):
+        term = self.terms[position]
+        known = self.schema.columns[position].levels
+        if term.kind == NOMINAL:
+            kept = {*term.codes, term.reference}
+            known = [level for code, level in enumerate(known) if code in kept]
+        hint = " Or set unseen='ignore'." if term.kind == NOMINAL else ""
+        return ValueError(
+            f"Column {term.name!r}, row {row}, has a level{level} that no training row "
+            f"had; they had {', '.join(map(repr, known))}.{hint}"
+        )
+
+
+def make_term(column, codes, reference_level):
+    """Decide what one column becomes.
+
+    Parameters
+    ----------
+    column : ColumnSchema
+        What it is.
+    codes : ndarray
+        Its numbers or codes in the training rows.
+    reference_level : {"first", "last", "most_frequent"} or None
+        Which level of a nominal column goes without indicator.
+
+    Returns
+    -------
+    term : Term
+        What it becomes.
+    """
+    if column.kind != NOMINAL:
+        return Term(column.name, column.kind, names=(column.name,))
+    present = codes[~np.isnan(codes)]
+    is_used = find_used(present, len(column.levels))
+    if not len(present):
+        return Term(column.name, NOMINAL)
+    reference = choose_reference(present, is_used, reference_level)
+    used = [code for code in np.flatnonzero(is_used).tolist() if code != reference]
+    names = tuple(f"{column.name}={column.format_value(code)}" for code in used)
+    return Term(column.name, NOMINAL, tuple(used), reference, names)
+
+
+def read_design(
+    X, categorical_features="from_dtype", reference_level="first", is_present=None
+):
+    r"""Read a training table as a matrix of numbers.
+
+    A numeric column stays as it is. An ordered column (有序属性) of k levels is spread
+    evenly over [0, 1]: level number j, counted from 0, becomes :math:`j / (k - 1)`. A
+    nominal column (无序属性) becomes one indicator column for each level that a row
+    has, but for the reference level.
+
+    Parameters
+    ----------
+    X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
+        The table.
+    categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
+        Which columns have levels. "from_dtype": strings and categorical dtypes, those
+        declared as ordered being ordered. A mask, indices or names: these, without
+        order. A dict from names or indices to "nominal" or the list of levels in
+        ascending order: these, in the order given.
+    reference_level : {"first", "last", "most_frequent"} or None, default="first"
+        Which level of a nominal column gets no indicator, since it is what the others
+        are compared with; None: all levels get one.
+    is_present : ndarray of bool, shape (n_rows,), default=None
+        Rows that count, the others leaving no trace. None: all.
+
+    Returns
+    -------
+    matrix : ndarray or csr_array of shape (n_present, n_made)
+        The made columns of the rows that count.
+    design : Design
+        What the columns became, to read further tables alike.
+
+    Raises
+    ------
+    ValueError
+        If the table or a parameter is not allowed, or if a level is missing.
+
+    Notes
+    -----
+    Source: 周志华《机器学习》, section 3.2, whose heights 高, 中, 低 become 1, 0.5, 0.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.linear_model.design import read_design
+    >>> X = [["tall", "melon"], ["short", "pumpkin"], ["middle", "cucumber"]]
+    >>> orders = {0: ["short", "middle", "tall"], 1: "nominal"}
+    >>> matrix, design = read_design(X, orders)
+    >>> design.names
+    ('x0', 'x1=melon', 'x1=pumpkin')
+    >>> matrix
+    array([[1. , 1. , 0. ],
+           [0. , 0. , 1. ],
+           [0.5, 0. , 0. ]])
+    """
+    declared, orders = find_declared(categorical_features)
+    matrix, schema = read_training_table(X, declared)
+    if is_present is not None:
+        matrix = matrix.tocsr() if sparse.issparse(matrix) else matrix
+        matrix = matrix[is_present]
+    if orders:
+        matrix = matrix.toarray() if sparse.issparse(matrix) else matrix
+        schema = order_levels(matrix, schema, orders)
+    if schema.is_plain:
+        terms = tuple(make_term(column, None, None) for column in schema.columns)
+        return matrix, Design(schema, terms)
+    was_sparse = sparse.issparse(matrix)
+    matrix = matrix.toarray() if was_sparse else matrix
+    terms = tuple(
+        make_term(column, matrix[:, position], reference_level)
+        for position, column in enumerate(schema.columns)
+    )
+    design = Design(schema, terms)
+    return design.expand(matrix), design
