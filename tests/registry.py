@@ -4,6 +4,9 @@ A new estimator gets an entry in INSTANCES. A check of scikit-learn that cannot 
 some parameters is declared in EXPECTED_FAILURES with the reason; it then has to fail.
 """
 
+from dataclasses import dataclass
+
+import numpy as np
 from sklearn.covariance import OAS
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -27,6 +30,7 @@ from sklearn_textbook.ensemble import (
     RandomSubspaceClassifier,
     RandomSubspaceRegressor,
 )
+from sklearn_textbook.linear_model import MaxEntClassifier
 from sklearn_textbook.tree import (
     C45Classifier,
     C45RulesClassifier,
@@ -45,6 +49,32 @@ FAST_LOGISTIC = LogisticRegression(solver="newton-cholesky")
 #: Members of an ensemble whose other parameters are the defaults: more would only take
 #: longer.
 FEW = 5
+
+
+@dataclass(frozen=True)
+class ColumnForClasses:
+    """A feature of maximum entropy: a column, for some of the classes."""
+
+    column: int
+    classes: tuple
+
+    def __call__(self, x, y):
+        return float(x[self.column]) * (y in self.classes)
+
+
+@dataclass(frozen=True)
+class PowersForClasses:
+    """Features of all rows: columns and their powers, less for the other classes."""
+
+    power: int
+    classes: tuple
+
+    def __call__(self, X, y):
+        X = X.astype(float)
+        return np.hstack((X, X**self.power)) * (1.0 if y in self.classes else -0.5)
+
+
+FIRST_CLASSES = (0, "one", -1, "a")
 
 INSTANCES = {
     "BaggingClassifier": [
@@ -145,6 +175,18 @@ INSTANCES = {
         LinearDiscriminantAnalysis("lsqr", covariance_estimator=OAS()),
         LinearDiscriminantAnalysis("eigen"),
         LinearDiscriminantAnalysis("eigen", shrinkage=0.3),
+    ],
+    "MaxEntClassifier": [
+        MaxEntClassifier(),
+        MaxEntClassifier(solver="iis", alpha=0.5, class_weight="balanced", n_jobs=1),
+        MaxEntClassifier(solver="gis", fit_intercept=False, max_iter=50, tol=1e-3),
+        MaxEntClassifier(solver="bfgs", tol=1e-4, reference_level="first"),
+        MaxEntClassifier(
+            [ColumnForClasses(0, FIRST_CLASSES), ColumnForClasses(-1, (1, "two"))],
+            solver="iis",
+            alpha=0.1,
+        ),
+        MaxEntClassifier(PowersForClasses(2, FIRST_CLASSES), unseen="ignore"),
     ],
     "OutputFlippingClassifier": [
         OutputFlippingClassifier(n_estimators=25),

@@ -18,6 +18,7 @@ from tests.registry import (
     all_instances(), expected_failed_checks=expected_failed_checks, xfail_strict=True
 )
 @pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 
