@@ -28,6 +28,7 @@ EXTENSIONS = {
     "sklearn_textbook.linear_model.maximum_entropy._iterative_scaling": {
         "openmp": True
     },
+    "sklearn_textbook.linear_model._row_sums": {"openmp": True},
     "sklearn_textbook.tree.encode._bin": {"openmp": True},
     "sklearn_textbook.tree.encode._rank": {"openmp": True},
     "sklearn_textbook.tree.split._absolute": {},

@@ -51,30 +51,34 @@ FAST_LOGISTIC = LogisticRegression(solver="newton-cholesky")
 FEW = 5
 
 
-@dataclass(frozen=True)
-class ColumnForClasses:
-    """A feature of maximum entropy: a column, for some of the classes."""
+#: Labels in scikit-learn's checks, each with the place of its features.
+PLACES = {0: 0, 1: 1, 2: 2, -1: 0, "one": 0, "two": 1, "three": 2, "a": 0, "b": 1}
 
-    column: int
-    classes: tuple
+
+@dataclass(frozen=True)
+class ColumnAtPlace:
+    """A feature of maximum entropy: a column or 1, for the classes of one place."""
+
+    column: int | None
+    place: int
 
     def __call__(self, x, y):
-        return float(x[self.column]) * (y in self.classes)
+        value = 1.0 if self.column is None else float(x[self.column])
+        return value * (PLACES.get(y) == self.place)
 
 
 @dataclass(frozen=True)
-class PowersForClasses:
-    """Features of all rows: columns and their powers, less for the other classes."""
+class PowersAtPlace:
+    """Features of all rows: a constant, columns and powers, at the place of y."""
 
     power: int
-    classes: tuple
 
     def __call__(self, X, y):
         X = X.astype(float)
-        return np.hstack((X, X**self.power)) * (1.0 if y in self.classes else -0.5)
+        block = np.hstack((np.ones((len(X), 1)), X, X**self.power))
+        place = PLACES.get(y, 3)
+        return np.hstack([block if place == i else 0 * block for i in range(3)])
 
-
-FIRST_CLASSES = (0, "one", -1, "a")
 
 INSTANCES = {
     "BaggingClassifier": [
@@ -178,15 +182,14 @@ INSTANCES = {
     ],
     "MaxEntClassifier": [
         MaxEntClassifier(),
-        MaxEntClassifier(solver="iis", alpha=0.5, class_weight="balanced", n_jobs=1),
-        MaxEntClassifier(solver="gis", fit_intercept=False, max_iter=50, tol=1e-3),
-        MaxEntClassifier(solver="bfgs", tol=1e-4, reference_level="first"),
+        MaxEntClassifier(solver="iis", alpha=0.5, tol=1e-4, n_jobs=1),
+        MaxEntClassifier(solver="gis", tol=1e-3, reference_level="first"),
         MaxEntClassifier(
-            [ColumnForClasses(0, FIRST_CLASSES), ColumnForClasses(-1, (1, "two"))],
+            [ColumnAtPlace(i, j) for i in (0, -1, None) for j in range(2)],
             solver="iis",
-            alpha=0.1,
+            tol=1e-3,
         ),
-        MaxEntClassifier(PowersForClasses(2, FIRST_CLASSES), unseen="ignore"),
+        MaxEntClassifier(PowersAtPlace(3), solver="bfgs", unseen="ignore"),
     ],
     "OutputFlippingClassifier": [
         OutputFlippingClassifier(n_estimators=25),

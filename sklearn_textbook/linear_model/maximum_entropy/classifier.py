@@ -418,6 +418,11 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
             )
 
     def _read_labels(self, X, y):
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is "
+                "None."
+            )
         labels = check_target(y, is_numeric=False)
         if labels.shape[1] > 1:
             raise ValueError(
@@ -431,6 +436,8 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
     def _read_training(self, X, sample_weight):
         """Table, weights and which rows these are, without rows of weight 0."""
         if self._has_columns:
+            if not hasattr(X, "shape") and not hasattr(X, "__len__"):
+                X = np.asarray(X)  # what only knows how to become an array
             return self._read_training_table(X, sample_weight)
         self._forget("design_")
         table = self._read_pairs(X, reset=True)
