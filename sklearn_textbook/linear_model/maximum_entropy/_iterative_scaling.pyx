@@ -13,7 +13,8 @@ from libc.stdint cimport int32_t, int64_t
 
 cdef int MOST_STEPS = 200
 cdef double PRECISION = 1e-13
-# A weight that belongs at minus infinity: its expectation falls to this part.
+# A weight that belongs at minus infinity: its expectation falls to this part, until it
+# is at most what the caller calls floor.
 cdef double SHRINKING = 0.1
 
 
@@ -39,6 +40,7 @@ def find_bucket_steps(
     const double[::1] penalty,
     const double[::1] weights,
     double[::1] steps,
+    double floor,
     int n_threads,
 ):
     """Fill in the steps from sums over all terms of each size."""
@@ -46,13 +48,13 @@ def find_bucket_steps(
     for j in prange(n_features, nogil=True, num_threads=n_threads, schedule="static"):
         steps[j] = find_bucket_step(
             &amounts[0, j], &sizes[0], sizes.shape[0], n_features, empirical[j],
-            penalty[j], weights[j],
+            penalty[j], weights[j], floor,
         )
 
 
 cdef double find_bucket_step(
     const double* amounts, const double* sizes, int64_t n_sizes, int64_t n_features,
-    double empirical, double penalty, double weight,
+    double empirical, double penalty, double weight, double floor,
 ) noexcept nogil:
     cdef Terms terms
     terms.amounts = amounts
@@ -63,7 +65,7 @@ cdef double find_bucket_step(
     terms.stride = n_features
     terms.size_stride = 1
     terms.offset = 0
-    return solve(&terms, empirical, penalty, weight)
+    return solve(&terms, empirical, penalty, weight, floor)
 
 
 def find_entry_steps(
@@ -77,6 +79,7 @@ def find_entry_steps(
     const double[::1] penalty,
     const double[::1] weights,
     double[::1] steps,
+    double floor,
     int n_threads,
 ):
     """Fill in the steps from the entries of each column, with a size per row.
@@ -90,14 +93,14 @@ def find_entry_steps(
     ):
         steps[j] = find_entry_step(
             &values[0], &places[0], &starts[j // n_blocks], &sizes[0], &shares[0],
-            n_blocks, j % n_blocks, empirical[j], penalty[j], weights[j],
+            n_blocks, j % n_blocks, empirical[j], penalty[j], weights[j], floor,
         )
 
 
 cdef double find_entry_step(
     const double* values, const int32_t* places, const int64_t* starts,
     const double* sizes, const double* shares, int64_t n_blocks, int64_t block,
-    double empirical, double penalty, double weight,
+    double empirical, double penalty, double weight, double floor,
 ) noexcept nogil:
     cdef Terms terms
     terms.amounts = values + starts[0]
@@ -108,7 +111,7 @@ cdef double find_entry_step(
     terms.stride = 1
     terms.size_stride = n_blocks
     terms.offset = block
-    return solve(&terms, empirical, penalty, weight)
+    return solve(&terms, empirical, penalty, weight, floor)
 
 
 cdef inline void read_term(
@@ -126,10 +129,10 @@ cdef inline void read_term(
         size[0] = terms.sizes[place]
 
 
-cdef void find_range(Terms* terms) noexcept nogil:
-    """Smallest and largest size among terms that are not zero."""
+cdef double begin(Terms* terms, double* slope) noexcept nogil:
+    """Range of the sizes of terms that are not zero; logarithm and slope at step 0."""
     cdef int64_t i
-    cdef double amount, size
+    cdef double amount, size, total = 0.0, moment = 0.0
     terms.smallest = INFINITY
     terms.largest = 0.0
     for i in range(terms.n_terms):
@@ -137,6 +140,10 @@ cdef void find_range(Terms* terms) noexcept nogil:
         if amount > 0.0:
             terms.smallest = fmin(terms.smallest, size)
             terms.largest = fmax(terms.largest, size)
+            total += amount
+            moment += amount * size
+    slope[0] = moment / total
+    return log(total)
 
 
 cdef double sum_terms(const Terms* terms, double step, double* slope) noexcept nogil:
@@ -155,49 +162,77 @@ cdef double sum_terms(const Terms* terms, double step, double* slope) noexcept n
 
 
 cdef double solve(
-    Terms* terms, double empirical, double penalty, double weight
+    Terms* terms, double empirical, double penalty, double weight, double floor
 ) noexcept nogil:
     """Find the step with sum(a exp(step f#)) = empirical - penalty (weight + step)."""
-    cdef double logarithm, slope, target, edge, step = 0.0
-    find_range(terms)
+    cdef double slope, target, edge, step
+    cdef double logarithm = begin(terms, &slope)
     if terms.largest == 0.0:  # the feature is nowhere, or impossible by now
         return 0.0
-    logarithm = sum_terms(terms, 0.0, &slope)
     if penalty > 0.0:
         edge = empirical / penalty - weight  # where the right-hand side vanishes
-        step = fmin(0.0, edge - exp(logarithm) / penalty)  # left of the solution
-        return solve_penalized(terms, step, edge, penalty)
-    target = log(empirical) if empirical > 0.0 else logarithm + log(SHRINKING)
-    return solve_plain(terms, target)
+        step = 0.0
+        if edge <= 0.0:  # the right-hand side needs a lower weight to be positive
+            step = edge - exp(logarithm) / penalty
+            logarithm = sum_terms(terms, step, &slope)
+        return solve_penalized(terms, step, edge, penalty, logarithm, slope)
+    if empirical > 0.0:
+        target = log(empirical)
+    elif exp(logarithm) > floor:
+        target = logarithm + log(SHRINKING)
+    else:
+        return 0.0
+    return solve_plain(terms, target, logarithm, slope)
 
 
-cdef double solve_plain(const Terms* terms, double target) noexcept nogil:
-    cdef double step = 0.0, change, slope
+cdef inline bint is_done(
+    const Terms* terms, double change, double step, double slope, double bend
+) noexcept nogil:
+    """Whether the error after a change is rounding.
+
+    The second derivative is at most the variance of sizes, and that has a bound;
+    ``bend`` is what the other side adds.
+    """
+    cdef double width = terms.largest - terms.smallest
+    cdef double precision = PRECISION * (fabs(step) + 1.0 / terms.largest)
+    if fabs(change) <= precision:
+        return True
+    bend = (bend + 0.25 * width * width) * fabs(change)
+    return slope > 2.0 * bend and bend * fabs(change) / slope <= precision
+
+
+cdef double solve_plain(
+    const Terms* terms, double target, double logarithm, double slope
+) noexcept nogil:
+    cdef double step = 0.0, change
     cdef int _step
     for _step in range(MOST_STEPS):
-        change = (target - sum_terms(terms, step, &slope)) / slope
+        change = (target - logarithm) / slope
         step += change
-        if terms.smallest == terms.largest:
-            break  # the closed form
-        if fabs(change) <= PRECISION * (fabs(step) + 1.0 / terms.largest):
+        if is_done(terms, change, step, slope, 0.0):
             break
+        logarithm = sum_terms(terms, step, &slope)
     return step
 
 
 cdef double solve_penalized(
-    const Terms* terms, double step, double edge, double penalty
+    const Terms* terms, double step, double edge, double penalty, double logarithm,
+    double slope,
 ) noexcept nogil:
-    cdef double change, slope, rest, difference
+    cdef double change, rest
     cdef int _step
     for _step in range(MOST_STEPS):
         rest = edge - step
         if rest <= 0.0:
             break
-        difference = sum_terms(terms, step, &slope) - log(penalty * rest)
-        change = -difference / (slope + 1.0 / rest)
+        slope += 1.0 / rest
+        change = (log(penalty * rest) - logarithm) / slope
         if change >= rest:
             change = 0.5 * rest  # the logarithm ends at the edge
         step += change
-        if fabs(change) <= PRECISION * (fabs(step) + 1.0 / terms.largest):
+        if 2.0 * fabs(change) < rest and is_done(
+            terms, change, step, slope, 4.0 / (rest * rest)
+        ):
             break
+        logarithm = sum_terms(terms, step, &slope)
     return step

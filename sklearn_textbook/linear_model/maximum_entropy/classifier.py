@@ -101,10 +101,10 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
         Most rounds of the solver.
     tol : float, default=1e-6
         The solver has arrived if expected and empirical features differ by at most
-        this, in the units that the solver works in: of "iis" and "gis" each column is
-        spread over [0, 1], else it has standard deviation 1; sparse ones are divided
-        by their largest absolute value. With a penalty, the slope of the loss per unit
-        of weight is what counts.
+        this, in the units that the solver works in: "iis" and "gis" spread each column
+        over [0, 1] and take other features as they are, the others divide by standard
+        deviations; sparse columns are divided by their largest absolute value. With a
+        penalty, the slope of the loss per unit of weight is what counts.
     categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
         Which columns have levels: "from_dtype" takes strings and categorical dtypes. A
         mask, indices or names; a dict also gives the levels of ordered columns, which
@@ -358,14 +358,14 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
         model.classes_ = labels
         model.n_features_in_ = matrix.size
         model._source = MatrixSource(len(labels))
-        solution, problem = solve(
+        solution, problem, weights = solve(
             model._source.make(matrix.T.reshape(1, -1)),
             np.ones(1),
             None,
             model._settings,
             empirical=expectations,
         )
-        model._solver_weights = model.weights_ = solution.weights
+        model._solver_weights = model.weights_ = weights
         model._set_solution(solution, problem)
         model.n_contexts_ = 1
         model.empirical_expectation_ = expectations
@@ -488,15 +488,10 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
         self.model_expectation_ = model.expected
         self.n_contexts_ = len(model.problem.context_weight)
         self._set_solution(model.solution, model.problem)
-        warn_of_boundaries(
-            self._name,
-            model.falls,
-            model.rises,
-            model.is_separated,
-            model.solution,
-            stacklevel=3,
-        )
-        warn_of_gap(model.solution, self.solver, self.max_iter, self.tol, stacklevel=3)
+        ends = (model.falls, model.rises, model.is_separated)
+        if not warn_of_boundaries(self._name, *ends, model.solution, stacklevel=3):
+            limits = (self.max_iter, self.tol)
+            warn_of_gap(model.solution, self.solver, *limits, stacklevel=3)
 
     def _set_solution(self, solution, problem):
         """Set what the solver tells of its way and its end."""

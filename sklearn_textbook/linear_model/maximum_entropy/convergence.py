@@ -45,6 +45,11 @@ def warn_of_boundaries(names, falls, rises, is_separated, solution, stacklevel):
         What was reached.
     stacklevel : int
         As for a warning given by the caller.
+
+    Returns
+    -------
+    has_warned : bool
+        Whether there was something to say.
     """
     reasons = []
     for which, end, extreme in (
@@ -64,13 +69,15 @@ def warn_of_boundaries(names, falls, rises, is_separated, solution, stacklevel):
     if is_separated:
         reasons.append("the features separate the classes")
     if not reasons:
-        return
+        return False
     message = (
         f"The likelihood has no maximum: {'; '.join(reasons)}. Weights stay finite "
         f"because fitting stops: after {solution.n_iter} rounds, at a loss of "
-        f"{solution.loss_path[-1]:.6g}. A penalty, alpha > 0, makes a maximum."
+        f"{solution.loss_path[-1]:.6g}, where expected and empirical features differ "
+        f"by up to {solution.gap:.3g}. A penalty, alpha > 0, makes a maximum."
     )
     warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel + 1)
+    return True
 
 
 def warn_of_impossible(labels, is_impossible, distribution, stacklevel):

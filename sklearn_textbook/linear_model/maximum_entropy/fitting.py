@@ -17,6 +17,7 @@ from sklearn_textbook.linear_model.maximum_entropy.iterative_scaling import (
 from sklearn_textbook.linear_model.maximum_entropy.joint_features import (
     find_boundaries,
     find_column_boundaries,
+    find_deviations,
     share_columns,
     shift_to_nonnegative,
     split_blocks,
@@ -105,10 +106,18 @@ def solve(features, context_weight, counts, settings, *, empirical=None, penalty
     Returns
     -------
     solution : Solution
-        The weights.
+        What the solver found, in its own units.
     problem : EntropyProblem
-        With their probabilities.
+        With the probabilities of all contexts.
+    weights : ndarray of shape (n_features,)
+        The weights of the features.
     """
+    scale = np.ones(features.n_features)
+    if features.is_joint and not settings.needs_nonnegative:
+        scale = find_deviations(split_blocks(features), context_weight)
+        features = features.divide(scale)
+        empirical = None if empirical is None else empirical / scale
+        penalty = None if penalty is None else penalty / scale**2
     if settings.needs_nonnegative:
         features, shift = shift_to_nonnegative(features)
         if empirical is not None and shift is not None:
@@ -129,7 +138,7 @@ def solve(features, context_weight, counts, settings, *, empirical=None, penalty
             problem, start, *limits, has_limited_memory=has_limited_memory
         )
         problem.evaluate(solution.weights)  # the last trial was elsewhere
-    return solution, problem
+    return solution, problem, solution.weights / scale
 
 
 def fit_columns(matrix, codes, weight, n_classes, settings):
@@ -165,14 +174,15 @@ def fit_columns(matrix, codes, weight, n_classes, settings):
         is_nonnegative=settings.needs_nonnegative,
     )
     features = source.make(matrix)
-    solution, problem = solve(
+    solution, problem, weights = solve(
         features,
         context_weight,
         counts,
         settings,
         penalty=source.spread_penalty(settings.alpha),
     )
-    coef, intercept = source.restore(solution.weights)
+    solver_weights = weights
+    coef, intercept = source.restore(weights)
     # Boundaries are those of columns that start at 0, if constants allow that.
     falls, rises = find_column_boundaries(
         _start_at_zero(matrix) if settings.fit_intercept else matrix, counts
@@ -188,14 +198,14 @@ def fit_columns(matrix, codes, weight, n_classes, settings):
     is_penalized = settings.alpha > 0.0
     return FittedModel(
         source,
-        solution.weights,
+        solver_weights,
         weights.ravel(),
         np.asarray(empirical).ravel() / problem.total,
         np.asarray(expected).ravel() / problem.total,
         falls & (not is_penalized),
         rises & (not is_penalized),
         not is_penalized
-        and separates(compute_scores(features, solution.weights), counts),
+        and separates(compute_scores(features, solver_weights), counts),
         solution,
         problem,
         coef,
@@ -235,7 +245,7 @@ def fit_pairs(source, table, codes, weight, settings):
         features = features.take(leaders)
     context_weight = counts.sum(axis=1)
     penalty = np.full(features.n_features, float(settings.alpha))
-    solution, problem = solve(
+    solution, problem, weights = solve(
         features, context_weight, counts, settings, penalty=penalty
     )
     shares = context_weight[:, np.newaxis] * problem.probabilities
@@ -244,12 +254,12 @@ def fit_pairs(source, table, codes, weight, settings):
     is_separated = False
     if settings.alpha == 0.0:
         falls, rises = find_boundaries(split_blocks(features), counts)
-        scores = compute_scores(features, solution.weights)
+        scores = compute_scores(features, weights)
         is_separated = separates(scores, counts)
     return FittedModel(
         source,
-        solution.weights,
-        solution.weights,
+        weights,
+        weights,
         matrix.T @ counts.ravel() / problem.total,
         matrix.T @ shares.ravel() / problem.total,
         falls,

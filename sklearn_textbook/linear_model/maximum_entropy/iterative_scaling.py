@@ -36,10 +36,12 @@ class ScalingSteps:
         Its features must not be negative.
     is_generalized : bool
         Whether the largest size is taken for all.
+    floor : float, default=0.0
+        An expectation as small as this stays, where it should be 0.
     """
 
-    def __init__(self, problem, is_generalized):
-        self.problem = problem
+    def __init__(self, problem, is_generalized, floor=0.0):
+        self.problem, self.floor = problem, floor
         self.bucket, self.columns = None, None
         sizes = problem.features.sum_rows()
         largest = sizes.max(initial=0.0)
@@ -63,9 +65,16 @@ class ScalingSteps:
         """Find steps at some weights, of which `evaluate` gave the expected sums."""
         problem = self.problem
         steps = np.empty(len(weights))
-        of_features = (problem.empirical, problem.penalty, weights, steps)
+        of_features = (
+            problem.empirical,
+            problem.penalty,
+            weights,
+            steps,
+            self.floor,
+            problem.n_threads,
+        )
         if self.columns is None:
-            find_bucket_steps(expected, self.sizes, *of_features, problem.n_threads)
+            find_bucket_steps(expected, self.sizes, *of_features)
             return steps
         features = problem.features
         shares = problem.context_weight[:, np.newaxis] * problem.probabilities
@@ -76,7 +85,6 @@ class ScalingSteps:
             shares.ravel(),
             n_blocks,
             *of_features,
-            problem.n_threads,
         )
         return steps
 
@@ -111,7 +119,7 @@ def scale_iteratively(problem, weights, max_iter, tol, *, is_generalized=False):
     solution : Solution
         Weights and losses; the loss never rises.
     """
-    steps = ScalingSteps(problem, is_generalized)
+    steps = ScalingSteps(problem, is_generalized, 0.1 * tol * problem.total)
     weights, path = weights.copy(), []
     while True:
         loss, sums = problem.evaluate(weights, steps.bucket, steps.n_buckets)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -78,6 +78,13 @@ class JointFeatures:
         rows = contexts[:, np.newaxis] * per_context + np.arange(per_context)
         matrix = self.to_matrix()[rows.ravel()]
         return _store(matrix, self.is_joint, self.n_classes)
+
+    def divide(self, scale):
+        """Divide joint features, each by a number of its own."""
+        if self.is_sparse or not len(self.values):
+            return replace(self, values=self.values / scale[self.columns])
+        divided = self.values.reshape(-1, self.n_columns) / scale
+        return replace(self, values=divided.ravel())
 
     def sum_rows(self):
         """Sum up the features, f#, of every context, or of every pair if joint."""
@@ -229,6 +236,28 @@ def find_extremes(blocks):
     return smallest, largest
 
 
+def find_deviations(blocks, weight):
+    """Compute the standard deviation of each feature over the classes of a row.
+
+    Parameters
+    ----------
+    blocks : list of ndarray or csr_array
+        For every class the features of all rows.
+    weight : ndarray of shape (n_rows,)
+        Weights of the rows.
+
+    Returns
+    -------
+    deviations : ndarray of shape (n_features,)
+        Root of the mean variance, all classes being as likely; 1 in place of 0. Their
+        squares are second derivatives of the loss where all weights are 0.
+    """
+    mean = sum(blocks[1:], blocks[0]) / len(blocks)
+    squares = sum(weight @ (block - mean) ** 2 for block in blocks)
+    deviations = np.sqrt(np.asarray(squares).ravel() / (weight.sum() * len(blocks)))
+    return np.where(np.isfinite(deviations) & (deviations > 0), deviations, 1.0)
+
+
 def shift_to_nonnegative(features):
     r"""Replace features that are negative somewhere by others with the same model.
 
@@ -299,6 +328,9 @@ def find_column_boundaries(matrix, counts):
     falls, rises : ndarray of bool, shape (n_columns * n_classes,)
         Weights that go to minus infinity, and to infinity.
     """
+    if counts.shape[1] == 1:  # no other class that the values could tell apart
+        nowhere = np.zeros(matrix.shape[1], dtype=bool)
+        return nowhere, nowhere
     others = counts.sum(axis=1, keepdims=True) - counts
     others[counts == counts.sum(axis=1, keepdims=True)] = 0.0
     if sparse.issparse(matrix):

@@ -22,6 +22,8 @@ LEAST_FALL, LEAST_FLATTENING = 1e-4, 0.9
 #: Relative differences of losses that are rounding.
 ROUNDING = 1e-13
 MOST_TRIALS = 60
+#: Rounds without a smaller loss or slope after which rounding is all there is.
+MOST_IDLE = 20
 #: Pairs of steps and changes of the slope that the limited memory keeps.
 N_PAIRS = 10
 
@@ -110,10 +112,12 @@ def minimize(problem, weights, max_iter, tol, *, has_limited_memory=False):
     make_matrix = RecentPairs if has_limited_memory else InverseMatrix
     matrix, is_fresh = make_matrix(), True
     point = _Point(problem, weights.copy())
-    path = [point.loss * problem.total]
+    path, smallest_gap, n_idle = [point.loss * problem.total], np.inf, 0
     while True:
         gap = float(np.abs(point.gradient).max(initial=0.0))
-        if gap <= tol or len(path) > max_iter:
+        n_idle = 0 if gap < 0.9 * smallest_gap else n_idle + 1
+        smallest_gap = min(gap, smallest_gap)
+        if gap <= tol or len(path) > max_iter or n_idle > MOST_IDLE:
             break
         direction = -matrix.multiply(point.gradient)
         found = _search(problem, point, direction, is_fresh)
@@ -126,6 +130,8 @@ def minimize(problem, weights, max_iter, tol, *, has_limited_memory=False):
         if step @ change > 0.0:
             matrix.update(step, change)
             is_fresh = False
+        if found.loss < point.loss - ROUNDING * abs(point.loss):
+            n_idle = 0
         point = found
         path.append(point.loss * problem.total)
     return Solution(point.weights, point.expected, np.array(path), gap, gap <= tol)
