@@ -207,10 +207,12 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
     --------
     >>> from sklearn_textbook.datasets import load_play_tennis
     >>> from sklearn_textbook.linear_model import MaxEntClassifier
-    >>> X, y = load_play_tennis(return_X_y=True)
-    >>> model = MaxEntClassifier(solver="iis", alpha=0.1).fit(X, y)
-    >>> model.classes_.tolist()
-    ['no', 'yes']
+    >>> X, y = load_play_tennis(return_X_y=True, as_frame=True)
+    >>> model = MaxEntClassifier(solver="iis", alpha=1.0, tol=1e-3).fit(X, y)
+    >>> dict(zip(model.coef_names_[:3], model.coef_[1, :3].round(2).tolist()))
+    {'outlook=sunny': -0.39, 'outlook=overcast': 0.64, 'outlook=rain': -0.23}
+    >>> model.predict_proba(X.iloc[:1]).round(2)
+    array([[0.68, 0.32]])
 
     例6.1: five outcomes, of which A and B together have probability 3/10:
 
