@@ -102,9 +102,10 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
     tol : float, default=1e-6
         The solver has arrived if expected and empirical features differ by at most
         this, in the units that the solver works in: "iis" and "gis" spread each column
-        over [0, 1] and take other features as they are, the others divide by standard
-        deviations; sparse columns are divided by their largest absolute value. With a
-        penalty, the slope of the loss per unit of weight is what counts.
+        over [0, 1] (sparse ones are divided only) and take other features as they are;
+        the others divide by standard deviations, by more if there is a penalty, so
+        that second derivatives are about the same. With a penalty, the slope of the
+        loss per unit of weight is what counts.
     categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
         Which columns have levels: "from_dtype" takes strings and categorical dtypes. A
         mask, indices or names; a dict also gives the levels of ordered columns, which
