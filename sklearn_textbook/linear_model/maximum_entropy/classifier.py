@@ -145,7 +145,7 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
     dual_value_ : float
         The dual function :math:`\Psi(w)`: the mean of the log-likelihood. At the
         optimum without penalty it is :math:`-H(P)`.
-    loss_path_ : ndarray of shape (n_iter_ + 1,)
+    loss_path_ : ndarray of shape (n_rounds + 1,)
         Negative log-likelihood and penalty, summed over the rows, at the start and
         after each round. By "iis" and "gis" it never rises.
     n_iter_ : int
@@ -158,7 +158,7 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
         What the columns became, of "columns".
     n_features_in_ : int
         Number of columns of X.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if they are all strings.
 
     See Also
