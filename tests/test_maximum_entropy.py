@@ -169,6 +169,15 @@ def test_rows_of_no_weight_leave_no_trace():
         assert_array_equal(model.weights_, without.weights_)
 
 
+@pytest.mark.parametrize("factor", [1e-200, 1e200])
+def test_units_of_weights_do_not_matter(factor):
+    X, y = make_classes(4)
+    one = MaxEntClassifier(alpha=2.0, **EXACT).fit(X, y)
+    weight = np.full(len(y), factor)
+    other = MaxEntClassifier(alpha=2.0 * factor, **EXACT).fit(X, y, weight)
+    assert_allclose(other.predict_proba(X), one.predict_proba(X), atol=1e-7)
+
+
 def test_class_weight():
     X, y = make_classes(5, 150)
     by_class = MaxEntClassifier(class_weight={0: 2.0, 1: 1.0, 2: 3.0}).fit(X, y)

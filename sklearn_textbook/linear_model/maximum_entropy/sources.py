@@ -15,7 +15,7 @@ from sklearn_textbook.linear_model.maximum_entropy.joint_features import (
 )
 
 #: More than this leaves nothing of a weight.
-LARGEST_PENALTY = 1e200
+LARGEST_PENALTY = 1e300
 
 
 @dataclass(frozen=True, eq=False)
