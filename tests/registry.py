@@ -5,7 +5,8 @@ some parameters is declared in EXPECTED_FAILURES with the reason; it then has to
 """
 
 from sklearn.covariance import OAS
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression as StockLinearRegression
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -27,6 +28,7 @@ from sklearn_textbook.ensemble import (
     RandomSubspaceClassifier,
     RandomSubspaceRegressor,
 )
+from sklearn_textbook.linear_model import LinearRegression
 from sklearn_textbook.tree import (
     C45Classifier,
     C45RulesClassifier,
@@ -66,7 +68,7 @@ INSTANCES = {
             KNeighborsRegressor(), 3, bootstrap_features=True, random_state=0
         ),
         BaggingRegressor(
-            make_pipeline(StandardScaler(), LinearRegression()), 3, random_state=0
+            make_pipeline(StandardScaler(), StockLinearRegression()), 3, random_state=0
         ),
     ],
     "C45Classifier": [
@@ -145,6 +147,13 @@ INSTANCES = {
         LinearDiscriminantAnalysis("lsqr", covariance_estimator=OAS()),
         LinearDiscriminantAnalysis("eigen"),
         LinearDiscriminantAnalysis("eigen", shrinkage=0.3),
+    ],
+    "LinearRegression": [
+        LinearRegression(),
+        LinearRegression(fit_intercept=False, n_jobs=1),
+        LinearRegression(alpha=2.0, weights="precision"),
+        LinearRegression(positive=True, reference_level=None, unseen="ignore"),
+        LinearRegression(alpha=0.5, fit_intercept=False, categorical_features=None),
     ],
     "OutputFlippingClassifier": [
         OutputFlippingClassifier(n_estimators=25),
