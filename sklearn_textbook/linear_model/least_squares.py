@@ -103,7 +103,10 @@ def solve(rows, *, alpha=0.0, is_positive=False, tol=1e-10):
 
 def _measure_columns(rows, M, tol):
     """Lengths of the columns, which are constant, and what counts as zero."""
-    lengths = np.sqrt((M**2).sum(axis=0))
+    # Of small numbers the squares may be zero.
+    largest = np.abs(M).max(axis=0, initial=0.0)
+    unit = np.where(largest > 0, largest, 1.0)
+    lengths = unit * np.sqrt(((M / unit) ** 2).sum(axis=0))
     offsets = np.abs(rows.mean) * np.sqrt(rows.total_weight)
     # Values far from zero are rounded more, compared with what they vary.
     rounding = EPSILON * np.hypot(lengths, offsets)

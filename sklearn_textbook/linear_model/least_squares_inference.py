@@ -230,7 +230,9 @@ class LeastSquaresInference:
         n_columns = len(self.solution.scales)
         if self.is_positive:
             return np.full(n_columns, np.nan)
-        errors = np.sqrt((self._roots[0] ** 2).sum(axis=1))
+        scales = self.solution.scales
+        scaled = self._roots[0] * scales[:, np.newaxis]
+        errors = np.sqrt((scaled**2).sum(axis=1)) / scales
         errors[self._is_outside(np.diag(self.solution.scales))] = np.nan
         return errors
 

@@ -34,6 +34,8 @@ WEIGHTS = ("frequency", "precision")
 KINDS = ("prediction", "confidence")
 #: Multiplications up to which the rows of a sparse table are reduced.
 MOST_SPARSE_WORK = 2**36
+#: Squares of larger numbers, or sums of them, may be infinite.
+LARGEST = 1e150
 #: What a fit leaves behind; fitting again forgets it.
 FITTED = ("_rows", "_solution", "_inference", "_dependencies", "rank_")
 
@@ -379,13 +381,21 @@ class LinearRegression(
     def _reduce(self, matrix, Y, weight):
         n_cells = matrix.shape[0] * matrix.shape[1]
         n_threads = count_threads(self.n_jobs, n_cells)
-        return reduce_rows(
-            matrix,
-            Y.reshape(len(Y), -1),
-            weight,
-            has_intercept=bool(self.fit_intercept),
-            n_threads=n_threads,
-        )
+        with np.errstate(over="ignore", invalid="ignore"):
+            rows = reduce_rows(
+                matrix,
+                Y.reshape(len(Y), -1),
+                weight,
+                has_intercept=bool(self.fit_intercept),
+                n_threads=n_threads,
+            )
+        for numbers in (rows.triangle, rows.targets, np.sqrt(rows.residual)):
+            if not (np.abs(numbers) < LARGEST).all():
+                raise ValueError(
+                    "The numbers of X or y are too large for their squares; divide "
+                    "them by a power of ten."
+                )
+        return rows
 
     def _solve(self, n_dimensions):
         self._alpha, self._positive = float(self.alpha), bool(self.positive)
@@ -410,11 +420,6 @@ class LinearRegression(
         self._keep(*found, Y.ndim)
 
     def _keep(self, coefficients, intercepts, n_dimensions):
-        if not (np.isfinite(coefficients).all() and np.isfinite(intercepts).all()):
-            raise ValueError(
-                "The numbers of X or y are too large for the squares of their sums; "
-                "divide them by a power of ten."
-            )
         self.coef_ = np.ascontiguousarray(coefficients.T)
         self.intercept_ = intercepts if self.fit_intercept else 0.0
         if n_dimensions == 1:
