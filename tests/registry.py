@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn.covariance import OAS
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression as StockLinearRegression
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -30,7 +31,7 @@ from sklearn_textbook.ensemble import (
     RandomSubspaceClassifier,
     RandomSubspaceRegressor,
 )
-from sklearn_textbook.linear_model import MaxEntClassifier
+from sklearn_textbook.linear_model import LinearRegression, MaxEntClassifier
 from sklearn_textbook.tree import (
     C45Classifier,
     C45RulesClassifier,
@@ -100,7 +101,7 @@ INSTANCES = {
             KNeighborsRegressor(), 3, bootstrap_features=True, random_state=0
         ),
         BaggingRegressor(
-            make_pipeline(StandardScaler(), LinearRegression()), 3, random_state=0
+            make_pipeline(StandardScaler(), StockLinearRegression()), 3, random_state=0
         ),
     ],
     "C45Classifier": [
@@ -179,6 +180,13 @@ INSTANCES = {
         LinearDiscriminantAnalysis("lsqr", covariance_estimator=OAS()),
         LinearDiscriminantAnalysis("eigen"),
         LinearDiscriminantAnalysis("eigen", shrinkage=0.3),
+    ],
+    "LinearRegression": [
+        LinearRegression(),
+        LinearRegression(fit_intercept=False, n_jobs=1),
+        LinearRegression(alpha=2.0, weights="precision"),
+        LinearRegression(positive=True, reference_level=None, unseen="ignore"),
+        LinearRegression(alpha=0.5, fit_intercept=False, categorical_features=None),
     ],
     "MaxEntClassifier": [
         MaxEntClassifier(),

@@ -33,6 +33,9 @@ SWAPPED = {
         "PCA": "sklearn_textbook.decomposition.PCA",
         "TruncatedSVD": "sklearn_textbook.decomposition.TruncatedSVD",
     },
+    "sklearn.linear_model": {
+        "LinearRegression": "sklearn_textbook.linear_model.LinearRegression",
+    },
     "sklearn.ensemble": {
         name: f"sklearn_textbook.ensemble.{name}"
         for name in (
