@@ -65,6 +65,15 @@ class Design:
         What the columns of the table were.
     terms : tuple of Term
         What each of them became.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.linear_model.design import read_design
+    >>> matrix, design = read_design([["melon"], ["pumpkin"], ["melon"]])
+    >>> design.names
+    ('x0=pumpkin',)
+    >>> design.read([["pumpkin"]])
+    array([[1.]])
     """
 
     schema: TableSchema
