@@ -5,6 +5,21 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import issparse
 
+from sklearn_textbook.linear_model._row_sums import (
+    sum_dense_stretches,
+    sum_dense_tiles,
+    sum_sparse_bands,
+    sum_sparse_stretches,
+)
+
+PANEL_WIDTH = 8  # as in _panels.pxd
+#: Up to so many columns every stretch of rows has its own sums.
+STRETCH_COLUMNS = 256
+#: Rows of a stretch, at least, and number of stretches, at most.
+STRETCH_ROWS, MOST_STRETCHES = 1024, 64
+#: Bands of sums that threads share.
+N_BANDS = 64
+
 
 def sum_products(X, weight=None, targets=None, n_threads=1):
     r"""Sum up the weighted products of columns over the rows.
@@ -29,20 +44,85 @@ def sum_products(X, weight=None, targets=None, n_threads=1):
         :math:`Z^T W Z`: sum of weights, of columns, of products.
     with_targets : ndarray of shape (1 + n_columns, n_targets)
         :math:`Z^T W T`.
+
+    Notes
+    -----
+    Products of a dense table are summed up tile by tile, of a sparse one entry by
+    entry. No product is fused with a sum, and every sum takes its rows in the same
+    order on every processor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_textbook.linear_model.row_sums import sum_products
+    >>> products, _ = sum_products(np.array([[1.0], [3.0]]), np.array([2.0, 1.0]))
+    >>> products
+    array([[ 3.,  5.],
+           [ 5., 11.]])
     """
     n_rows, n_columns = X.shape
-    weight = np.ones(n_rows) if weight is None else weight
     targets = np.empty((n_rows, 0)) if targets is None else targets
-    products = np.empty((n_columns + 1, n_columns + 1))
-    if issparse(X):
-        weighted = X.multiply(weight[:, np.newaxis]).tocsr()
-        products[1:, 1:] = (X.T @ weighted).toarray()
-    else:
-        weighted = X * weight[:, np.newaxis]
-        products[1:, 1:] = X.T @ weighted
-    products[0, 0] = weight.sum()
-    products[0, 1:] = products[1:, 0] = np.asarray(X.T @ weight).ravel()
-    with_targets = np.empty((n_columns + 1, targets.shape[1]))
-    with_targets[0] = weight @ targets
-    with_targets[1:] = weighted.T @ targets
-    return products, with_targets
+    targets = np.ascontiguousarray(targets, dtype=np.float64)
+    if weight is not None:
+        weight = np.ascontiguousarray(weight, dtype=np.float64)
+    sum_up = _sum_sparse if issparse(X) else _sum_dense
+    sums = sum_up(X, weight, targets, n_threads)
+    products = sums[: 1 + n_columns, : 1 + n_columns]
+    upper = np.triu(products)
+    products = upper + np.triu(products, 1).T
+    with_targets = sums[: 1 + n_columns, 1 + n_columns :][:, : targets.shape[1]]
+    return products, with_targets.copy()
+
+
+def divide_rows(n_rows):
+    """Divide rows into stretches that are summed up by themselves.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+
+    Returns
+    -------
+    bounds : ndarray of intp, shape (n_stretches + 1,)
+        Where stretches begin and end.
+    """
+    n_stretches = min(max(1, n_rows // STRETCH_ROWS), MOST_STRETCHES)
+    return np.arange(n_stretches + 1, dtype=np.intp) * n_rows // n_stretches
+
+
+def _sum_dense(X, weight, targets, n_threads):
+    """Sum up products of the columns 1, X, targets: the upper triangle."""
+    X = X if X.dtype == np.float64 else X.astype(np.float64)
+    width = 1 + X.shape[1] + targets.shape[1]
+    n_padded = -(-width // PANEL_WIDTH) * PANEL_WIDTH
+    if width > STRETCH_COLUMNS:
+        sums = np.zeros((n_padded, n_padded))
+        sum_dense_tiles(X, weight, targets, sums, n_threads)
+        return sums
+    bounds = divide_rows(X.shape[0])
+    sums = np.zeros((len(bounds) - 1, n_padded, n_padded))
+    n_threads = min(n_threads, len(sums))
+    sum_dense_stretches(X, weight, targets, bounds, sums, n_threads)
+    return sums.sum(axis=0)
+
+
+def _sum_sparse(X, weight, targets, n_threads):
+    """Sum up products of the columns 1, X, targets: the upper triangle."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    height = 1 + X.shape[1]
+    width = height + targets.shape[1]
+    weight = np.ones(X.shape[0]) if weight is None else weight
+    data = X.data.astype(np.float64, copy=False)
+    table = (data, X.indices, X.indptr, weight, targets)
+    if width > STRETCH_COLUMNS:
+        sums = np.zeros((height, width))
+        bounds = np.arange(N_BANDS + 1, dtype=np.intp) * height // N_BANDS
+        sum_sparse_bands(*table, bounds, sums, n_threads)
+        return sums
+    bounds = divide_rows(X.shape[0])
+    sums = np.zeros((len(bounds) - 1, height, width))
+    sum_sparse_stretches(*table, bounds, sums, min(n_threads, len(sums)))
+    return sums.sum(axis=0)

@@ -1,0 +1,183 @@
+# Panels: a block of rows as the products of columns want it: header-only.
+#
+# Eight columns stand side by side in a panel, row under row, so that a tile of products
+# is summed up in registers while two panels are read from front to back. Every
+# product has its own sum, to which rows are added one after the other: the sums do
+# not depend on how many of them a processor adds at a time.
+
+from libc.string cimport memset
+
+cdef enum:
+    PANEL_WIDTH = 8
+    # rows of a tile: half a panel, for 4 x 8 sums fit the registers of most processors
+    TILE_HEIGHT = 4
+    # rows of a block; two panels of so many fit the first cache
+    BLOCK_ROWS = 256
+
+cdef extern from *:
+    """
+    #include <stdlib.h>
+    /* One function for each kind of processor, where the system chooses at loading. */
+    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) \
+        && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+    #define FOR_EACH_PROCESSOR \
+        __attribute__((target_clones("avx512f", "avx2", "default")))
+    #else
+    #define FOR_EACH_PROCESSOR
+    #endif
+
+    #if defined(__GNUC__) || defined(__clang__)
+    typedef double PanelRow
+        __attribute__((vector_size(64), aligned(8), may_alias));
+
+    FOR_EACH_PROCESSOR
+    static void add_tile(
+        const double* left, const double* right, Py_ssize_t n_rows,
+        double* sums, Py_ssize_t stride)
+    {
+        PanelRow first = *(const PanelRow*)sums;
+        PanelRow second = *(const PanelRow*)(sums + stride);
+        PanelRow third = *(const PanelRow*)(sums + 2 * stride);
+        PanelRow fourth = *(const PanelRow*)(sums + 3 * stride);
+        Py_ssize_t row;
+        for (row = 0; row < n_rows; row++) {
+            PanelRow values = *(const PanelRow*)(right + 8 * row);
+            const double* factors = left + 8 * row;
+            first += factors[0] * values;
+            second += factors[1] * values;
+            third += factors[2] * values;
+            fourth += factors[3] * values;
+        }
+        *(PanelRow*)sums = first;
+        *(PanelRow*)(sums + stride) = second;
+        *(PanelRow*)(sums + 2 * stride) = third;
+        *(PanelRow*)(sums + 3 * stride) = fourth;
+    }
+    #else
+    static void add_tile(
+        const double* left, const double* right, Py_ssize_t n_rows,
+        double* sums, Py_ssize_t stride)
+    {
+        Py_ssize_t row;
+        int i, j;
+        for (row = 0; row < n_rows; row++)
+            for (i = 0; i < 4; i++)
+                for (j = 0; j < 8; j++)
+                    sums[i * stride + j] += left[8 * row + i] * right[8 * row + j];
+    }
+    #endif
+    """
+    # sums[i, j] += left[row, i] * right[row, j] for 4 columns i, 8 columns j, all rows
+    void add_tile(
+        const double* left, const double* right, Py_ssize_t n_rows,
+        double* sums, Py_ssize_t stride,
+    ) noexcept nogil
+
+
+cdef inline Py_ssize_t count_panels(Py_ssize_t n_columns) noexcept nogil:
+    return (n_columns + PANEL_WIDTH - 1) // PANEL_WIDTH
+
+
+cdef inline void fill_ones(
+    double* panels, Py_ssize_t position, Py_ssize_t n_rows
+) noexcept nogil:
+    """Write a column of ones."""
+    cdef Py_ssize_t row
+    cdef double* target = panels + (
+        (position // PANEL_WIDTH) * BLOCK_ROWS * PANEL_WIDTH + position % PANEL_WIDTH
+    )
+    for row in range(n_rows):
+        target[row * PANEL_WIDTH] = 1.0
+
+
+cdef inline void fill_columns(
+    double* panels, Py_ssize_t position, const double* values, Py_ssize_t row_stride,
+    Py_ssize_t column_stride, Py_ssize_t n_columns, Py_ssize_t n_rows,
+) noexcept nogil:
+    """Write columns of a block from ``position`` on; strides count numbers."""
+    cdef Py_ssize_t row, _row, column, width, done = 0
+    cdef const double* source
+    cdef double* target
+    while done < n_columns:
+        target = panels + (
+            (position // PANEL_WIDTH) * BLOCK_ROWS * PANEL_WIDTH
+            + position % PANEL_WIDTH
+        )
+        source = values + done * column_stride
+        width = min(PANEL_WIDTH - position % PANEL_WIDTH, n_columns - done)
+        if column_stride == 1 and width == PANEL_WIDTH:
+            for _row in range(n_rows):
+                for column in range(PANEL_WIDTH):
+                    target[column] = source[column]
+                target += PANEL_WIDTH
+                source += row_stride
+        elif column_stride == 1:
+            for _row in range(n_rows):
+                for column in range(width):
+                    target[column] = source[column]
+                target += PANEL_WIDTH
+                source += row_stride
+        else:
+            for column in range(width):
+                for row in range(n_rows):
+                    target[row * PANEL_WIDTH + column] = (
+                        source[row * row_stride + column * column_stride]
+                    )
+        position += width
+        done += width
+
+
+cdef inline void clear_rest(
+    double* panels, Py_ssize_t n_columns
+) noexcept nogil:
+    """Write zeros into the columns that fill up the last panel."""
+    cdef Py_ssize_t row, column, filled = n_columns % PANEL_WIDTH
+    cdef double* target = panels + (
+        (n_columns // PANEL_WIDTH) * BLOCK_ROWS * PANEL_WIDTH
+    )
+    if filled:
+        for row in range(BLOCK_ROWS):
+            for column in range(filled, PANEL_WIDTH):
+                target[row * PANEL_WIDTH + column] = 0.0
+
+
+cdef inline void scale_panels(
+    const double* panels, const double* factors, double* scaled, Py_ssize_t n_panels,
+    Py_ssize_t n_rows,
+) noexcept nogil:
+    """Multiply the rows of panels by one factor each."""
+    cdef Py_ssize_t panel, row, column, start
+    for panel in range(n_panels):
+        start = panel * BLOCK_ROWS * PANEL_WIDTH
+        for row in range(n_rows):
+            for column in range(PANEL_WIDTH):
+                scaled[start + row * PANEL_WIDTH + column] = (
+                    factors[row] * panels[start + row * PANEL_WIDTH + column]
+                )
+
+
+cdef inline void add_half_panel(
+    const double* scaled, const double* panels, Py_ssize_t half, Py_ssize_t n_panels,
+    Py_ssize_t n_rows, double* sums,
+) noexcept nogil:
+    """Add the products of four columns with those of their own and all later panels."""
+    cdef Py_ssize_t panel, stride = n_panels * PANEL_WIDTH
+    cdef const double* left = scaled + (
+        (half // 2) * BLOCK_ROWS * PANEL_WIDTH + (half % 2) * TILE_HEIGHT
+    )
+    for panel in range(half // 2, n_panels):
+        add_tile(
+            left, panels + panel * BLOCK_ROWS * PANEL_WIDTH, n_rows,
+            sums + half * TILE_HEIGHT * stride + panel * PANEL_WIDTH, stride,
+        )
+
+
+cdef inline void add_products(
+    const double* scaled, const double* panels, Py_ssize_t n_left, Py_ssize_t n_panels,
+    Py_ssize_t n_rows, double* sums,
+) noexcept nogil:
+    """Add the products of the first ``n_left`` columns with themselves and all later
+    ones: the upper triangle, by tiles."""
+    cdef Py_ssize_t half
+    for half in range((n_left + TILE_HEIGHT - 1) // TILE_HEIGHT):
+        add_half_panel(scaled, panels, half, n_panels, n_rows, sums)
