@@ -57,7 +57,7 @@ class Family:
         """Say in words which values it can have."""
         raise NotImplementedError
 
-    def choose_start(self, y, weight):
+    def choose_start(self, y, weight, has_trials):
         """Means close to y from which the iteration starts, as in R."""
         raise NotImplementedError
 
@@ -168,7 +168,7 @@ class TweedieFamily(Family):
         """Say in words which values it can have."""
         return "numbers of at least 0" if self.power < 2.0 else "numbers above 0"
 
-    def choose_start(self, y, weight):
+    def choose_start(self, y, weight, has_trials):
         """Means close to y from which the iteration starts, as in R."""
         if self.power == 0.0:
             return y.copy()
@@ -237,9 +237,10 @@ class BinomialFamily(Family):
         """Say in words which values it can have."""
         return "shares from 0 to 1"
 
-    def choose_start(self, y, weight):
+    def choose_start(self, y, weight, has_trials):
         """Means close to y from which the iteration starts, as in R."""
-        return (weight * y + 0.5) / (weight + 1.0)
+        trials = weight if has_trials else 1.0
+        return (trials * y + 0.5) / (trials + 1.0)
 
     def find_valid(self, mean):
         """Mask of the means that it can have: those between 0 and 1."""
@@ -266,7 +267,7 @@ def make_family(name, power=None):
     return TweedieFamily(name, float(POWERS.get(name, power)))
 
 
-def choose_mean_start(family, link, y, weight):
+def choose_mean_start(family, link, y, weight, has_trials=False):
     """Means to start from that both the family and the link can have.
 
     Parameters
@@ -279,13 +280,15 @@ def choose_mean_start(family, link, y, weight):
         The target.
     weight : ndarray of shape (n_rows,)
         Weights.
+    has_trials : bool, default=False
+        Whether these are numbers of trials.
 
     Returns
     -------
     mean : ndarray of shape (n_rows,)
         Starting values.
     """
-    mean = family.choose_start(y, weight)
+    mean = family.choose_start(y, weight, has_trials)
     if link.takes_positive and not family.has_positive_mean:
         return np.maximum(mean, _take_floor(y, weight))
     if link.name == "inverse" and not family.has_positive_mean:

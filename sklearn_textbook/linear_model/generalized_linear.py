@@ -370,6 +370,7 @@ class GeneralizedLinearRegressor(GeneralizedResults, RegressorMixin, Generalized
             float(self.tol),
             int(self.max_iter),
             self.n_jobs,
+            self.weights == "precision",
         )
         self._fit_problem(problem, start, y)
         return self

@@ -420,6 +420,7 @@ class GeneralizedResults:
             float(self.tol),
             int(self.max_iter),
             self.n_jobs,
+            self.weights == "precision",
         )
 
     def _evaluate(self, problem):

@@ -16,6 +16,8 @@ from sklearn_textbook.linear_model.links import EPSILON, Link
 from sklearn_textbook.linear_model.weighted_solution import WeightedSolver
 from sklearn_textbook.linear_model.working_rows import WorkingRows
 
+#: How many times the null deviance the first step may lead to. R takes any.
+WORST_START = 2.0
 #: How often a step is halved before it is given up.
 MOST_HALVINGS = 40
 #: Largest change of a predictor in the last step from which it is running away.
@@ -52,6 +54,8 @@ class Problem:
         Largest number of steps.
     n_jobs : int or None
         Threads.
+    has_trials : bool
+        Whether weights are numbers of trials of which y is the share, not of rows.
     """
 
     X: object
@@ -65,6 +69,7 @@ class Problem:
     tol: float = 1e-8
     max_iter: int = 100
     n_jobs: int | None = None
+    has_trials: bool = False
 
     @property
     def n_threads(self):
@@ -134,7 +139,8 @@ def fit_reweighted(problem, base=None, start=None):
     A step solves the least squares of the working residuals
     :math:`(y - \mu) / \mu'(\eta)` with the weights :math:`w \mu'(\eta)^2 / V(\mu)`. The
     first one starts from means close to y, as R's glm does. A step that makes a mean
-    invalid or the deviance larger is halved.
+    invalid or the deviance larger is halved; so is the first one, towards the constant
+    model, if it leads to much more than the null deviance.
 
     Parameters
     ----------
@@ -172,9 +178,14 @@ def fit_reweighted(problem, base=None, start=None):
     scale = problem.family.measure_scale(problem.y, problem.weight)
     has_converged, move = False, np.inf
     while n_iter < problem.max_iter and not has_converged:
-        next_state = _take_step(problem, rows, solver, state, scale)
+        # What rounding alone may do to the loss.
+        slack = 16.0 * EPSILON * (abs(state.loss) + scale)
+        next_state, foreseen = _take_step(problem, rows, solver, state, slack)
         n_iter += 1
+        # The change of R, and what the step should have gained: where steps shrink by
+        # a factor only, the first drowns in rounding before coefficients stand still.
         change = abs(next_state.loss - state.loss)
+        change = max(change if change > slack else 0.0, foreseen)
         # As in R; but what counts as small does not depend on the unit of y.
         has_converged = change <= problem.tol * (abs(next_state.loss) + 0.1 * scale)
         if has_converged or n_iter == problem.max_iter:
@@ -211,7 +222,9 @@ def _evaluate(problem, rows, coef, predictor=None):
 
 def _take_first_step(problem, rows, solver, base):
     """Solve for the coefficients from means close to y, or from one mean for all."""
-    mean = choose_mean_start(problem.family, problem.link, problem.y, problem.weight)
+    mean = choose_mean_start(
+        problem.family, problem.link, problem.y, problem.weight, problem.has_trials
+    )
     average = problem.weight @ mean / problem.weight.sum()
     based = None if base is None else _evaluate(problem, rows, base)
     for means in (mean, np.full_like(mean, average)):
@@ -222,7 +235,8 @@ def _take_first_step(problem, rows, solver, base):
         coef = solver.solve(weight, predictor - fixed + residual)
         state = _evaluate(problem, rows, coef)
         if based is not None and np.isfinite(based.loss):
-            state = _halve(problem, rows, based, state, based.loss)
+            limit = WORST_START * abs(based.loss)
+            state = _halve(problem, rows, based, state, limit)
         if np.isfinite(state.loss):
             return state
     raise ValueError(
@@ -232,20 +246,20 @@ def _take_first_step(problem, rows, solver, base):
     )
 
 
-def _take_step(problem, rows, solver, state, scale):
-    """One step of reweighted least squares, halved until the loss does not rise."""
+def _take_step(problem, rows, solver, state, slack):
+    """Take one step, halved until the loss does not rise; what it should gain."""
     weight, residual = rows.reweight(state.predictor)
     if problem.penalty:
         step = _solve_penalised(problem, solver, state.coef, weight, residual)
     else:
         step = solver.solve(weight, residual)
     proposed = _evaluate(problem, rows, state.coef + step)
-    # Rounding alone may let the loss rise at the end.
-    slack = 16.0 * EPSILON * (abs(state.loss) + scale)
     chosen = _halve(problem, rows, state, proposed, state.loss + slack)
     if chosen is state:
         rows.evaluate(state.predictor)
-    return chosen
+    moves, step = chosen.predictor - state.predictor, chosen.coef - state.coef
+    foreseen = float(np.einsum("i,i,i->", weight, moves, moves))
+    return chosen, foreseen + problem.penalty * float(step[1:] @ step[1:])
 
 
 def _solve_penalised(problem, solver, coef, weight, residual):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
 
@@ -109,7 +110,12 @@ class WorkingRows:
             slice(start, min(start + BLOCK_ROWS, n_rows))
             for start in range(0, n_rows, BLOCK_ROWS)
         ]
-        if self.n_threads == 1 or len(blocks) == 1:
+        n_threads = min(self.n_threads, len(blocks))
+        if n_threads <= 1:
             return list(map(function, blocks))
-        with ThreadPoolExecutor(self.n_threads) as pool:
-            return list(pool.map(function, blocks))
+        # One task per thread: handing over every block would take longer than some.
+        bounds = np.linspace(0, len(blocks), n_threads + 1).astype(int)
+        shares = [blocks[first:last] for first, last in pairwise(bounds)]
+        with ThreadPoolExecutor(n_threads) as pool:
+            answers = pool.map(lambda share: list(map(function, share)), shares)
+            return [answer for part in answers for answer in part]

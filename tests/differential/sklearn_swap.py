@@ -45,6 +45,16 @@ SWAPPED = {
     },
 }
 
+# Special cases of our one estimator, with their parameters.
+STAND_INS = "tests.differential.glm_stand_ins"
+SWAPPED["sklearn.linear_model"] = SWAPPED.get("sklearn.linear_model", {}) | {
+    name: f"{STAND_INS}.{name}"
+    for name in ("GammaRegressor", "PoissonRegressor", "TweedieRegressor")
+}
+SWAPPED["sklearn.linear_model._glm"] = {
+    "_GeneralizedLinearRegressor": f"{STAND_INS}.StandIn"
+}
+
 
 def find_our_classes():
     """Our class for each of the swapped names, by module and name."""

@@ -35,6 +35,10 @@ SUITES = {
     "bagging": (["sklearn.ensemble.tests.test_bagging"], 120),
     "truncated SVD": (["sklearn.decomposition.tests.test_truncated_svd"], 45),
     "principal components": (["sklearn.decomposition.tests.test_pca"], 350),
+    "generalised linear models": (
+        ["sklearn.linear_model._glm.tests.test_glm"],
+        250,
+    ),
     # Those of quadratic discriminant analysis in the same file are not of ours.
     "discriminant analysis": (
         [
