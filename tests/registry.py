@@ -31,7 +31,11 @@ from sklearn_textbook.ensemble import (
     RandomSubspaceClassifier,
     RandomSubspaceRegressor,
 )
-from sklearn_textbook.linear_model import LinearRegression, MaxEntClassifier
+from sklearn_textbook.linear_model import (
+    GeneralizedLinearRegressor,
+    LinearRegression,
+    MaxEntClassifier,
+)
 from sklearn_textbook.tree import (
     C45Classifier,
     C45RulesClassifier,
@@ -161,6 +165,15 @@ INSTANCES = {
         ExtraTreesRegressor(FEW),
         ExtraTreesRegressor(2, bootstrap=True, missing="surrogate", n_jobs=2),
         ExtraTreesRegressor(2, criterion="absolute_error", tie_breaking="random"),
+    ],
+    "GeneralizedLinearRegressor": [
+        GeneralizedLinearRegressor(),
+        GeneralizedLinearRegressor("poisson", alpha=0.1),
+        GeneralizedLinearRegressor("gamma", "log", weights="precision"),
+        GeneralizedLinearRegressor("tweedie", "log", dispersion="deviance"),
+        GeneralizedLinearRegressor("inverse-gaussian", "log", n_jobs=1),
+        GeneralizedLinearRegressor(transform_y="log", retransform="smearing"),
+        GeneralizedLinearRegressor(fit_intercept=False, dependent_columns="drop"),
     ],
     "ID3Classifier": [
         ID3Classifier(),

@@ -49,6 +49,16 @@ SWAPPED = {
     },
 }
 
+# Special cases of our one estimator, with their parameters.
+STAND_INS = "tests.differential.glm_stand_ins"
+SWAPPED["sklearn.linear_model"] = SWAPPED.get("sklearn.linear_model", {}) | {
+    name: f"{STAND_INS}.{name}"
+    for name in ("GammaRegressor", "PoissonRegressor", "TweedieRegressor")
+}
+SWAPPED["sklearn.linear_model._glm"] = {
+    "_GeneralizedLinearRegressor": f"{STAND_INS}.StandIn"
+}
+
 #: Estimators that are not swapped, nor made of swapped ones: a case of a test that
 #: bears such a name tests nothing of ours.
 STOCK = {"ExtraTreeClassifier", "ExtraTreeRegressor", "RandomTreesEmbedding"}

@@ -61,6 +61,10 @@ SUITES = {
     ),
     "truncated SVD": (["sklearn.decomposition.tests.test_truncated_svd"], 45),
     "principal components": (["sklearn.decomposition.tests.test_pca"], 270),
+    "generalised linear models": (
+        ["sklearn.linear_model._glm.tests.test_glm"],
+        250,
+    ),
     # Those of quadratic discriminant analysis in the same file are not of ours.
     "discriminant analysis": (
         [
