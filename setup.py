@@ -24,6 +24,7 @@ EXTENSIONS = {
     "sklearn_textbook._contract._threads": {"openmp": True},
     "sklearn_textbook.decomposition._jacobi": {},
     "sklearn_textbook.ensemble._count_draws": {},
+    "sklearn_textbook.linear_model._logistic": {"openmp": True},
     "sklearn_textbook.linear_model._row_sums": {"openmp": True},
     "sklearn_textbook.tree.encode._bin": {"openmp": True},
     "sklearn_textbook.tree.encode._rank": {"openmp": True},

@@ -27,6 +27,9 @@ from sklearn_textbook.ensemble import (
     RandomSubspaceClassifier,
     RandomSubspaceRegressor,
 )
+from sklearn_textbook.linear_model import (
+    LogisticRegression as TextbookLogisticRegression,
+)
 from sklearn_textbook.tree import (
     C45Classifier,
     C45RulesClassifier,
@@ -145,6 +148,18 @@ INSTANCES = {
         LinearDiscriminantAnalysis("lsqr", covariance_estimator=OAS()),
         LinearDiscriminantAnalysis("eigen"),
         LinearDiscriminantAnalysis("eigen", shrinkage=0.3),
+    ],
+    "LogisticRegression": [
+        TextbookLogisticRegression(),
+        TextbookLogisticRegression(penalty="l2", C=0.1, solver="lbfgs", n_jobs=1),
+        TextbookLogisticRegression(penalty="l2", parametrization="symmetric"),
+        TextbookLogisticRegression(
+            penalty="l2", solver="bfgs", class_weight="balanced", max_iter=500
+        ),
+        TextbookLogisticRegression(
+            penalty="l2", C=0.01, solver="gradient", max_iter=20_000, tol=1e-7
+        ),
+        TextbookLogisticRegression(separation="ignore", warm_start=True),
     ],
     "OutputFlippingClassifier": [
         OutputFlippingClassifier(n_estimators=25),

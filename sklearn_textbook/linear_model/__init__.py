@@ -8,4 +8,6 @@ Numeric columns stay as they are, ordered columns are spread over [0, 1], nomina
 become indicator columns (周志华《机器学习》, section 3.2).
 """
 
-__all__ = []
+from sklearn_textbook.linear_model.logistic_regression import LogisticRegression
+
+__all__ = ["LogisticRegression"]
