@@ -149,15 +149,16 @@ INSTANCES = {
         LinearDiscriminantAnalysis("eigen"),
         LinearDiscriminantAnalysis("eigen", shrinkage=0.3),
     ],
+    # Strong penalties where a solver has to come as near as some checks look.
     "LogisticRegression": [
         TextbookLogisticRegression(),
-        TextbookLogisticRegression(penalty="l2", C=0.1, solver="lbfgs", n_jobs=1),
-        TextbookLogisticRegression(penalty="l2", parametrization="symmetric"),
+        TextbookLogisticRegression("l2", C=1e-3, solver="lbfgs", tol=1e-11),
+        TextbookLogisticRegression("l2", parametrization="symmetric", n_jobs=1),
         TextbookLogisticRegression(
-            penalty="l2", solver="bfgs", class_weight="balanced", max_iter=500
+            "l2", solver="bfgs", class_weight="balanced", max_iter=500
         ),
         TextbookLogisticRegression(
-            penalty="l2", C=0.01, solver="gradient", max_iter=20_000, tol=1e-7
+            "l2", C=0.1, solver="gradient", max_iter=300, tol=1e-4
         ),
         TextbookLogisticRegression(separation="ignore", warm_start=True),
     ],

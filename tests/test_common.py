@@ -20,6 +20,8 @@ from tests.registry import (
 @pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
 # Some checks have separable classes, for which the likelihood has no maximum.
 @pytest.mark.filterwarnings("ignore:(Complete|Quasi-complete) separation")
+# Others ask for as many iterations as gradient descent does not get along with.
+@pytest.mark.filterwarnings("ignore:gradient failed to converge")
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 

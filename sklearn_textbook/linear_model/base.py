@@ -85,6 +85,8 @@ class BaseLinearModel(BaseEstimator):
                 is_present,
             )
         validate_data(self, X, skip_check_array=True)
+        if not hasattr(X, "shape") and not hasattr(X, "__len__"):
+            X = np.asarray(X)  # what offers nothing but an array of itself
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         weight, is_present = _select_rows(sample_weight, n_rows)
         matrix, self.design_ = read_design(

@@ -318,7 +318,13 @@ class LogisticRegression(LogisticResults, ClassifierMixin, BaseLinearModel):
             the likelihood has no maximum.
         """
         self._check_parameters()
-        matrix, codes, weight = self._read_rows(X, y, sample_weight)
+        matrix, classes, codes, weight = self._read_rows(X, y, sample_weight)
+        has_start = (
+            self.warm_start
+            and hasattr(self, "coef_")
+            and np.array_equal(self.classes_, classes)
+        )
+        self.classes_ = classes
         n_made = matrix.shape[1] + bool(self.fit_intercept)
         if not n_made:
             raise ValueError("There is nothing to fit: no column, and no intercept.")
@@ -334,7 +340,7 @@ class LogisticRegression(LogisticResults, ClassifierMixin, BaseLinearModel):
             n_threads=n_threads,
         )
         solve = SOLVERS[self.solver]
-        start = self._choose_start(likelihood)
+        start = self._find_last(likelihood) if has_start else likelihood.start()
         solution = solve(likelihood, start, int(self.max_iter), float(self.tol))
         self._set_fit(likelihood, solution)
         self._warn(solution)
@@ -473,12 +479,9 @@ class LogisticRegression(LogisticResults, ClassifierMixin, BaseLinearModel):
                 f"{type(self).__name__} needs samples of at least 2 classes in the "
                 f"data, but the data contains only one class: {classes[0]!r}."
             )
-        old_classes, self._old_classes = getattr(self, "classes_", None), None
-        if old_classes is not None and np.array_equal(old_classes, classes):
-            self._old_classes = old_classes
-        self.classes_ = classes
         matrix, weight, _ = self._read_training_table(X, weight)
-        return matrix, codes, self._weigh_classes(classes, codes, weight)
+        weight = self._weigh_classes(classes, codes, weight)
+        return matrix, classes, codes, weight
 
     def _weigh_classes(self, classes, codes, weight):
         """Multiply weights by those of the classes."""
@@ -499,11 +502,9 @@ class LogisticRegression(LogisticResults, ClassifierMixin, BaseLinearModel):
             )
         return factors[codes] * (1.0 if weight is None else weight)
 
-    def _choose_start(self, likelihood):
-        """Zero, or what the last fit found, if it fits."""
-        has_last = self.warm_start and self._old_classes is not None
-        del self._old_classes
-        if not has_last or self.coef_.shape[1] != likelihood.n_columns:
+    def _find_last(self, likelihood):
+        """Take what the last fit found, if it has the form; otherwise zero."""
+        if self.coef_.shape[1] != likelihood.n_columns:
             return likelihood.start()
         coef, intercept = self.coef_, self.intercept_
         if len(coef) > likelihood.n_scores:

@@ -21,6 +21,8 @@ MOST_HALVINGS = 40
 SMALLEST_PIVOT = 1e-11
 #: Relative change of the loss that rounding makes.
 ROUNDING = 1e-14
+#: Relative change of the loss that is not trusted.
+HIDDEN = 1e-11
 
 
 @dataclass
@@ -176,8 +178,8 @@ def solve_gradient(likelihood, theta, max_iter, tol):
         length *= 2.0
         for _ in range(MOST_HALVINGS):
             found = likelihood.evaluate(theta - length * at.gradient, GRADIENT)
-            allowed = at.loss - 0.5 * length * square
-            if found.loss <= allowed + ROUNDING * abs(at.loss):
+            slope = -float((found.gradient * at.gradient).sum())
+            if has_descended(at.loss, found.loss, length, -square, slope, 0.5):
                 break
             length /= 2.0
         else:
@@ -185,6 +187,21 @@ def solve_gradient(likelihood, theta, max_iter, tol):
         theta, at = theta - length * at.gradient, found
         path.append(at.loss)
     return Solution(theta, path, True)
+
+
+def has_descended(loss, found, length, slope, new_slope, share=SUFFICIENT_DECREASE):
+    """Whether a step made the loss smaller by a share of what its slope promised.
+
+    Where the promise is lost in the rounding of the loss, the slopes decide: the loss
+    is convex, so a step that has not gone beyond where it is lowest, or not by much,
+    went down.
+    """
+    promised = -length * slope
+    if share * promised > HIDDEN * abs(loss):
+        return found <= loss - share * promised
+    return new_slope <= (1.0 - 2.0 * share) * -slope and found <= loss + HIDDEN * abs(
+        loss
+    )
 
 
 def bound_curvature(likelihood):
@@ -231,12 +248,13 @@ def solve_bfgs(likelihood, theta, max_iter, tol):
             return Solution(theta, path, False, "iterations")
         gradient = at.gradient.ravel()
         step = -(inverse @ gradient)
-        slope = -float(step @ gradient)
+        slope = float(step @ gradient)
         length = 1.0
         for _ in range(MOST_HALVINGS):
             moved = theta + length * step.reshape(theta.shape)
             found = likelihood.evaluate(moved, GRADIENT)
-            if is_decrease(at.loss, found.loss, length * slope):
+            new_slope = float(step @ found.gradient.ravel())
+            if has_descended(at.loss, found.loss, length, slope, new_slope):
                 break
             length /= 2.0
         else:
@@ -305,7 +323,7 @@ def solve_lbfgs(likelihood, theta, max_iter, tol):
             "maxfun": 20 * max_iter + 20,
             "maxls": 50,
             "gtol": tol,
-            "ftol": 8 * np.finfo(float).eps,
+            "ftol": 0.0,
         },
     )
     reason = "" if found.success else "iterations"
