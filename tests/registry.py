@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn.covariance import OAS
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression as StockLinearRegression
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -30,7 +31,14 @@ from sklearn_textbook.ensemble import (
     RandomSubspaceClassifier,
     RandomSubspaceRegressor,
 )
-from sklearn_textbook.linear_model import MaxEntClassifier
+from sklearn_textbook.linear_model import (
+    GeneralizedLinearRegressor,
+    LinearRegression,
+    MaxEntClassifier,
+)
+from sklearn_textbook.linear_model import (
+    LogisticRegression as TextbookLogisticRegression,
+)
 from sklearn_textbook.tree import (
     C45Classifier,
     C45RulesClassifier,
@@ -100,7 +108,7 @@ INSTANCES = {
             KNeighborsRegressor(), 3, bootstrap_features=True, random_state=0
         ),
         BaggingRegressor(
-            make_pipeline(StandardScaler(), LinearRegression()), 3, random_state=0
+            make_pipeline(StandardScaler(), StockLinearRegression()), 3, random_state=0
         ),
     ],
     "C45Classifier": [
@@ -161,6 +169,15 @@ INSTANCES = {
         ExtraTreesRegressor(2, bootstrap=True, missing="surrogate", n_jobs=2),
         ExtraTreesRegressor(2, criterion="absolute_error", tie_breaking="random"),
     ],
+    "GeneralizedLinearRegressor": [
+        GeneralizedLinearRegressor(),
+        GeneralizedLinearRegressor("poisson", alpha=0.1),
+        GeneralizedLinearRegressor("gamma", "log", weights="precision"),
+        GeneralizedLinearRegressor("tweedie", "log", dispersion="deviance"),
+        GeneralizedLinearRegressor("inverse-gaussian", "log", n_jobs=1),
+        GeneralizedLinearRegressor(transform_y="log", retransform="smearing"),
+        GeneralizedLinearRegressor(fit_intercept=False, dependent_columns="drop"),
+    ],
     "ID3Classifier": [
         ID3Classifier(),
         ID3Classifier(min_gain=0.05, missing="error", unseen="error"),
@@ -179,6 +196,26 @@ INSTANCES = {
         LinearDiscriminantAnalysis("lsqr", covariance_estimator=OAS()),
         LinearDiscriminantAnalysis("eigen"),
         LinearDiscriminantAnalysis("eigen", shrinkage=0.3),
+    ],
+    "LinearRegression": [
+        LinearRegression(),
+        LinearRegression(fit_intercept=False, n_jobs=1),
+        LinearRegression(alpha=2.0, weights="precision"),
+        LinearRegression(positive=True, reference_level=None, unseen="ignore"),
+        LinearRegression(alpha=0.5, fit_intercept=False, categorical_features=None),
+    ],
+    # Strong penalties where a solver has to come as near as some checks look.
+    "LogisticRegression": [
+        TextbookLogisticRegression(),
+        TextbookLogisticRegression("l2", C=1e-3, solver="lbfgs", tol=1e-11),
+        TextbookLogisticRegression("l2", parametrization="symmetric", n_jobs=1),
+        TextbookLogisticRegression(
+            "l2", solver="bfgs", class_weight="balanced", max_iter=500
+        ),
+        TextbookLogisticRegression(
+            "l2", C=0.1, solver="gradient", max_iter=300, tol=1e-4
+        ),
+        TextbookLogisticRegression(separation="ignore", warm_start=True),
     ],
     "MaxEntClassifier": [
         MaxEntClassifier(),

@@ -3,12 +3,11 @@
 import pyarrow as pa
 import pytest
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 from tests.public_api import public_estimators
 from tests.registry import (
     INSTANCES,
-    all_instances,
     expected_failed_checks,
     learns_by_chance,
 )
@@ -19,12 +18,31 @@ def describe(estimator):
     return " ".join(repr(estimator).split())
 
 
-# One test for all checks of an estimator: there are thousands, most of which take less
-# time than pytest takes for a test.
-@pytest.mark.parametrize("estimator", all_instances(), ids=describe)
+DEFAULTS = [instances[0] for _, instances in sorted(INSTANCES.items())]
+OTHERS = [
+    instance for _, instances in sorted(INSTANCES.items()) for instance in instances[1:]
+]
+
+
+@parametrize_with_checks(
+    DEFAULTS, expected_failed_checks=expected_failed_checks, xfail_strict=True
+)
+@pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
+# Some checks ask for few iterations, or have separable classes, for which the
+# likelihood has no maximum.
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:(Complete|Quasi-complete) separation")
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+# One test for all checks of further parameters: there are thousands, most of which take
+# less time than pytest takes for a test.
+@pytest.mark.parametrize("estimator", OTHERS, ids=describe)
 @pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_scikit_learn_checks(estimator):
+@pytest.mark.filterwarnings("ignore:(Complete|Quasi-complete) separation")
+def test_scikit_learn_checks_of_parameters(estimator):
     declared = expected_failed_checks(estimator)
     results = check_estimator(
         estimator, expected_failed_checks=declared, on_fail=None, on_skip=None

@@ -33,6 +33,9 @@ SWAPPED = {
         "PCA": "sklearn_textbook.decomposition.PCA",
         "TruncatedSVD": "sklearn_textbook.decomposition.TruncatedSVD",
     },
+    "sklearn.linear_model": {
+        "LinearRegression": "sklearn_textbook.linear_model.LinearRegression",
+    },
     "sklearn.ensemble": {
         name: f"sklearn_textbook.ensemble.{name}"
         for name in (
@@ -44,6 +47,16 @@ SWAPPED = {
             "RandomForestRegressor",
         )
     },
+}
+
+# Special cases of our one estimator, with their parameters.
+STAND_INS = "tests.differential.glm_stand_ins"
+SWAPPED["sklearn.linear_model"] = SWAPPED.get("sklearn.linear_model", {}) | {
+    name: f"{STAND_INS}.{name}"
+    for name in ("GammaRegressor", "PoissonRegressor", "TweedieRegressor")
+}
+SWAPPED["sklearn.linear_model._glm"] = {
+    "_GeneralizedLinearRegressor": f"{STAND_INS}.StandIn"
 }
 
 #: Estimators that are not swapped, nor made of swapped ones: a case of a test that
