@@ -127,7 +127,8 @@ def _is_regular(triangle, threshold):
         return False
     if size > MOST_INVERTED and hasattr(lapack, "dtrcon"):
         reciprocal, _ = lapack.dtrcon(triangle)
-        return reciprocal > DOUBT * size * threshold
+        if reciprocal > DOUBT * size * threshold:
+            return True
     inverse, _ = lapack.dtrtri(triangle)
     # The norm of Frobenius is at least the largest singular value.
     return np.linalg.norm(triangle) * np.linalg.norm(inverse) * threshold < 1.0
