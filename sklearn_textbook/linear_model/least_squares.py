@@ -13,6 +13,10 @@ EPSILON = np.finfo(np.float64).eps
 ROUNDINGS = 4.0
 #: Columns up to which an inverse costs nothing.
 MOST_INVERTED = 100
+#: Shares of columns in others that are rounding.
+NEGLIGIBLE = 1e-7
+#: What whole numbers may differ from such.
+WHOLE = 1e-9
 #: How far LAPACK's estimate of a condition may be off.
 DOUBT = 10.0
 
@@ -269,7 +273,7 @@ def find_dependencies(rows, solution, names):
             basis = np.column_stack([basis, left_over / size])
             continue
         shares = np.linalg.lstsq(M[:, kept], column, rcond=None)[0]
-        is_large = np.abs(shares) > 1e-7
+        is_large = np.abs(shares) > NEGLIGIBLE
         factors = solution.scales[position] / solution.scales[kept]
         numbers = dict(zip(kept, shares * factors, strict=True))
         found[name] = _name_terms(rows, position, numbers, is_large, kept, names)
@@ -286,9 +290,15 @@ def _name_terms(rows, position, numbers, is_large, kept, names):
         size = abs(mean[position]) + sum(
             abs(factor * mean[other]) for other, factor in numbers.items()
         )
-        if abs(constant) > 1e-7 * size:
-            terms["intercept"] = float(constant)
+        if abs(constant) > NEGLIGIBLE * size:
+            terms["intercept"] = _round_whole(constant)
     for other, counts in zip(kept, is_large, strict=True):
         if counts:
-            terms[names[other]] = float(numbers[other])
+            terms[names[other]] = _round_whole(numbers[other])
     return terms
+
+
+def _round_whole(number):
+    """Round a number that is whole but for rounding, as of indicator columns."""
+    whole = round(number)
+    return float(whole) if abs(number - whole) <= WHOLE * abs(whole) else float(number)
