@@ -19,6 +19,7 @@ from sklearn_textbook.linear_model.generalized_results import GeneralizedResults
 from sklearn_textbook.linear_model.retransformation import find_factor, transform_target
 from sklearn_textbook.linear_model.reweighting import (
     Problem,
+    ends_at_border,
     fit_constant,
     fit_reweighted,
     has_no_maximum,
@@ -194,7 +195,8 @@ class GeneralizedLinearRegressor(GeneralizedResults, RegressorMixin, Generalized
     Warns
     -----
     ConvergenceWarning
-        If the iterations were too few; and if the likelihood has no maximum, as where
+        If the iterations were too few; if they end at the border of the valid means, as
+        a line of Poisson means may; and if the likelihood has no maximum, as where
         columns separate the zeros from the ones of "binomial": then the deviance stands
         still while the linear predictors still grow.
 
@@ -519,7 +521,16 @@ class GeneralizedLinearRegressor(GeneralizedResults, RegressorMixin, Generalized
     def _warn_of_ending(self, problem, fit):
         """Warn if the iteration did not end at a minimum of the deviance."""
         where = f"deviance {fit.deviance:.6g} after {fit.n_iter} iterations"
-        if not fit.has_converged:
+        if ends_at_border(fit):
+            warnings.warn(
+                f"{type(self).__name__} ended at the border of the means that the "
+                f"family {self.family!r} can have, which the link {self.link_.name!r} "
+                f"does not keep off ({where}). Errors and tests do not hold there; "
+                "take another link.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        elif not fit.has_converged:
             warnings.warn(
                 f"{type(self).__name__} has not converged: {where}, and the last one "
                 f"changed it by {_last_change(fit):.3g}. Increase max_iter or tol, or "

@@ -302,7 +302,7 @@ class GeneralizedResults:
         self.log_likelihood_ = np.nan
         if is_scattered or (self.family_.has_fixed_dispersion and dispersion == 1.0):
             self._n_parameters += is_scattered and not self._knows_dispersion()
-            with np.errstate(divide="ignore", invalid="ignore"):
+            with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
                 self.log_likelihood_ = self.family_.compute_log_likelihood(
                     rows.y, rows.mean, rows.weight, dispersion, is_precision
                 )
@@ -330,8 +330,10 @@ class GeneralizedResults:
             return np.nan
         if self.dispersion == "deviance":
             return deviance / free
-        variance = self.family_.compute_variance(rows.mean)
-        return float(rows.weight @ (np.square(rows.y - rows.mean) / variance)) / free
+        with np.errstate(over="ignore"):
+            variance = self.family_.compute_variance(rows.mean)
+            squares = np.square(rows.y - rows.mean)
+        return float(rows.weight @ (squares / variance)) / free
 
     def _count_observations(self, weight):
         """Count rows; a weight counts as so many, unless it is a precision."""
