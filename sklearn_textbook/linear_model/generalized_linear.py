@@ -166,15 +166,16 @@ class GeneralizedLinearRegressor(GeneralizedResults, RegressorMixin, Generalized
     bic_ : float
         Bayesian information criterion.
     rank_ : int
-        Rank of the columns, with the intercept.
+        Rank of the (centred) columns, as in ``LinearRegression``.
     effective_rank_ : float
-        The rank, less what the penalty takes: the trace of the hat matrix.
+        The rank, less what the penalty takes: the trace of the hat matrix, less 1 for
+        the intercept.
     n_observations_ : float
         Number of rows: the sum of the weights if these are frequencies.
-    df_null_ : float
+    null_degrees_of_freedom_ : float
         Degrees of freedom of the null deviance.
-    df_residual_ : float
-        Degrees of freedom of the deviance: rows less the effective rank.
+    residual_degrees_of_freedom_ : float
+        Degrees of freedom of the deviance: those less the effective rank.
     n_iter_ : int
         Number of iterations.
     converged_ : bool
@@ -253,16 +254,16 @@ class GeneralizedLinearRegressor(GeneralizedResults, RegressorMixin, Generalized
     >>> print(model.summary())
     Generalised linear model
     ========================
-    target:            y    null deviance:   18.337 on 5 df
-    family:      poisson    deviance:        1.0941 on 4 df
-    link:            log    dispersion:           1 (known)
-    rows:              6    log-likelihood:         -11.392
-    rank:         2 of 2    AIC:                     26.784
-    iterations:        4    BIC:                     26.367
+    target:                   y    null deviance:   18.337 on 5 df
+    family:             poisson    deviance:        1.0941 on 4 df
+    link:                   log    dispersion:           1 (known)
+    rows:                     6    log-likelihood:         -11.392
+    rank:        1 of 1 columns    AIC:                     26.784
+    iterations:               4    BIC:                     26.367
     <BLANKLINE>
-                    coef  std. error       z       p       2.5%    97.5%
-    (intercept)  0.75825     0.39433  1.9229  0.0545  -0.014615   1.5311    .
-    x0           0.39675      0.1022   3.882  0.0001    0.19644  0.59706  ***
+                  coef  std. error       z       p       2.5%    97.5%
+    intercept  0.75825     0.39433  1.9229  0.0545  -0.014615   1.5311  .
+    x0         0.39675      0.1022   3.882  0.0001    0.19644  0.59706  ***
 
     Every step of x multiplies the mean by
 
