@@ -24,6 +24,7 @@ EXTENSIONS = {
     "sklearn_textbook._contract._threads": {"openmp": True},
     "sklearn_textbook.decomposition._jacobi": {},
     "sklearn_textbook.ensemble._count_draws": {},
+    "sklearn_textbook.linear_model._logistic": {"openmp": True},
     "sklearn_textbook.linear_model.maximum_entropy._expectation": {"openmp": True},
     "sklearn_textbook.linear_model.maximum_entropy._iterative_scaling": {
         "openmp": True

@@ -36,6 +36,9 @@ from sklearn_textbook.linear_model import (
     LinearRegression,
     MaxEntClassifier,
 )
+from sklearn_textbook.linear_model import (
+    LogisticRegression as TextbookLogisticRegression,
+)
 from sklearn_textbook.tree import (
     C45Classifier,
     C45RulesClassifier,
@@ -200,6 +203,19 @@ INSTANCES = {
         LinearRegression(alpha=2.0, weights="precision"),
         LinearRegression(positive=True, reference_level=None, unseen="ignore"),
         LinearRegression(alpha=0.5, fit_intercept=False, categorical_features=None),
+    ],
+    # Strong penalties where a solver has to come as near as some checks look.
+    "LogisticRegression": [
+        TextbookLogisticRegression(),
+        TextbookLogisticRegression("l2", C=1e-3, solver="lbfgs", tol=1e-11),
+        TextbookLogisticRegression("l2", parametrization="symmetric", n_jobs=1),
+        TextbookLogisticRegression(
+            "l2", solver="bfgs", class_weight="balanced", max_iter=500
+        ),
+        TextbookLogisticRegression(
+            "l2", C=0.1, solver="gradient", max_iter=300, tol=1e-4
+        ),
+        TextbookLogisticRegression(separation="ignore", warm_start=True),
     ],
     "MaxEntClassifier": [
         MaxEntClassifier(),

@@ -28,7 +28,10 @@ OTHERS = [
     DEFAULTS, expected_failed_checks=expected_failed_checks, xfail_strict=True
 )
 @pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
+# Some checks ask for few iterations, or have separable classes, for which the
+# likelihood has no maximum.
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:(Complete|Quasi-complete) separation")
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 
@@ -38,6 +41,7 @@ def test_scikit_learn_check(estimator, check):
 @pytest.mark.parametrize("estimator", OTHERS, ids=describe)
 @pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:(Complete|Quasi-complete) separation")
 def test_scikit_learn_checks_of_parameters(estimator):
     declared = expected_failed_checks(estimator)
     results = check_estimator(

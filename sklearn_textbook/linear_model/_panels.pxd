@@ -5,8 +5,6 @@
 # product has its own sum, to which rows are added one after the other: the sums do
 # not depend on how many of them a processor adds at a time.
 
-from libc.string cimport memset
-
 cdef enum:
     PANEL_WIDTH = 8
     # rows of a tile: half a panel, for 4 x 8 sums fit the registers of most processors
@@ -21,9 +19,9 @@ cdef extern from *:
     #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) \
         && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
     #define FOR_EACH_PROCESSOR \
-        __attribute__((target_clones("avx512f", "avx2", "default")))
-    #else
-    #define FOR_EACH_PROCESSOR
+        __attribute__((unused, target_clones("avx512f", "avx2", "default")))
+    #elif defined(__GNUC__) || defined(__clang__)
+    #define FOR_EACH_PROCESSOR __attribute__((unused))
     #endif
 
     #if defined(__GNUC__) || defined(__clang__)
@@ -53,6 +51,37 @@ cdef extern from *:
         *(PanelRow*)(sums + 2 * stride) = third;
         *(PanelRow*)(sums + 3 * stride) = fourth;
     }
+
+    FOR_EACH_PROCESSOR
+    static void score_rows(
+        const double* panels, Py_ssize_t n_panels, Py_ssize_t panel_size,
+        const double* coef, Py_ssize_t n_rows, double* scores)
+    {
+        Py_ssize_t row, panel;
+        for (row = 0; row < n_rows; row++) {
+            PanelRow sum = {0, 0, 0, 0, 0, 0, 0, 0};
+            for (panel = 0; panel < n_panels; panel++)
+                sum += *(const PanelRow*)(panels + panel * panel_size + 8 * row)
+                    * *(const PanelRow*)(coef + 8 * panel);
+            scores[row] = ((sum[0] + sum[4]) + (sum[2] + sum[6]))
+                + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
+        }
+    }
+
+    FOR_EACH_PROCESSOR
+    static void add_scaled_rows(
+        const double* panel, const double* factors, Py_ssize_t n_rows, double* sums)
+    {
+        PanelRow even = *(const PanelRow*)sums, odd = {0, 0, 0, 0, 0, 0, 0, 0};
+        Py_ssize_t row;
+        for (row = 0; row + 1 < n_rows; row += 2) {
+            even += factors[row] * *(const PanelRow*)(panel + 8 * row);
+            odd += factors[row + 1] * *(const PanelRow*)(panel + 8 * row + 8);
+        }
+        if (row < n_rows)
+            even += factors[row] * *(const PanelRow*)(panel + 8 * row);
+        *(PanelRow*)sums = even + odd;
+    }
     #else
     static void add_tile(
         const double* left, const double* right, Py_ssize_t n_rows,
@@ -65,12 +94,56 @@ cdef extern from *:
                 for (j = 0; j < 8; j++)
                     sums[i * stride + j] += left[8 * row + i] * right[8 * row + j];
     }
+
+    static void score_rows(
+        const double* panels, Py_ssize_t n_panels, Py_ssize_t panel_size,
+        const double* coef, Py_ssize_t n_rows, double* scores)
+    {
+        Py_ssize_t row, panel;
+        int j;
+        for (row = 0; row < n_rows; row++) {
+            double sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+            for (panel = 0; panel < n_panels; panel++)
+                for (j = 0; j < 8; j++)
+                    sum[j] += panels[panel * panel_size + 8 * row + j]
+                        * coef[8 * panel + j];
+            scores[row] = ((sum[0] + sum[4]) + (sum[2] + sum[6]))
+                + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
+        }
+    }
+
+    static void add_scaled_rows(
+        const double* panel, const double* factors, Py_ssize_t n_rows, double* sums)
+    {
+        double odd[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+        Py_ssize_t row;
+        int j;
+        for (row = 0; row + 1 < n_rows; row += 2)
+            for (j = 0; j < 8; j++) {
+                sums[j] += factors[row] * panel[8 * row + j];
+                odd[j] += factors[row + 1] * panel[8 * row + 8 + j];
+            }
+        for (j = 0; j < 8; j++) {
+            if (row < n_rows)
+                sums[j] += factors[row] * panel[8 * row + j];
+            sums[j] += odd[j];
+        }
+    }
     #endif
     """
     # sums[i, j] += left[row, i] * right[row, j] for 4 columns i, 8 columns j, all rows
     void add_tile(
         const double* left, const double* right, Py_ssize_t n_rows,
         double* sums, Py_ssize_t stride,
+    ) noexcept nogil
+    # scores[row] = sum of panels[row, column] * coef[column] over the columns
+    void score_rows(
+        const double* panels, Py_ssize_t n_panels, Py_ssize_t panel_size,
+        const double* coef, Py_ssize_t n_rows, double* scores,
+    ) noexcept nogil
+    # sums[column] += factors[row] * panel[row, column] for the 8 columns of a panel
+    void add_scaled_rows(
+        const double* panel, const double* factors, Py_ssize_t n_rows, double* sums,
     ) noexcept nogil
 
 

@@ -1,0 +1,290 @@
+# cython: language_level=3
+"""Kernels of the logistic likelihood;
+:mod:`sklearn_textbook.linear_model.logistic_likelihood` has the documents.
+
+Each block of rows is read from memory once. While it is in the cache, scores become
+probabilities, these become residuals and curvatures, and both are summed up with the
+columns.
+"""
+
+from cython.parallel cimport prange, threadid
+from libc.math cimport INFINITY, exp, fabs, log1p
+from libc.stdint cimport int32_t
+from libc.stdlib cimport free, malloc
+
+from sklearn_textbook.linear_model._panels cimport (
+    BLOCK_ROWS, PANEL_WIDTH, add_products, add_scaled_rows, clear_rest, fill_columns,
+    fill_ones, scale_panels, score_rows,
+)
+
+cdef enum:
+    LOSS = 0
+    GRADIENT = 1
+    HESSIAN = 2
+
+
+# A dense table with classes and weights, and the coefficients to judge.
+cdef struct Problem:
+    const double* values
+    Py_ssize_t row_stride
+    Py_ssize_t column_stride
+    Py_ssize_t n_columns
+    bint has_intercept
+    # what is subtracted from the columns of the panels
+    const double* shift
+    # NULL: 1 each
+    const double* weight
+    const int32_t* codes
+    int n_classes
+    # one for each class, or one less: the score of the last is 0 then; of two classes
+    # the score is that of the second, and the first has 0
+    int n_scores
+    # n_scores rows of padded length
+    const double* coef
+    Py_ssize_t n_panels
+
+
+# Where a stretch of rows adds up its sums.
+cdef struct Sums:
+    # loss and smallest margin
+    double* totals
+    double* gradient
+    double* hessian
+
+
+# Working memory of a thread: blocks of rows.
+cdef struct Room:
+    double* panels
+    double* scaled
+    # n_scores + 2 columns each
+    double* scores
+    double* factors
+
+
+cdef inline void judge_two(
+    const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Room* room,
+    double* totals,
+) noexcept nogil:
+    """Losses, residuals and curvatures of two classes, from the scores of a block."""
+    cdef Py_ssize_t row
+    cdef double score, small, other, weight = 1.0, margin = INFINITY, loss = 0.0
+    cdef double* residual = room.factors
+    cdef double* curvature = room.factors + BLOCK_ROWS
+    for row in range(n_rows):
+        # the score of the row's class, less that of the other
+        score = room.scores[row] if problem.codes[first + row] else -room.scores[row]
+        small = exp(-fabs(score))
+        # probability of the other class
+        other = (small if score > 0 else 1.0) / (1.0 + small)
+        if problem.weight != NULL:
+            weight = problem.weight[first + row]
+        loss += weight * (log1p(small) + (0.0 if score > 0 else -score))
+        margin = min(margin, score)
+        residual[row] = -weight * other if problem.codes[first + row] else (
+            weight * other
+        )
+        curvature[row] = weight * small / ((1.0 + small) * (1.0 + small))
+    totals[0] += loss
+    totals[1] = min(totals[1], margin)
+
+
+cdef inline void judge_many(
+    const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Room* room,
+    double* totals,
+) noexcept nogil:
+    """Losses of a block, whose scores become probabilities, and residuals.
+
+    The scores of a row lie BLOCK_ROWS apart. Of the class with the largest score, the
+    probability of all others is what is summed up, so that nothing cancels.
+    """
+    cdef Py_ssize_t row, k, n_scores = problem.n_scores, code, best
+    cdef double top, rest, total, share, weight = 1.0, own, other
+    cdef double* scores
+    cdef double* residual
+    for row in range(n_rows):
+        scores = room.scores + row
+        residual = room.factors + row
+        code = problem.codes[first + row]
+        if n_scores < problem.n_classes:
+            top, best = 0.0, n_scores
+        else:
+            top, best = scores[0], 0
+        own = 0.0 if code >= n_scores else scores[code * BLOCK_ROWS]
+        other = 0.0 if code < n_scores < problem.n_classes else -INFINITY
+        for k in range(n_scores):
+            if scores[k * BLOCK_ROWS] > top:
+                top, best = scores[k * BLOCK_ROWS], k
+            if k != code and scores[k * BLOCK_ROWS] > other:
+                other = scores[k * BLOCK_ROWS]
+        totals[1] = min(totals[1], own - other)
+        rest = 0.0
+        for k in range(n_scores):
+            scores[k * BLOCK_ROWS] = exp(scores[k * BLOCK_ROWS] - top)
+            if k != best:
+                rest += scores[k * BLOCK_ROWS]
+        if best < n_scores < problem.n_classes:
+            rest += exp(-top)
+        total = 1.0 + rest
+        if problem.weight != NULL:
+            weight = problem.weight[first + row]
+        totals[0] += weight * (log1p(rest) + (top - own))
+        for k in range(n_scores):
+            share = rest if k == best else total - scores[k * BLOCK_ROWS]
+            scores[k * BLOCK_ROWS] /= total
+            # the probability of the other classes
+            residual[k * BLOCK_ROWS] = share / total
+
+
+cdef inline void add_gradient(
+    const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Room* room,
+    double* gradient,
+) noexcept nogil:
+    """Add the residuals of each score times the columns."""
+    cdef Py_ssize_t panel, k, row, start
+    cdef Py_ssize_t size = BLOCK_ROWS * PANEL_WIDTH
+    cdef double weight = 1.0
+    cdef double* residual
+    for k in range(problem.n_scores):
+        residual = room.factors
+        if problem.n_classes > 2:
+            residual = room.scaled
+            start = k * BLOCK_ROWS
+            for row in range(n_rows):
+                if problem.weight != NULL:
+                    weight = problem.weight[first + row]
+                residual[row] = weight * (
+                    -room.factors[start + row]
+                    if problem.codes[first + row] == k else room.scores[start + row]
+                )
+        for panel in range(problem.n_panels):
+            add_scaled_rows(
+                room.panels + panel * size, residual, n_rows,
+                gradient + (k * problem.n_panels + panel) * PANEL_WIDTH,
+            )
+
+
+cdef inline void add_hessian(
+    const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Room* room,
+    double* hessian,
+) noexcept nogil:
+    """Add the products of the columns, weighted by the curvature of each two scores."""
+    cdef Py_ssize_t k, other, row, pair = 0
+    cdef Py_ssize_t width = problem.n_panels * PANEL_WIDTH
+    cdef double weight = 1.0
+    cdef double* curvature = room.factors + problem.n_scores * BLOCK_ROWS
+    cdef double* shares = room.scores
+    for k in range(problem.n_scores):
+        for other in range(k, problem.n_scores):
+            if problem.n_classes > 2:
+                for row in range(n_rows):
+                    if problem.weight != NULL:
+                        weight = problem.weight[first + row]
+                    curvature[row] = weight * shares[k * BLOCK_ROWS + row] * (
+                        room.factors[k * BLOCK_ROWS + row] if k == other
+                        else -shares[other * BLOCK_ROWS + row]
+                    )
+            scale_panels(room.panels, curvature, room.scaled, problem.n_panels, n_rows)
+            add_products(
+                room.scaled, room.panels, problem.has_intercept + problem.n_columns,
+                problem.n_panels, n_rows, hessian + pair * width * width,
+            )
+            pair += 1
+
+
+cdef inline void subtract_shift(
+    double* panels, const double* shift, Py_ssize_t n_panels, Py_ssize_t n_rows
+) noexcept nogil:
+    cdef Py_ssize_t panel, row, column
+    cdef double* values = panels
+    for panel in range(n_panels):
+        values = panels + panel * BLOCK_ROWS * PANEL_WIDTH
+        for row in range(n_rows):
+            for column in range(PANEL_WIDTH):
+                values[row * PANEL_WIDTH + column] -= shift[
+                    panel * PANEL_WIDTH + column
+                ]
+
+
+cdef void add_stretch(
+    const Problem* problem, Py_ssize_t first, Py_ssize_t last, const Room* room,
+    const Sums* sums, int order,
+) noexcept nogil:
+    """Add the rows from ``first`` to before ``last``."""
+    cdef Py_ssize_t n_rows, k, size = BLOCK_ROWS * PANEL_WIDTH
+    clear_rest(room.panels, problem.has_intercept + problem.n_columns)
+    while first < last:
+        n_rows = min(<Py_ssize_t> BLOCK_ROWS, last - first)
+        if problem.has_intercept:
+            fill_ones(room.panels, 0, n_rows)
+        fill_columns(
+            room.panels, problem.has_intercept,
+            problem.values + first * problem.row_stride, problem.row_stride,
+            problem.column_stride, problem.n_columns, n_rows,
+        )
+        subtract_shift(room.panels, problem.shift, problem.n_panels, n_rows)
+        for k in range(problem.n_scores):
+            score_rows(
+                room.panels, problem.n_panels, size,
+                problem.coef + k * problem.n_panels * PANEL_WIDTH, n_rows,
+                room.scores + k * BLOCK_ROWS,
+            )
+        if problem.n_classes == 2:
+            judge_two(problem, first, n_rows, room, sums.totals)
+        else:
+            judge_many(problem, first, n_rows, room, sums.totals)
+        if order >= GRADIENT:
+            add_gradient(problem, first, n_rows, room, sums.gradient)
+        if order >= HESSIAN:
+            add_hessian(problem, first, n_rows, room, sums.hessian)
+        first += n_rows
+
+
+def sum_likelihood(
+    const double[:, :] X, bint has_intercept, const double[::1] shift,
+    const double[::1] weight, const int32_t[::1] codes, int n_classes,
+    const double[:, ::1] coef, const Py_ssize_t[::1] bounds, double[:, ::1] totals,
+    double[:, :, ::1] gradient, double[:, :, :, ::1] hessian, int order, int n_threads,
+):
+    """Add up loss, gradient and Hessian of every stretch of rows.
+
+    shift (n_padded), coef (n_scores, n_padded): in the order of the panels. bounds
+    (n_stretches + 1). totals (n_stretches, 2): loss, 0, and smallest margin, infinity.
+    gradient (n_stretches, n_scores, n_padded), hessian (n_stretches, n_pairs, n_padded,
+    n_padded), zero; of each pair of scores the upper triangle. order: 0, 1 or 2.
+    """
+    cdef Problem problem
+    cdef Py_ssize_t stretch, n_stretches = totals.shape[0], size
+    cdef double* memory
+    cdef Room room
+    cdef Sums sums
+    problem.values = &X[0, 0] if X.shape[1] else NULL
+    problem.row_stride = X.strides[0] // <Py_ssize_t> sizeof(double)
+    problem.column_stride = X.strides[1] // <Py_ssize_t> sizeof(double)
+    problem.n_columns = X.shape[1]
+    problem.has_intercept = has_intercept
+    problem.shift = &shift[0]
+    problem.weight = NULL
+    if weight is not None:
+        problem.weight = &weight[0]
+    problem.codes = &codes[0]
+    problem.n_classes, problem.n_scores = n_classes, coef.shape[0]
+    problem.coef = &coef[0, 0]
+    problem.n_panels = coef.shape[1] // PANEL_WIDTH
+    size = 2 * coef.shape[1] + 2 * (problem.n_scores + 1)
+    memory = <double*> malloc(n_threads * size * BLOCK_ROWS * sizeof(double))
+    if memory == NULL:
+        raise MemoryError()
+    for stretch in prange(
+        n_stretches, nogil=True, num_threads=n_threads, schedule="dynamic", chunksize=1
+    ):
+        room.panels = memory + threadid() * size * BLOCK_ROWS
+        room.scaled = room.panels + problem.n_panels * PANEL_WIDTH * BLOCK_ROWS
+        room.scores = room.scaled + problem.n_panels * PANEL_WIDTH * BLOCK_ROWS
+        room.factors = room.scores + (problem.n_scores + 1) * BLOCK_ROWS
+        sums.totals = &totals[stretch, 0]
+        sums.gradient = &gradient[stretch, 0, 0] if order >= GRADIENT else NULL
+        sums.hessian = &hessian[stretch, 0, 0, 0] if order >= HESSIAN else NULL
+        add_stretch(
+            &problem, bounds[stretch], bounds[stretch + 1], &room, &sums, order
+        )
+    free(memory)
