@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.sparse import issparse
@@ -74,7 +75,7 @@ class Problem:
     n_jobs: int | None = None
     has_trials: bool = False
 
-    @property
+    @cached_property
     def n_threads(self):
         """Number of threads for a table of this size."""
         return count_threads(self.n_jobs, self.X.shape[0] * (self.X.shape[1] + 1))
