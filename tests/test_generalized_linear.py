@@ -379,6 +379,14 @@ def test_dependent_columns(family):
     assert_allclose(dropped.coef_, [*plain.coef_, 0, 0], rtol=1e-8)
     assert_allclose(dropped.standard_errors_[:2], plain.standard_errors_, rtol=1e-7)
     assert np.isnan(dropped.standard_errors_[2:]).all()
+    found = least.predict_interval(wide)
+    assert_allclose(found, plain.predict_interval(X), rtol=1e-6)
+    assert_allclose(dropped.predict_interval(wide), found, rtol=1e-6)
+    wide[0, 2] += 1  # the sum is not kept: what such a row has for a mean is unknown
+    for model in (least, dropped):
+        is_unknown = np.isnan(model.predict_interval(wide)).all(axis=1)
+        assert np.flatnonzero(is_unknown).tolist() == [0]
+    wide[0, 2] -= 1
     # Of all slopes that predict the same, the least: they lie in the rows' space.
     centred = wide - wide.mean(axis=0)
     nearest = np.linalg.pinv(centred) @ centred @ least.coef_

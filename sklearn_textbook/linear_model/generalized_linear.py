@@ -63,12 +63,12 @@ class GeneralizedLinearRegressor(GeneralizedResults, RegressorMixin, Generalized
 
     Parameters
     ----------
-    family : {"normal", "poisson", "gamma", "binomial", "tweedie", \
-            "inverse-gaussian"}, default="normal"
-        How rows scatter about their means.
-    link : {"auto", "identity", "log", "logit", "probit", "inverse", "power", \
-            "cloglog"}, default="auto"
-        The function g. "auto": the canonical one of the family, as in R's glm;
+    family : str, default="normal"
+        How rows scatter about their means: "normal", "poisson", "gamma", "binomial",
+        "tweedie" or "inverse-gaussian".
+    link : str, default="auto"
+        The function g: "identity", "log", "logit", "probit", "inverse", "power",
+        "cloglog" or "auto". "auto": the canonical one of the family, as in R's glm;
         scikit-learn's ``GammaRegressor`` and ``TweedieRegressor`` take the logarithm
         instead. "logit", "probit" and "cloglog", :math:`\ln(-\ln(1 - \mu))`, are for
         "binomial", which takes "log" and "identity", too; the other families take
@@ -111,8 +111,7 @@ class GeneralizedLinearRegressor(GeneralizedResults, RegressorMixin, Generalized
         What to do if columns depend on each other, so that many coefficients fit as
         well: take those of least norm, or, as R does, give 0 to a column that depends
         on those before it. What is predicted of the training rows is the same.
-    categorical_features : "from_dtype", None, array-like or dict, \
-            default="from_dtype"
+    categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
         Which columns have levels, and whether they have an order: see
         :func:`~sklearn_textbook.linear_model.design.read_design`.
     reference_level : {"first", "last", "most_frequent"} or None, default="first"
@@ -478,7 +477,7 @@ class GeneralizedLinearRegressor(GeneralizedResults, RegressorMixin, Generalized
         constant, null_deviance = fit_constant(problem)
         if start is not None and len(start) != n_columns + 1:
             start = None
-        kept, fit = self._find_fit(problem, constant, start)
+        kept, fit, whole = self._find_fit(problem, constant, start)
         coef = np.zeros(n_columns + 1)
         coef[np.append(0, kept + 1)] = fit.coef
         self.coef_, self.intercept_ = coef[1:], float(coef[0])
@@ -487,7 +486,7 @@ class GeneralizedLinearRegressor(GeneralizedResults, RegressorMixin, Generalized
         self.deviance_path_ = fit.deviance_path
         self.deviance_, self.null_deviance_ = fit.deviance, null_deviance
         self._warn_of_ending(problem, fit)
-        self._set_results(problem, fit, kept)
+        self._set_results(problem, fit, kept, whole)
         self.retransformation_factor_ = 1.0
         if self.transform_y:
             self.retransformation_factor_ = find_factor(
@@ -500,7 +499,12 @@ class GeneralizedLinearRegressor(GeneralizedResults, RegressorMixin, Generalized
             self.log_likelihood_ -= float(problem.weight @ np.log(y))
 
     def _find_fit(self, problem, constant, start):
-        """Fit to all columns, or to those that do not depend on others."""
+        """Fit to all columns, or to those that do not depend on others.
+
+        Returns the numbers of these, the fit, and what the rows determine of all
+        columns, if some were dropped.
+        """
+        whole = None
         kept = np.arange(problem.X.shape[1])
         base = np.zeros(len(kept) + 1)
         if problem.fit_intercept:
@@ -510,6 +514,7 @@ class GeneralizedLinearRegressor(GeneralizedResults, RegressorMixin, Generalized
         if self.dependent_columns == "drop" and fit.solver.is_delicate:
             weight, _ = fit.rows.reweight(fit.predictor)
             kept = fit.solver.find_independent(weight)
+            whole = fit.solver.describe(weight)
             if len(kept) < problem.X.shape[1]:
                 chosen = np.append(0, kept + 1)
                 fit = fit_reweighted(
@@ -517,7 +522,7 @@ class GeneralizedLinearRegressor(GeneralizedResults, RegressorMixin, Generalized
                     base[chosen],
                     None if start is None else start[chosen],
                 )
-        return kept, fit
+        return kept, fit, whole
 
     def _warn_of_ending(self, problem, fit):
         """Warn if the iteration did not end at a minimum of the deviance."""

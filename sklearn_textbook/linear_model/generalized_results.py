@@ -262,7 +262,8 @@ class GeneralizedResults:
         Returns
         -------
         intervals : ndarray of shape (n_samples, 2)
-            Lower and upper ends.
+            Lower and upper ends; NaN for rows of which the training rows do not
+            determine the mean, since columns depend on each other there, but not here.
         """
         check_real("level", level, 0.0, 1.0)
         predictor = self.predict_linear(X, offset=offset, exposure=exposure)
@@ -275,6 +276,10 @@ class GeneralizedResults:
             self.covariance_[1:, 1:],
             self.dispersion_ * self._share,
         )
+        offsets = np.abs(matrix @ self._null_space - self._null_levels)
+        reach = np.abs(matrix) @ np.abs(self._null_space)
+        is_determined = (offsets <= 1e-7 * (1.0 + reach)).all(axis=1)
+        variance = np.where(is_determined, variance, np.nan)
         free = None if self._knows_dispersion() else self.residual_degrees_of_freedom_
         distribution = stats.norm() if free is None else stats.t(free)
         half = distribution.isf(0.5 * (1.0 - level)) * np.sqrt(variance)
@@ -283,7 +288,7 @@ class GeneralizedResults:
         return np.sort(invert(ends), axis=1)
 
     # ---------------------------------------------------------------------- parts
-    def _set_results(self, problem, fit, kept):
+    def _set_results(self, problem, fit, kept, whole):
         """Set what follows from the rows of the fit."""
         weight, _ = fit.rows.reweight(fit.predictor)
         solution = fit.solver.describe(weight)
@@ -295,6 +300,9 @@ class GeneralizedResults:
         self._share = solution.share
         self._centre = np.zeros(n_coefficients - 1)
         self._centre[kept] = solution.centre
+        whole = solution if whole is None else whole
+        self._null_space = whole.null_space
+        self._null_levels = whole.centre @ whole.null_space
         self._is_determined = np.zeros(n_coefficients, dtype=bool)
         self._is_determined[places] = solution.is_determined
         if not problem.fit_intercept:
