@@ -206,11 +206,17 @@ cdef inline void subtract_shift(
 
 
 cdef void add_stretch(
-    const Problem* problem, Py_ssize_t first, Py_ssize_t last, const Room* room,
-    const Sums* sums, int order,
+    const Problem* problem, Py_ssize_t first, Py_ssize_t last, double* memory,
+    Sums sums, int order,
 ) noexcept nogil:
     """Add the rows from ``first`` to before ``last``."""
     cdef Py_ssize_t n_rows, k, size = BLOCK_ROWS * PANEL_WIDTH
+    cdef Room whole
+    cdef Room* room = &whole
+    room.panels = memory
+    room.scaled = room.panels + problem.n_panels * size
+    room.scores = room.scaled + problem.n_panels * size
+    room.factors = room.scores + (problem.n_scores + 1) * BLOCK_ROWS
     clear_rest(room.panels, problem.has_intercept + problem.n_columns)
     while first < last:
         n_rows = min(<Py_ssize_t> BLOCK_ROWS, last - first)
@@ -239,6 +245,17 @@ cdef void add_stretch(
         first += n_rows
 
 
+cdef inline Sums point_to_sums(
+    double[:, ::1] totals, double[:, :, ::1] gradient, double[:, :, :, ::1] hessian,
+    Py_ssize_t stretch, int order,
+) noexcept nogil:
+    cdef Sums sums
+    sums.totals = &totals[stretch, 0]
+    sums.gradient = &gradient[stretch, 0, 0] if order >= GRADIENT else NULL
+    sums.hessian = &hessian[stretch, 0, 0, 0] if order >= HESSIAN else NULL
+    return sums
+
+
 def sum_likelihood(
     const double[:, :] X, bint has_intercept, const double[::1] shift,
     const double[::1] weight, const int32_t[::1] codes, int n_classes,
@@ -255,8 +272,6 @@ def sum_likelihood(
     cdef Problem problem
     cdef Py_ssize_t stretch, n_stretches = totals.shape[0], size
     cdef double* memory
-    cdef Room room
-    cdef Sums sums
     problem.values = &X[0, 0] if X.shape[1] else NULL
     problem.row_stride = X.strides[0] // <Py_ssize_t> sizeof(double)
     problem.column_stride = X.strides[1] // <Py_ssize_t> sizeof(double)
@@ -277,14 +292,10 @@ def sum_likelihood(
     for stretch in prange(
         n_stretches, nogil=True, num_threads=n_threads, schedule="dynamic", chunksize=1
     ):
-        room.panels = memory + threadid() * size * BLOCK_ROWS
-        room.scaled = room.panels + problem.n_panels * PANEL_WIDTH * BLOCK_ROWS
-        room.scores = room.scaled + problem.n_panels * PANEL_WIDTH * BLOCK_ROWS
-        room.factors = room.scores + (problem.n_scores + 1) * BLOCK_ROWS
-        sums.totals = &totals[stretch, 0]
-        sums.gradient = &gradient[stretch, 0, 0] if order >= GRADIENT else NULL
-        sums.hessian = &hessian[stretch, 0, 0, 0] if order >= HESSIAN else NULL
+        # Nothing is noted here: the threads share whatever is not handed on.
         add_stretch(
-            &problem, bounds[stretch], bounds[stretch + 1], &room, &sums, order
+            &problem, bounds[stretch], bounds[stretch + 1],
+            memory + threadid() * size * BLOCK_ROWS,
+            point_to_sums(totals, gradient, hessian, stretch, order), order,
         )
     free(memory)

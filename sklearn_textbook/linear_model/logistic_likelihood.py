@@ -48,6 +48,16 @@ class Evaluation:
     likelihood_loss: float
 
 
+def find_centre(X, weight):
+    """Means of the columns; of a constant column its value, without rounding."""
+    centre = np.average(X, axis=0, weights=weight)
+    first = X[0]
+    for column in np.flatnonzero(np.abs(first - centre) <= 1e-9 * np.abs(centre)):
+        if (X[:, column] == first[column]).all():
+            centre[column] = first[column]
+    return centre
+
+
 class LogisticLikelihood:
     r"""Likelihood of multinomial logistic regression on a table.
 
@@ -103,7 +113,7 @@ class LogisticLikelihood:
         self.total_weight = float(self.n_rows if weight is None else weight.sum())
         self.centre = np.zeros(self.n_columns)
         if self.fit_intercept and not issparse(X) and self.n_columns:
-            self.centre = np.average(X, axis=0, weights=weight)
+            self.centre = find_centre(X, weight)
         self._choose_way()
 
     @property

@@ -42,6 +42,7 @@ from sklearn_textbook.linear_model.separation import (
     CELLS_UNASKED,
     COMPLETE,
     LARGE_CHANGE,
+    LARGE_SCORE,
     NONE,
     judge_direction,
     solve_programme,
@@ -587,7 +588,11 @@ class LogisticRegression(LogisticResults, ClassifierMixin, BaseLinearModel):
         step = -find_newton_step(at.hessian, at.gradient)
         coef, intercept = likelihood.restore_coefficients(step)
         changes = np.asarray(likelihood.X @ coef.T) + intercept
-        if not np.abs(changes).max() > LARGE_CHANGE:
+        is_suspect = (
+            np.abs(changes).max() > LARGE_CHANGE
+            or np.abs(likelihood.score_rows(theta)).max() > LARGE_SCORE
+        )
+        if not is_suspect:
             return NONE
         if likelihood.X.size * (n_classes - 1) ** 2 <= CELLS_UNASKED:
             return solve_programme(*programme)
