@@ -131,7 +131,7 @@ def test_bits_do_not_depend_on_threads(n_classes):
 def test_wide_table_goes_by_products():
     """Where the sums of products of all stretches of rows would fill the memory."""
     X, y, _ = make_rows(8, 60, 400)
-    assert 36 * 400**2 > MOST_NUMBERS_OF_ONE  # pairs of scores, pairs of columns
+    assert MOST_NUMBERS_OF_ONE < 36 * 400**2  # pairs of scores, pairs of columns
     parameters = {"C": 0.01, "tol": 1e-9, "max_iter": 1000}
     model = LogisticRegression("l2", parametrization="symmetric", solver="lbfgs")
     model.set_params(**parameters).fit(X, y)
