@@ -91,6 +91,7 @@ class LogisticRegression(LogisticResults, ClassifierMixin, BaseLinearModel):
         "l2" adds :math:`\lVert w \rVert^2 / (2C)` to the loss, without the intercepts.
     C : float, default=1.0
         Inverse strength of the penalty, as scikit-learn's; infinity: no penalty.
+        Without ``penalty``, other values than 1 raise a warning.
     fit_intercept : bool, default=True
         Whether there is an intercept b.
     solver : {"newton", "gradient", "bfgs", "lbfgs"}, default="newton"
@@ -452,6 +453,14 @@ class LogisticRegression(LogisticResults, ClassifierMixin, BaseLinearModel):
                 f"{self.class_weight!r}."
             )
 
+        if self.penalty is None and self.C not in (1.0, math.inf):
+            warnings.warn(
+                f"Setting penalty=None will ignore the C parameter, which is {self.C!r}"
+                "; penalty='l2' uses it.",
+                UserWarning,
+                stacklevel=3,
+            )
+
     def _has_penalty(self):
         return self.penalty is not None and not math.isinf(self.C)
 
@@ -521,6 +530,9 @@ class LogisticRegression(LogisticResults, ClassifierMixin, BaseLinearModel):
         """Set all attributes."""
         theta, covariance, nothing = solution.theta, None, None
         self.separation_, self.rank_ = None, None
+        if likelihood.n_scores == len(self.classes_):
+            # What all classes have in common changes no probability.
+            theta = theta - theta.mean(axis=0)
         at = solution.at
         if not self._has_penalty():
             is_small = math.prod(likelihood.shape) <= self._most_coefficients

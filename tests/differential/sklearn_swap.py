@@ -24,6 +24,10 @@ SWAPPED = {
             "sklearn_textbook.discriminant_analysis.LinearDiscriminantAnalysis"
         ),
     },
+    # Behind scikit-learn's parameters and defaults, which are not ours.
+    "sklearn.linear_model": {
+        "LogisticRegression": "tests.differential.stock_logistic.LogisticRegression",
+    },
     "sklearn.tree": {
         "DecisionTreeClassifier": "sklearn_textbook.tree.CARTClassifier",
         "DecisionTreeRegressor": "sklearn_textbook.tree.CARTRegressor",
