@@ -51,6 +51,7 @@ EXTENSIONS = {
     "sklearn_textbook.tree.grow._buffers": {},
     "sklearn_textbook.tree.grow._choose": {"openmp": True},
     "sklearn_textbook.tree.grow._coded_small": {},
+    "sklearn_textbook.tree.grow._coded_tile": {},
     "sklearn_textbook.tree.grow._divide": {},
     "sklearn_textbook.tree.grow._drawn_node": {},
     "sklearn_textbook.tree.grow._drawn_rows": {},

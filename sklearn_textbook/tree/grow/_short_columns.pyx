@@ -33,7 +33,7 @@ cdef extern from *:
     void FETCH_EARLY(const void*) noexcept nogil
 
 cdef enum:
-    FETCH_AHEAD = 12  # pairs of nodes that are on their way from memory at a time
+    FETCH_AHEAD = 24  # pairs of nodes that are on their way from memory at a time
 
 
 # An inner node whose children have not been met.
@@ -205,8 +205,10 @@ cdef void meet_all(const NodeBuffer* buffer, Columns* columns) noexcept nogil:
     while m < columns.n_inner and columns.is_usual:
         if m + FETCH_AHEAD < columns.n_inner:
             early = columns.parents[m + FETCH_AHEAD].first_child
+            # Two records lie in three lines of the cache, or in four.
             FETCH_EARLY(&buffer.nodes[early])
             FETCH_EARLY(&buffer.nodes[early].weight)
+            FETCH_EARLY(&buffer.nodes[early + 1].threshold)
             FETCH_EARLY(&buffer.nodes[early + 1].weight)
             FETCH_EARLY(buffer.statistics + early * size)
         first = columns.parents[m].first_child
