@@ -125,7 +125,7 @@ def store_columns(columns):
         The same as that of :func:`store_nodes`; None where no rule makes a column
         short, so that all of it would have to be there.
     """
-    is_values = columns["statistics"].ndim == 1
+    is_values = len(columns["statistics"]) == len(columns["n_children"])
     stored = {"n_children": columns["n_children"]}
     for name in _INNER:
         # Level maps have no place in these trees.
@@ -134,11 +134,8 @@ def store_columns(columns):
     stored["n_samples"] = "leaves", _shrink(columns["n_samples"])
     if is_values == columns["statistics_add_up"]:
         return None
-    statistics = _shrink(columns["statistics"])
-    if is_values:
-        stored["statistics"] = "all", statistics[:, np.newaxis, np.newaxis]
-    else:
-        stored["statistics"] = "leaves", statistics[:, np.newaxis, :]
+    statistics = _shrink(columns["statistics"])[:, np.newaxis, :]
+    stored["statistics"] = "all" if is_values else "leaves", statistics
     for how in ("n_samples", "statistics"):
         if columns["weight_is"][how]:
             stored["weight"] = (how,)
