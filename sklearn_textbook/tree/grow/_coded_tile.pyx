@@ -5,6 +5,8 @@ to 16 of a column in the registers, and more of them by merging. Then all scores
 computed before the first is looked at, so that nothing is guessed.
 """
 
+from sklearn_textbook.tree.split._wide_units cimport wide_void
+
 
 # Four keys, one of each column. Read as floats, numbers keep their order, and there is
 # an instruction for the smaller of two.
@@ -277,11 +279,8 @@ cdef inline void sort_block(int32_t* keys, int64_t n) noexcept nogil:
     merge_halves(keys, 8, n)
 
 
-cdef void sort_tile(Tile* tile, int64_t n) noexcept nogil:
-    """Sort n keys of each lane; others are overwritten."""
-    cdef:
-        int32_t* keys = tile.keys
-        int64_t start = 0, half = BLOCK
+cdef wide_void sort_lanes(int32_t* keys, int64_t n) noexcept nogil:
+    cdef int64_t start = 0, half = BLOCK
     while start < n:
         sort_block(keys + LANES * start, min(n - start, <int64_t>BLOCK))
         start += BLOCK
@@ -293,6 +292,11 @@ cdef void sort_tile(Tile* tile, int64_t n) noexcept nogil:
         half *= 2
 
 
+cdef void sort_tile(Tile* tile, int64_t n) noexcept nogil:
+    """Sort n keys of each lane; others are overwritten."""
+    sort_lanes(tile.keys, n)
+
+
 # --------------------------------------------------------------------------- scoring
 
 
@@ -302,7 +306,7 @@ cdef inline const double* amount_at(
     return search.amounts + 2 * (key & (SMALL_ROWS - 1))
 
 
-cdef inline void score_tile(
+cdef wide_void score_tile(
     const SmallSearch* search, int64_t lowest, Tile* tile
 ) noexcept nogil:
     """The score of every division that leaves so many rows on both sides."""
