@@ -1,5 +1,6 @@
 """A plan grows the trees that ``grow_tree`` grows, from weights of any type."""
 
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn_textbook.tree.grow import grow
 from sklearn_textbook.tree.grow._listed_engine import RowsGrower
 from sklearn_textbook.tree.grow.grow import GrowthRules, choose_engine, grow_tree
 from sklearn_textbook.tree.grow.plan import GrowthPlan
+from sklearn_textbook.tree.grow.storage import store_nodes
 from tests.growth_cases import (
     assert_close_trees,
     assert_equal_trees,
@@ -171,3 +173,88 @@ def test_short_forms_share_no_memory(compacted_nodes):
         assert_equal_trees(one, other)
     if compacted_nodes == 100:
         assert len({tree.node_count >= 100 for tree in expected}) == 2
+
+
+# ----------------------------------------------------------------------- short forms
+SHORT = {
+    "two classes": ("gini", 2, {}),
+    "five classes": ("gini", 5, {}),
+    "entropy": ("entropy", 2, {}),
+    "drawn thresholds": ("gini", 2, {"random_splitter": True}),
+    "drawn, five classes": ("entropy", 5, {"random_splitter": True}),
+    "values": ("squared_error", 1, {}),
+    "drawn, values": ("squared_error", 1, {"random_splitter": True}),
+    "few columns": ("squared_error", 1, {"min_impurity_decrease": 1e-3}),
+    "large leaves": ("squared_error", 1, {"min_samples_leaf": 5}),
+    "large pure leaves": ("gini", 2, {"min_samples_leaf": 5}),
+    "a single split": ("gini", 2, {"max_depth": 1}),
+    "a single leaf": ("gini", 2, {"max_depth": 0}),
+}
+
+
+def assert_same_stored(stored, expected):
+    """Short forms that are equal in every entry, type and bit."""
+    assert list(stored) == list(expected)
+    for name, kept in expected.items():
+        one, other = (k if isinstance(k, tuple) else (k,) for k in (stored[name], kept))
+        assert len(one) == len(other), name
+        for entry, right in zip(one, other, strict=True):
+            if isinstance(right, np.ndarray):
+                assert entry.dtype == right.dtype, name
+                assert entry.shape == right.shape, name
+                assert entry.tobytes() == right.tobytes(), name
+            else:
+                assert entry == right, name
+
+
+@pytest.mark.parametrize("values", ["real", "whole", "large"])
+@pytest.mark.parametrize("weights", ["none", "counts"])
+@pytest.mark.parametrize("case", sorted(SHORT))
+def test_short_form_is_that_of_the_records(case, weights, values):
+    """The short form of a grown tree is made without records, and the same."""
+    criterion, n_classes, rules = SHORT[case]
+    X, y = make_regression(500, 8, noise=20.0, random_state=0)
+    y = {"real": y, "whole": np.round(y / 50.0), "large": y * 1e200}[values]
+    if values == "whole":
+        X = np.round(X)
+    table = encode(X)
+    table.ranks()
+    if n_classes == 1:
+        target = make_values(y)
+    else:
+        target = make_classes(np.digitize(y, np.quantile(y, [0.3, 0.5, 0.6, 0.8])))
+        if n_classes == 2:
+            target = make_classes((y > 0).astype(int))
+    rules = GrowthRules(criterion, max_features=2, **rules)
+    weight = None if weights == "none" else draw_counts(2)
+    full = GrowthPlan(table, target, rules).grow(weight, 3)
+    plan = GrowthPlan(table, target, rules, compacted_nodes=1)
+    for _ in range(2):
+        short = plan.grow(weight, 3)
+        assert short.is_compact
+        assert_same_stored(short.stored, store_nodes(full.nodes, full.statistics))
+        assert_equal_trees(full, short)
+    again = pickle.loads(pickle.dumps(short.compact()))
+    assert_equal_trees(full, again)
+
+
+def test_short_form_needs_no_records(monkeypatch):
+    """Records are made for the rare trees alone whose columns do not get short."""
+    X, y = make_regression(500, 8, noise=20.0, random_state=0)
+    table = encode(X)
+    table.ranks()
+    made = []
+    make_tree = GrowthPlan._make_tree
+
+    def note(plan, *records):
+        made.append(plan)
+        return make_tree(plan, *records)
+
+    monkeypatch.setattr(GrowthPlan, "_make_tree", note)
+    for criterion, n_classes, rules in SHORT.values():
+        if rules.get("max_depth") == 0:
+            continue
+        target = make_values(y) if n_classes == 1 else make_classes((y > 0).astype(int))
+        rules = GrowthRules(criterion, max_features=2, **rules)
+        GrowthPlan(table, target, rules, compacted_nodes=1).grow(draw_counts(0), 0)
+    assert made == []

@@ -130,13 +130,34 @@ cdef inline void fetch_early(const Problem* problem, const Node* node) noexcept 
     FETCH_EARLY(values + <uint32_t>node.map_start)
 
 
+cdef double resolve_threshold(
+    const Problem* problem, int32_t feature, int64_t pair
+) noexcept nogil:
+    """The midpoint between the values of two ranks."""
+    cdef:
+        uint64_t below = <uint64_t>pair >> 32, above = <uint32_t>pair, middle
+        const double* values = problem.values + feature * problem.values_stride
+        const double* upper_values = (
+            problem.upper_values + feature * problem.values_stride
+        )
+        double threshold = midpoint(upper_values[below], values[above])
+    if not problem.gain.keeps_observed:
+        return threshold
+    # The largest value of the table that is not above the midpoint, and that ends a
+    # bin.
+    while above - below > 1:
+        middle = (below + above) // 2
+        if upper_values[middle] - threshold < problem.gain.tolerance:
+            below = middle
+        else:
+            above = middle
+    return upper_values[below]
+
+
 cdef void fetch_thresholds(const Problem* problem, Node[::1] nodes) noexcept nogil:
     """Turn the pairs of ranks that growing left behind into midpoints."""
     cdef:
-        int64_t i, pair
-        uint64_t below, above, middle
-        const double* values
-        const double* upper_values
+        int64_t i
         Node* node
     for i in range(nodes.shape[0]):
         if i + FETCH_AHEAD < nodes.shape[0]:
@@ -144,22 +165,7 @@ cdef void fetch_thresholds(const Problem* problem, Node[::1] nodes) noexcept nog
         node = &nodes[i]
         if node.kind == NOMINAL or node.threshold == node.threshold:
             continue
-        pair = node.map_start
-        values = problem.values + node.feature * problem.values_stride
-        upper_values = problem.upper_values + node.feature * problem.values_stride
-        below = <uint64_t>pair >> 32
-        above = <uint32_t>pair
-        node.threshold = midpoint(upper_values[below], values[above])
-        if problem.gain.keeps_observed:
-            # The largest value of the table that is not above the midpoint, and that
-            # ends a bin.
-            while above - below > 1:
-                middle = (below + above) // 2
-                if upper_values[middle] - node.threshold < problem.gain.tolerance:
-                    below = middle
-                else:
-                    above = middle
-            node.threshold = upper_values[below]
+        node.threshold = resolve_threshold(problem, node.feature, node.map_start)
         node.map_start = -1
 
 
@@ -255,3 +261,19 @@ cdef write_nodes(
         free(level_offset)
         free(new_number)
         free(numbers)
+
+
+cdef write_alone(
+    const Problem* problem, const NodeBuffer* buffer, make_room, surrogate_dtype
+):
+    """Make the arrays of a tree that stands in one buffer."""
+    cdef:
+        Node[::1] nodes
+        double[:, ::1] statistics
+    node_records, node_statistics = make_room(buffer.n_nodes, problem.n_statistics)
+    nodes = node_records
+    statistics = node_statistics
+    level_branch, surrogates = write_nodes(
+        problem, buffer, NULL, 0, nodes, statistics, surrogate_dtype
+    )
+    return node_records, node_statistics, level_branch, surrogates

@@ -1,10 +1,8 @@
 """Regression: subtrees of up to 64 rows whose thresholds lie between codes.
 
 A tree has more nodes in them than elsewhere. Codes and y of the rows are copied once,
-and a node is a stretch of a list of their numbers. Four columns are tried side by side:
-their codes are sorted by one network of exchanges, and all scores are computed before
-the first is looked at, so that nothing is guessed. Draws, limits and records are those
-of larger nodes.
+and a node is a stretch of a list of their numbers. Four columns are tried side by side
+(``_coded_tile``). Draws, limits and records are those of larger nodes.
 """
 
 from libc.math cimport NAN, sqrt, fabs, INFINITY
@@ -19,6 +17,17 @@ from libc.stdint cimport (
 from libc.string cimport memcpy
 
 from sklearn_textbook.tree.grow._buffers cimport NodeBuffer, reserve_nodes
+from sklearn_textbook.tree.grow._coded_tile cimport (
+    LANES,
+    LEAST_KEY,
+    MOST_CODES,
+    ROW_BITS,
+    SMALL_ROWS,
+    SmallSearch,
+    Tile,
+    choose_division,
+    sort_tile,
+)
 from sklearn_textbook.tree.grow._layout cimport FRACTIONAL, LEAF, STAY, Node
 from sklearn_textbook.tree.grow._measure cimport Children, finish_values
 from sklearn_textbook.tree.grow._node cimport must_be_leaf
@@ -36,53 +45,11 @@ from sklearn_textbook.tree.split._types cimport (
 )
 
 
-# Put the smaller of two keys first, in four lanes. Read as floats, numbers keep their
-# order, and there is an instruction for the smaller of two.
-cdef extern from *:
-    """
-    #if defined(__SSE__)
-    #include <xmmintrin.h>
-    #define EXCHANGE_FOUR(first, second) do { \
-        __m128 low_ = _mm_loadu_ps((const float*)(first)); \
-        __m128 high_ = _mm_loadu_ps((const float*)(second)); \
-        _mm_storeu_ps((float*)(first), _mm_min_ps(low_, high_)); \
-        _mm_storeu_ps((float*)(second), _mm_max_ps(low_, high_)); \
-    } while (0)
-    #else
-    static inline void EXCHANGE_FOUR(int32_t* first, int32_t* second) {
-        int i;
-        for (i = 0; i < 4; i++) {
-            int32_t a = first[i], b = second[i];
-            first[i] = a < b ? a : b;
-            second[i] = a < b ? b : a;
-        }
-    }
-    #endif
-    """
-    void EXCHANGE_FOUR(int32_t* first, int32_t* second) noexcept nogil
-
 cdef enum:
-    SMALL_ROWS = 64
     MOST_COLUMNS = 64  # a bit for each
-    ROW_BITS = 6  # of a sorted key
-    LEAST_KEY = 0x00800000  # with an exponent, as subnormal floats are slow
-    NO_KEY = 0x7F000000
-    MOST_CODES = 0x1000000
-    LANES = 4  # columns that are tried side by side
-    MOST_EXCHANGES = 543
-    SINGLY = 16  # up to so many keys each number has a network of its own
-    STEP = 4  # beyond, every fourth
 
 cdef uint8_t[MOST_COLUMNS] IN_ORDER
 cdef uint64_t[MOST_COLUMNS + 1] RECIPROCALS
-
-# The exchanges that sort n keys in all lanes: pairs of places, in bytes.
-cdef struct Network:
-    int64_t n_exchanges
-    uint16_t[MOST_EXCHANGES] low
-    uint16_t[MOST_EXCHANGES] high
-
-cdef Network[SMALL_ROWS + 1] NETWORKS
 
 # A node that waits to be divided.
 cdef struct SmallNode:
@@ -99,32 +66,6 @@ cdef struct SmallRows:
     double[SMALL_ROWS] y
     double[SMALL_ROWS] weight
     uint8_t[SMALL_ROWS] order
-
-# What is known of the node at hand, place by place, and the best division.
-cdef struct SmallSearch:
-    int64_t n
-    uint8_t* order
-    double[SMALL_ROWS] y
-    double[SMALL_ROWS] weight
-    double[SMALL_ROWS] residual  # weight * (y - centre)
-    double centre
-    double total  # of the residuals
-    double n_weight
-    double margin  # in units of the bound
-    double bound  # what d^2 / (k (n - k)) must exceed
-    int32_t column  # -1: none yet
-    int64_t n_left
-    uint8_t[SMALL_ROWS] places  # those of child 0 first
-    int64_t map_start
-
-# Four columns of the node: their sorted keys, and the scores above each, lane by lane.
-cdef struct Tile:
-    int32_t[LANES] number
-    int64_t n_columns
-    int32_t[SMALL_ROWS * LANES] keys
-    double[SMALL_ROWS * LANES] left
-    double[SMALL_ROWS * LANES] weight
-    double[SMALL_ROWS * LANES] score  # below 0 between equal codes
 
 # Draws of columns, as in ``draw_number``.
 cdef struct SmallDraw:
@@ -237,7 +178,7 @@ cdef void view_rows(
 ) noexcept nogil:
     """Put the rows of the node side by side."""
     cdef:
-        double spread = record.impurity * record.weight, total = 0.0
+        double spread = record.impurity * record.weight, total = 0.0, residual
         int64_t i, n = node.n_rows
         uint8_t row
     search.n = n
@@ -253,110 +194,11 @@ cdef void view_rows(
     for i in range(n):
         row = search.order[i]
         search.y[i] = rows.y[row]
-        search.weight[i] = rows.weight[row]
-        search.residual[i] = rows.weight[row] * (rows.y[row] - mean)
-        total += search.residual[i]
+        residual = rows.weight[row] * (rows.y[row] - mean)
+        search.amounts[2 * i] = residual
+        search.amounts[2 * i + 1] = rows.weight[row]
+        total += residual
     search.total = total
-
-
-cdef inline void sort_lanes(int32_t* keys, int64_t n) noexcept nogil:
-    cdef:
-        int64_t i, size = n if n <= SINGLY else (n + STEP - 1) // STEP * STEP
-        const Network* network = &NETWORKS[size]
-    for i in range(LANES * n, LANES * size):
-        keys[i] = NO_KEY
-    for i in range(network.n_exchanges):
-        EXCHANGE_FOUR(
-            <int32_t*>(<char*>keys + network.low[i]),
-            <int32_t*>(<char*>keys + network.high[i])
-        )
-
-
-cdef inline void score_tile(const SmallSearch* search, Tile* tile) noexcept nogil:
-    """The score of every division."""
-    cdef:
-        const int32_t* keys = tile.keys
-        int64_t i, c, n = search.n
-        int32_t place
-        double n_weight = search.n_weight, total = search.total, d, differs
-        double[LANES] left, weight
-    for c in range(LANES):
-        left[c] = weight[c] = 0.0
-    for i in range(n - 1):
-        for c in range(LANES):
-            place = keys[LANES * i + c] & (SMALL_ROWS - 1)
-            left[c] += search.residual[place]
-            weight[c] += search.weight[place]
-            tile.left[LANES * i + c] = left[c]
-            tile.weight[LANES * i + c] = weight[c]
-    for i in range(LANES * (n - 1)):
-        differs = <double>(
-            <int32_t>((keys[i] ^ keys[i + LANES]) >= SMALL_ROWS)
-        )
-        d = tile.left[i] * n_weight - total * tile.weight[i]
-        tile.score[i] = (d * d * differs + (differs - 1.0)) / (
-            tile.weight[i] * (n_weight - tile.weight[i])
-        )
-
-
-cdef inline int64_t code_of(int32_t key) noexcept nogil:
-    return (key - LEAST_KEY) >> ROW_BITS
-
-
-cdef void take_division(
-    const Tile* tile, int64_t i, int64_t c, SmallSearch* search
-) noexcept nogil:
-    """Take the division above sorted row i in lane c."""
-    cdef int64_t j
-    search.bound = tile.score[LANES * i + c] + search.margin
-    search.column = tile.number[c]
-    search.n_left = i + 1
-    search.map_start = code_of(tile.keys[LANES * i + c]) << 32 | (
-        code_of(tile.keys[LANES * (i + 1) + c])
-    )
-    for j in range(search.n):
-        search.places[j] = <uint8_t>(tile.keys[LANES * j + c] & (SMALL_ROWS - 1))
-
-
-cdef void choose_division(
-    const Tile* tile, int64_t lowest, SmallSearch* search
-) noexcept nogil:
-    """Take the best division. It is the largest score, unless others come near."""
-    cdef:
-        const double* scores = tile.score
-        int64_t i, c, best = 0, first = lowest - 1, stop = search.n - lowest
-        double largest = -1.0, near, score
-        double[LANES] top
-        int64_t[LANES] n_near
-    for c in range(LANES):
-        top[c] = -1.0
-        n_near[c] = 0
-    for i in range(first, stop):
-        for c in range(LANES):
-            score = scores[LANES * i + c]
-            top[c] = score if score > top[c] else top[c]
-    for c in range(LANES):
-        best = c if top[c] > largest else best
-        largest = top[c] if top[c] > largest else largest
-    if largest < 0.0 or not largest > search.bound:
-        return
-    near = largest - 2.0 * search.margin
-    for i in range(first, stop):
-        for c in range(LANES):
-            n_near[c] += scores[LANES * i + c] >= near
-    for c in range(tile.n_columns, LANES):
-        n_near[c] = 0  # a copy of the first column
-    if n_near[0] + n_near[1] + n_near[2] + n_near[3] == 1:
-        i = first
-        while scores[LANES * i + best] != largest:
-            i += 1
-        take_division(tile, i, best, search)
-        return
-    for c in range(tile.n_columns):
-        for i in range(first, stop):
-            score = scores[LANES * i + c]
-            if score >= 0.0 and score > search.bound:
-                take_division(tile, i, c, search)
 
 
 cdef void try_columns(
@@ -390,13 +232,12 @@ cdef void try_columns(
                     + LEAST_KEY
                 )
         tile.n_columns = n_columns
-        sort_lanes(tile.keys, n)
+        sort_tile(&tile, n)
         for c in range(n_columns):
             if tile.keys[c] >> ROW_BITS == tile.keys[LANES * (n - 1) + c] >> ROW_BITS:
                 node.active &= ~(<uint64_t>1 << tile.number[c])
             else:
                 draw.n_found += 1
-        score_tile(search, &tile)
         choose_division(&tile, lowest, search)
 
 
@@ -508,9 +349,9 @@ cdef void measure_child(
     for i in range(first, stop):
         place = search.places[i]
         value = search.y[place]
-        weight += search.weight[place]
-        residuals += search.residual[place]
-        squares += search.residual[place] * (value - search.centre)
+        weight += search.amounts[2 * place + 1]
+        residuals += search.amounts[2 * place]
+        squares += search.amounts[2 * place] * (value - search.centre)
         varies |= value != y
     children.n_rows[child] = stop - first
     children.weight[child] = weight
@@ -621,29 +462,6 @@ cdef int grow_coded_small(
 # ------------------------------------------------------------------------- the tables
 
 
-cdef void list_exchanges(Network* network, int64_t n) noexcept:
-    """Batcher's odd-even merging of 64 keys, without those that n keys lack."""
-    cdef int64_t length = 1, gap, start, i, n_exchanges = 0
-    while length < SMALL_ROWS:
-        gap = length
-        while gap > 0:
-            for start in range(gap % length, SMALL_ROWS - gap, 2 * gap):
-                for i in range(start, min(start + gap, n - gap)):
-                    if i // (2 * length) == (i + gap) // (2 * length):
-                        network.low[n_exchanges] = <uint16_t>(
-                            LANES * i * sizeof(int32_t)
-                        )
-                        network.high[n_exchanges] = <uint16_t>(
-                            LANES * (i + gap) * sizeof(int32_t)
-                        )
-                        n_exchanges += 1
-            gap //= 2
-        length *= 2
-    network.n_exchanges = n_exchanges
-
-
 for place in range(MOST_COLUMNS):
     IN_ORDER[place] = place
     RECIPROCALS[place + 1] = reciprocal_of(place + 1)
-for place in range(SMALL_ROWS + 1):
-    list_exchanges(&NETWORKS[place], place)

@@ -14,7 +14,7 @@ from libc.math cimport NAN
 from libc.stdint cimport int16_t
 from libc.string cimport memset
 
-from sklearn_textbook.tree.grow._assemble cimport write_nodes
+from sklearn_textbook.tree.grow._assemble cimport write_alone
 from sklearn_textbook.tree.grow._buffers cimport (
     Frame,
     NodeBuffer,
@@ -58,8 +58,9 @@ from sklearn_textbook.tree.grow._listed_rows cimport (
     start_listed_table,
 )
 from sklearn_textbook.tree.grow._search cimport view_node
-from sklearn_textbook.tree.grow._settings cimport fill_codes, fill_problem, write_root
 from sklearn_textbook.tree.grow._row_list cimport Span
+from sklearn_textbook.tree.grow._settings cimport fill_codes, fill_problem, write_root
+from sklearn_textbook.tree.grow._short_columns cimport read_short_columns
 from sklearn_textbook.tree.grow._value_search cimport counts_values, search_values
 from sklearn_textbook.tree.grow._workers cimport (
     Arena,
@@ -462,7 +463,7 @@ cdef class RowsGrower:
             )
         return root | {"root_impurity": variance, "is_pure": is_pure}
 
-    def grow(self, dict root_settings, make_room):
+    def grow(self, dict root_settings):
         """Grow a tree from the rows that were listed.
 
         Parameters
@@ -470,21 +471,17 @@ cdef class RowsGrower:
         root_settings : dict
             ``root_statistics``, ``root_impurity``, ``root_is_leaf``, ``total_weight``,
             ``random_state``, ``entropy_table`` and ``entropy_unit``.
-        make_room : function
-            Makes the arrays of nodes and statistics from their lengths.
 
         Returns
         -------
-        grown : tuple
-            What ``grow_nodes`` returns.
+        n_nodes : int
+            Number of its nodes, which stay until the next tree.
         """
         cdef:
             Rows no_rows
             Frame root
             NodeBuffer* buffer = &self.worker.buffer
             const int32_t[::1] columns = self.settings["columns"]
-            Node[::1] nodes
-            double[:, ::1] statistics
             int outcome = 0
         memset(&no_rows, 0, sizeof(Rows))
         self.problem.total_weight = root_settings["total_weight"]
@@ -509,15 +506,35 @@ cdef class RowsGrower:
                     )
             if outcome < 0:
                 raise MemoryError()
-        node_records, node_statistics = make_room(
-            buffer.n_nodes, self.problem.n_statistics
+        return buffer.n_nodes
+
+    def read_short_columns(self):
+        """Read the columns of the short form of the tree that has grown.
+
+        Returns
+        -------
+        columns : dict, or None
+            What ``storage.store_columns`` takes; None for trees with other than two-way
+            tests, or with empty branches.
+        """
+        return read_short_columns(&self.problem, &self.worker.buffer)
+
+    def write_nodes(self, make_room):
+        """Write the records of the tree that has grown.
+
+        Parameters
+        ----------
+        make_room : function
+            Makes the arrays of nodes and statistics from their lengths.
+
+        Returns
+        -------
+        grown : tuple
+            What ``grow_nodes`` returns.
+        """
+        return write_alone(
+            &self.problem, &self.worker.buffer, make_room, SURROGATE_DTYPE
         )
-        nodes = node_records
-        statistics = node_statistics
-        level_branch, surrogates = write_nodes(
-            &self.problem, buffer, NULL, 0, nodes, statistics, SURROGATE_DTYPE
-        )
-        return node_records, node_statistics, level_branch, surrogates
 
 
 def grow_from_rows(dict settings):
@@ -527,4 +544,5 @@ def grow_from_rows(dict settings):
     """
     grower = RowsGrower(settings)
     root = grower.list_rows(settings["all_weights"])
-    return grower.grow(settings | root, make_records)
+    grower.grow(settings | root)
+    return grower.write_nodes(make_records)

@@ -12,7 +12,7 @@ import numpy as np
 from libc.math cimport NAN
 from libc.string cimport memset
 
-from sklearn_textbook.tree.grow._assemble cimport write_nodes
+from sklearn_textbook.tree.grow._assemble cimport write_alone
 from sklearn_textbook.tree.grow._buffers cimport (
     Frame,
     NodeBuffer,
@@ -47,6 +47,7 @@ from sklearn_textbook.tree.grow._row_list cimport (
 from sklearn_textbook.tree.grow._row_search cimport find_division
 from sklearn_textbook.tree.grow._search cimport view_node
 from sklearn_textbook.tree.grow._settings cimport fill_codes, fill_problem, write_root
+from sklearn_textbook.tree.grow._short_columns cimport read_short_columns
 from sklearn_textbook.tree.grow._workers cimport (
     Arena,
     Worker,
@@ -354,7 +355,7 @@ cdef class ListGrower:
         self.n_listed = totals[0]
         return totals[0], totals[1], totals[2]
 
-    def grow(self, dict root_settings, make_room):
+    def grow(self, dict root_settings):
         """Grow a tree from the rows that were listed.
 
         Parameters
@@ -362,21 +363,17 @@ cdef class ListGrower:
         root_settings : dict
             ``root_statistics``, ``root_impurity``, ``root_is_leaf``, ``total_weight``
             and ``random_state``.
-        make_room : function
-            Makes the arrays of nodes and statistics from their lengths.
 
         Returns
         -------
-        grown : tuple
-            What ``grow_nodes`` returns.
+        n_nodes : int
+            Number of its nodes, which stay until the next tree.
         """
         cdef:
             Rows no_rows
             Frame root
             NodeBuffer* buffer = &self.worker.buffer
             const int32_t[::1] columns = self.settings["columns"]
-            Node[::1] nodes
-            double[:, ::1] statistics
             int outcome = 0
         memset(&no_rows, 0, sizeof(Rows))
         self.problem.total_weight = root_settings["total_weight"]
@@ -392,15 +389,35 @@ cdef class ListGrower:
                 )
             if outcome < 0:
                 raise MemoryError()
-        node_records, node_statistics = make_room(
-            buffer.n_nodes, self.problem.n_statistics
+        return buffer.n_nodes
+
+    def read_short_columns(self):
+        """Read the columns of the short form of the tree that has grown.
+
+        Returns
+        -------
+        columns : dict, or None
+            What ``storage.store_columns`` takes; None for trees with other than two-way
+            tests, or with empty branches.
+        """
+        return read_short_columns(&self.problem, &self.worker.buffer)
+
+    def write_nodes(self, make_room):
+        """Write the records of the tree that has grown.
+
+        Parameters
+        ----------
+        make_room : function
+            Makes the arrays of nodes and statistics from their lengths.
+
+        Returns
+        -------
+        grown : tuple
+            What ``grow_nodes`` returns.
+        """
+        return write_alone(
+            &self.problem, &self.worker.buffer, make_room, SURROGATE_DTYPE
         )
-        nodes = node_records
-        statistics = node_statistics
-        level_branch, surrogates = write_nodes(
-            &self.problem, buffer, NULL, 0, nodes, statistics, SURROGATE_DTYPE
-        )
-        return node_records, node_statistics, level_branch, surrogates
 
 
 def grow_from_list(dict settings):
@@ -410,4 +427,5 @@ def grow_from_list(dict settings):
     """
     grower = ListGrower(settings)
     grower.list_rows(settings["all_weights"])
-    return grower.grow(settings, make_records)
+    grower.grow(settings)
+    return grower.write_nodes(make_records)

@@ -22,6 +22,7 @@ from sklearn_textbook.tree.grow.grow import (
 )
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.grow.layout import RecordRoom
+from sklearn_textbook.tree.grow.storage import store_columns
 from sklearn_textbook.tree.grow.target import measure_counts
 
 LISTED_TYPES = (np.int32, np.int64, np.float64)
@@ -105,12 +106,10 @@ class GrowthPlan:
             random_state=random_state,
             n_threads=n_threads,
         )
-        return tree.compact() if self._is_compacted(tree) else tree
+        return tree.compact() if self._is_compacted(tree.node_count) else tree
 
-    def _is_compacted(self, tree):
-        return (
-            self.compacted_nodes is not None and tree.node_count >= self.compacted_nodes
-        )
+    def _is_compacted(self, n_nodes):
+        return self.compacted_nodes is not None and n_nodes >= self.compacted_nodes
 
     def _grow_from_list(self, weight, random_state):
         """Grow a tree from a list of rows; None if the weights do not fit into it."""
@@ -128,24 +127,39 @@ class GrowthPlan:
             if self._engine is ListGrower:
                 describe = self._describe_binary_root
             root = describe(totals) | {"random_state": random_state}
-            tree = self._make_tree(*grower.grow(root, room.lend))
-            # What was lent does for the short form, and goes to the next tree.
-            tree = tree.compact() if self._is_compacted(tree) else own_records(tree)
+            tree = self._read_tree(grower, room, grower.grow(root))
         self._growers.append((grower, room))
         return tree
+
+    def _read_tree(self, grower, room, n_nodes):
+        """Read the tree that a grower has grown, in the form that is asked for."""
+        if not self._is_compacted(n_nodes):
+            return own_records(self._make_tree(*grower.write_nodes(room.lend)))
+        columns = grower.read_short_columns()
+        stored = None if columns is None else store_columns(columns)
+        if stored is not None:
+            return GrownTree.from_stored(stored, **self._describe_tree())
+        # What was lent does for the short form, and goes to the next tree.
+        return self._make_tree(*grower.write_nodes(room.lend)).compact()
 
     def _make_tree(self, nodes, statistics, level_branch, surrogates):
         return GrownTree(
             nodes=nodes,
             statistics=statistics[:, np.newaxis, :],
-            n_features=self.table.n_columns,
-            n_levels=self._settings["n_levels"],
-            n_classes=self.target.n_classes,
-            is_classifier=self.target.is_classifier,
             level_branch=level_branch,
             surrogates=surrogates,
-            unseen=self.rules.unseen,
+            **self._describe_tree(),
         )
+
+    def _describe_tree(self):
+        """Describe what all trees share."""
+        return {
+            "n_features": self.table.n_columns,
+            "n_levels": self._settings["n_levels"],
+            "n_classes": self.target.n_classes,
+            "is_classifier": self.target.is_classifier,
+            "unseen": self.rules.unseen,
+        }
 
     def _describe_binary_root(self, totals):
         """Describe the root of a tree from the sums over its rows."""

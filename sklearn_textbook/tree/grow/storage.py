@@ -108,6 +108,56 @@ def store_nodes(nodes, statistics):
     return stored
 
 
+# Copies are left out where nothing else holds the columns.
+@np.errstate(all="ignore")
+def store_columns(columns):
+    """Write what :func:`store_nodes` would of a tree that has just grown.
+
+    Parameters
+    ----------
+    columns : dict
+        Columns as ``_short_columns`` reads them: of inner nodes or leaves what only
+        they have, and where rules do not hold. The arrays become part of the result.
+
+    Returns
+    -------
+    stored : dict of str to tuple, or None
+        The same as that of :func:`store_nodes`; None where no rule makes a column
+        short, so that all of it would have to be there.
+    """
+    is_values = len(columns["statistics"]) == len(columns["n_children"])
+    stored = {"n_children": columns["n_children"]}
+    for name in _INNER:
+        # Level maps have no place in these trees.
+        column = columns.get(name, np.full(1, _LEAF_ENTRIES[name]))
+        stored[name] = "inner", _shrink(_keep_one(column))
+    stored["n_samples"] = "leaves", _shrink(columns["n_samples"])
+    if is_values == columns["statistics_add_up"]:
+        return None
+    statistics = _shrink(columns["statistics"])[:, np.newaxis, :]
+    stored["statistics"] = "all" if is_values else "leaves", statistics
+    for how in ("n_samples", "statistics"):
+        if columns["weight_is"][how]:
+            stored["weight"] = (how,)
+            break
+    else:
+        weight = _shrink(columns["weight"])
+        if weight.dtype.kind == "f" or not columns["weight_adds_up"]:
+            return None
+        stored["weight"] = "leaves", weight
+    impurity = "all", columns["impurity"]
+    if columns["leaf_is_pure"]:
+        impurity = "inner", columns["impurity"][columns["n_children"] > 0]
+    if is_values:
+        stored["impurity"] = impurity[0], _shrink(_keep_one(impurity[1]))
+    else:
+        stored["impurity"] = _store_exceptions(*columns["not_gini"], impurity)
+    stored["improvement"] = _store_exceptions(
+        *columns["not_decrease"], ("inner", columns["improvement"])
+    )
+    return stored
+
+
 @np.errstate(all="ignore")
 def restore_nodes(stored):
     """Read what :func:`store_nodes` wrote.
@@ -272,8 +322,14 @@ def narrow(values):
         Of the same shape.
     """
     values = np.ascontiguousarray(values)
+    narrowed = _shrink(values)
+    return values.copy() if narrowed is values else narrowed
+
+
+def _shrink(values):
+    """As narrow; the same array if there is no narrower type."""
     if values.dtype.kind == "f":
-        return _narrow_floats(values)
+        return _shrink_floats(values)
     if values.size == 0:
         return values.astype(np.uint8)
     lowest, highest = values.min(), values.max()
@@ -282,16 +338,16 @@ def narrow(values):
         limits = np.iinfo(name)
         if limits.min <= lowest and highest <= limits.max:
             return values.astype(name)
-    return values.copy()
+    return values
 
 
-def _narrow_floats(values):
+def _shrink_floats(values):
     for convert in (_as_whole, _as_single):
         # A sample tells for most columns that all would be in vain.
         sample = convert(values.ravel()[:_N_SAMPLED])
         if sample is not None and (narrowed := convert(values)) is not None:
             return narrow(narrowed) if narrowed.dtype.kind == "i" else narrowed
-    return values.copy()
+    return values
 
 
 def _as_whole(values):
@@ -309,9 +365,14 @@ def _as_single(values):
 
 def _narrow_equal(values):
     """As narrow; a single entry if all are equal and there is one at least."""
+    return narrow(_keep_one(values))
+
+
+def _keep_one(values):
+    """Keep a single entry if all are equal and there is one at least."""
     if len(values) > 1 and is_same(values, np.broadcast_to(values[:1], values.shape)):
-        values = values[:1]
-    return narrow(values)
+        return values[:1].copy()
+    return values
 
 
 # ------------------------------------------------------------ what inner nodes have
@@ -392,6 +453,16 @@ def _store_guessed(name, column, guess, shape):
         wrong = np.flatnonzero(is_wrong)
         return "guessed", narrow(wrong), column[wrong]
     return plain
+
+
+def _store_exceptions(wrong, values, column):
+    """Keep the nodes that are known to be wrong, if that is less than the column."""
+    how, column = column[0], _keep_one(column[1])
+    if len(wrong) == 0:
+        return ("guessed",)
+    if len(wrong) * _EXCEPTION_BYTES < len(column) * _NUMBER_BYTES:
+        return "guessed", _shrink(wrong), values
+    return how, _shrink(column)
 
 
 def _restore_guessed(stored, name, shape, compute, *arguments):

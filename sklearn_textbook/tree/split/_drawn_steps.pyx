@@ -6,10 +6,26 @@ Every loop is over numbers of one width, without a branch that depends on them.
 from libc.stdint cimport uint32_t
 from libc.string cimport memset
 
+from sklearn_textbook.tree.split._wide_units cimport wide_void
+
 
 cdef enum:
     MOST_COUNTED = 32768  # rows that are counted in 16 bits
     FEW_CLASSES = 12  # that are counted one after the other
+
+
+cdef wide_void find_range(
+    const int16_t* cells, int64_t n, int16_t* low, int16_t* high
+) noexcept nogil:
+    """The smallest and largest step."""
+    cdef:
+        int16_t smallest = cells[0], largest = cells[0]
+        int64_t i
+    for i in range(n):
+        smallest = cells[i] if cells[i] < smallest else smallest
+        largest = cells[i] if cells[i] > largest else largest
+    low[0] = smallest
+    high[0] = largest
 
 
 cdef void find_steps(StepColumn* column, int64_t n) noexcept nogil:
@@ -17,14 +33,11 @@ cdef void find_steps(StepColumn* column, int64_t n) noexcept nogil:
     cdef:
         const int16_t* cells = column.cells
         int16_t smallest, largest, lowest = HIGHEST_STEP, highest = LOWEST_STEP
-        int64_t i, start, stop, block
+        int64_t start, stop, block
     for block in range((n + BLOCK_ROWS - 1) // BLOCK_ROWS):
         start = block * BLOCK_ROWS
         stop = min(start + BLOCK_ROWS, n)
-        smallest = largest = cells[start]
-        for i in range(start, stop):
-            smallest = cells[i] if cells[i] < smallest else smallest
-            largest = cells[i] if cells[i] > largest else largest
+        find_range(cells + start, stop - start, &smallest, &largest)
         column.block_smallest[block] = smallest
         column.block_largest[block] = largest
         lowest = smallest if smallest < lowest else lowest
@@ -56,27 +69,36 @@ cdef int64_t find_step(
     return start + place
 
 
+cdef wide_void count_chunk(
+    const int16_t* cells, const uint16_t* ones, int64_t n, int16_t cut,
+    StepCounts* counts
+) noexcept nogil:
+    """Add the counts of so few rows that they fit into 16 bits."""
+    cdef:
+        int64_t i
+        uint16_t n_below = 0, n_equal = 0, n_ones = 0, is_below
+    for i in range(n):
+        is_below = <uint16_t>(cells[i] < cut)
+        n_below += is_below
+        n_equal += <uint16_t>(cells[i] == cut)
+        n_ones += ones[i] & <uint16_t>(0 - is_below)
+    counts.n_rows += n_below
+    counts.n_equal += n_equal
+    counts.ones += n_ones
+
+
 cdef void count_below(
     const int16_t* cells, const uint16_t* ones, int64_t n, int16_t cut,
     StepCounts* counts
 ) noexcept nogil:
     """Count the rows below a step, and those on it; rows of weight 1."""
     cdef:
-        int64_t i, chunk, start, stop
-        uint16_t n_below, n_equal, n_ones, is_below
+        int64_t chunk, start, stop
     memset(counts, 0, sizeof(StepCounts))
     for chunk in range((n + MOST_COUNTED - 1) // MOST_COUNTED):
         start = chunk * MOST_COUNTED
         stop = min(start + MOST_COUNTED, n)
-        n_below = n_equal = n_ones = 0
-        for i in range(start, stop):
-            is_below = <uint16_t>(cells[i] < cut)
-            n_below += is_below
-            n_equal += <uint16_t>(cells[i] == cut)
-            n_ones += ones[i] & <uint16_t>(0 - is_below)
-        counts.n_rows += n_below
-        counts.n_equal += n_equal
-        counts.ones += n_ones
+        count_chunk(cells + start, ones + start, stop - start, cut, counts)
     counts.weight = counts.n_rows
 
 

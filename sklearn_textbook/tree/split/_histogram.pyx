@@ -27,6 +27,7 @@ from sklearn_textbook.tree.split._counted cimport (
     weight_in,
 )
 from sklearn_textbook.tree.split._types cimport uint32_t
+from sklearn_textbook.tree.split._wide_units cimport wide_void
 
 
 cdef enum:
@@ -141,24 +142,58 @@ cdef int64_t add_up_bins(CountedColumn* column, const uint64_t* tile) noexcept n
 # ---------------------------------------------------------------------- searching
 
 
-cdef void find_edge(const Contest* contest, CountedColumn* column) noexcept nogil:
-    """The best end of a bin. Empty bins repeat a candidate, which is cheaper than to
-    ask for them."""
+cdef wide_void measure_ends(
+    const uint64_t* bins, int64_t n_ends, double n, double t, double* all_ones,
+    double* cross, double* area
+) noexcept nogil:
+    """What the ends of bins need for their scores."""
     cdef:
         int64_t b
-        const uint64_t* bins = column.bins
-        double* all_ones = column.ones
-        double* cross = column.cross
-        double* area = column.area
-        double n = contest.n, t = contest.t, weight, ones
-        double best_square = -1.0, best_area = 1.0
-    for b in range(column.n_bins + 1):
+        double weight, ones
+    for b in range(n_ends):
         # 21 bits each: narrow numbers are what vector units turn into doubles.
         weight = <double><int32_t>((bins[b] >> COUNT_BITS) & COUNT_MASK)
         ones = <double><int32_t>(bins[b] & COUNT_MASK)
         all_ones[b] = ones
         cross[b] = ones * n - t * weight
         area[b] = weight * (n - weight)
+
+
+cdef wide_void find_excess(
+    const double* ones, const double* cross, const double* area, int64_t n_bins,
+    double rest, double n, double bound, double* excess
+) noexcept nogil:
+    """By how much the bins may exceed a bound."""
+    cdef:
+        int64_t b
+        double gained, high, low, square, smaller
+    # In a bin, d lies between what its ones alone and what its zeros alone would make
+    # of it, and k (n - k) is not below that of one of the ends.
+    for b in range(n_bins):
+        gained = (ones[b + 1] - ones[b]) * rest
+        high = cross[b] + gained
+        low = cross[b + 1] - gained
+        high *= high
+        low *= low
+        square = high if high > low else low
+        smaller = area[b] if area[b] < area[b + 1] else area[b + 1]
+        smaller = smaller if smaller > n - 1.0 else n - 1.0
+        excess[b] = square - bound * smaller
+
+
+cdef void find_edge(const Contest* contest, CountedColumn* column) noexcept nogil:
+    """The best end of a bin. Empty bins repeat a candidate, which is cheaper than to
+    ask for them."""
+    cdef:
+        int64_t b
+        const uint64_t* bins = column.bins
+        const double* cross = column.cross
+        const double* area = column.area
+        double best_square = -1.0, best_area = 1.0
+    measure_ends(
+        bins, column.n_bins + 1, contest.n, contest.t, column.ones, column.cross,
+        column.area
+    )
     for b in range(1, column.n_bins):
         if cross[b] * cross[b] * best_area > best_square * area[b]:
             if contest.lowest <= rows_in(bins[b]) <= contest.highest:
@@ -202,23 +237,10 @@ cdef int64_t open_bins(
     """Mark the bins that may hold something better; returns how many."""
     cdef:
         int64_t b, n_open = 0
-        const double* ones = column.ones
-        const double* cross = column.cross
-        const double* area = column.area
-        double n = contest.n, rest = contest.n - contest.t
-        double gained, high, low, square, smaller
-    # In a bin, d lies between what its ones alone and what its zeros alone would make
-    # of it, and k (n - k) is not below that of one of the ends.
-    for b in range(column.n_bins):
-        gained = (ones[b + 1] - ones[b]) * rest
-        high = cross[b] + gained
-        low = cross[b + 1] - gained
-        high *= high
-        low *= low
-        square = high if high > low else low
-        smaller = area[b] if area[b] < area[b + 1] else area[b + 1]
-        smaller = smaller if smaller > n - 1.0 else n - 1.0
-        excess[b] = square - bound * smaller
+    find_excess(
+        column.ones, column.cross, column.area, column.n_bins, contest.n - contest.t,
+        contest.n, bound, excess
+    )
     for b in range(column.n_bins):
         is_open[b] = False
         if excess[b] > 0.0:

@@ -23,6 +23,7 @@ from sklearn_textbook.tree.split._listed cimport (
     number_of,
     power_of_two,
 )
+from sklearn_textbook.tree.split._wide_units cimport wide_void
 
 
 cdef enum:
@@ -68,6 +69,35 @@ cdef inline double measure_distances(
     return largest
 
 
+cdef wide_void find_distances(
+    const double* y, const uint64_t* rows, int64_t n, double centre, double* distance
+) noexcept nogil:
+    """Weighted distances from the centre."""
+    cdef int64_t i
+    for i in range(n):
+        distance[i] = (y[i] - centre) * <double><int32_t>(rows[i] >> 48)
+
+
+cdef wide_void find_amounts(
+    const uint64_t* rows, const double* distance, int64_t n, double scale,
+    double finest, Amount* amounts
+) noexcept nogil:
+    """Distances as whole numbers, and the bounds of positive ones."""
+    cdef:
+        int64_t i, whole
+        double shifted, size
+    for i in range(n):
+        shifted = distance[i] * scale + SHIFTED
+        memcpy(&whole, &shifted, sizeof(double))
+        amounts[i].residual = <uint64_t>(whole - SHIFTED_BITS)
+        size = distance[i] if distance[i] > 0.0 else 0.0
+        amounts[i].counts = (
+            <uint64_t>1 << ROWS_SHIFT
+            | (rows[i] >> 48) << WEIGHT_SHIFT
+            | <uint64_t>(<int32_t>(size * finest) + 1)
+        )
+
+
 cdef void describe_values(
     const double* y, NodeView* view, ListedRows* listed, Amount* amounts,
     ValueContest* contest
@@ -75,16 +105,15 @@ cdef void describe_values(
     """Gather y, and turn its distance from the mean of the node into whole numbers, as
     fine as their sum allows. The node's margin then covers that rounding."""
     cdef:
-        int64_t i, exponent, bits = SUM_BITS, n = listed.n, whole
-        double centre = view.totals.centre[0], largest, scale, finest, shifted, size
+        int64_t i, exponent, bits = SUM_BITS, n = listed.n
+        double centre = view.totals.centre[0], largest, scale, finest, size
         double weight = view.totals.weight
         double* distance = <double*>listed.residuals
         const uint64_t* rows = listed.rows
         uint64_t total = 0
     for i in range(n):
         listed.y[i] = y[number_of(rows[i])]
-    for i in range(n):
-        distance[i] = (listed.y[i] - centre) * <double><int32_t>(rows[i] >> 48)
+    find_distances(listed.y, rows, n, centre, distance)
     largest = measure_distances(distance, n, &size)
     exponent = max(exponent_of(largest), <int64_t>LEAST_EXPONENT)
     while n > 0:
@@ -97,17 +126,9 @@ cdef void describe_values(
     finest = GRAINS / size if size > 0.0 else 0.0
     if not finest < INFINITY:
         finest = 0.0
+    find_amounts(rows, distance, n, scale, finest, amounts)
     for i in range(n):
-        shifted = distance[i] * scale + SHIFTED
-        memcpy(&whole, &shifted, sizeof(double))
-        amounts[i].residual = <uint64_t>(whole - SHIFTED_BITS)
         total += amounts[i].residual
-        size = distance[i] if distance[i] > 0.0 else 0.0
-        amounts[i].counts = (
-            <uint64_t>1 << ROWS_SHIFT
-            | (rows[i] >> 48) << WEIGHT_SHIFT
-            | <uint64_t>(<int32_t>(size * finest) + 1)
-        )
     listed.total = <int64_t>total
     view.margin += 8.0 * listed.unit * sqrt(weight * view.totals.squares)
     contest.amounts = amounts
@@ -232,31 +253,71 @@ cdef int64_t add_up_bins(ValueColumn* column, const Amount* tile) noexcept nogil
 # ------------------------------------------------------------------------- searching
 
 
+cdef wide_void measure_ends(
+    const Amount* below, int64_t n_ends, double n, double total, double grain,
+    double* cross, double* area, double* positive
+) noexcept nogil:
+    """What the ends of bins need for their scores."""
+    cdef:
+        int64_t b
+        double k
+    for b in range(n_ends):
+        k = <double>weight_in(below[b].counts)
+        cross[b] = <double><int64_t>below[b].residual * n - total * k
+        area[b] = k * (n - k)
+        positive[b] = <double><int32_t>(below[b].counts & POSITIVE_MASK) * grain
+
+
+cdef wide_void score_ends(
+    const double* cross, const double* area, int64_t first, int64_t stop, double* score
+) noexcept nogil:
+    cdef int64_t b
+    for b in range(first, stop):
+        score[b] = cross[b] * cross[b] / area[b]
+
+
+cdef wide_void find_excess(
+    const double* cross, const double* area, const double* positive, int64_t n_bins,
+    double n, double drift, double bound, double* excess
+) noexcept nogil:
+    """By how much the bins may exceed a bound."""
+    cdef:
+        int64_t b
+        double gained, high, low, square, smaller
+    # In a bin, d lies between what its positive residuals alone and what its negative
+    # ones alone would make of it, and k (n - k) is not below that of one of the ends.
+    # The factor covers what rounding may take from the largest.
+    for b in range(n_bins):
+        gained = (positive[b + 1] - positive[b]) + drift * n
+        high = cross[b] + gained
+        low = cross[b + 1] - gained
+        high *= high
+        low *= low
+        square = high if high > low else low
+        smaller = area[b] if area[b] < area[b + 1] else area[b + 1]
+        smaller = smaller if smaller > n - 1.0 else n - 1.0
+        excess[b] = square * (1.0 + 1e-14) - bound * smaller
+
+
 cdef void find_edge(const ValueContest* contest, ValueColumn* column) noexcept nogil:
     """The best end of a bin. Empty bins repeat a candidate, which is cheaper than to
     ask for them."""
     cdef:
         int64_t b, first = 0, stop = column.n_bins + 1
         const Amount* below = column.below
-        double* cross = column.cross
-        double* area = column.area
-        double* positive = column.positive
         double* score = column.score
-        double n = contest.n, total = contest.total, grain = contest.grain * contest.n
-        double k, best = -1.0
-    for b in range(stop):
-        k = <double>weight_in(below[b].counts)
-        cross[b] = <double><int64_t>below[b].residual * n - total * k
-        area[b] = k * (n - k)
-        positive[b] = <double><int32_t>(below[b].counts & POSITIVE_MASK) * grain
+        double best = -1.0
+    measure_ends(
+        below, stop, contest.n, contest.total, contest.grain * contest.n, column.cross,
+        column.area, column.positive
+    )
     while first < stop and rows_in(below[first].counts) < contest.lowest:
         score[first] = -1.0
         first += 1
     while stop > first and rows_in(below[stop - 1].counts) > contest.highest:
         stop -= 1
         score[stop] = -1.0
-    for b in range(first, stop):
-        score[b] = cross[b] * cross[b] / area[b]
+    score_ends(column.cross, column.area, first, stop, score)
     for b in range(first, stop):
         best = score[b] if score[b] > best else best
     column.edge = best if best >= 0.0 else -INFINITY
@@ -269,25 +330,11 @@ cdef int64_t open_bins(
     """Mark the bins that may hold something better; returns how many rows they have."""
     cdef:
         int64_t b, inside, n_open = 0
-        const double* cross = column.cross
-        const double* area = column.area
-        const double* positive = column.positive
         const Amount* below = column.below
-        double n = contest.n, drift = 2.0 * fabs(contest.total), gained, high, low
-        double square, smaller
-    # In a bin, d lies between what its positive residuals alone and what its negative
-    # ones alone would make of it, and k (n - k) is not below that of one of the ends.
-    # The factor covers what rounding may take from the largest.
-    for b in range(column.n_bins):
-        gained = (positive[b + 1] - positive[b]) + drift * n
-        high = cross[b] + gained
-        low = cross[b + 1] - gained
-        high *= high
-        low *= low
-        square = high if high > low else low
-        smaller = area[b] if area[b] < area[b + 1] else area[b + 1]
-        smaller = smaller if smaller > n - 1.0 else n - 1.0
-        excess[b] = square * (1.0 + 1e-14) - bound * smaller
+    find_excess(
+        column.cross, column.area, column.positive, column.n_bins, contest.n,
+        2.0 * fabs(contest.total), bound, excess
+    )
     for b in range(column.n_bins):
         is_open[b] = False
         if excess[b] > 0.0:

@@ -1,0 +1,16 @@
+# Functions that are compiled a second time for wide vector units, where the compiler
+# can; when a module is loaded, it asks the machine which to take. For loops of few
+# kinds of operations: whole numbers, or real numbers each of which has a place of its
+# own, so that the results are the same bits.
+
+cdef extern from *:
+    """
+    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) \
+        && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+    #define WIDE_VOID __attribute__((target_clones("avx2", "default"))) void
+    #else
+    #define WIDE_VOID void
+    #endif
+    """
+    # What such a function returns: nothing. It belongs to one module.
+    ctypedef void wide_void "WIDE_VOID"
