@@ -41,6 +41,20 @@ class DevianceTable:
         Which test.
     dispersion : float
         Dispersion of the last model.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.linear_model import GeneralizedLinearRegressor
+    >>> X, y = [[0, 1], [1, 0], [2, 1], [3, 3], [4, 1], [5, 4]], [2, 3, 6, 7, 8, 17]
+    >>> model = GeneralizedLinearRegressor(family="poisson").fit(X, y)
+    >>> table = model.deviance_table(X, y)
+    >>> print(table)
+            df  deviance  resid. df  resid. dev.     chi2        p
+    (null)   -         -          5       18.337        -        -
+    x0       1    17.242          4       1.0941   17.242  3.3e-05  ***
+    x1       1   0.46003          3      0.63402  0.46003   0.4976
+    >>> table.as_dict()["deviance"].round(2)
+    array([  nan, 17.24,  0.46])
     """
 
     names: tuple

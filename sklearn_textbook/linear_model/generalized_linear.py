@@ -19,6 +19,7 @@ from sklearn_textbook.linear_model.generalized_results import GeneralizedResults
 from sklearn_textbook.linear_model.retransformation import find_factor, transform_target
 from sklearn_textbook.linear_model.reweighting import (
     Problem,
+    ends_at_border,
     fit_constant,
     fit_reweighted,
     has_no_maximum,
@@ -62,12 +63,12 @@ class GeneralizedLinearRegressor(GeneralizedResults, RegressorMixin, Generalized
 
     Parameters
     ----------
-    family : {"normal", "poisson", "gamma", "binomial", "tweedie", \
-            "inverse-gaussian"}, default="normal"
-        How rows scatter about their means.
-    link : {"auto", "identity", "log", "logit", "probit", "inverse", "power", \
-            "cloglog"}, default="auto"
-        The function g. "auto": the canonical one of the family, as in R's glm;
+    family : str, default="normal"
+        How rows scatter about their means: "normal", "poisson", "gamma", "binomial",
+        "tweedie" or "inverse-gaussian".
+    link : str, default="auto"
+        The function g: "identity", "log", "logit", "probit", "inverse", "power",
+        "cloglog" or "auto". "auto": the canonical one of the family, as in R's glm;
         scikit-learn's ``GammaRegressor`` and ``TweedieRegressor`` take the logarithm
         instead. "logit", "probit" and "cloglog", :math:`\ln(-\ln(1 - \mu))`, are for
         "binomial", which takes "log" and "identity", too; the other families take
@@ -110,8 +111,7 @@ class GeneralizedLinearRegressor(GeneralizedResults, RegressorMixin, Generalized
         What to do if columns depend on each other, so that many coefficients fit as
         well: take those of least norm, or, as R does, give 0 to a column that depends
         on those before it. What is predicted of the training rows is the same.
-    categorical_features : "from_dtype", None, array-like or dict, \
-            default="from_dtype"
+    categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
         Which columns have levels, and whether they have an order: see
         :func:`~sklearn_textbook.linear_model.design.read_design`.
     reference_level : {"first", "last", "most_frequent"} or None, default="first"
@@ -165,15 +165,16 @@ class GeneralizedLinearRegressor(GeneralizedResults, RegressorMixin, Generalized
     bic_ : float
         Bayesian information criterion.
     rank_ : int
-        Rank of the columns, with the intercept.
+        Rank of the (centred) columns, as in ``LinearRegression``.
     effective_rank_ : float
-        The rank, less what the penalty takes: the trace of the hat matrix.
+        The rank, less what the penalty takes: the trace of the hat matrix, less 1 for
+        the intercept.
     n_observations_ : float
         Number of rows: the sum of the weights if these are frequencies.
-    df_null_ : float
+    null_degrees_of_freedom_ : float
         Degrees of freedom of the null deviance.
-    df_residual_ : float
-        Degrees of freedom of the deviance: rows less the effective rank.
+    residual_degrees_of_freedom_ : float
+        Degrees of freedom of the deviance: those less the effective rank.
     n_iter_ : int
         Number of iterations.
     converged_ : bool
@@ -194,7 +195,8 @@ class GeneralizedLinearRegressor(GeneralizedResults, RegressorMixin, Generalized
     Warns
     -----
     ConvergenceWarning
-        If the iterations were too few; and if the likelihood has no maximum, as where
+        If the iterations were too few; if they end at the border of the valid means, as
+        a line of Poisson means may; and if the likelihood has no maximum, as where
         columns separate the zeros from the ones of "binomial": then the deviance stands
         still while the linear predictors still grow.
 
@@ -251,16 +253,16 @@ class GeneralizedLinearRegressor(GeneralizedResults, RegressorMixin, Generalized
     >>> print(model.summary())
     Generalised linear model
     ========================
-    target:            y    null deviance:   18.337 on 5 df
-    family:      poisson    deviance:        1.0941 on 4 df
-    link:            log    dispersion:           1 (known)
-    rows:              6    log-likelihood:         -11.392
-    rank:         2 of 2    AIC:                     26.784
-    iterations:        4    BIC:                     26.367
+    target:                   y    null deviance:   18.337 on 5 df
+    family:             poisson    deviance:        1.0941 on 4 df
+    link:                   log    dispersion:           1 (known)
+    rows:                     6    log-likelihood:         -11.392
+    rank:        1 of 1 columns    AIC:                     26.784
+    iterations:               4    BIC:                     26.367
     <BLANKLINE>
-                    coef  std. error       z       p       2.5%    97.5%
-    (intercept)  0.75825     0.39433  1.9229  0.0545  -0.014615   1.5311    .
-    x0           0.39675      0.1022   3.882  0.0001    0.19644  0.59706  ***
+                  coef  std. error       z       p       2.5%    97.5%
+    intercept  0.75825     0.39433  1.9229  0.0545  -0.014615   1.5311  .
+    x0         0.39675      0.1022   3.882  0.0001    0.19644  0.59706  ***
 
     Every step of x multiplies the mean by
 
@@ -475,7 +477,7 @@ class GeneralizedLinearRegressor(GeneralizedResults, RegressorMixin, Generalized
         constant, null_deviance = fit_constant(problem)
         if start is not None and len(start) != n_columns + 1:
             start = None
-        kept, fit = self._find_fit(problem, constant, start)
+        kept, fit, whole = self._find_fit(problem, constant, start)
         coef = np.zeros(n_columns + 1)
         coef[np.append(0, kept + 1)] = fit.coef
         self.coef_, self.intercept_ = coef[1:], float(coef[0])
@@ -484,7 +486,7 @@ class GeneralizedLinearRegressor(GeneralizedResults, RegressorMixin, Generalized
         self.deviance_path_ = fit.deviance_path
         self.deviance_, self.null_deviance_ = fit.deviance, null_deviance
         self._warn_of_ending(problem, fit)
-        self._set_results(problem, fit, kept)
+        self._set_results(problem, fit, kept, whole)
         self.retransformation_factor_ = 1.0
         if self.transform_y:
             self.retransformation_factor_ = find_factor(
@@ -497,7 +499,12 @@ class GeneralizedLinearRegressor(GeneralizedResults, RegressorMixin, Generalized
             self.log_likelihood_ -= float(problem.weight @ np.log(y))
 
     def _find_fit(self, problem, constant, start):
-        """Fit to all columns, or to those that do not depend on others."""
+        """Fit to all columns, or to those that do not depend on others.
+
+        Returns the numbers of these, the fit, and what the rows determine of all
+        columns, if some were dropped.
+        """
+        whole = None
         kept = np.arange(problem.X.shape[1])
         base = np.zeros(len(kept) + 1)
         if problem.fit_intercept:
@@ -507,6 +514,7 @@ class GeneralizedLinearRegressor(GeneralizedResults, RegressorMixin, Generalized
         if self.dependent_columns == "drop" and fit.solver.is_delicate:
             weight, _ = fit.rows.reweight(fit.predictor)
             kept = fit.solver.find_independent(weight)
+            whole = fit.solver.describe(weight)
             if len(kept) < problem.X.shape[1]:
                 chosen = np.append(0, kept + 1)
                 fit = fit_reweighted(
@@ -514,12 +522,21 @@ class GeneralizedLinearRegressor(GeneralizedResults, RegressorMixin, Generalized
                     base[chosen],
                     None if start is None else start[chosen],
                 )
-        return kept, fit
+        return kept, fit, whole
 
     def _warn_of_ending(self, problem, fit):
         """Warn if the iteration did not end at a minimum of the deviance."""
         where = f"deviance {fit.deviance:.6g} after {fit.n_iter} iterations"
-        if not fit.has_converged:
+        if ends_at_border(fit):
+            warnings.warn(
+                f"{type(self).__name__} ended at the border of the means that the "
+                f"family {self.family!r} can have, which the link {self.link_.name!r} "
+                f"does not keep off ({where}). Errors and tests do not hold there; "
+                "take another link.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        elif not fit.has_converged:
             warnings.warn(
                 f"{type(self).__name__} has not converged: {where}, and the last one "
                 f"changed it by {_last_change(fit):.3g}. Increase max_iter or tol, or "

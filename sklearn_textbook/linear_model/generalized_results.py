@@ -17,6 +17,8 @@ from sklearn_textbook.linear_model.reweighting import Problem, measure_leverages
 from sklearn_textbook.linear_model.summary import format_number, write_summary
 from sklearn_textbook.linear_model.working_rows import WorkingRows
 
+#: Name of the intercept in tables, as in those of least squares.
+INTERCEPT = "intercept"
 RESIDUALS = ("deviance", "pearson", "working", "response")
 #: Families of which the dispersion is a parameter of the likelihood.
 SCATTERED = ("normal", "gamma", "inverse-gaussian")
@@ -28,7 +30,7 @@ class GeneralizedResults:
     @property
     def coefficient_table_(self):
         """Estimates, standard errors, tests and confidence intervals of 95%."""
-        return self._make_table(0.95)
+        return self.make_coefficient_table(0.95)
 
     @property
     def standard_errors_(self):
@@ -39,6 +41,32 @@ class GeneralizedResults:
     def intercept_standard_error_(self):
         """Standard error of ``intercept_``; NaN without one."""
         return float(self._find_errors()[0])
+
+    def make_coefficient_table(self, level=0.95):
+        """Make the table of the coefficients.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Of the confidence intervals.
+
+        Returns
+        -------
+        table : CoefficientTable
+            Estimates, standard errors, z or t, p, confidence intervals, the intercept
+            first.
+        """
+        check_is_fitted(self)
+        check_real("level", level, 0.0, 1.0)
+        names, estimates = self.coef_names_.tolist(), self.coef_
+        errors = self._find_errors()
+        if self.fit_intercept:
+            names = [INTERCEPT, *names]
+            estimates = np.append(self.intercept_, estimates)
+        else:
+            errors = errors[1:]
+        free = None if self._knows_dispersion() else self.residual_degrees_of_freedom_
+        return CoefficientTable(tuple(names), estimates, errors, free, level)
 
     def summary(self, level=0.95):
         """Describe the model in a text.
@@ -54,7 +82,6 @@ class GeneralizedResults:
             What the model is, how well it fits, and its coefficients.
         """
         check_is_fitted(self)
-        check_real("level", level, 0.0, 1.0)
         name = self.family_.name
         if name == "tweedie":
             name += f", power {self.family_.power:g}"
@@ -64,7 +91,7 @@ class GeneralizedResults:
             ("family", name),
             ("link", self.link_.describe()),
             ("rows", f"{self.n_observations_:g}"),
-            ("rank", f"{self.rank_} of {self._count_coefficients()}"),
+            ("rank", f"{self.rank_} of {len(self.coef_)} columns"),
             ("iterations", str(self.n_iter_)),
             ("null deviance", self._format_deviance(self.null_deviance_, "null")),
             ("deviance", self._format_deviance(self.deviance_, "residual")),
@@ -76,7 +103,7 @@ class GeneralizedResults:
         return write_summary(
             "Generalised linear model",
             facts,
-            [("", self._make_table(level))],
+            [("", self.make_coefficient_table(level))],
             self._list_notes(),
         )
 
@@ -235,7 +262,8 @@ class GeneralizedResults:
         Returns
         -------
         intervals : ndarray of shape (n_samples, 2)
-            Lower and upper ends.
+            Lower and upper ends; NaN for rows of which the training rows do not
+            determine the mean, since columns depend on each other there, but not here.
         """
         check_real("level", level, 0.0, 1.0)
         predictor = self.predict_linear(X, offset=offset, exposure=exposure)
@@ -248,7 +276,11 @@ class GeneralizedResults:
             self.covariance_[1:, 1:],
             self.dispersion_ * self._share,
         )
-        free = None if self._knows_dispersion() else self.df_residual_
+        offsets = np.abs(matrix @ self._null_space - self._null_levels)
+        reach = np.abs(matrix) @ np.abs(self._null_space)
+        is_determined = (offsets <= 1e-7 * (1.0 + reach)).all(axis=1)
+        variance = np.where(is_determined, variance, np.nan)
+        free = None if self._knows_dispersion() else self.residual_degrees_of_freedom_
         distribution = stats.norm() if free is None else stats.t(free)
         half = distribution.isf(0.5 * (1.0 - level)) * np.sqrt(variance)
         ends = np.column_stack([predictor - half, predictor + half])
@@ -256,7 +288,7 @@ class GeneralizedResults:
         return np.sort(invert(ends), axis=1)
 
     # ---------------------------------------------------------------------- parts
-    def _set_results(self, problem, fit, kept):
+    def _set_results(self, problem, fit, kept, whole):
         """Set what follows from the rows of the fit."""
         weight, _ = fit.rows.reweight(fit.predictor)
         solution = fit.solver.describe(weight)
@@ -268,22 +300,28 @@ class GeneralizedResults:
         self._share = solution.share
         self._centre = np.zeros(n_coefficients - 1)
         self._centre[kept] = solution.centre
+        whole = solution if whole is None else whole
+        self._null_space = whole.null_space
+        self._null_levels = whole.centre @ whole.null_space
         self._is_determined = np.zeros(n_coefficients, dtype=bool)
         self._is_determined[places] = solution.is_determined
         if not problem.fit_intercept:
             self._is_determined[0] = False
-        self.rank_ = solution.rank
+        n_constants = int(problem.fit_intercept)
+        self.rank_ = solution.rank - n_constants
         slopes = inverse[1:, :]
-        self.effective_rank_ = solution.rank - problem.penalty * np.trace(slopes[:, 1:])
+        self.effective_rank_ = self.rank_ - problem.penalty * np.trace(slopes[:, 1:])
         self.n_observations_ = self._count_observations(problem.weight)
-        self.df_null_ = self.n_observations_ - int(problem.fit_intercept)
-        self.df_residual_ = self.n_observations_ - self.effective_rank_
+        self.null_degrees_of_freedom_ = self.n_observations_ - n_constants
+        self.residual_degrees_of_freedom_ = (
+            self.n_observations_ - self.effective_rank_ - n_constants
+        )
         if self._knows_dispersion():
             is_word = isinstance(self.dispersion, str)
             self.dispersion_ = 1.0 if is_word else float(self.dispersion)
         else:
             self.dispersion_ = self._estimate_dispersion(
-                fit.rows, fit.deviance, self.df_residual_
+                fit.rows, fit.deviance, self.residual_degrees_of_freedom_
             )
         scatter = inverse - problem.penalty * (slopes.T @ slopes)
         self.covariance_ = self.dispersion_ * scatter
@@ -298,11 +336,11 @@ class GeneralizedResults:
         if is_scattered and not self._knows_dispersion():
             is_normal = self.family_.name == "normal"
             dispersion = fit.deviance / (self.n_observations_ if is_normal else total)
-        self._n_parameters = self.effective_rank_
+        self._n_parameters = self.effective_rank_ + int(self.fit_intercept)
         self.log_likelihood_ = np.nan
         if is_scattered or (self.family_.has_fixed_dispersion and dispersion == 1.0):
             self._n_parameters += is_scattered and not self._knows_dispersion()
-            with np.errstate(divide="ignore", invalid="ignore"):
+            with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
                 self.log_likelihood_ = self.family_.compute_log_likelihood(
                     rows.y, rows.mean, rows.weight, dispersion, is_precision
                 )
@@ -330,34 +368,26 @@ class GeneralizedResults:
             return np.nan
         if self.dispersion == "deviance":
             return deviance / free
-        variance = self.family_.compute_variance(rows.mean)
-        return float(rows.weight @ (np.square(rows.y - rows.mean) / variance)) / free
+        with np.errstate(over="ignore"):
+            variance = self.family_.compute_variance(rows.mean)
+            squares = np.square(rows.y - rows.mean)
+        return float(rows.weight @ (squares / variance)) / free
 
     def _count_observations(self, weight):
         """Count rows; a weight counts as so many, unless it is a precision."""
         return len(weight) if self.weights == "precision" else float(weight.sum())
-
-    def _count_coefficients(self):
-        return len(self.coef_) + int(self.fit_intercept)
 
     def _find_errors(self):
         """Find the standard errors, of the intercept first."""
         errors = np.sqrt(np.maximum(self.covariance_.diagonal(), 0.0))
         return np.where(self._is_determined, errors, np.nan)
 
-    def _make_table(self, level):
-        names, estimates = self.coef_names_.tolist(), self.coef_
-        errors = self._find_errors()
-        if self.fit_intercept:
-            names = ["(intercept)", *names]
-            estimates = np.append(self.intercept_, estimates)
-        else:
-            errors = errors[1:]
-        free = None if self._knows_dispersion() else self.df_residual_
-        return CoefficientTable(tuple(names), estimates, errors, free, level)
-
     def _format_deviance(self, deviance, which):
-        free = self.df_null_ if which == "null" else self.df_residual_
+        free = (
+            self.null_degrees_of_freedom_
+            if which == "null"
+            else self.residual_degrees_of_freedom_
+        )
         return f"{format_number(deviance)} on {free:g} df"
 
     def _say_how(self):
@@ -368,7 +398,7 @@ class GeneralizedResults:
     def _list_notes(self):
         """List what the reader of a summary should not overlook."""
         notes = []
-        lacking = self._count_coefficients() - self.rank_
+        lacking = len(self.coef_) - self.rank_
         if lacking:
             how = (
                 "those that depend on columns before them are 0"
@@ -376,7 +406,8 @@ class GeneralizedResults:
                 else "of all that fit as well these have the least norm"
             )
             notes.append(
-                f"{lacking} of the coefficients are not determined by the rows: {how}."
+                f"The rows determine {self.rank_} of {len(self.coef_)} coefficients "
+                f"only: {how}."
             )
         if self.alpha:
             notes.append(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.sparse import issparse
@@ -12,7 +13,7 @@ from sklearn_textbook.linear_model.families import (
     Family,
     choose_mean_start,
 )
-from sklearn_textbook.linear_model.links import EPSILON, Link
+from sklearn_textbook.linear_model.links import EPSILON, SHARE_LINKS, Link
 from sklearn_textbook.linear_model.weighted_solution import WeightedSolver
 from sklearn_textbook.linear_model.working_rows import WorkingRows
 
@@ -22,6 +23,9 @@ WORST_START = 2.0
 MOST_HALVINGS = 40
 #: Largest change of a predictor in the last step from which it is running away.
 RUNAWAY = 0.1
+#: Share of the average mean below which a mean lies on the border at 0; and distance of
+#: a share from 1.
+BORDER = 1e-10
 #: Rows of which leverages are computed at a time.
 LEVERAGE_ROWS = 4096
 
@@ -71,7 +75,7 @@ class Problem:
     n_jobs: int | None = None
     has_trials: bool = False
 
-    @property
+    @cached_property
     def n_threads(self):
         """Number of threads for a table of this size."""
         return count_threads(self.n_jobs, self.X.shape[0] * (self.X.shape[1] + 1))
@@ -101,7 +105,10 @@ class Fit:
     n_iter : int
         Number of steps.
     has_converged : bool
-        Whether the deviance stood still.
+        Whether the deviance stood still, and the next step would not change it.
+    is_stuck : bool
+        Whether it ended since no part of a step lets the deviance fall: at the border
+        of the valid means.
     largest_move : float
         Largest change of a predictor in the last step.
     rows : WorkingRows
@@ -117,6 +124,7 @@ class Fit:
     deviance_path: np.ndarray
     n_iter: int
     has_converged: bool
+    is_stuck: bool
     largest_move: float
     rows: WorkingRows
     predictor: np.ndarray
@@ -176,8 +184,8 @@ def fit_reweighted(problem, base=None, start=None):
         n_iter = 0
     path.append(state.deviance)
     scale = problem.family.measure_scale(problem.y, problem.weight)
-    has_converged, move = False, np.inf
-    while n_iter < problem.max_iter and not has_converged:
+    has_converged, is_stuck, move = False, False, np.inf
+    while n_iter < problem.max_iter and not has_converged and not is_stuck:
         # What rounding alone may do to the loss.
         slack = 16.0 * EPSILON * (abs(state.loss) + scale)
         next_state, foreseen = _take_step(problem, rows, solver, state, slack)
@@ -188,6 +196,7 @@ def fit_reweighted(problem, base=None, start=None):
         change = max(change if change > slack else 0.0, foreseen)
         # As in R; but what counts as small does not depend on the unit of y.
         has_converged = change <= problem.tol * (abs(next_state.loss) + 0.1 * scale)
+        is_stuck = next_state is state and not has_converged
         if has_converged or n_iter == problem.max_iter:
             move = np.max(np.abs(next_state.predictor - state.predictor), initial=0.0)
         state = next_state
@@ -198,6 +207,7 @@ def fit_reweighted(problem, base=None, start=None):
         np.array(path),
         n_iter,
         has_converged,
+        is_stuck,
         float(move),
         rows,
         state.predictor,
@@ -208,6 +218,20 @@ def fit_reweighted(problem, base=None, start=None):
 def has_no_maximum(fit):
     """Whether predictors run away while the deviance hardly falls."""
     return fit.has_converged and fit.n_iter > 1 and fit.largest_move > RUNAWAY
+
+
+def ends_at_border(fit):
+    """Whether the iteration ended where means leave what the family can have."""
+    if fit.is_stuck:
+        return True
+    family, link, mean = fit.rows.family, fit.rows.link, fit.rows.mean
+    is_share = family.name == "binomial"
+    if link.name in SHARE_LINKS or not (is_share or family.has_positive_mean):
+        return False
+    if is_share and mean.max() > 1.0 - BORDER:
+        return True
+    # No predictor of the logarithm belongs to a mean of 0.
+    return link.name != "log" and bool(mean.min() < BORDER * mean.mean())
 
 
 def _evaluate(problem, rows, coef, predictor=None):
@@ -257,7 +281,8 @@ def _take_step(problem, rows, solver, state, slack):
     chosen = _halve(problem, rows, state, proposed, state.loss + slack)
     if chosen is state:
         rows.evaluate(state.predictor)
-    moves, step = chosen.predictor - state.predictor, chosen.coef - state.coef
+    # Of the whole step: a halved one is small where a border is near, not the minimum.
+    moves, step = proposed.predictor - state.predictor, proposed.coef - state.coef
     foreseen = float(np.einsum("i,i,i->", weight, moves, moves))
     return chosen, foreseen + problem.penalty * float(step[1:] @ step[1:])
 

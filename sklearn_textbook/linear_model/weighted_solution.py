@@ -40,6 +40,8 @@ class Solution:
         Weighted means of the columns; zeros without an intercept.
     share : float
         One over the total weight; 0 without an intercept.
+    null_space : ndarray of shape (n_columns, n_undetermined)
+        Orthonormal directions of the slopes that leave all rows as they are.
     """
 
     inverse: np.ndarray
@@ -47,6 +49,7 @@ class Solution:
     is_determined: np.ndarray
     centre: np.ndarray
     share: float
+    null_space: np.ndarray
 
 
 class WeightedSolver:
@@ -207,8 +210,11 @@ class WeightedSolver:
 
     def _measure_columns(self, weight):
         """Lengths of the columns as they are, not centred."""
-        squares = self.X.multiply(self.X) if issparse(self.X) else np.square(self.X)
-        return np.sqrt(np.asarray(squares.T @ weight).ravel())
+        if issparse(self.X):
+            squares = np.asarray(self.X.multiply(self.X).T @ weight).ravel()
+        else:
+            squares = np.einsum("ij,ij,i->j", self.X, self.X, weight)
+        return np.sqrt(squares)
 
     def _reduce_rows(self, weight, target):
         """Reduce the weighted rows to a triangle, centred; means of the columns."""
@@ -315,10 +321,11 @@ def _describe(factor, slopes, null_space, n_independent):
         across = slopes @ factor.means
         inverse[0, 0] = share + factor.means @ across
         inverse[0, 1:] = inverse[1:, 0] = -across
-    if null_space is not None and null_space.shape[1]:
+    null_space = np.zeros((n_columns, 0)) if null_space is None else null_space
+    if null_space.shape[1]:
         is_determined[1:] = np.abs(null_space).max(axis=1) < 1e-7
         moves = np.abs(factor.means @ null_space)
         reach = np.abs(factor.means) @ np.abs(null_space)
         is_determined[0] = bool((moves <= 1e-7 * reach).all())
     rank = n_independent + int(factor.fit_intercept)
-    return Solution(inverse, rank, is_determined, factor.means, share)
+    return Solution(inverse, rank, is_determined, factor.means, share, null_space)
