@@ -514,7 +514,7 @@ def test_unseen_levels():
     X, y = load_play_tennis(return_X_y=True, as_frame=True)
     new = X.astype(str).iloc[[0]].assign(outlook="hail")
     X = X.astype(str)
-    with pytest.raises(ValueError, match="'outlook', row 0, has a level"):
+    with pytest.raises(ValueError, match="'outlook', row 0, has the level 'hail'"):
         MaxEntClassifier(alpha=1.0).fit(X, y).predict(new)
     model = MaxEntClassifier(alpha=1.0, unseen="ignore").fit(X, y)
     others = X.columns != "outlook"
