@@ -224,7 +224,7 @@ INSTANCES = {
         MaxEntClassifier(
             [ColumnAtPlace(i, j) for i in (0, -1, None) for j in range(2)],
             solver="iis",
-            tol=1e-3,
+            max_iter=50,
         ),
         MaxEntClassifier(PowersAtPlace(3), solver="bfgs", unseen="ignore"),
     ],

@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from sklearn_textbook.datasets import load_loan, load_play_tennis
+from sklearn_textbook.linear_model import LogisticRegression as OwnLogisticRegression
 from sklearn_textbook.linear_model import MaxEntClassifier
 from tests.entropy_cases import make_classes
 
@@ -46,6 +47,16 @@ def test_logistic_regression(solver):
     assert_allclose(model.coef_, expected.coef_, rtol=1e-4, atol=1e-4)
     assert_array_equal(model.predict(X), expected.predict(X))
     assert_allclose(model.coef_.sum(axis=0), 0.0, atol=1e-12)
+
+
+def test_logistic_regression_of_this_package():
+    """Also of nominal columns, of which it takes a reference level."""
+    X, y = make_classes(0)
+    X = pd.DataFrame(X, columns=list("abcd"))
+    X["e"] = np.where(np.random.default_rng(0).random(len(X)) < 0.5, "u", "v")
+    model = MaxEntClassifier(**EXACT).fit(X, y)
+    shares = OwnLogisticRegression(tol=1e-10).fit(X, y).predict_proba(X)
+    assert_allclose(model.predict_proba(X), shares, atol=1e-6)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -503,7 +514,7 @@ def test_unseen_levels():
     X, y = load_play_tennis(return_X_y=True, as_frame=True)
     new = X.astype(str).iloc[[0]].assign(outlook="hail")
     X = X.astype(str)
-    with pytest.raises(ValueError, match="'outlook', row 0, has a level"):
+    with pytest.raises(ValueError, match="'outlook', row 0, has the level 'hail'"):
         MaxEntClassifier(alpha=1.0).fit(X, y).predict(new)
     model = MaxEntClassifier(alpha=1.0, unseen="ignore").fit(X, y)
     others = X.columns != "outlook"

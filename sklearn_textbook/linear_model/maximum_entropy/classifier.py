@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import narwhals as nw
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_consistent_length, column_or_1d
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.labels import check_target, encode_labels
+from sklearn_textbook._contract.labels import encode_labels
 from sklearn_textbook._contract.parameters import (
     check_choice,
     check_integer,
@@ -39,6 +37,10 @@ from sklearn_textbook.linear_model.maximum_entropy.fitting import (
     fit_columns,
     fit_pairs,
     solve,
+)
+from sklearn_textbook.linear_model.maximum_entropy.reading import (
+    read_labels,
+    read_pairs,
 )
 from sklearn_textbook.linear_model.maximum_entropy.sources import (
     ColumnSource,
@@ -278,7 +280,7 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
             is not a finite number.
         """
         self._check_parameters()
-        y = self._read_labels(X, y)
+        y = read_labels(self, X, y)
         table, weight, is_present = self._read_training(X, sample_weight)
         if is_present is not None:
             y = y[is_present]
@@ -420,22 +422,6 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
                 f"F(X, y), or a sequence of functions f(x, y); got {features!r}."
             )
 
-    def _read_labels(self, X, y):
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is "
-                "None."
-            )
-        labels = check_target(y, is_numeric=False)
-        if labels.shape[1] > 1:
-            raise ValueError(
-                f"y should be a 1d array, got an array of shape {labels.shape} instead."
-            )
-        if getattr(y, "ndim", 1) == 2:
-            column_or_1d(labels, warn=True)
-        check_consistent_length(X, labels)
-        return labels
-
     def _read_training(self, X, sample_weight):
         """Table, weights and which rows these are, without rows of weight 0."""
         if self._has_columns:
@@ -443,26 +429,12 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
                 X = np.asarray(X)  # what only knows how to become an array
             return self._read_training_table(X, sample_weight)
         self._forget("design_")
-        table = self._read_pairs(X, reset=True)
+        table = read_pairs(self, X, reset=True)
         weight = check_weights(sample_weight, table.shape[0])
         if weight is None or weight.all():
             return table, weight, None
         is_present = weight > 0
         return table[np.flatnonzero(is_present)], weight[is_present], is_present
-
-    def _read_pairs(self, X, *, reset):
-        """Read a table whose features are not made of columns."""
-        if isinstance(self.features, str):
-            return validate_data(
-                self, X, reset=reset, accept_sparse="csr", dtype=np.float64
-            )
-        frame = nw.from_native(X, eager_only=True, pass_through=True)
-        if isinstance(frame, nw.DataFrame):
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            return frame
-        if isinstance(X, (list, tuple)):
-            X = np.array(X, dtype=object)  # numbers and strings stay what they are
-        return validate_data(self, X, reset=reset, dtype=None)
 
     @property
     def _settings(self):
@@ -515,5 +487,5 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
         if isinstance(self._source, ColumnSource):
             table = self._read_new_table(X)
         else:
-            table = self._read_pairs(X, reset=False)
+            table = read_pairs(self, X, reset=False)
         return compute_scores(self._source.make(table), self._solver_weights)
