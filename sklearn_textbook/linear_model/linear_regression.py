@@ -26,6 +26,7 @@ from sklearn_textbook.linear_model.linear_regression_summary import (
 )
 from sklearn_textbook.linear_model.lsqr import solve_iteratively
 from sklearn_textbook.linear_model.row_triangle import reduce_rows
+from sklearn_textbook.linear_model.sparse_triangle import is_worth_products
 from sklearn_textbook.linear_model.target_rows import read_numeric_targets
 
 #: What a weight counts.
@@ -147,7 +148,7 @@ class LinearRegression(
         Normal likelihood and information criteria, the variance counted as R does.
     n_features_in_ : int
         Number of columns of the table.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, if all are strings.
 
     See Also
@@ -165,7 +166,8 @@ class LinearRegression(
     estimates: they say how much these vary, and nothing of how far they are drawn
     towards 0, so that t, p and intervals are approximate.
 
-    Sparse tables are reduced in dense blocks of rows. If that were more than about
+    The triangle of a sparse table comes from products of its columns, if these are well
+    apart, and from dense blocks of rows otherwise. If that were more than about
     :math:`2^{36}` multiplications, LSQR iterates instead, and there is nothing but
     coefficients.
 
@@ -371,12 +373,11 @@ class LinearRegression(
         return Y if is_present is None else Y[is_present]
 
     def _is_too_large(self, matrix):
+        if not issparse(matrix) or self.positive:
+            return False
         n_rows, n_columns = matrix.shape
-        return (
-            issparse(matrix)
-            and not self.positive
-            and n_columns**2 * max(n_rows, n_columns) > MOST_SPARSE_WORK
-        )
+        n_products = n_rows if not is_worth_products(matrix) else 0
+        return n_columns**2 * max(n_products, n_columns) > MOST_SPARSE_WORK
 
     def _reduce(self, matrix, Y, weight):
         n_cells = matrix.shape[0] * matrix.shape[1]
