@@ -86,10 +86,11 @@ def reduce_products(X, Y, weight, has_intercept):
 
 def _factorise(products, lengths):
     """Cholesky's triangle of products, or None if these lost digits."""
-    triangle, info = lapack.dpotrf(products / np.outer(lengths, lengths), clean=1)
+    products = products / np.outer(lengths, lengths)
+    triangle, info = lapack.dpotrf(products, clean=1)
     if info:
         return None
-    inverse, _ = lapack.dtrtri(triangle)
-    # The largest singular value and its inverse, at least: by Frobenius' norm.
-    condition = np.linalg.norm(inverse) * np.linalg.norm(triangle, 2)
-    return triangle * lengths if condition < LARGEST_CONDITION else None
+    # Estimated in the norm of column sums, which is at least the usual one.
+    reciprocal, _ = lapack.dpocon(triangle, np.abs(products).sum(axis=0).max())
+    is_well = reciprocal * LARGEST_CONDITION**2 > 1.0
+    return triangle * lengths if is_well else None
