@@ -31,7 +31,7 @@ MOST_SPARSE_WORK = 2**36
 #: Squares of larger numbers, or sums of them, may be infinite.
 LARGEST = 1e150
 #: What a fit leaves behind; fitting again forgets it.
-FITTED = ("_rows", "_solution", "_inference", "_dependencies", "rank_")
+FITTED = ("_rows", "_solution", "_inference", "rank_")
 
 
 class LinearRegression(
@@ -62,9 +62,9 @@ class LinearRegression(
     Products :math:`\hat X^T \hat X` are not formed: Householder reflections make a
     triangle of the centred rows, block by block, and the triangle is solved. If columns
     depend on each other, there are many solutions; the shortest b of them is taken,
-    ``rank_`` and :meth:`summary` say so, and ``dependent_columns_`` which columns they
-    are. All measures of fit and certainty follow from the same triangle, when they are
-    asked for.
+    ``rank_`` and :meth:`summary` say so, and :meth:`find_dependent_columns` which
+    columns they are. All measures of fit and certainty follow from the same triangle,
+    when they are asked for.
 
     Where scikit-learn has a parameter, its name and meaning are the same, so that an
     import of ``LinearRegression`` can be changed for this class.
@@ -121,8 +121,6 @@ class LinearRegression(
         Rank of the (centred) columns.
     singular_ : ndarray of shape (min(n_samples, n_coefficients),)
         Their singular values.
-    dependent_columns_ : dict
-        Which columns are determined by others before them, and how.
     coefficient_table_ : CoefficientTable, or list of CoefficientTable
         Estimates, standard errors, t, p, confidence intervals.
     standard_errors_, intercept_standard_error_ : ndarray or float
