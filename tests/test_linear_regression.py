@@ -222,6 +222,12 @@ def test_units_move_coefficients_and_nothing_else():
         other.coefficient_table_.statistics, one.coefficient_table_.statistics
     )
     assert other.rank_ == 4
+    column = X[:, :1]
+    np.testing.assert_allclose(
+        LinearRegression().fit(column * 1e-290, y).coef_ * 1e-290,
+        LinearRegression().fit(column, y).coef_,
+        rtol=1e-11,
+    )
     tiny = LinearRegression().fit(X * 1e-200, y)
     for name in ("coef_", "standard_errors_"):
         np.testing.assert_allclose(
@@ -662,6 +668,13 @@ def test_summary_of_several_targets_and_of_rows():
     watson = (np.diff(residuals) ** 2).sum() / (residuals**2).sum()
     assert f"Durbin-Watson: {watson:.5g}" in text
     assert f"{np.median(residuals):.5g}" in text
+
+
+def test_no_minus_before_zero():
+    X, _ = make_table()
+    text = LinearRegression().fit(X, np.ones(len(X))).summary()
+    assert " 0 " in text
+    assert "-0 " not in text
 
 
 def test_pickle_and_reuse():

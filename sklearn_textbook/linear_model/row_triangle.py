@@ -27,6 +27,8 @@ MOST_BLOCK_COLUMNS = 400
 FEW_CELLS = 4096
 #: Rows are divided into at most that many parts, whatever the number of threads.
 MOST_PARTS = 32
+#: Squares of numbers up to that are finite, and of their inverses not zero.
+LARGE = 1e100
 #: Rows whose mean is about the mean of all.
 ORIGIN_ROWS = 64
 
@@ -253,13 +255,18 @@ def _reduce_one_column(X, Y, weight, origins):
     mean, target_mean = w @ x / total, w @ Y / total
     x -= mean
     Y -= target_mean
-    weighted = x if weight is None else w * x
-    size = np.sqrt(weighted @ x)
-    along = weighted @ Y / size if size > 0 else np.zeros(Y.shape[1])
+    # Of small numbers the squares would be zero.
+    largest = np.abs(x).max()
+    unit = largest if 0 < largest < 1 / LARGE else 1.0
+    if unit != 1.0:
+        x /= unit
+    size = np.sqrt((x if weight is None else w * x) @ x)
+    along = np.zeros(Y.shape[1])
     if size > 0:
+        along = (x if weight is None else w * x) @ Y / size
         Y -= np.multiply.outer(x, along / size)
     root = np.sqrt(total)
-    triangle = np.array([[root, root * mean], [0.0, size]])
+    triangle = np.array([[root, root * mean], [0.0, unit * size]])
     targets = np.array([root * target_mean, along])
     return triangle, targets, w @ Y**2
 
