@@ -222,6 +222,12 @@ def test_units_move_coefficients_and_nothing_else():
         other.coefficient_table_.statistics, one.coefficient_table_.statistics
     )
     assert other.rank_ == 4
+    column = X[:, :1]
+    np.testing.assert_allclose(
+        LinearRegression().fit(column * 1e-290, y).coef_ * 1e-290,
+        LinearRegression().fit(column, y).coef_,
+        rtol=1e-11,
+    )
     tiny = LinearRegression().fit(X * 1e-200, y)
     for name in ("coef_", "standard_errors_"):
         np.testing.assert_allclose(
@@ -261,7 +267,7 @@ def test_rank_of_values_far_from_zero():
     y = random.normal(size=200)
     model = LinearRegression().fit(X, y)
     assert model.rank_ == 2
-    assert list(model.dependent_columns_) == ["x2"]
+    assert list(model.find_dependent_columns()) == ["x2"]
     assert np.abs(model.coef_).max() < 1.0
     constant = LinearRegression().fit(np.full((9, 1), 0.1) * [[1.0, 3e7]], np.arange(9))
     assert constant.rank_ == 0
@@ -278,7 +284,7 @@ def test_wide_tables_have_the_shortest_solution():
         model.coef_, np.linalg.pinv(centered) @ (y - y.mean()), atol=1e-12
     )
     assert model.rank_ == 4
-    assert len(model.dependent_columns_) == 8
+    assert len(model.find_dependent_columns()) == 8
     assert np.isnan(model.standard_errors_).all()
     assert np.isnan(model.residual_standard_error_)
     assert "No row is left over" in model.summary()
@@ -502,6 +508,57 @@ def test_sparse_rows_give_what_dense_rows_give(fit_intercept):
             np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
+def count_dense(monkeypatch):
+    """Sparse tables that are reduced as dense rows."""
+    seen = []
+    reduce_dense = row_triangle._reduce_dense
+
+    def reduce_and_count(X, *arguments):
+        seen.append(X.shape)
+        return reduce_dense(X, *arguments)
+
+    monkeypatch.setattr(row_triangle, "_reduce_dense", reduce_and_count)
+    return seen
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_products_of_sparse_columns(fit_intercept, monkeypatch):
+    X = sparse.random_array((2000, 40), density=0.03, rng=0, format="csr")
+    y = np.random.default_rng(0).normal(size=(2000, 2)) + 1e3
+    weight = np.random.default_rng(1).uniform(0.5, 2, 2000)
+    dense = LinearRegression(fit_intercept=fit_intercept).fit(X.toarray(), y, weight)
+    seen = count_dense(monkeypatch)
+    model = LinearRegression(fit_intercept=fit_intercept).fit(X, y, weight)
+    assert seen == []
+    np.testing.assert_allclose(model.coef_, dense.coef_, rtol=1e-10, atol=1e-11)
+    np.testing.assert_allclose(
+        model.standard_errors_, dense.standard_errors_, rtol=1e-10
+    )
+    np.testing.assert_allclose(model.log_likelihood_, dense.log_likelihood_, rtol=1e-11)
+    blocks = LinearRegression(fit_intercept=fit_intercept)
+    for start in range(0, 2000, 400):
+        rows = slice(start, start + 400)
+        blocks.partial_fit(X[rows], y[rows], weight[rows])
+    np.testing.assert_allclose(blocks.coef_, dense.coef_, rtol=1e-9, atol=1e-10)
+
+
+def test_products_of_sparse_columns_that_are_alike_or_far_lose_digits(monkeypatch):
+    X = sparse.random_array((2000, 40), density=0.03, rng=0, format="csc")
+    y = np.random.default_rng(0).normal(size=2000)
+    far = sparse.csc_array(X + 0.0)
+    far = sparse.hstack([far, sparse.csc_array(1e6 + np.arange(2000.0)[:, np.newaxis])])
+    other = sparse.random_array((2000, 1), density=0.03, rng=1, format="csc")
+    alike = sparse.hstack([X, X[:, [0]] + 1e-5 * other])
+    dependent = sparse.hstack([X, X[:, [0]] + X[:, [1]]])
+    for table, rank in ((far, 41), (alike, 41), (dependent, 40)):
+        dense = LinearRegression().fit(table.toarray(), y)
+        seen = count_dense(monkeypatch)
+        model = LinearRegression().fit(table, y)
+        assert seen == [table.shape]
+        assert model.rank_ == rank
+        np.testing.assert_allclose(model.coef_, dense.coef_, rtol=1e-7, atol=1e-9)
+
+
 @pytest.mark.parametrize("alpha", [0.0, 2.0])
 @pytest.mark.parametrize("n_targets", [None, 2])
 def test_large_sparse_tables_are_solved_by_iterations(monkeypatch, alpha, n_targets):
@@ -611,6 +668,13 @@ def test_summary_of_several_targets_and_of_rows():
     watson = (np.diff(residuals) ** 2).sum() / (residuals**2).sum()
     assert f"Durbin-Watson: {watson:.5g}" in text
     assert f"{np.median(residuals):.5g}" in text
+
+
+def test_no_minus_before_zero():
+    X, _ = make_table()
+    text = LinearRegression().fit(X, np.ones(len(X))).summary()
+    assert " 0 " in text
+    assert "-0 " not in text
 
 
 def test_pickle_and_reuse():

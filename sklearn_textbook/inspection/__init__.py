@@ -3,6 +3,7 @@
 from sklearn_textbook.inspection.biplot_display import BiplotDisplay
 from sklearn_textbook.inspection.discriminant_display import DiscriminantDisplay
 from sklearn_textbook.inspection.pruning_path_display import PruningPathDisplay
+from sklearn_textbook.inspection.residuals_display import ResidualsDisplay
 from sklearn_textbook.inspection.scree_display import ScreeDisplay
 from sklearn_textbook.inspection.tree_display import TreeDisplay
 
@@ -10,6 +11,7 @@ __all__ = [
     "BiplotDisplay",
     "DiscriminantDisplay",
     "PruningPathDisplay",
+    "ResidualsDisplay",
     "ScreeDisplay",
     "TreeDisplay",
 ]

@@ -180,17 +180,24 @@ def decompose(M, scales, is_constant, threshold):
     return left, values, right.T, rank
 
 
-def make_root(M, scales, is_constant, threshold):
-    """Make the A of the shortest solution :math:`b = A z`, of rank columns times U'.
+def make_root(decomposed, scales):
+    """Make the A of the shortest solution :math:`b = A U^T z`.
+
+    Parameters
+    ----------
+    decomposed : tuple
+        What `decompose` gives.
+    scales : ndarray of shape (n_columns,)
+        Lengths of the columns.
 
     Returns
     -------
     root : ndarray of shape (n_columns, rank)
         A, in the coordinates of the left singular vectors.
     left : ndarray of shape (n_kept, rank)
-        These vectors.
+        These vectors U.
     """
-    left, values, right, rank = decompose(M, scales, is_constant, threshold)
+    left, values, right, rank = decomposed
     left = left[:, :rank]
     # The columns are U S V' with their scales: of all b with the same V' scales b the
     # shortest lies in what scales V spans.
@@ -204,7 +211,7 @@ def make_root(M, scales, is_constant, threshold):
 
 
 def _solve_by_singular_values(M, z, scales, is_constant, threshold):
-    root, left = make_root(M, scales, is_constant, threshold)
+    root, left = make_root(decompose(M, scales, is_constant, threshold), scales)
     rank = root.shape[1]
     if rank == M.shape[1] and is_triangle(M):
         return rank, _solve_triangle(M, z)
@@ -261,23 +268,28 @@ def find_dependencies(rows, solution, names):
         return {}
     M = np.where(solution.is_constant, 0.0, rows.slopes_triangle / solution.scales)
     limit = max(np.sqrt(solution.threshold), EPSILON * len(M))
-    kept, basis = [], np.zeros((len(M), 0))
-    found = {}
-    for position, name in enumerate(names):
-        column = M[:, position]
-        left_over = column - basis @ (basis.T @ column)
-        left_over -= basis @ (basis.T @ left_over)
+    kept, dependent = [], []
+    basis = np.zeros((len(M), solution.rank), order="F")
+    for position, column in enumerate(M.T):
+        found = basis[:, : len(kept)]
+        left_over = column - found @ (found.T @ column)
+        left_over -= found @ (found.T @ left_over)
         size = np.linalg.norm(left_over)
         if size > limit and len(kept) < solution.rank:
+            basis[:, len(kept)] = left_over / size
             kept.append(position)
-            basis = np.column_stack([basis, left_over / size])
-            continue
-        shares = np.linalg.lstsq(M[:, kept], column, rcond=None)[0]
-        is_large = np.abs(shares) > NEGLIGIBLE
-        factors = solution.scales[position] / solution.scales[kept]
-        numbers = dict(zip(kept, shares * factors, strict=True))
-        found[name] = _name_terms(rows, position, numbers, is_large, kept, names)
-    return found
+        else:
+            dependent.append(position)
+    shares = np.linalg.lstsq(M[:, kept], M[:, dependent], rcond=None)[0]
+    dependencies = {}
+    for position, of_column in zip(dependent, shares.T, strict=True):
+        factors = of_column * solution.scales[position] / solution.scales[kept]
+        numbers = dict(zip(kept, factors, strict=True))
+        is_large = np.abs(of_column) > NEGLIGIBLE
+        dependencies[names[position]] = _name_terms(
+            rows, position, numbers, is_large, kept, names
+        )
+    return dependencies
 
 
 def _name_terms(rows, position, numbers, is_large, kept, names):

@@ -67,10 +67,18 @@ class LeastSquaresInference:
         if solution.rank == M.shape[1] > 0 and is_triangle(M):
             inverse, _ = lapack.dtrtri(M)
             return inverse, inverse
-        root, _ = make_root(
-            M, solution.scales, solution.is_constant, solution.threshold
-        )
+        root, _ = make_root(self._decomposed, solution.scales)
         return root, root
+
+    @cached_property
+    def _decomposed(self):
+        solution = self.solution
+        return decompose(
+            self.rows.slopes_triangle,
+            solution.scales,
+            solution.is_constant,
+            solution.threshold,
+        )
 
     @cached_property
     def _span(self):
@@ -78,11 +86,8 @@ class LeastSquaresInference:
         solution = self.solution
         if solution.rank == len(solution.scales):
             return None
-        M = self.rows.slopes_triangle
-        decomposed = decompose(
-            M, solution.scales, solution.is_constant, solution.threshold
-        )
-        return decomposed[2][:, : decomposed[3]]
+        _, _, right, rank = self._decomposed
+        return right[:, :rank]
 
     def _is_outside(self, rows):
         """Whether centred rows lie outside of what the training rows span."""
@@ -230,7 +235,7 @@ class LeastSquaresInference:
     def unit_errors(self):
         """Standard errors of the slopes, were the residual standard error 1."""
         n_columns = len(self.solution.scales)
-        if self.is_positive:
+        if self.is_positive or not self.residual_degrees_of_freedom > 0:
             return np.full(n_columns, np.nan)
         scales = self.solution.scales
         scaled = self._roots[0] * scales[:, np.newaxis]
@@ -243,7 +248,7 @@ class LeastSquaresInference:
         """Standard error of the intercept, were the residual standard error 1."""
         if not self.rows.has_intercept:
             return 0.0
-        if self.is_positive:
+        if self.is_positive or not self.residual_degrees_of_freedom > 0:
             return np.nan
         return float(self.compute_unit_errors(np.zeros((1, len(self.rows.origin))))[0])
 

@@ -110,19 +110,18 @@ class LeastSquaresMeasures:
         """Singular values of the (centred, weighted) columns, descending."""
         return self._infer().singular_values
 
-    @property
-    def dependent_columns_(self):
-        """Columns that others determine: a dict of dicts of coefficients.
+    def find_dependent_columns(self):
+        """Find the columns that others determine, if the rank is deficient.
 
-        Each is the sum of columns before it, times these; "intercept" is a constant.
-        Empty if the rank is full.
+        Returns
+        -------
+        dependencies : dict of dict
+            By the name of each such column, the coefficients of those columns before it
+            of which it is the sum; "intercept" is a constant. Empty if the rank is
+            full.
         """
-        if "_dependencies" not in vars(self):
-            self._infer()
-            self._dependencies = find_dependencies(
-                self._rows, self._solution, list(self.coef_names_)
-            )
-        return self._dependencies
+        self._infer()
+        return find_dependencies(self._rows, self._solution, list(self.coef_names_))
 
     # ---------------------------------------------------------------- the whole model
     @property

@@ -13,35 +13,33 @@ from sklearn_textbook._contract.parameters import (
     check_truth,
 )
 from sklearn_textbook._contract.threads import count_threads
-from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.linear_model.base import BaseLinearModel
-from sklearn_textbook.linear_model.influence import Influence
 from sklearn_textbook.linear_model.least_squares import solve
-from sklearn_textbook.linear_model.least_squares_measures import (
-    LeastSquaresMeasures,
-    check_level,
-)
-from sklearn_textbook.linear_model.linear_regression_summary import (
-    summarise_regression,
+from sklearn_textbook.linear_model.least_squares_measures import LeastSquaresMeasures
+from sklearn_textbook.linear_model.least_squares_predictions import (
+    LeastSquaresPredictions,
 )
 from sklearn_textbook.linear_model.lsqr import solve_iteratively
 from sklearn_textbook.linear_model.row_triangle import reduce_rows
+from sklearn_textbook.linear_model.sparse_triangle import is_worth_products
 from sklearn_textbook.linear_model.target_rows import read_numeric_targets
 
 #: What a weight counts.
 WEIGHTS = ("frequency", "precision")
-#: What an interval of a prediction is of.
-KINDS = ("prediction", "confidence")
 #: Multiplications up to which the rows of a sparse table are reduced.
 MOST_SPARSE_WORK = 2**36
 #: Squares of larger numbers, or sums of them, may be infinite.
 LARGEST = 1e150
 #: What a fit leaves behind; fitting again forgets it.
-FITTED = ("_rows", "_solution", "_inference", "_dependencies", "rank_")
+FITTED = ("_rows", "_solution", "_inference", "rank_")
 
 
 class LinearRegression(
-    MultiOutputMixin, RegressorMixin, LeastSquaresMeasures, BaseLinearModel
+    MultiOutputMixin,
+    RegressorMixin,
+    LeastSquaresPredictions,
+    LeastSquaresMeasures,
+    BaseLinearModel,
 ):
     r"""Linear regression (线性回归) by least squares (最小二乘法), with its errors.
 
@@ -64,9 +62,9 @@ class LinearRegression(
     Products :math:`\hat X^T \hat X` are not formed: Householder reflections make a
     triangle of the centred rows, block by block, and the triangle is solved. If columns
     depend on each other, there are many solutions; the shortest b of them is taken,
-    ``rank_`` and :meth:`summary` say so, and ``dependent_columns_`` which columns they
-    are. All measures of fit and certainty follow from the same triangle, when they are
-    asked for.
+    ``rank_`` and :meth:`summary` say so, and :meth:`find_dependent_columns` which
+    columns they are. All measures of fit and certainty follow from the same triangle,
+    when they are asked for.
 
     Where scikit-learn has a parameter, its name and meaning are the same, so that an
     import of ``LinearRegression`` can be changed for this class.
@@ -123,8 +121,6 @@ class LinearRegression(
         Rank of the (centred) columns.
     singular_ : ndarray of shape (min(n_samples, n_coefficients),)
         Their singular values.
-    dependent_columns_ : dict
-        Which columns are determined by others before them, and how.
     coefficient_table_ : CoefficientTable, or list of CoefficientTable
         Estimates, standard errors, t, p, confidence intervals.
     standard_errors_, intercept_standard_error_ : ndarray or float
@@ -147,7 +143,7 @@ class LinearRegression(
         Normal likelihood and information criteria, the variance counted as R does.
     n_features_in_ : int
         Number of columns of the table.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, if all are strings.
 
     See Also
@@ -165,7 +161,8 @@ class LinearRegression(
     estimates: they say how much these vary, and nothing of how far they are drawn
     towards 0, so that t, p and intervals are approximate.
 
-    Sparse tables are reduced in dense blocks of rows. If that were more than about
+    The triangle of a sparse table comes from products of its columns, if these are well
+    apart, and from dense blocks of rows otherwise. If that were more than about
     :math:`2^{36}` multiplications, LSQR iterates instead, and there is nothing but
     coefficients.
 
@@ -371,12 +368,11 @@ class LinearRegression(
         return Y if is_present is None else Y[is_present]
 
     def _is_too_large(self, matrix):
+        if not issparse(matrix) or self.positive:
+            return False
         n_rows, n_columns = matrix.shape
-        return (
-            issparse(matrix)
-            and not self.positive
-            and n_columns**2 * max(n_rows, n_columns) > MOST_SPARSE_WORK
-        )
+        n_products = n_rows if not is_worth_products(matrix) else 0
+        return n_columns**2 * max(n_products, n_columns) > MOST_SPARSE_WORK
 
     def _reduce(self, matrix, Y, weight):
         n_cells = matrix.shape[0] * matrix.shape[1]
@@ -454,141 +450,3 @@ class LinearRegression(
                 raise ValueError(
                     f"{name} is {wanted!r}, but was {before!r} for the rows before."
                 )
-
-    # -------------------------------------------------------------------- predicting
-    def predict(self, X, return_std=False):
-        """Predict the targets of rows.
-
-        Parameters
-        ----------
-        X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-        return_std : bool, default=False
-            Whether to return the standard errors of the predicted means, too (R's
-            ``se.fit``). :meth:`predict_interval` has the scatter of targets about them.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,) or (n_samples, n_targets)
-            Predictions :math:`X b + b_0`.
-        y_std : ndarray of the same shape
-            Standard errors, if asked for; NaN where the training rows do not determine
-            the mean, as the rank is deficient.
-        """
-        check_is_fitted(self)
-        matrix = self._read_new_table(X)
-        predicted = matrix @ self.coef_.T + self.intercept_
-        if not return_std:
-            return predicted
-        return predicted, self._scale(self._infer().compute_unit_errors(matrix))
-
-    def _scale(self, unit_errors):
-        """Errors in units of the residual standard error, of each target."""
-        scales = self._infer().residual_standard_error
-        errors = np.multiply.outer(unit_errors, scales)
-        return errors if self.coef_.ndim == 2 else errors[:, 0]
-
-    def predict_interval(self, X, level=0.95, kind="prediction"):
-        r"""Compute intervals about the predictions.
-
-        .. math:: \hat y \pm t_{(1 + level) / 2}
-            \sqrt{s^2 + \hat\sigma^2 / w}, \quad \text{or} \quad
-            \hat y \pm t_{(1 + level) / 2} s,
-
-        with the standard error s of the mean and the quantile of Student's t
-        distribution; w is 1.
-
-        Parameters
-        ----------
-        X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-        level : float, default=0.95
-            Probability of the interval.
-        kind : {"prediction", "confidence"}, default="prediction"
-            Whether a new target lies in it (预测区间), or the mean of many
-            (置信区间).
-
-        Returns
-        -------
-        interval : ndarray of shape (n_samples, 2) or (n_samples, 2, n_targets)
-            Lower and upper ends.
-
-        Raises
-        ------
-        ValueError
-            If ``level`` or ``kind`` is not allowed.
-        """
-        check_is_fitted(self)
-        check_level(level)
-        check_choice("kind", kind, KINDS)
-        predicted, errors = self.predict(X, return_std=True)
-        inference = self._infer()
-        if kind == "prediction":
-            errors = np.hypot(errors, self._squeeze(inference.residual_standard_error))
-        half = inference.compute_quantile(level) * errors
-        return np.stack([predicted - half, predicted + half], axis=1)
-
-    # ---------------------------------------------------------------------- examining
-    def influence(self, X, y, sample_weight=None):
-        """Compute residuals, leverage and influence of the training rows.
-
-        Parameters
-        ----------
-        X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
-            The training rows, or some of them.
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Their targets.
-        sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Their weights, if these are precisions. Frequencies change nothing: the
-            measures are those of one copy of the row.
-
-        Returns
-        -------
-        influence : Influence
-            Fitted values, residuals, leverage, standardised and studentised residuals,
-            Cook's distances.
-        """
-        check_is_fitted(self)
-        matrix = self._read_new_table(X)
-        Y = self._read_targets(y, X, None)
-        if Y.shape[1:] != self.coef_.shape[:-1]:
-            raise ValueError(
-                f"y has shape {Y.shape}, but the model was fitted to "
-                f"{'one target' if self.coef_.ndim == 1 else len(self.coef_)} per row."
-            )
-        weight = check_weights(sample_weight, len(Y))
-        inference = self._infer()
-        leverage, root_weight = inference.compute_leverage(matrix), None
-        if self._weights == "precision" and weight is not None:
-            leverage, root_weight = weight * leverage, np.sqrt(weight)
-        fitted = matrix @ self.coef_.T + self.intercept_
-        return Influence(
-            fitted,
-            Y - fitted,
-            leverage,
-            self._squeeze(inference.residual_standard_error),
-            inference.effective_rank + self._rows.has_intercept,
-            inference.residual_degrees_of_freedom,
-            root_weight,
-        )
-
-    def summary(self, X=None, y=None, sample_weight=None, *, level=0.95):
-        """Write what was found out as a text.
-
-        Parameters
-        ----------
-        X, y, sample_weight : array-like, default=None
-            The training rows, to tell of the residuals, too: their quartiles and the
-            statistic of Durbin and Watson. None: these are left out.
-        level : float, default=0.95
-            Probability of the confidence intervals.
-
-        Returns
-        -------
-        text : str
-            Rank, fit, tests and the table of the coefficients. Of several targets, one
-            text after the other.
-        """
-        check_is_fitted(self)
-        influence = None if X is None else self.influence(X, y, sample_weight)
-        return summarise_regression(self, influence, level)

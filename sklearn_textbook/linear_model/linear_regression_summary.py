@@ -122,11 +122,12 @@ def _describe_residuals(influence, target):
 def _list_notes(model, table):
     inference = model._infer()
     notes = []
-    dependent = model.dependent_columns_
-    if dependent:
+    n_columns = len(inference.rows.origin)
+    if model.rank_ < n_columns:
+        dependent = model.find_dependent_columns()
         notes.append(
-            f"The rank is {model.rank_} of {len(inference.rows.origin)} columns: the "
-            "data do not determine"
+            f"The rank is {model.rank_} of {n_columns} columns: the data do not "
+            "determine"
         )
         notes.append(
             "all coefficients (-). Of all that fit equally well the shortest are shown."

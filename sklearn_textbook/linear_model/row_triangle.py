@@ -11,6 +11,10 @@ from scipy.linalg import lapack
 from scipy.sparse import issparse
 
 from sklearn_textbook.linear_model.blas_threads import use_one_blas_thread
+from sklearn_textbook.linear_model.sparse_triangle import (
+    is_worth_products,
+    reduce_products,
+)
 
 #: Cells of a block of rows: about as many as the cache of a core holds.
 BLOCK_CELLS = 2**16
@@ -23,6 +27,8 @@ MOST_BLOCK_COLUMNS = 400
 FEW_CELLS = 4096
 #: Rows are divided into at most that many parts, whatever the number of threads.
 MOST_PARTS = 32
+#: Squares of numbers up to that are finite, and of their inverses not zero.
+LARGE = 1e100
 #: Rows whose mean is about the mean of all.
 ORIGIN_ROWS = 64
 
@@ -154,6 +160,25 @@ def reduce_rows(X, Y, weight=None, *, has_intercept=True, n_threads=1):
     """
     n_rows, n_columns = X.shape
     origins = np.zeros(n_columns), np.zeros(Y.shape[1])
+    reduced = None
+    if issparse(X) and n_rows > n_columns > 0 and is_worth_products(X):
+        reduced = reduce_products(X, Y, weight, has_intercept)
+    if reduced is None:
+        reduced, origins = _reduce_dense(X, Y, weight, has_intercept, n_threads)
+    return RowTriangle(
+        has_intercept,
+        *origins,
+        *reduced,
+        n_rows,
+        float(n_rows) if weight is None else float(weight.sum()),
+        0.0 if weight is None else float(np.log(weight).sum()),
+    )
+
+
+def _reduce_dense(X, Y, weight, has_intercept, n_threads):
+    """Reduce rows, dense or made dense in blocks, about an origin."""
+    n_rows, n_columns = X.shape
+    origins = np.zeros(n_columns), np.zeros(Y.shape[1])
     if has_intercept:
         origins = _find_origin(X), _find_origin(Y)
     if n_columns == 1 and has_intercept and not issparse(X):
@@ -163,14 +188,7 @@ def reduce_rows(X, Y, weight=None, *, has_intercept=True, n_threads=1):
         reduced = _turn_ones(Z, T) if has_intercept else (Z, T, np.zeros(T.shape[1]))
     else:
         reduced = _reduce_tall(X, Y, weight, has_intercept, origins, n_threads)
-    return RowTriangle(
-        has_intercept,
-        *origins,
-        *reduced,
-        n_rows,
-        float(n_rows) if weight is None else float(weight.sum()),
-        0.0 if weight is None else float(np.log(weight).sum()),
-    )
+    return reduced, origins
 
 
 def _find_origin(X):
@@ -237,13 +255,18 @@ def _reduce_one_column(X, Y, weight, origins):
     mean, target_mean = w @ x / total, w @ Y / total
     x -= mean
     Y -= target_mean
-    weighted = x if weight is None else w * x
-    size = np.sqrt(weighted @ x)
-    along = weighted @ Y / size if size > 0 else np.zeros(Y.shape[1])
+    # Of small numbers the squares would be zero.
+    largest = np.abs(x).max()
+    unit = largest if 0 < largest < 1 / LARGE else 1.0
+    if unit != 1.0:
+        x /= unit
+    size = np.sqrt((x if weight is None else w * x) @ x)
+    along = np.zeros(Y.shape[1])
     if size > 0:
+        along = (x if weight is None else w * x) @ Y / size
         Y -= np.multiply.outer(x, along / size)
     root = np.sqrt(total)
-    triangle = np.array([[root, root * mean], [0.0, size]])
+    triangle = np.array([[root, root * mean], [0.0, unit * size]])
     targets = np.array([root * target_mean, along])
     return triangle, targets, w @ Y**2
 

@@ -95,6 +95,7 @@ def format_number(number):
     """Write a number with five digits."""
     if np.isnan(number):
         return "-"
+    number += 0.0  # no minus before zero
     return f"{number:.5g}" if abs(number) < 1e5 else f"{number:.4e}"
 
 

@@ -125,9 +125,9 @@ def test_rank_deficient():
         for name, value in zip(case["names"], case["coefficients"], strict=True)
         if value is None
     ]
-    assert list(model.dependent_columns_) == left_out == ["c", "e"]
-    assert model.dependent_columns_["c"] == {"a": 1.0, "b": 1.0}
-    assert model.dependent_columns_["e"] == {"intercept": 3.0}
+    assert list(model.find_dependent_columns()) == left_out == ["c", "e"]
+    assert model.find_dependent_columns()["c"] == {"a": 1.0, "b": 1.0}
+    assert model.find_dependent_columns()["e"] == {"intercept": 3.0}
     # Only the column that depends on no other has a coefficient to compare.
     table = model.coefficient_table_
     position = table.names.index("d")

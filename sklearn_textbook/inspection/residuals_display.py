@@ -1,0 +1,236 @@
+"""Residuals of a linear regression as a Display."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import ndtri
+
+from sklearn_textbook._contract.parameters import check_choice
+from sklearn_textbook.inspection._axes import make_axes
+
+#: Blue and orange of Okabe and Ito, told apart by every colour vision.
+POINT_COLOR = "#0072B2"
+LINE_COLOR = "#D55E00"
+GUIDE_COLOR = "#8A9097"
+KINDS = ("fitted", "normal", "scale", "leverage")
+#: Cook's distances that have a contour, as R draws them.
+COOK_LEVELS = (0.5, 1.0)
+#: Inches of one picture.
+SIZE = (5.0, 4.0)
+
+
+class ResidualsDisplay:
+    r"""Residuals of a linear regression, in the four pictures that R draws (残差图).
+
+    "fitted": residuals against fitted values, where a bend shows what the columns do
+    not explain. "normal": standardised residuals against quantiles of the normal
+    distribution (Q-Q 图), on the line if the noise is normal. "scale": roots of their
+    sizes against fitted values, level if the noise is everywhere the same. "leverage":
+    standardised residuals against leverage (杠杆值), with contours of Cook's distance
+    (库克距离), beyond which a row moves the model.
+
+    Make one with :meth:`from_estimator`, which draws it at once; call :meth:`plot` to
+    draw it again, elsewhere or in another way.
+
+    Parameters
+    ----------
+    influence : Influence
+        Residuals and leverage of rows, of one target.
+
+    Attributes
+    ----------
+    axes_ : dict
+        The axes of the last drawing, by the kind of the picture.
+    figure_ : matplotlib.figure.Figure
+        Their figure.
+
+    Raises
+    ------
+    ValueError
+        If there are several targets.
+
+    See Also
+    --------
+    sklearn.metrics.PredictionErrorDisplay : Residuals against predictions of any
+        regressor.
+    sklearn_textbook.linear_model.LinearRegression.influence : What is drawn.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.datasets import load_boosting_tree_example
+    >>> from sklearn_textbook.inspection import ResidualsDisplay
+    >>> from sklearn_textbook.linear_model import LinearRegression
+    >>> X, y = load_boosting_tree_example(return_X_y=True)
+    >>> display = ResidualsDisplay.from_estimator(LinearRegression().fit(X, y), X, y)
+    >>> list(display.axes_)
+    ['fitted', 'normal', 'scale', 'leverage']
+    """
+
+    def __init__(self, influence):
+        if np.ndim(influence.residuals) != 1:
+            raise ValueError(
+                "ResidualsDisplay draws one target; the residuals have shape "
+                f"{np.shape(influence.residuals)}."
+            )
+        self.influence = influence
+
+    @classmethod
+    def from_estimator(cls, estimator, X, y, sample_weight=None, *, ax=None, **kwargs):
+        """Draw the residuals of a fitted regression.
+
+        Parameters
+        ----------
+        estimator : LinearRegression
+            Fitted.
+        X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
+            The training rows.
+        y : array-like of shape (n_samples,)
+            Their targets.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Their weights.
+        ax : matplotlib.axes.Axes or None, default=None
+            Where to draw one kind of picture. ``None`` for a new figure.
+        **kwargs : dict
+            Other parameters of :meth:`plot`.
+
+        Returns
+        -------
+        ResidualsDisplay
+            The display, with the drawing in ``axes_``.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        """
+        influence = estimator.influence(X, y, sample_weight)
+        return cls(influence).plot(ax=ax, **kwargs)
+
+    def plot(self, kind="all", *, ax=None, n_labels=3, scatter_kw=None):
+        """Draw the residuals.
+
+        Parameters
+        ----------
+        kind : {"all", "fitted", "normal", "scale", "leverage"}, default="all"
+            Which picture.
+        ax : matplotlib.axes.Axes or None, default=None
+            Where to draw one kind of picture. ``None`` for a new figure.
+        n_labels : int, default=3
+            How many rows, the most extreme, have their number beside them.
+        scatter_kw : dict or None, default=None
+            Parameters of matplotlib's ``scatter``.
+
+        Returns
+        -------
+        ResidualsDisplay
+            The display itself, with the drawing in ``axes_``.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If the kind is none of these, or all are to be drawn into one ``ax``.
+        """
+        check_choice("kind", kind, ("all", *KINDS))
+        if kind != "all":
+            self.axes_ = {kind: make_axes(ax, size=SIZE)}
+        elif ax is not None:
+            raise ValueError("Four pictures do not fit into one ax: choose a kind.")
+        else:
+            first = make_axes(size=(2 * SIZE[0], 2 * SIZE[1]))
+            figure = first.figure
+            first.remove()
+            grid = figure.subplots(2, 2).ravel().tolist()
+            self.axes_ = dict(zip(KINDS, grid, strict=True))
+        self.figure_ = next(iter(self.axes_.values())).figure
+        style = {"color": POINT_COLOR, "s": 18, "alpha": 0.8, "linewidths": 0}
+        style |= scatter_kw or {}
+        for name, axes in self.axes_.items():
+            getattr(self, f"_plot_{name}")(axes, style, n_labels)
+        return self
+
+    def _plot_fitted(self, ax, style, n_labels):
+        x, y = self.influence.fitted, self.influence.residuals
+        ax.axhline(0.0, color=GUIDE_COLOR, linestyle=":", linewidth=1.0)
+        _draw_points(ax, x, y, style, np.abs(y), n_labels)
+        _name_axes(ax, "fitted value", "residual", "Residuals and fitted values")
+
+    def _plot_normal(self, ax, style, n_labels):
+        y = self.influence.standardized_residuals
+        n_rows = int(np.isfinite(y).sum())
+        rows = np.argsort(y)[:n_rows]  # NaN are last
+        # The plotting positions of R.
+        shift = 3 / 8 if n_rows <= 10 else 1 / 2
+        x = np.full(len(y), np.nan)
+        x[rows] = ndtri((np.arange(1, n_rows + 1) - shift) / (n_rows + 1 - 2 * shift))
+        if n_rows > 1:
+            low, high = np.quantile(y[rows], [0.25, 0.75])
+            slope = (high - low) / (2 * ndtri(0.75))
+            line = {"color": LINE_COLOR, "linewidth": 1.2}
+            ax.axline((0.0, (low + high) / 2), slope=slope, **line)
+        _draw_points(ax, x, y, style, np.abs(y), n_labels)
+        _name_axes(
+            ax, "quantile of the normal distribution", "standardised residual", "Q-Q"
+        )
+
+    def _plot_scale(self, ax, style, n_labels):
+        x = self.influence.fitted
+        y = np.sqrt(np.abs(self.influence.standardized_residuals))
+        _draw_points(ax, x, y, style, y, n_labels)
+        ax.set_ylim(bottom=0.0)
+        _name_axes(ax, "fitted value", "√|standardised residual|", "Scale and location")
+
+    def _plot_leverage(self, ax, style, n_labels):
+        influence = self.influence
+        x, y = influence.leverage, influence.standardized_residuals
+        ax.axhline(0.0, color=GUIDE_COLOR, linestyle=":", linewidth=1.0)
+        _draw_points(ax, x, y, style, influence.cooks_distance, n_labels)
+        right = min(1.0, 1.08 * float(x.max(initial=0.0)) + 1e-9)
+        limits = ax.get_ylim()
+        h = np.linspace(right / 200, right, 200)
+        for level in COOK_LEVELS:
+            r = np.sqrt(level * influence.n_coefficients * (1.0 - h) / h)
+            line = {"color": LINE_COLOR, "linestyle": "--", "linewidth": 1.0}
+            ax.plot(h, r, **line)
+            ax.plot(h, -r, **line)
+            if r[-1] < limits[1]:
+                ax.annotate(
+                    f"{level:g}",
+                    (h[-1], r[-1]),
+                    xytext=(2, 0),
+                    textcoords="offset points",
+                    color=LINE_COLOR,
+                    fontsize="small",
+                    va="center",
+                )
+        ax.set_ylim(limits)
+        ax.set_xlim(0.0, 1.08 * right)  # room for what is beside the contours
+        _name_axes(
+            ax,
+            "leverage",
+            "standardised residual",
+            "Leverage, with Cook's distances (dashed)",
+        )
+
+
+def _draw_points(ax, x, y, style, sizes, n_labels):
+    """Draw rows, and the numbers of those of the largest sizes."""
+    ax.margins(0.08)
+    ax.scatter(x, y, **style)
+    known = np.flatnonzero(np.isfinite(sizes) & np.isfinite(x) & np.isfinite(y))
+    largest = known[np.argsort(sizes[known], kind="stable")[::-1][:n_labels]]
+    for row in largest.tolist():
+        ax.annotate(
+            str(row),
+            (x[row], y[row]),
+            xytext=(4, 3),
+            textcoords="offset points",
+            fontsize="small",
+        )
+
+
+def _name_axes(ax, x, y, title):
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
+    ax.set_title(title, fontsize="medium")

@@ -1,0 +1,118 @@
+"""The pictures of residuals."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from scipy.special import ndtr
+from sklearn.exceptions import NotFittedError
+
+from sklearn_textbook.inspection import ResidualsDisplay
+from sklearn_textbook.linear_model import LinearRegression
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def rows():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(40, 2))
+    X[7] = 6.0
+    y = X @ [1.0, 2.0] + random.normal(size=40)
+    y[7] += 8.0
+    return X, y
+
+
+def find_points(ax):
+    return ax.collections[0].get_offsets().data.T
+
+
+def find_labels(ax):
+    return [text.get_text() for text in ax.texts if text.get_text().isdigit()]
+
+
+def test_four_pictures(rows):
+    X, y = rows
+    model = LinearRegression().fit(X, y)
+    influence = model.influence(X, y)
+    display = ResidualsDisplay.from_estimator(model, X, y)
+    assert list(display.axes_) == ["fitted", "normal", "scale", "leverage"]
+    assert len(display.figure_.axes) == 4
+    standardized = influence.standardized_residuals
+    for kind, x, y in (
+        ("fitted", influence.fitted, influence.residuals),
+        ("scale", influence.fitted, np.sqrt(np.abs(standardized))),
+        ("leverage", influence.leverage, standardized),
+    ):
+        np.testing.assert_allclose(find_points(display.axes_[kind]), [x, y])
+    quantiles, drawn = find_points(display.axes_["normal"])
+    np.testing.assert_allclose(drawn, standardized)
+    # R's plotting positions of more than ten rows.
+    np.testing.assert_allclose(
+        np.sort(ndtr(quantiles)), (np.arange(1, 41) - 0.5) / 40, rtol=1e-12
+    )
+    assert (np.argsort(quantiles) == np.argsort(standardized)).all()
+    assert find_labels(display.axes_["leverage"])[0] == "7"
+    assert len(find_labels(display.axes_["fitted"])) == 3
+
+
+def test_contours_are_cooks_distances(rows):
+    X, y = rows
+    influence = LinearRegression().fit(X, y).influence(X, y)
+    display = ResidualsDisplay(influence).plot("leverage", n_labels=0)
+    lines = [
+        line for line in display.axes_["leverage"].lines if len(line.get_xdata()) > 2
+    ]
+    found = []
+    for line in lines:
+        h, r = line.get_xdata(), line.get_ydata()
+        distance = r**2 * h / ((1 - h) * 3)
+        np.testing.assert_allclose(distance, distance[0], rtol=1e-10)
+        found.append(round(float(distance[0]), 10))
+    assert sorted(found) == [0.5, 0.5, 1.0, 1.0]
+    # Row 7 lies beyond the outer one.
+    assert influence.cooks_distance[7] > 1.0
+    assert find_labels(display.axes_["leverage"]) == ["1"]  # of the contour
+
+
+def test_one_kind_is_drawn_where_it_is_told(rows):
+    X, y = rows
+    model = LinearRegression().fit(X, y)
+    _, ax = plt.subplots()
+    display = ResidualsDisplay.from_estimator(
+        model, X, y, ax=ax, kind="normal", scatter_kw={"color": "black"}
+    )
+    assert display.axes_ == {"normal": ax}
+    assert ax.collections[0].get_facecolor()[0][:3].tolist() == [0.0, 0.0, 0.0]
+    again = display.plot("scale")
+    assert again is display
+    assert again.axes_["scale"] is not ax
+
+
+def test_rows_that_the_model_must_pass_through():
+    X = np.column_stack([np.r_[1.0, np.zeros(9)], np.arange(10.0)])
+    model = LinearRegression().fit(X, np.sin(X[:, 1]))
+    influence = model.influence(X, np.sin(X[:, 1]))
+    assert np.isnan(influence.standardized_residuals[0])
+    display = ResidualsDisplay(influence).plot()
+    assert "0" not in find_labels(display.axes_["leverage"])
+    assert np.isfinite(find_points(display.axes_["normal"])[1]).sum() == 9
+
+
+def test_errors(rows):
+    X, y = rows
+    two = LinearRegression().fit(X, np.column_stack([y, y]))
+    with pytest.raises(
+        ValueError, match=r"one target; the residuals have shape \(40, 2"
+    ):
+        ResidualsDisplay.from_estimator(two, X, np.column_stack([y, y]))
+    with pytest.raises(NotFittedError):
+        ResidualsDisplay.from_estimator(LinearRegression(), X, y)
+    display = ResidualsDisplay(LinearRegression().fit(X, y).influence(X, y))
+    with pytest.raises(ValueError, match="'kind' parameter must be one of 'all'"):
+        display.plot("qq")
+    with pytest.raises(ValueError, match="Four pictures do not fit into one ax"):
+        display.plot(ax=plt.subplots()[1])
