@@ -189,7 +189,7 @@ class GeneralizedLinearRegressor(GeneralizedResults, RegressorMixin, Generalized
         What the columns of the table became.
     n_features_in_ : int
         Number of columns of the table.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if the table has names that are all strings.
 
     Warns
