@@ -85,9 +85,12 @@ def make_nominal(n_rows, n_columns=10, n_levels=5):
     return Task(matrix, _draw_labels(matrix, random))
 
 
-def make_counts(n_rows, n_words=200):
-    """Counts of words in texts of 20 to 60: f# is the length of the text."""
-    random = np.random.default_rng(0)
+def make_counts(n_rows):
+    """Counts of words in texts of 20 to 60: f# is the length of the text.
+
+    A word for ten texts, so that each occurs in every class: NLTK needs that.
+    """
+    random, n_words = np.random.default_rng(0), n_rows // 10
     shares = 1.0 / (5.0 + np.arange(n_words))
     shares /= shares.sum()
     lengths = random.integers(20, 61, n_rows)

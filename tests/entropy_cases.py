@@ -57,7 +57,7 @@ def share(matrix, n_classes):
     return share_columns(matrix, n_classes)
 
 
-def make_classes(seed, n_rows=300, n_columns=4):
+def make_classes(seed, n_rows=120, n_columns=4):
     """Rows of three overlapping classes in columns of different units."""
     random = np.random.default_rng(seed)
     units = np.array([1.0, 10.0, 0.1, 3.0])[:n_columns]

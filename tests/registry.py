@@ -219,8 +219,8 @@ INSTANCES = {
     ],
     "MaxEntClassifier": [
         MaxEntClassifier(),
-        MaxEntClassifier(solver="iis", alpha=0.5, tol=1e-4, n_jobs=1),
-        MaxEntClassifier(solver="gis", tol=1e-3, reference_level="first"),
+        MaxEntClassifier(solver="iis", alpha=1.0, tol=1e-2, n_jobs=1),
+        MaxEntClassifier(solver="gis", tol=1e-2, reference_level="first"),
         MaxEntClassifier(
             [ColumnAtPlace(i, j) for i in (0, -1, None) for j in range(2)],
             solver="iis",

@@ -25,7 +25,7 @@ from sklearn_textbook.linear_model.maximum_entropy.quasi_newton import (
 from tests.entropy_cases import expand, join, make_pairs, make_shared, share
 from tests.reference import maximum_entropy as reference
 
-N_ROUNDS = 6
+N_ROUNDS = 4
 
 
 def make_problem(features, counts, penalty=None, n_jobs=1):
@@ -62,7 +62,7 @@ def test_rounds_of_pairs(seed, kind, is_generalized, alpha):
 @pytest.mark.parametrize("is_generalized", [False, True])
 @pytest.mark.parametrize("kind", ["numbers", "sparse", "counts"])
 def test_rounds_of_columns(kind, is_generalized):
-    matrix, counts = make_shared(3, 15, kind=kind)
+    matrix, counts = make_shared(3, 10, kind=kind)
     features = share(matrix, 3)
     assert features.is_sparse == (kind == "sparse")
     values = expand(matrix, 3)

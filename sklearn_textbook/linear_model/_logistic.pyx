@@ -14,7 +14,7 @@ from libc.stdlib cimport free, malloc
 
 from sklearn_textbook.linear_model._panels cimport (
     BLOCK_ROWS, PANEL_WIDTH, add_products, add_scaled_rows, clear_rest, fill_columns,
-    fill_ones, scale_panels, score_rows,
+    fill_ones, scale_panels, score_rows, shift_rows,
 )
 
 cdef enum:
@@ -135,27 +135,52 @@ cdef inline void judge_many(
             residual[k * BLOCK_ROWS] = share / total
 
 
+cdef inline void note_residual(
+    const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Room* room,
+    Py_ssize_t k, double* residual,
+) noexcept nogil:
+    """Write the weighted residuals of one of many scores."""
+    cdef Py_ssize_t row, start = k * BLOCK_ROWS
+    cdef double weight = 1.0
+    for row in range(n_rows):
+        if problem.weight != NULL:
+            weight = problem.weight[first + row]
+        residual[row] = weight * (
+            -room.factors[start + row]
+            if problem.codes[first + row] == k else room.scores[start + row]
+        )
+
+
+cdef inline void note_curvature(
+    const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Room* room,
+    Py_ssize_t k, Py_ssize_t other, double* curvature,
+) noexcept nogil:
+    """Write the weighted second derivatives by two of many scores."""
+    cdef Py_ssize_t row
+    cdef double weight = 1.0
+    cdef const double* shares = room.scores
+    for row in range(n_rows):
+        if problem.weight != NULL:
+            weight = problem.weight[first + row]
+        curvature[row] = weight * shares[k * BLOCK_ROWS + row] * (
+            room.factors[k * BLOCK_ROWS + row] if k == other
+            else -shares[other * BLOCK_ROWS + row]
+        )
+
+
 cdef inline void add_gradient(
     const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Room* room,
     double* gradient,
 ) noexcept nogil:
     """Add the residuals of each score times the columns."""
-    cdef Py_ssize_t panel, k, row, start
+    cdef Py_ssize_t panel, k
     cdef Py_ssize_t size = BLOCK_ROWS * PANEL_WIDTH
-    cdef double weight = 1.0
     cdef double* residual
     for k in range(problem.n_scores):
         residual = room.factors
         if problem.n_classes > 2:
             residual = room.scaled
-            start = k * BLOCK_ROWS
-            for row in range(n_rows):
-                if problem.weight != NULL:
-                    weight = problem.weight[first + row]
-                residual[row] = weight * (
-                    -room.factors[start + row]
-                    if problem.codes[first + row] == k else room.scores[start + row]
-                )
+            note_residual(problem, first, n_rows, room, k, residual)
         for panel in range(problem.n_panels):
             add_scaled_rows(
                 room.panels + panel * size, residual, n_rows,
@@ -168,21 +193,13 @@ cdef inline void add_hessian(
     double* hessian,
 ) noexcept nogil:
     """Add the products of the columns, weighted by the curvature of each two scores."""
-    cdef Py_ssize_t k, other, row, pair = 0
+    cdef Py_ssize_t k, other, pair = 0
     cdef Py_ssize_t width = problem.n_panels * PANEL_WIDTH
-    cdef double weight = 1.0
     cdef double* curvature = room.factors + problem.n_scores * BLOCK_ROWS
-    cdef double* shares = room.scores
     for k in range(problem.n_scores):
         for other in range(k, problem.n_scores):
             if problem.n_classes > 2:
-                for row in range(n_rows):
-                    if problem.weight != NULL:
-                        weight = problem.weight[first + row]
-                    curvature[row] = weight * shares[k * BLOCK_ROWS + row] * (
-                        room.factors[k * BLOCK_ROWS + row] if k == other
-                        else -shares[other * BLOCK_ROWS + row]
-                    )
+                note_curvature(problem, first, n_rows, room, k, other, curvature)
             scale_panels(room.panels, curvature, room.scaled, problem.n_panels, n_rows)
             add_products(
                 room.scaled, room.panels, problem.has_intercept + problem.n_columns,
@@ -191,26 +208,18 @@ cdef inline void add_hessian(
             pair += 1
 
 
-cdef inline void subtract_shift(
-    double* panels, const double* shift, Py_ssize_t n_panels, Py_ssize_t n_rows
-) noexcept nogil:
-    cdef Py_ssize_t panel, row, column
-    cdef double* values = panels
-    for panel in range(n_panels):
-        values = panels + panel * BLOCK_ROWS * PANEL_WIDTH
-        for row in range(n_rows):
-            for column in range(PANEL_WIDTH):
-                values[row * PANEL_WIDTH + column] -= shift[
-                    panel * PANEL_WIDTH + column
-                ]
-
-
 cdef void add_stretch(
-    const Problem* problem, Py_ssize_t first, Py_ssize_t last, const Room* room,
-    const Sums* sums, int order,
+    const Problem* problem, Py_ssize_t first, Py_ssize_t last, double* memory,
+    Sums sums, int order,
 ) noexcept nogil:
     """Add the rows from ``first`` to before ``last``."""
     cdef Py_ssize_t n_rows, k, size = BLOCK_ROWS * PANEL_WIDTH
+    cdef Room whole
+    cdef Room* room = &whole
+    room.panels = memory
+    room.scaled = room.panels + problem.n_panels * size
+    room.scores = room.scaled + problem.n_panels * size
+    room.factors = room.scores + (problem.n_scores + 1) * BLOCK_ROWS
     clear_rest(room.panels, problem.has_intercept + problem.n_columns)
     while first < last:
         n_rows = min(<Py_ssize_t> BLOCK_ROWS, last - first)
@@ -221,7 +230,8 @@ cdef void add_stretch(
             problem.values + first * problem.row_stride, problem.row_stride,
             problem.column_stride, problem.n_columns, n_rows,
         )
-        subtract_shift(room.panels, problem.shift, problem.n_panels, n_rows)
+        for k in range(problem.n_panels):
+            shift_rows(room.panels + k * size, problem.shift + k * PANEL_WIDTH, n_rows)
         for k in range(problem.n_scores):
             score_rows(
                 room.panels, problem.n_panels, size,
@@ -237,6 +247,17 @@ cdef void add_stretch(
         if order >= HESSIAN:
             add_hessian(problem, first, n_rows, room, sums.hessian)
         first += n_rows
+
+
+cdef inline Sums point_to_sums(
+    double[:, ::1] totals, double[:, :, ::1] gradient, double[:, :, :, ::1] hessian,
+    Py_ssize_t stretch, int order,
+) noexcept nogil:
+    cdef Sums sums
+    sums.totals = &totals[stretch, 0]
+    sums.gradient = &gradient[stretch, 0, 0] if order >= GRADIENT else NULL
+    sums.hessian = &hessian[stretch, 0, 0, 0] if order >= HESSIAN else NULL
+    return sums
 
 
 def sum_likelihood(
@@ -255,8 +276,6 @@ def sum_likelihood(
     cdef Problem problem
     cdef Py_ssize_t stretch, n_stretches = totals.shape[0], size
     cdef double* memory
-    cdef Room room
-    cdef Sums sums
     problem.values = &X[0, 0] if X.shape[1] else NULL
     problem.row_stride = X.strides[0] // <Py_ssize_t> sizeof(double)
     problem.column_stride = X.strides[1] // <Py_ssize_t> sizeof(double)
@@ -277,14 +296,84 @@ def sum_likelihood(
     for stretch in prange(
         n_stretches, nogil=True, num_threads=n_threads, schedule="dynamic", chunksize=1
     ):
-        room.panels = memory + threadid() * size * BLOCK_ROWS
-        room.scaled = room.panels + problem.n_panels * PANEL_WIDTH * BLOCK_ROWS
-        room.scores = room.scaled + problem.n_panels * PANEL_WIDTH * BLOCK_ROWS
-        room.factors = room.scores + (problem.n_scores + 1) * BLOCK_ROWS
-        sums.totals = &totals[stretch, 0]
-        sums.gradient = &gradient[stretch, 0, 0] if order >= GRADIENT else NULL
-        sums.hessian = &hessian[stretch, 0, 0, 0] if order >= HESSIAN else NULL
+        # Nothing is noted here: the threads share whatever is not handed on.
         add_stretch(
-            &problem, bounds[stretch], bounds[stretch + 1], &room, &sums, order
+            &problem, bounds[stretch], bounds[stretch + 1],
+            memory + threadid() * size * BLOCK_ROWS,
+            point_to_sums(totals, gradient, hessian, stretch, order), order,
+        )
+    free(memory)
+
+
+cdef void judge_stretch(
+    const Problem* problem, const double[:, ::1] scores, Py_ssize_t first,
+    Py_ssize_t last, double* memory, double* totals, double[:, ::1] residuals,
+    double[:, ::1] curvatures,
+) noexcept nogil:
+    """Judge the scores of the rows from ``first`` to before ``last``."""
+    cdef Py_ssize_t n_rows, k, other, row, pair
+    cdef Room room
+    room.scores = memory
+    room.factors = room.scores + (problem.n_scores + 1) * BLOCK_ROWS
+    while first < last:
+        n_rows = min(<Py_ssize_t> BLOCK_ROWS, last - first)
+        for k in range(problem.n_scores):
+            for row in range(n_rows):
+                room.scores[k * BLOCK_ROWS + row] = scores[first + row, k]
+        if problem.n_classes == 2:
+            judge_two(problem, first, n_rows, &room, totals)
+            if residuals.shape[0]:
+                for row in range(n_rows):
+                    residuals[0, first + row] = room.factors[row]
+            if curvatures.shape[0]:
+                for row in range(n_rows):
+                    curvatures[0, first + row] = room.factors[BLOCK_ROWS + row]
+        else:
+            judge_many(problem, first, n_rows, &room, totals)
+            for k in range(residuals.shape[0]):
+                note_residual(
+                    problem, first, n_rows, &room, k, &residuals[k, first]
+                )
+            if curvatures.shape[0]:
+                pair = 0
+                for k in range(problem.n_scores):
+                    for other in range(k, problem.n_scores):
+                        note_curvature(
+                            problem, first, n_rows, &room, k, other,
+                            &curvatures[pair, first],
+                        )
+                        pair += 1
+        first += n_rows
+
+
+def judge_scores(
+    const double[:, ::1] scores, const double[::1] weight, const int32_t[::1] codes,
+    int n_classes, const Py_ssize_t[::1] bounds, double[:, ::1] totals,
+    double[:, ::1] residuals, double[:, ::1] curvatures, int n_threads,
+):
+    """Judge scores (n_rows, n_scores) that are computed elsewhere.
+
+    totals (n_stretches, 2): as above. residuals (n_scores, n_rows) and curvatures
+    (n_pairs, n_rows) are filled, unless they have no rows.
+    """
+    cdef Problem problem
+    cdef Py_ssize_t stretch, size
+    cdef double* memory
+    problem.weight = NULL
+    if weight is not None:
+        problem.weight = &weight[0]
+    problem.codes = &codes[0]
+    problem.n_classes, problem.n_scores = n_classes, scores.shape[1]
+    size = 2 * (problem.n_scores + 1) * BLOCK_ROWS
+    memory = <double*> malloc(n_threads * size * sizeof(double))
+    if memory == NULL:
+        raise MemoryError()
+    for stretch in prange(
+        totals.shape[0], nogil=True, num_threads=n_threads, schedule="dynamic",
+        chunksize=1,
+    ):
+        judge_stretch(
+            &problem, scores, bounds[stretch], bounds[stretch + 1],
+            memory + threadid() * size, &totals[stretch, 0], residuals, curvatures,
         )
     free(memory)

@@ -82,6 +82,25 @@ cdef extern from *:
             even += factors[row] * *(const PanelRow*)(panel + 8 * row);
         *(PanelRow*)sums = even + odd;
     }
+
+    FOR_EACH_PROCESSOR
+    static void scale_rows(
+        const double* panel, const double* factors, Py_ssize_t n_rows, double* scaled)
+    {
+        Py_ssize_t row;
+        for (row = 0; row < n_rows; row++)
+            *(PanelRow*)(scaled + 8 * row) =
+                factors[row] * *(const PanelRow*)(panel + 8 * row);
+    }
+
+    FOR_EACH_PROCESSOR
+    static void shift_rows(double* panel, const double* shift, Py_ssize_t n_rows)
+    {
+        const PanelRow less = *(const PanelRow*)shift;
+        Py_ssize_t row;
+        for (row = 0; row < n_rows; row++)
+            *(PanelRow*)(panel + 8 * row) -= less;
+    }
     #else
     static void add_tile(
         const double* left, const double* right, Py_ssize_t n_rows,
@@ -129,6 +148,25 @@ cdef extern from *:
             sums[j] += odd[j];
         }
     }
+
+    static void scale_rows(
+        const double* panel, const double* factors, Py_ssize_t n_rows, double* scaled)
+    {
+        Py_ssize_t row;
+        int j;
+        for (row = 0; row < n_rows; row++)
+            for (j = 0; j < 8; j++)
+                scaled[8 * row + j] = factors[row] * panel[8 * row + j];
+    }
+
+    static void shift_rows(double* panel, const double* shift, Py_ssize_t n_rows)
+    {
+        Py_ssize_t row;
+        int j;
+        for (row = 0; row < n_rows; row++)
+            for (j = 0; j < 8; j++)
+                panel[8 * row + j] -= shift[j];
+    }
     #endif
     """
     # sums[i, j] += left[row, i] * right[row, j] for 4 columns i, 8 columns j, all rows
@@ -144,6 +182,14 @@ cdef extern from *:
     # sums[column] += factors[row] * panel[row, column] for the 8 columns of a panel
     void add_scaled_rows(
         const double* panel, const double* factors, Py_ssize_t n_rows, double* sums,
+    ) noexcept nogil
+    # scaled[row, column] = factors[row] * panel[row, column]
+    void scale_rows(
+        const double* panel, const double* factors, Py_ssize_t n_rows, double* scaled,
+    ) noexcept nogil
+    # panel[row, column] -= shift[column]
+    void shift_rows(
+        double* panel, const double* shift, Py_ssize_t n_rows,
     ) noexcept nogil
 
 
@@ -219,14 +265,10 @@ cdef inline void scale_panels(
     Py_ssize_t n_rows,
 ) noexcept nogil:
     """Multiply the rows of panels by one factor each."""
-    cdef Py_ssize_t panel, row, column, start
+    cdef Py_ssize_t panel, start
     for panel in range(n_panels):
         start = panel * BLOCK_ROWS * PANEL_WIDTH
-        for row in range(n_rows):
-            for column in range(PANEL_WIDTH):
-                scaled[start + row * PANEL_WIDTH + column] = (
-                    factors[row] * panels[start + row * PANEL_WIDTH + column]
-                )
+        scale_rows(panels + start, factors, n_rows, scaled + start)
 
 
 cdef inline void add_half_panel(

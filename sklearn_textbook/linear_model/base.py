@@ -17,6 +17,7 @@ from sklearn_textbook.linear_model.design import (
 )
 from sklearn_textbook.linear_model.design.design import make_term
 from sklearn_textbook.tree.encode.read import default_names, numeric_schema
+from sklearn_textbook.tree.encode.tables import open_table
 
 
 class BaseLinearModel(BaseEstimator):
@@ -87,9 +88,7 @@ class BaseLinearModel(BaseEstimator):
                 is_present,
             )
         validate_data(self, X, skip_check_array=True)
-        if not hasattr(X, "shape"):
-            X = X if hasattr(X, "__len__") else np.asarray(X)
-        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        n_rows = _count_rows(X)
         weight, is_present = _select_rows(sample_weight, n_rows)
         matrix, self.design_ = read_design(
             X,
@@ -151,6 +150,12 @@ class BaseLinearModel(BaseEstimator):
         matrix = matrix.astype(np.float64, copy=False)
         check_finite_rows(matrix, type(self).__name__, self.design_.names)
         return matrix
+
+
+def _count_rows(X):
+    if hasattr(X, "shape"):
+        return X.shape[0]
+    return len(X) if hasattr(X, "__len__") else open_table(X).n_rows
 
 
 def _select_rows(sample_weight, n_rows):

@@ -11,6 +11,14 @@ from scipy.optimize import nnls
 EPSILON = np.finfo(np.float64).eps
 #: What a column may vary, in units of its rounding, and still be constant.
 ROUNDINGS = 4.0
+#: Columns up to which an inverse costs nothing.
+MOST_INVERTED = 100
+#: Shares of columns in others that are rounding.
+NEGLIGIBLE = 1e-7
+#: What whole numbers may differ from such.
+WHOLE = 1e-9
+#: How far LAPACK's estimate of a condition may be off.
+DOUBT = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +39,6 @@ class LeastSquaresSolution:
         Columns that vary no more than their values are rounded.
     threshold : float
         Singular values of columns of unit length count from that share of the largest.
-    inverse : ndarray of shape (n_columns, n_columns) or None
-        Inverse of the triangle, if there are as many rows as columns and it is needed
-        to know that the rank is full.
     """
 
     coefficients: np.ndarray
@@ -42,7 +47,6 @@ class LeastSquaresSolution:
     scales: np.ndarray
     is_constant: np.ndarray
     threshold: float
-    inverse: np.ndarray | None
 
 
 def solve(rows, *, alpha=0.0, is_positive=False, tol=1e-10):
@@ -73,16 +77,14 @@ def solve(rows, *, alpha=0.0, is_positive=False, tol=1e-10):
     """
     M, z = rows.slopes_triangle, rows.slopes_targets
     scales, is_constant, threshold = _measure_columns(rows, M, tol)
-    inverse, rank, found = None, None, None
+    rank, found = None, None
     if M.shape[1] == 0:
         rank, found = 0, np.zeros((0, z.shape[1]))
     elif not is_constant.any():
-        if M.shape[0] < M.shape[1]:
+        if is_triangle(M):
+            rank = len(M) if _is_regular(M / scales, threshold) else None
+        elif M.shape[0] <= M.shape[1]:
             rank, found = _solve_wide(M, z, scales, threshold)
-        elif M.shape[0] == M.shape[1] and _is_triangle(M):
-            inverse = _invert_well(M, scales, threshold)
-            if inverse is not None:
-                rank = len(M)
     if rank is None:
         rank, found = _solve_by_singular_values(M, z, scales, is_constant, threshold)
     if is_positive:
@@ -96,9 +98,7 @@ def solve(rows, *, alpha=0.0, is_positive=False, tol=1e-10):
         first = rows.triangle[0]
         along = (rows.targets[0] - first[1:] @ found) / first[0]
         intercepts = rows.target_origin + along - rows.origin @ found
-    return LeastSquaresSolution(
-        found, intercepts, rank, scales, is_constant, threshold, inverse
-    )
+    return LeastSquaresSolution(found, intercepts, rank, scales, is_constant, threshold)
 
 
 def _measure_columns(rows, M, tol):
@@ -116,18 +116,26 @@ def _measure_columns(rows, M, tol):
     return scales, is_constant, max(tol, ROUNDINGS * worst)
 
 
-def _is_triangle(M):
-    return not np.tril(M, -1).any()
+def is_triangle(M):
+    """Whether a matrix is square, and zero below its diagonal."""
+    return M.shape[0] == M.shape[1] and not np.tril(M, -1).any()
 
 
-def _invert_well(M, scales, threshold):
-    """Inverse of a triangle, or None if it may be singular when it has unit columns."""
-    inverse, info = lapack.dtrtri(M)
-    if info:
-        return None
+def _is_regular(triangle, threshold):
+    """Whether the singular values of a triangle are certainly above the threshold.
+
+    That takes far less time than to compute them; where it is in doubt, they are.
+    """
+    size = len(triangle)
+    if not np.diagonal(triangle).all():
+        return False
+    if size > MOST_INVERTED and hasattr(lapack, "dtrcon"):
+        reciprocal, _ = lapack.dtrcon(triangle)
+        if reciprocal > DOUBT * size * threshold:
+            return True
+    inverse, _ = lapack.dtrtri(triangle)
     # The norm of Frobenius is at least the largest singular value.
-    bound = np.sqrt(len(M)) * np.linalg.norm(inverse * scales[:, np.newaxis])
-    return inverse if bound * threshold < 1.0 else None
+    return np.linalg.norm(triangle) * np.linalg.norm(inverse) * threshold < 1.0
 
 
 def _solve_triangle(M, z):
@@ -147,7 +155,7 @@ def _solve_wide(M, z, scales, threshold):
     if not lengths.all():
         return None, None
     ratio = scales.max() / scales.min() * lengths.max() / lengths.min()
-    if _invert_well(triangle, lengths, threshold * ratio) is None:
+    if not _is_regular(triangle / lengths, threshold * ratio):
         return None, None
     along, _ = lapack.dtrtrs(triangle, z, trans=1)
     found = np.zeros((M.shape[1], z.shape[1]))
@@ -198,7 +206,7 @@ def make_root(M, scales, is_constant, threshold):
 def _solve_by_singular_values(M, z, scales, is_constant, threshold):
     root, left = make_root(M, scales, is_constant, threshold)
     rank = root.shape[1]
-    if rank == M.shape[1] == M.shape[0] and _is_triangle(M):
+    if rank == M.shape[1] and is_triangle(M):
         return rank, _solve_triangle(M, z)
     return rank, root @ (left.T @ z)
 
@@ -265,7 +273,7 @@ def find_dependencies(rows, solution, names):
             basis = np.column_stack([basis, left_over / size])
             continue
         shares = np.linalg.lstsq(M[:, kept], column, rcond=None)[0]
-        is_large = np.abs(shares) > 1e-7
+        is_large = np.abs(shares) > NEGLIGIBLE
         factors = solution.scales[position] / solution.scales[kept]
         numbers = dict(zip(kept, shares * factors, strict=True))
         found[name] = _name_terms(rows, position, numbers, is_large, kept, names)
@@ -282,9 +290,15 @@ def _name_terms(rows, position, numbers, is_large, kept, names):
         size = abs(mean[position]) + sum(
             abs(factor * mean[other]) for other, factor in numbers.items()
         )
-        if abs(constant) > 1e-7 * size:
-            terms["intercept"] = float(constant)
+        if abs(constant) > NEGLIGIBLE * size:
+            terms["intercept"] = _round_whole(constant)
     for other, counts in zip(kept, is_large, strict=True):
         if counts:
-            terms[names[other]] = float(numbers[other])
+            terms[names[other]] = _round_whole(numbers[other])
     return terms
+
+
+def _round_whole(number):
+    """Round a number that is whole but for rounding, as of indicator columns."""
+    whole = round(number)
+    return float(whole) if abs(number - whole) <= WHOLE * abs(whole) else float(number)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import qr
+from scipy.linalg import lapack, qr
 from scipy.special import fdtrc, stdtrit
 
 from sklearn_textbook.linear_model.least_squares import (
     add_penalty,
     decompose,
+    is_triangle,
     make_root,
 )
 
@@ -63,8 +64,9 @@ class LeastSquaresInference:
             turned, triangle = qr(stacked, mode="economic", check_finite=False)
             hat_root = np.linalg.inv(triangle) if len(triangle) else triangle
             return hat_root @ turned[: len(M)].T, hat_root
-        if solution.inverse is not None:
-            return solution.inverse, solution.inverse
+        if solution.rank == M.shape[1] > 0 and is_triangle(M):
+            inverse, _ = lapack.dtrtri(M)
+            return inverse, inverse
         root, _ = make_root(
             M, solution.scales, solution.is_constant, solution.threshold
         )

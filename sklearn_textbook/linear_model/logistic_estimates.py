@@ -57,9 +57,13 @@ def find_dependence(likelihood):
     block[np.diag_indices(len(block))] -= likelihood.strength
     if likelihood.is_tied:
         block[0, 0] -= likelihood.total_weight
+    products = block[first:, first:].copy()
     if first:  # the columns of a sparse table are not centred
-        block[first:, first:] -= np.outer(block[0, 1:], block[0, 1:]) / block[0, 0]
-    products = block[first:, first:]
+        products -= np.outer(block[0, 1:], block[0, 1:]) / block[0, 0]
+    # What rounding leaves of a constant column.
+    squares = block.diagonal()[first:]
+    is_constant = products.diagonal() <= ZERO_EIGENVALUE * squares * len(products)
+    products[is_constant] = products[:, is_constant] = 0.0
     scale = np.sqrt(np.maximum(products.diagonal(), 0.0))
     scale[~(scale > 0.0)] = 1.0
     values, vectors = linalg.eigh(products / scale / scale[:, np.newaxis])

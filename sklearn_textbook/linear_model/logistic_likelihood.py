@@ -7,11 +7,9 @@ from functools import cached_property
 
 import numpy as np
 from scipy.sparse import issparse
-from scipy.special import log_softmax
 
-from sklearn_textbook.linear_model._logistic import sum_likelihood
+from sklearn_textbook.linear_model._logistic import judge_scores, sum_likelihood
 from sklearn_textbook.linear_model.row_sums import (
-    MOST_STRETCHES,
     PANEL_WIDTH,
     divide_rows,
     sum_products,
@@ -46,6 +44,16 @@ class Evaluation:
     hessian: np.ndarray | None
     margin: float
     likelihood_loss: float
+
+
+def find_centre(X, weight):
+    """Means of the columns; of a constant column its value, without rounding."""
+    centre = np.average(X, axis=0, weights=weight)
+    first = X[0]
+    for column in np.flatnonzero(np.abs(first - centre) <= 1e-9 * np.abs(centre)):
+        if (X[:, column] == first[column]).all():
+            centre[column] = first[column]
+    return centre
 
 
 class LogisticLikelihood:
@@ -103,7 +111,7 @@ class LogisticLikelihood:
         self.total_weight = float(self.n_rows if weight is None else weight.sum())
         self.centre = np.zeros(self.n_columns)
         if self.fit_intercept and not issparse(X) and self.n_columns:
-            self.centre = np.average(X, axis=0, weights=weight)
+            self.centre = find_centre(X, weight)
         self._choose_way()
 
     @property
@@ -120,12 +128,7 @@ class LogisticLikelihood:
         self._is_compiled = (
             not issparse(self.X) and 0 < n_numbers <= MOST_NUMBERS_OF_ONE
         )
-        bounds = divide_rows(self.n_rows)
-        n_stretches = min(len(bounds) - 1, max(1, MOST_NUMBERS // n_numbers))
-        if n_stretches < min(len(bounds) - 1, MOST_STRETCHES):
-            bounds = np.arange(n_stretches + 1, dtype=np.intp) * self.n_rows
-            bounds //= n_stretches
-        self._bounds = bounds
+        self._bounds = divide_rows(self.n_rows, MOST_NUMBERS // n_numbers)
 
     # ------------------------------------------------------------------ coefficients
     def start(self):
@@ -247,50 +250,36 @@ class LogisticLikelihood:
 
     def _sum_by_products(self, theta, order):
         """Read the rows once for the scores, and once for each sum."""
-        scores = self.score_rows(theta)
-        rows = np.arange(self.n_rows)
-        if self.n_classes == 2:
-            scores = np.column_stack([np.zeros(self.n_rows), scores])
-        elif self.n_scores < self.n_classes:
-            scores = np.column_stack([scores, np.zeros(self.n_rows)])
-        weight = np.ones(self.n_rows) if self.weight is None else self.weight
-        logarithms = log_softmax(scores, axis=1)
-        loss = -float(weight @ logarithms[rows, self.codes])
-        own = scores[rows, self.codes]
-        scores[rows, self.codes] = -np.inf
-        margin = float((own - scores.max(axis=1)).min())
+        scores = np.ascontiguousarray(self.score_rows(theta))
+        bounds = divide_rows(self.n_rows)
+        totals = np.zeros((len(bounds) - 1, 2))
+        totals[:, 1] = np.inf
+        residuals = np.empty((self.n_scores if order else 0, self.n_rows))
+        n_pairs = self._n_pairs if order == HESSIAN else 0
+        curvatures = np.empty((n_pairs, self.n_rows))
+        judge_scores(
+            scores,
+            self.weight,
+            self.codes,
+            self.n_classes,
+            bounds,
+            totals,
+            residuals,
+            curvatures,
+            min(self.n_threads, len(totals)),
+        )
+        loss, margin = totals[:, 0].sum(), totals[:, 1].min()
         if order == LOSS:
             return loss, margin, None, None
-        first = 1 if self.n_classes == 2 else 0
-        shares = np.exp(logarithms)
-        # Of the likeliest class, 1 less its share is found by adding up the others.
-        best = shares.argmax(axis=1)
-        rest = 1.0 - shares
-        rivals = shares.copy()
-        rivals[rows, best] = 0.0
-        rest[rows, best] = rivals.sum(axis=1)
-        residuals = shares.copy()
-        residuals[rows, self.codes] = -rest[rows, self.codes]
-        residuals = (weight[:, np.newaxis] * residuals)[
-            :, first : first + self.n_scores
-        ]
-        gradient = np.asarray(self.X.T @ residuals).T
+        gradient = np.asarray(self.X.T @ residuals.T).T
         if self.fit_intercept:
-            sums = residuals.sum(axis=0)
+            sums = residuals.sum(axis=1)
             gradient = gradient - np.outer(sums, self.centre)
             gradient = np.column_stack([sums, gradient])
         if order == GRADIENT:
             return loss, margin, gradient, None
-        blocks = [
-            self._sum_curvature(
-                weight
-                * shares[:, k]
-                * (rest[:, k] if k == other else -shares[:, other])
-            )
-            for k in range(first, first + self.n_scores)
-            for other in range(k, first + self.n_scores)
-        ]
-        return loss, margin, gradient, self._join_blocks(np.array(blocks))
+        blocks = np.array([self._sum_curvature(each) for each in curvatures])
+        return loss, margin, gradient, self._join_blocks(blocks)
 
     def _sum_curvature(self, curvature):
         """Products of the centred columns, weighted."""

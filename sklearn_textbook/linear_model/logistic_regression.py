@@ -42,6 +42,7 @@ from sklearn_textbook.linear_model.separation import (
     CELLS_UNASKED,
     COMPLETE,
     LARGE_CHANGE,
+    LARGE_SCORE,
     NONE,
     judge_direction,
     solve_programme,
@@ -90,6 +91,7 @@ class LogisticRegression(LogisticResults, ClassifierMixin, BaseLinearModel):
         "l2" adds :math:`\lVert w \rVert^2 / (2C)` to the loss, without the intercepts.
     C : float, default=1.0
         Inverse strength of the penalty, as scikit-learn's; infinity: no penalty.
+        Without ``penalty``, other values than 1 raise a warning.
     fit_intercept : bool, default=True
         Whether there is an intercept b.
     solver : {"newton", "gradient", "bfgs", "lbfgs"}, default="newton"
@@ -451,6 +453,14 @@ class LogisticRegression(LogisticResults, ClassifierMixin, BaseLinearModel):
                 f"{self.class_weight!r}."
             )
 
+        if self.penalty is None and self.C not in (1.0, math.inf):
+            warnings.warn(
+                f"Setting penalty=None will ignore the C parameter, which is {self.C!r}"
+                "; penalty='l2' uses it.",
+                UserWarning,
+                stacklevel=3,
+            )
+
     def _has_penalty(self):
         return self.penalty is not None and not math.isinf(self.C)
 
@@ -520,6 +530,9 @@ class LogisticRegression(LogisticResults, ClassifierMixin, BaseLinearModel):
         """Set all attributes."""
         theta, covariance, nothing = solution.theta, None, None
         self.separation_, self.rank_ = None, None
+        if likelihood.n_scores == len(self.classes_):
+            # What all classes have in common changes no probability.
+            theta = theta - theta.mean(axis=0)
         at = solution.at
         if not self._has_penalty():
             is_small = math.prod(likelihood.shape) <= self._most_coefficients
@@ -587,7 +600,11 @@ class LogisticRegression(LogisticResults, ClassifierMixin, BaseLinearModel):
         step = -find_newton_step(at.hessian, at.gradient)
         coef, intercept = likelihood.restore_coefficients(step)
         changes = np.asarray(likelihood.X @ coef.T) + intercept
-        if not np.abs(changes).max() > LARGE_CHANGE:
+        is_suspect = (
+            np.abs(changes).max() > LARGE_CHANGE
+            or np.abs(likelihood.score_rows(theta)).max() > LARGE_SCORE
+        )
+        if not is_suspect:
             return NONE
         if likelihood.X.size * (n_classes - 1) ** 2 <= CELLS_UNASKED:
             return solve_programme(*programme)

@@ -57,7 +57,7 @@ def solve_newton(likelihood, theta, max_iter, tol):
 
     with t = 1, halved until the loss decreases enough. It stops when the decrease to
     be expected, half of :math:`g^T H^{-1} g`, is no more than ``tol ** 2 / 2`` for each
-    row.
+    row. That step is still taken, though what it brings is not computed.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def solve_newton(likelihood, theta, max_iter, tol):
         step = find_newton_step(at.hessian, at.gradient)
         decrease = float((step * at.gradient).sum())
         if not decrease > tol**2 * likelihood.total_weight:
-            return Solution(theta, path, True, at=at)
+            return Solution(theta - step, path, True, at=at)
         if len(path) > max_iter:
             return Solution(theta, path, False, "iterations", at)
         length, found = 1.0, None

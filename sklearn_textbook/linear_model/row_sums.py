@@ -17,8 +17,9 @@ PANEL_WIDTH = 8  # as in _panels.pxd
 STRETCH_COLUMNS = 256
 #: Rows of a stretch, at least, and number of stretches, at most.
 STRETCH_ROWS, MOST_STRETCHES = 1024, 64
-#: Bands of sums that threads share.
-N_BANDS = 64
+#: Numbers that the sums of all stretches of a sparse table may take. If there is room
+#: for fewer stretches than this, the threads share the sums, by bands of them.
+MOST_NUMBERS, LEAST_STRETCHES, N_BANDS = 2**23, 8, 16
 
 
 def sum_products(X, weight=None, targets=None, n_threads=1):
@@ -74,20 +75,23 @@ def sum_products(X, weight=None, targets=None, n_threads=1):
     return products, with_targets.copy()
 
 
-def divide_rows(n_rows):
+def divide_rows(n_rows, most=MOST_STRETCHES):
     """Divide rows into stretches that are summed up by themselves.
 
     Parameters
     ----------
     n_rows : int
         Number of rows.
+    most : int, default=64
+        Number of stretches, at most; never more than 64.
 
     Returns
     -------
     bounds : ndarray of intp, shape (n_stretches + 1,)
         Where stretches begin and end.
     """
-    n_stretches = min(max(1, n_rows // STRETCH_ROWS), MOST_STRETCHES)
+    n_stretches = min(n_rows // STRETCH_ROWS, most, MOST_STRETCHES)
+    n_stretches = max(1, n_stretches)
     return np.arange(n_stretches + 1, dtype=np.intp) * n_rows // n_stretches
 
 
@@ -117,12 +121,13 @@ def _sum_sparse(X, weight, targets, n_threads):
     weight = np.ones(X.shape[0]) if weight is None else weight
     data = X.data.astype(np.float64, copy=False)
     table = (data, X.indices, X.indptr, weight, targets)
-    if width > STRETCH_COLUMNS:
+    n_stretches = MOST_NUMBERS // (height * width)
+    if n_stretches < LEAST_STRETCHES:
         sums = np.zeros((height, width))
         bounds = np.arange(N_BANDS + 1, dtype=np.intp) * height // N_BANDS
         sum_sparse_bands(*table, bounds, sums, n_threads)
         return sums
-    bounds = divide_rows(X.shape[0])
+    bounds = divide_rows(X.shape[0], n_stretches)
     sums = np.zeros((len(bounds) - 1, height, width))
     sum_sparse_stretches(*table, bounds, sums, min(n_threads, len(sums)))
     return sums.sum(axis=0)

@@ -14,6 +14,8 @@ ZERO_MARGIN = 1e-9
 SMALLEST_MARGIN = 1e-6
 #: A change of scores above this at the end tells that there is somewhere to go.
 LARGE_CHANGE = 0.05
+#: So does a score at which a row of another class has next to no probability.
+LARGE_SCORE = 25.0
 #: Cells of the linear programme that is solved without being asked for.
 CELLS_UNASKED = 200_000
 

@@ -35,6 +35,16 @@ SWAPPED = {
     },
     "sklearn.linear_model": {
         "LinearRegression": "sklearn_textbook.linear_model.LinearRegression",
+        # Behind scikit-learn's parameters and defaults, which are not ours.
+        "LogisticRegression": "tests.differential.stock_logistic.LogisticRegression",
+        # Special cases of our one estimator, with their parameters.
+        **{
+            name: f"tests.differential.glm_stand_ins.{name}"
+            for name in ("GammaRegressor", "PoissonRegressor", "TweedieRegressor")
+        },
+    },
+    "sklearn.linear_model._glm": {
+        "_GeneralizedLinearRegressor": "tests.differential.glm_stand_ins.StandIn",
     },
     "sklearn.ensemble": {
         name: f"sklearn_textbook.ensemble.{name}"
@@ -47,16 +57,6 @@ SWAPPED = {
             "RandomForestRegressor",
         )
     },
-}
-
-# Special cases of our one estimator, with their parameters.
-STAND_INS = "tests.differential.glm_stand_ins"
-SWAPPED["sklearn.linear_model"] = SWAPPED.get("sklearn.linear_model", {}) | {
-    name: f"{STAND_INS}.{name}"
-    for name in ("GammaRegressor", "PoissonRegressor", "TweedieRegressor")
-}
-SWAPPED["sklearn.linear_model._glm"] = {
-    "_GeneralizedLinearRegressor": f"{STAND_INS}.StandIn"
 }
 
 #: Estimators that are not swapped, nor made of swapped ones: a case of a test that

@@ -66,7 +66,7 @@ def solve_step(features, amounts, sizes, target, penalty, weight, j):
         low = 2 * low - 1
     while difference(high) < 0:
         high = 2 * high + 1
-    for _ in range(200):
+    for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if difference(middle) < 0 else (low, middle)
     return (low + high) / 2

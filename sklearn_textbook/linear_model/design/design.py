@@ -14,6 +14,7 @@ from sklearn_textbook.linear_model.design.levels import (
     find_declared_levels,
     find_used,
     order_levels,
+    read_value,
     take_column,
 )
 from sklearn_textbook.tree.encode import (
@@ -26,6 +27,8 @@ from sklearn_textbook.tree.encode import (
 
 #: Which level of a nominal column may go without an indicator.
 REFERENCE_LEVELS = ("first", "last", "most_frequent")
+#: Levels that a message lists.
+MOST_LISTED = 10
 #: Cells of a dense matrix up to which indicators are not worth a sparse one.
 DENSE_CELLS = 2**22
 #: Share of cells that are not zero up to which a sparse matrix is worth it.
@@ -131,13 +134,15 @@ class Design:
         ValueError
             If the table does not fit, or has an unseen or missing level.
         """
-        if sparse.issparse(X):
-            blocks = [block for _, block in self.schema.read_blocks(X)]
-            blocks = [sparse.csr_array(self.expand(block, unseen)) for block in blocks]
-            return sparse.csr_array(sparse.vstack(blocks))
-        return self.expand(self.schema.read(X), unseen)
+        blocks = []
+        for rows, block in self.schema.read_blocks(X):
+            made = self.expand(block, unseen, table=X, first_row=rows.start)
+            if not sparse.issparse(X):
+                return made
+            blocks.append(sparse.csr_array(made))
+        return sparse.csr_array(sparse.vstack(blocks))
 
-    def expand(self, matrix, unseen="error"):
+    def expand(self, matrix, unseen="error", *, table=None, first_row=0):
         """Make the columns out of numbers and codes.
 
         Parameters
@@ -146,14 +151,30 @@ class Design:
             Numbers and codes of levels, as the schema reads them.
         unseen : {"error", "ignore"}, default="error"
             As in `read`.
+        table : array-like, data frame or sparse matrix, default=None
+            What they were read from, to show a wrong level.
+        first_row : int, default=0
+            Where in that table they begin.
 
         Returns
         -------
         matrix : ndarray or csr_array of shape (n_rows, n_made)
             The made columns.
+
+        Raises
+        ------
+        ValueError
+            If a row has an unseen or missing level.
         """
         if self.is_plain:
             return matrix
+        try:
+            return self._expand(matrix, unseen)
+        except _LevelError as error:
+            place = error.position, error.row + first_row
+            raise self._explain(error, place, table) from None
+
+    def _expand(self, matrix, unseen):
         n_rows, n_made = len(matrix), len(self.names)
         n_filled = sum(1 for term in self.terms if term.names)
         is_small = n_rows * n_made <= DENSE_CELLS
@@ -218,35 +239,49 @@ class Design:
         self._require_levels(codes, position, unseen)
         found = places[codes.astype(np.intp)]
         if unseen == "error" and (found == -2).any():
-            row = int(np.argmax(found == -2))
-            level = self.schema.columns[position].format_value(codes[row])
-            raise self._unseen_error(position, row, f" {level!r}")
+            raise _LevelError(position, int(np.argmax(found == -2)))
         return np.maximum(found, -1)
 
     def _require_levels(self, codes, position, unseen):
         """Raise a ValueError if a row has no level, or one that training lacked."""
         is_missing = np.isnan(codes)
         if is_missing.any():
-            row = int(np.argmax(is_missing))
-            raise ValueError(
-                f"Input X contains NaN: column {self.terms[position].name!r}, row "
-                f"{row}. Linear models do not accept missing values: fill them before, "
-                "or declare a level that stands for them."
-            )
+            raise _LevelError(position, int(np.argmax(is_missing)), is_missing=True)
         if unseen == "error" and (codes < 0).any():
-            raise self._unseen_error(position, int(np.argmax(codes < 0)), "")
+            raise _LevelError(position, int(np.argmax(codes < 0)))
 
-    def _unseen_error(self, position, row, level):
+    def _explain(self, error, place, table):
+        """Make the error that users see."""
+        position, row = place
         term = self.terms[position]
+        if error.is_missing:
+            return ValueError(
+                f"Input X contains NaN: column {term.name!r}, row {row}. Linear models "
+                "do not accept missing values: fill them before, or declare a level "
+                "that stands for them."
+            )
         known = self.schema.columns[position].levels
         if term.kind == NOMINAL:
             kept = {*term.codes, term.reference}
             known = [level for code, level in enumerate(known) if code in kept]
+        listed = ", ".join(map(repr, known[:MOST_LISTED]))
+        listed += ", ..." if len(known) > MOST_LISTED else ""
+        level = "a level"
+        if table is not None:
+            level = f"the level {read_value(table, position, row)!r}"
         hint = " Or set unseen='ignore'." if term.kind == NOMINAL else ""
         return ValueError(
-            f"Column {term.name!r}, row {row}, has a level{level} that no training row "
-            f"had; they had {', '.join(map(repr, known))}.{hint}"
+            f"Column {term.name!r}, row {row}, has {level} that no training row had; "
+            f"they had {listed}.{hint}"
         )
+
+
+class _LevelError(Exception):
+    """A row has a level that cannot be told apart from others; `expand` explains."""
+
+    def __init__(self, position, row, *, is_missing=False):
+        super().__init__(position, row)
+        self.position, self.row, self.is_missing = position, row, is_missing
 
 
 def make_term(column, codes, reference_level, is_kept=None):

@@ -9,6 +9,7 @@ from scipy.sparse import issparse
 from sklearn_textbook.tree.encode import NOMINAL, ORDINAL, ColumnSchema, TableSchema
 from sklearn_textbook.tree.encode.columns import CATEGORY
 from sklearn_textbook.tree.encode.read import replace_columns
+from sklearn_textbook.tree.encode.tables import open_table
 
 #: What stands in the dictionary for a column without order.
 UNORDERED = "nominal"
@@ -41,13 +42,13 @@ def find_declared(categorical_features):
         return categorical_features, {}
     orders = {}
     for column, order in categorical_features.items():
-        if isinstance(order, str) and order == UNORDERED:
-            continue
         if isinstance(column, bool):
             raise ValueError(
                 "The keys of categorical_features must be names or numbers of columns; "
                 f"got {column!r}."
             )
+        if isinstance(order, str) and order == UNORDERED:
+            continue
         levels = _list_levels(order)
         if not levels or len(set(levels)) < len(levels):
             raise ValueError(
@@ -192,6 +193,12 @@ def take_column(matrix, position):
     if issparse(matrix):
         return matrix[:, [position]].toarray()[:, 0]
     return matrix[:, position]
+
+
+def read_value(X, position, row):
+    """One level of a table as it stands there."""
+    column = open_table(X).read_column(position, str(position), as_levels=True)
+    return column.levels[int(column.codes[row])]
 
 
 def find_used(codes, n_levels):

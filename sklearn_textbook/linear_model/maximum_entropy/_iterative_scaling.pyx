@@ -187,14 +187,13 @@ cdef double solve(
     Terms* terms, double empirical, double penalty, double weight, double floor
 ) noexcept nogil:
     """Find the step with sum(a exp(step f#)) = empirical - penalty (weight + step)."""
-    cdef double target = 0.0, edge = INFINITY, step = 0.0
+    cdef double target = 0.0, step = 0.0
     cdef Sum found = begin(terms)
     if terms.largest == 0.0:  # the feature is nowhere, or impossible by now
         return 0.0
     if penalty > 0.0:
-        edge = empirical / penalty - weight  # where the right-hand side vanishes
-        if edge <= 0.0:
-            step = edge - exp(found.logarithm) / penalty
+        if empirical - penalty * weight <= 0.0:  # a lower weight makes it positive
+            step = (empirical - exp(found.logarithm)) / penalty - weight
             found = sum_terms(terms, step)
     elif empirical > 0.0:
         target = log(empirical)
@@ -202,22 +201,23 @@ cdef double solve(
         target = found.logarithm + log(SHRINKING)
     else:
         return 0.0
-    return find_root(terms, step, target, edge, penalty, found)
+    return find_root(terms, step, target, empirical, penalty, weight, found)
 
 
 cdef double find_root(
-    const Terms* terms, double step, double target, double edge, double penalty,
-    Sum found,
+    const Terms* terms, double step, double target, double empirical, double penalty,
+    double weight, Sum found,
 ) noexcept nogil:
     """Newton's method with the second derivative, where that is of use."""
-    cdef double change, rest, difference, bend_of_rest = 0.0
+    cdef double change, right, rest = INFINITY, difference, bend_of_rest = 0.0
     cdef int n_steps
     for n_steps in range(MOST_STEPS):
         if penalty > 0.0:
-            rest = edge - step
-            if rest <= 0.0:
+            right = empirical - penalty * (weight + step)
+            if right <= 0.0:
                 break
-            target = log(penalty * rest)
+            target = log(right)
+            rest = right / penalty  # how far it is to where the right side vanishes
             found.slope += 1.0 / rest
             found.bend += 1.0 / (rest * rest)
             bend_of_rest = 16.0 / (rest * rest * rest)  # the third one, half way

@@ -102,9 +102,10 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
     tol : float, default=1e-6
         The solver has arrived if expected and empirical features differ by at most
         this, in the units that the solver works in: "iis" and "gis" spread each column
-        over [0, 1] and take other features as they are, the others divide by standard
-        deviations; sparse columns are divided by their largest absolute value. With a
-        penalty, the slope of the loss per unit of weight is what counts.
+        over [0, 1] (sparse ones are divided only) and take other features as they are;
+        the others divide by standard deviations, by more if there is a penalty, so
+        that second derivatives are about the same. With a penalty, the slope of the
+        loss per unit of weight is what counts.
     categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
         Which columns have levels: "from_dtype" takes strings and categorical dtypes. A
         mask, indices or names; a dict also gives the levels of ordered columns, which
@@ -144,7 +145,7 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
     dual_value_ : float
         The dual function :math:`\Psi(w)`: the mean of the log-likelihood. At the
         optimum without penalty it is :math:`-H(P)`.
-    loss_path_ : ndarray of shape (n_iter_ + 1,)
+    loss_path_ : ndarray of shape (n_rounds + 1,)
         Negative log-likelihood and penalty, summed over the rows, at the start and
         after each round. By "iis" and "gis" it never rises.
     n_iter_ : int
@@ -157,7 +158,7 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
         What the columns became, of "columns".
     n_features_in_ : int
         Number of columns of X.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if they are all strings.
 
     See Also
@@ -207,10 +208,12 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
     --------
     >>> from sklearn_textbook.datasets import load_play_tennis
     >>> from sklearn_textbook.linear_model import MaxEntClassifier
-    >>> X, y = load_play_tennis(return_X_y=True)
-    >>> model = MaxEntClassifier(solver="iis", alpha=0.1).fit(X, y)
-    >>> model.classes_.tolist()
-    ['no', 'yes']
+    >>> X, y = load_play_tennis(return_X_y=True, as_frame=True)
+    >>> model = MaxEntClassifier(solver="iis", alpha=1.0, tol=1e-3).fit(X, y)
+    >>> dict(zip(model.coef_names_[:3], model.coef_[1, :3].round(2).tolist()))
+    {'outlook=sunny': -0.39, 'outlook=overcast': 0.64, 'outlook=rain': -0.23}
+    >>> model.predict_proba(X.iloc[:1]).round(2)
+    array([[0.68, 0.32]])
 
     例6.1: five outcomes, of which A and B together have probability 3/10:
 

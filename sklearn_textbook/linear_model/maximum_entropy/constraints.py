@@ -38,7 +38,8 @@ def read_constraints(outcomes, features, expectations):
     ValueError
         If they do not fit together.
     """
-    labels = list(outcomes)
+    is_array = isinstance(outcomes, np.ndarray)
+    labels = outcomes.tolist() if is_array else list(outcomes)
     if not labels or len(set(labels)) < len(labels):
         raise ValueError(
             f"outcomes must be one or more distinct labels; got {labels!r}."
@@ -53,7 +54,17 @@ def read_constraints(outcomes, features, expectations):
         )
     if not (np.isfinite(matrix).all() and np.isfinite(expectations).all()):
         raise ValueError("features and expectations must be finite numbers.")
-    return np.array(labels), matrix, expectations
+    return _make_array(labels), matrix, expectations
+
+
+def _make_array(labels):
+    """Make an array of labels as they are, also of pairs and of mixed types."""
+    array = np.array(labels)
+    if array.ndim == 1 and array.tolist() == labels:
+        return array
+    array = np.empty(len(labels), dtype=object)
+    array[:] = labels
+    return array
 
 
 def _read_feature(feature, j, labels):

@@ -14,7 +14,7 @@ from sklearn_textbook.linear_model.maximum_entropy.joint_features import JointFe
 MOST_BLOCKS = 64
 CONTEXTS_PER_BLOCK = 512
 #: Numbers that all these sums may take.
-MOST_SUMS = 2**23
+MOST_SUMS = 2**22
 
 NO_BUCKET = np.empty(0, dtype=np.int32)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from sklearn_textbook.linear_model.maximum_entropy.convergence import separates
 from sklearn_textbook.linear_model.maximum_entropy.expectation import (
@@ -24,7 +25,10 @@ from sklearn_textbook.linear_model.maximum_entropy.joint_features import (
 )
 from sklearn_textbook.linear_model.maximum_entropy.quasi_newton import minimize
 from sklearn_textbook.linear_model.maximum_entropy.solution import Solution
-from sklearn_textbook.linear_model.maximum_entropy.sources import choose_scaling
+from sklearn_textbook.linear_model.maximum_entropy.sources import (
+    spread_columns,
+    standardize_columns,
+)
 
 SOLVERS = ("iis", "gis", "bfgs", "lbfgs")
 SCALING_SOLVERS = ("iis", "gis")
@@ -114,7 +118,10 @@ def solve(features, context_weight, counts, settings, *, empirical=None, penalty
     """
     scale = np.ones(features.n_features)
     if features.is_joint and not settings.needs_nonnegative:
+        # Units in which second derivatives at the start are the same, 1.
         scale = find_deviations(split_blocks(features), context_weight)
+        if penalty is not None:
+            scale = np.hypot(scale, np.sqrt(penalty / context_weight.sum()))
         features = features.divide(scale)
         empirical = None if empirical is None else empirical / scale
         penalty = None if penalty is None else penalty / scale**2
@@ -162,17 +169,23 @@ def fit_columns(matrix, codes, weight, n_classes, settings):
     model : FittedModel
         With coefficients.
     """
+    if sparse.issparse(matrix):
+        matrix = sparse.csr_array(matrix)  # whose operators are those of arrays
     leaders, counts = _group(share_columns(matrix, n_classes), codes, weight)
     if leaders is not None:
         matrix = matrix[leaders]
     context_weight = counts.sum(axis=1)
-    source = choose_scaling(
-        matrix,
-        context_weight,
-        n_classes,
-        has_constant=settings.fit_intercept,
-        is_nonnegative=settings.needs_nonnegative,
-    )
+    has_constant = settings.fit_intercept
+    if settings.needs_nonnegative:
+        source = spread_columns(matrix, n_classes, has_constant=has_constant)
+    else:
+        source = standardize_columns(
+            matrix,
+            context_weight,
+            n_classes,
+            settings.alpha,
+            has_constant=has_constant,
+        )
     features = source.make(matrix)
     solution, problem, weights = solve(
         features,

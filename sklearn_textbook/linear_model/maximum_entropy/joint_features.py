@@ -338,6 +338,8 @@ def find_column_boundaries(matrix, counts):
         negative = positive - matrix
     else:
         positive, negative = np.maximum(matrix, 0.0), np.maximum(-matrix, 0.0)
-    above = np.asarray(positive.T @ counts + negative.T @ others).ravel()
-    below = np.asarray(positive.T @ others + negative.T @ counts).ravel()
+    above, below = positive.T @ counts, positive.T @ others
+    if matrix.min() < 0.0:
+        above, below = above + negative.T @ others, below + negative.T @ counts
+    above, below = np.asarray(above).ravel(), np.asarray(below).ravel()
     return (above == 0) & (below > 0), (below == 0) & (above > 0)

@@ -14,6 +14,9 @@ from sklearn_textbook.linear_model.maximum_entropy.joint_features import (
     share_columns,
 )
 
+#: More than this leaves nothing of a weight.
+LARGEST_PENALTY = 1e300
+
 
 @dataclass(frozen=True, eq=False)
 class ColumnSource:
@@ -75,13 +78,46 @@ class ColumnSource:
 
     def spread_penalty(self, alpha):
         """Penalties of the solver's weights that punish coefficients by alpha."""
-        of_columns = np.repeat(alpha / self.scale**2, self.n_classes)
+        with np.errstate(over="ignore"):
+            of_columns = np.minimum(alpha / self.scale / self.scale, LARGEST_PENALTY)
+        of_columns = np.repeat(of_columns, self.n_classes)
         of_constants = np.zeros(self.n_classes * self.has_constant)
         return np.concatenate((of_columns, of_constants))
 
 
-def choose_scaling(matrix, weight, n_classes, *, has_constant, is_nonnegative):
-    """Choose units in which a solver needs few rounds.
+def spread_columns(matrix, n_classes, *, has_constant):
+    """Spread columns over [0, 1], for iterative scaling.
+
+    Parameters
+    ----------
+    matrix : ndarray or csr_array of shape (n_rows, n_columns)
+        The columns.
+    n_classes : int
+        Number of classes.
+    has_constant : bool
+        Whether constants take up what is subtracted; if not, nothing is.
+
+    Returns
+    -------
+    source : ColumnSource
+        Columns of a sparse matrix are divided only.
+    """
+    largest = _find_largest(matrix)
+    offset, scale = np.zeros(matrix.shape[1]), largest
+    if has_constant and not sparse.issparse(matrix):
+        smallest = matrix.min(axis=0)
+        with np.errstate(over="ignore"):
+            width = matrix.max(axis=0) - smallest
+        offset = np.where(width > 0, smallest, 0.0)
+        scale = np.where(width > 0, width, largest)
+    return ColumnSource(offset, _make_usable(scale), n_classes, has_constant)
+
+
+def standardize_columns(matrix, weight, n_classes, alpha, *, has_constant):
+    r"""Choose units in which second derivatives of the loss are about the same.
+
+    That of a weight is, where all weights are 0,
+    :math:`N \sigma^2 (K - 1) / K^2 + \alpha` for K classes.
 
     Parameters
     ----------
@@ -91,37 +127,44 @@ def choose_scaling(matrix, weight, n_classes, *, has_constant, is_nonnegative):
         Weights of the rows.
     n_classes : int
         Number of classes.
+    alpha : float
+        The penalty.
     has_constant : bool
         Whether constants take up what is subtracted; if not, nothing is.
-    is_nonnegative : bool
-        Whether columns are to be spread over [0, 1], else by mean and deviation.
 
     Returns
     -------
     source : ColumnSource
         Columns of a sparse matrix are divided only.
     """
-    n_columns = matrix.shape[1]
-    offset = np.zeros(n_columns)
+    largest, total = _find_largest(matrix), weight.sum()
+    offset = np.zeros(matrix.shape[1])
+    unit = _make_usable(largest)
     if sparse.issparse(matrix):
-        scale = np.asarray(abs(matrix).max(axis=0).todense()).ravel().astype(float)
-    elif not has_constant:
-        scale = np.abs(matrix).max(axis=0, initial=0.0)
+        squares = matrix.multiply(1.0 / unit[np.newaxis]).tocsr() ** 2
     else:
-        smallest, largest = matrix.min(axis=0), matrix.max(axis=0)
-        varies = largest > smallest
-        with np.errstate(over="ignore", invalid="ignore"):
-            if is_nonnegative:
-                offset, scale = smallest, largest - smallest
-            else:
-                offset = np.clip(weight @ matrix / weight.sum(), smallest, largest)
-                deviations = (matrix - offset) ** 2
-                scale = np.sqrt(weight @ deviations / weight.sum())
-        offset = np.where(varies, offset, 0.0)
-        scale = np.where(varies, scale, np.abs(largest))
-    is_usable = np.isfinite(scale) & (scale > 0.0)
-    scale = np.where(is_usable, scale, 1.0)
-    return ColumnSource(offset, scale, n_classes, has_constant)
+        scaled = matrix / unit
+        if has_constant:
+            offset = np.where(np.ptp(scaled, axis=0) > 0, weight @ scaled / total, 0.0)
+            scaled -= offset
+        squares = scaled**2
+    deviations = unit * np.sqrt(np.asarray(weight @ squares).ravel() / total)
+    n_others = max(1, n_classes - 1)
+    least = np.sqrt(alpha / total / n_others) * n_classes
+    scale = _make_usable(np.hypot(deviations, least))
+    return ColumnSource(offset * unit, scale, n_classes, has_constant)
+
+
+def _find_largest(matrix):
+    """Largest absolute value of each column."""
+    if sparse.issparse(matrix):
+        return np.asarray(abs(matrix).max(axis=0).todense(), dtype=float).ravel()
+    return np.maximum(matrix.max(axis=0), -matrix.min(axis=0))
+
+
+def _make_usable(scale):
+    """Put 1 in place of what nothing can be divided by."""
+    return np.where(np.isfinite(scale) & (scale > 0.0), scale, 1.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# How a tree may split a column.
+# What a model may do with a column.
 NUMERIC = "numeric"
 ORDINAL = "ordinal"
 NOMINAL = "nominal"
@@ -106,9 +106,9 @@ def complex_error(name):
 def unsupported_error(name, what):
     """Make the error for a dtype that is no number, date, string or category."""
     return TypeError(
-        f"Column {name!r} is of {what}, which a tree cannot split. Allowed are "
-        "numbers, booleans, strings, categories, dates, durations and times of day; "
-        "convert or drop the column."
+        f"Column {name!r} is of {what}, which is neither numbers nor levels. Allowed "
+        "are numbers, booleans, strings, categories, dates, durations and times of "
+        "day; convert or drop the column."
     )
 
 

@@ -149,7 +149,7 @@ def read_numbers(column):
     except ValueError as error:
         raise ValueError(
             f"{error} List the column in categorical_features, or leave that at "
-            "'from_dtype', to split it by its levels."
+            "'from_dtype', to take its values as levels."
         ) from None
     return numbers, ColumnSchema(column.name, NUMERIC, None, column.source)
 

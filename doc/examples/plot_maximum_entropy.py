@@ -1,0 +1,68 @@
+"""
+The solvers of maximum entropy
+==============================
+
+Improved iterative scaling (改进的迭代尺度法, 算法6.1), generalised iterative scaling
+and the quasi-Newton method (拟牛顿法, 算法6.2) of 李航《统计学习方法》 fit the same
+model. They arrive at the same distribution, but not equally soon.
+"""
+
+# %%
+# Two classes of iris in two columns overlap, so that the likelihood has a maximum.
+# ``loss_path_`` is the negative log-likelihood at the start and after each round.
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_iris
+
+from sklearn_textbook.linear_model import MaxEntClassifier
+
+X, y = load_iris(return_X_y=True)
+X, y = X[y > 0, :2], y[y > 0]
+models = {
+    solver: MaxEntClassifier(solver=solver, tol=1e-5, max_iter=5_000).fit(X, y)
+    for solver in ("gis", "iis", "lbfgs", "bfgs")
+}
+smallest = min(model.loss_path_.min() for model in models.values())
+
+figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
+for solver, model in models.items():
+    above = model.loss_path_ - smallest
+    is_visible = above > 1e-9
+    rounds = np.arange(len(above)) + 1
+    axes.loglog(rounds[is_visible], above[is_visible], label=f'solver="{solver}"')
+axes.set(xlabel="rounds + 1", ylabel="loss above the smallest")
+axes.legend()
+
+# %%
+# What they agree on is the equality of expectations, and with it the duality: the
+# entropy of the model is minus the mean of its log-likelihood.
+
+for solver, model in models.items():
+    gap = np.abs(model.empirical_expectation_ - model.model_expectation_).max()
+    print(
+        f"{solver:5} {model.n_iter_:4} rounds, entropy {model.entropy_:.5f}, "
+        f"dual {model.dual_value_:.5f}, expectations differ by {gap:.0e}"
+    )
+
+# %%
+# A distribution of which only expectations are known: 例6.1, with P(A) + P(B) = 3/10,
+# and with P(A) + P(C) = 1/2, too. What nothing tells apart stays equal.
+
+outcomes = list("ABCDE")
+constraints = {
+    "nothing known": ([], []),
+    "P(A) + P(B) = 0.3": ([{"A", "B"}], [0.3]),
+    "and P(A) + P(C) = 0.5": ([{"A", "B"}, {"A", "C"}], [0.3, 0.5]),
+}
+figure, axes = plt.subplots(1, 3, figsize=(8, 3), sharey=True, layout="constrained")
+for one, (title, (features, expectations)) in zip(
+    axes, constraints.items(), strict=True
+):
+    model = MaxEntClassifier.from_constraints(outcomes, features, expectations)
+    bars = one.bar(outcomes, model.distribution_)
+    one.bar_label(bars, fmt="%.3f", fontsize=7)
+    one.set_title(f"{title}\nentropy {model.entropy_:.3f}", fontsize=9)
+    one.margins(y=0.12)
+axes[0].set_ylabel("probability")
+plt.show()
