@@ -404,6 +404,20 @@ def test_determined_coefficients_keep_their_errors():
     assert_allclose(doubled.coef_[1:], plain.coef_[1] / 2, rtol=1e-8)
 
 
+def test_rank_with_a_penalty():
+    """It is that of the columns; the effective one is the trace of the hat matrix."""
+    X, y, _ = make_rows("poisson")
+    doubled = np.column_stack([X, X])
+    model = GeneralizedLinearRegressor("poisson", alpha=0.1).fit(doubled, y)
+    assert model.rank_ == 2
+    assert 0 < model.effective_rank_ < 2
+    assert_allclose(model.leverage(doubled).sum(), 1 + model.effective_rank_)
+    assert "determine 2 of 4 coefficients only: the penalty" in model.summary()
+    wide = clone(model).fit(np.eye(9, 20), y[:9] + 1)
+    assert wide.rank_ == 8
+    assert wide.effective_rank_ < 8
+
+
 def test_more_columns_than_rows():
     random = np.random.default_rng(0)
     X, y = random.normal(size=(6, 20)), random.poisson(5, 6) + 1

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 from scipy import stats
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.parameters import check_choice, check_real
@@ -25,6 +26,11 @@ from sklearn_textbook.linear_model.reweighting import (
     measure_leverages,
 )
 from sklearn_textbook.linear_model.summary import format_number, write_summary
+from sklearn_textbook.linear_model.weighted_solution import (
+    OUTSIDE,
+    WeightedSolver,
+    measure_distances,
+)
 from sklearn_textbook.linear_model.working_rows import WorkingRows
 
 #: Name of the intercept in tables, as in those of least squares.
@@ -282,10 +288,10 @@ class GeneralizedResults:
             self.covariance_[1:, 1:],
             self.dispersion_ * self._share,
         )
-        offsets = np.abs(matrix @ self._null_space - self._null_levels)
-        reach = np.abs(matrix) @ np.abs(self._null_space)
-        is_determined = (offsets <= 1e-7 * (1.0 + reach)).all(axis=1)
-        variance = np.where(is_determined, variance, np.nan)
+        if self._row_space is not None:
+            rows = matrix.toarray() if issparse(matrix) else matrix
+            distances = measure_distances(rows - self._row_centre, self._row_space)
+            variance = np.where(distances < OUTSIDE, variance, np.nan)
         quantile = self._choose_distribution().isf(0.5 * (1.0 - level))
         half = quantile * np.sqrt(variance)
         ends = np.column_stack([predictor - half, predictor + half])
@@ -379,8 +385,7 @@ class GeneralizedResults:
         self._centre = np.zeros(n_coefficients - 1)
         self._centre[kept] = solution.centre
         whole = solution if whole is None else whole
-        self._null_space = whole.null_space
-        self._null_levels = whole.centre @ whole.null_space
+        self._row_space, self._row_centre = whole.row_space, whole.centre
         self._is_determined = np.zeros(n_coefficients, dtype=bool)
         self._is_determined[places] = solution.is_determined
         if not problem.fit_intercept:
@@ -388,8 +393,14 @@ class GeneralizedResults:
         n_constants = int(problem.fit_intercept)
         self.rank_ = solution.rank - n_constants
         slopes = inverse[1:, :]
-        shrunk = problem.penalty * float(np.trace(slopes[:, 1:]))
-        self.effective_rank_ = self.rank_ - shrunk
+        self.effective_rank_ = float(self.rank_)
+        if problem.penalty:
+            # The penalty gives every column a rank, of which it takes some back.
+            self.effective_rank_ -= problem.penalty * float(np.trace(slopes[:, 1:]))
+            bare = WeightedSolver(
+                problem.X, problem.fit_intercept, n_threads=problem.n_threads
+            )
+            self.rank_ = bare.describe(weight).rank - n_constants
         self.n_observations_ = self._count_observations(problem.weight)
         self.null_degrees_of_freedom_ = self.n_observations_ - n_constants
         self.residual_degrees_of_freedom_ = (
@@ -479,11 +490,11 @@ class GeneralizedResults:
         notes = []
         lacking = len(self.coef_) - self.rank_
         if lacking:
-            how = (
-                "those that depend on columns before them are 0"
-                if self.dependent_columns == "drop"
-                else "of all that fit as well these have the least norm"
-            )
+            how = "of all that fit as well these have the least norm"
+            if self.alpha:
+                how = "the penalty decides on the others"
+            elif self.dependent_columns == "drop":
+                how = "those that depend on columns before them are 0"
             notes.append(
                 f"The rows determine {self.rank_} of {len(self.coef_)} coefficients "
                 f"only: {how}."
