@@ -404,6 +404,20 @@ def test_determined_coefficients_keep_their_errors():
     assert_allclose(doubled.coef_[1:], plain.coef_[1] / 2, rtol=1e-8)
 
 
+def test_rank_with_a_penalty():
+    """It is that of the columns; the effective one is the trace of the hat matrix."""
+    X, y, _ = make_rows("poisson")
+    doubled = np.column_stack([X, X])
+    model = GeneralizedLinearRegressor("poisson", alpha=0.1).fit(doubled, y)
+    assert model.rank_ == 2
+    assert 0 < model.effective_rank_ < 2
+    assert_allclose(model.leverage(doubled).sum(), 1 + model.effective_rank_)
+    assert "determine 2 of 4 coefficients only: the penalty" in model.summary()
+    wide = clone(model).fit(np.eye(9, 20), y[:9] + 1)
+    assert wide.rank_ == 8
+    assert wide.effective_rank_ < 8
+
+
 def test_more_columns_than_rows():
     random = np.random.default_rng(0)
     X, y = random.normal(size=(6, 20)), random.poisson(5, 6) + 1
@@ -619,6 +633,67 @@ def test_intervals_of_the_mean():
     errors = np.sqrt(np.einsum("ij,jk,ik->i", rows, model.covariance_, rows))
     ends = model.predict_linear(X) + stats.t(57).isf(0.05) * errors
     assert_allclose(np.sort(1 / intervals, axis=1)[:, 1], ends)
+
+
+@pytest.mark.parametrize("family", ["poisson", "binomial", "gamma"])
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_profile_intervals(family, level):
+    """With the coefficient held at an end, the deviance has risen by the quantile."""
+    X, y, weight = make_rows(family, 3, 25)
+    offset = 0.2 * X[:, 1]
+    model = GeneralizedLinearRegressor(family, "auto", tol=1e-12)
+    model.fit(X, y, weight, offset=offset)
+    intervals = model.profile_intervals(X, y, weight, level, offset=offset)
+    free = model.residual_degrees_of_freedom_
+    distribution = stats.t(free) if family == "gamma" else stats.norm()
+    rise = model.dispersion_ * distribution.isf((1 - level) / 2) ** 2
+    for end in intervals[1]:
+        held = clone(model).fit(X[:, 1:], y, weight, offset=offset + end * X[:, 0])
+        assert_allclose(held.deviance_ - model.deviance_, rise, rtol=1e-5)
+    for end in intervals[0]:
+        held = clone(model).set_params(fit_intercept=False)
+        held.fit(X, y, weight, offset=offset + end)
+        assert_allclose(held.deviance_ - model.deviance_, rise, rtol=1e-5)
+    wald = model.make_coefficient_table(level).confidence_intervals
+    assert_allclose(intervals, wald, atol=0.5 * np.ptp(wald, axis=1).max())
+
+
+def test_profile_intervals_of_r():
+    """Those of confint in MASS 7.3-58.2, which interpolates between a few fits."""
+    kinds = ["old", "new", "worn"] * 4
+    looms = pd.DataFrame({"speed": np.repeat(range(1, 7), 2), "kind": kinds})
+    breaks = [3, 2, 6, 4, 2, 8, 9, 5, 14, 11, 9, 21]
+    model = GeneralizedLinearRegressor("poisson").fit(looms, breaks)
+    expected = [
+        [-0.62464829, 0.924556],
+        [0.19288647, 0.469263],
+        [0.01104041, 1.229547],
+        [0.35476729, 1.444626],
+    ]
+    assert_allclose(model.profile_intervals(looms, breaks), expected, atol=2e-4)
+
+
+def test_profile_intervals_at_the_border():
+    """Of separated labels one end is infinite; of undetermined slopes both are NaN."""
+    X = np.arange(8.0)[:, np.newaxis]
+    y = (X[:, 0] > 3).astype(float)
+    model = GeneralizedLinearRegressor("binomial")
+    with pytest.warns(ConvergenceWarning, match="no maximum"):
+        model.fit(X, y)
+    low, high = model.profile_intervals(X, y)[1]
+    assert 0 < low < 5
+    assert high == np.inf
+    X, y, _ = make_rows("poisson")
+    model = GeneralizedLinearRegressor("poisson", fit_intercept=False)
+    model.fit(X[:, [0, 1, 1]], y)
+    intervals = model.profile_intervals(X[:, [0, 1, 1]], y)
+    assert np.isnan(intervals).all(axis=1).tolist() == [False, True, True]
+    single = clone(model).fit(X, y)
+    assert_allclose(intervals[0], single.profile_intervals(X, y)[0], rtol=1e-5)
+    # Of the normal family it is Wald's.
+    line = GeneralizedLinearRegressor().fit(X, y)
+    expected = line.coefficient_table_.confidence_intervals
+    assert_allclose(line.profile_intervals(X, y), expected, rtol=1e-6)
 
 
 def test_rows_of_weight_zero_have_no_residuals():

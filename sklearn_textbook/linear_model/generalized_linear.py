@@ -110,7 +110,8 @@ class GeneralizedLinearRegressor(GeneralizedResults, RegressorMixin, Generalized
     dependent_columns : {"minimum-norm", "drop"}, default="minimum-norm"
         What to do if columns depend on each other, so that many coefficients fit as
         well: take those of least norm, or, as R does, give 0 to a column that depends
-        on those before it. What is predicted of the training rows is the same.
+        on those before it. What is predicted of the training rows is the same. With a
+        penalty there is one solution, and nothing to choose.
     categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
         Which columns have levels, and whether they have an order: see
         :func:`~sklearn_textbook.linear_model.design.read_design`.
@@ -189,7 +190,7 @@ class GeneralizedLinearRegressor(GeneralizedResults, RegressorMixin, Generalized
         What the columns of the table became.
     n_features_in_ : int
         Number of columns of the table.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if the table has names that are all strings.
 
     Warns
@@ -511,7 +512,8 @@ class GeneralizedLinearRegressor(GeneralizedResults, RegressorMixin, Generalized
             base[0] = constant
         has_base = problem.fit_intercept or start is None
         fit = fit_reweighted(problem, base if has_base else None, start)
-        if self.dependent_columns == "drop" and fit.solver.is_delicate:
+        drops = self.dependent_columns == "drop" and not problem.penalty
+        if drops and fit.solver.is_delicate:
             weight, _ = fit.rows.reweight(fit.predictor)
             kept = fit.solver.find_independent(weight)
             whole = fit.solver.describe(weight)

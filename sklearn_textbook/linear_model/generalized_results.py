@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import stats
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.parameters import check_choice, check_real
@@ -13,8 +16,21 @@ from sklearn_textbook.linear_model.deviance_table import (
     compare_deviances,
     measure_deviances,
 )
-from sklearn_textbook.linear_model.reweighting import Problem, measure_leverages
+from sklearn_textbook.linear_model.profile_likelihood import (
+    FIT_TOLERANCE,
+    find_profile_interval,
+)
+from sklearn_textbook.linear_model.reweighting import (
+    Problem,
+    fit_reweighted,
+    measure_leverages,
+)
 from sklearn_textbook.linear_model.summary import format_number, write_summary
+from sklearn_textbook.linear_model.weighted_solution import (
+    OUTSIDE,
+    WeightedSolver,
+    measure_distances,
+)
 from sklearn_textbook.linear_model.working_rows import WorkingRows
 
 #: Name of the intercept in tables, as in those of least squares.
@@ -146,11 +162,7 @@ class GeneralizedResults:
         """
         check_is_fitted(self)
         check_choice("test", test, ("auto", "chi2", "F"))
-        if self.alpha:
-            raise ValueError(
-                "deviance_table compares models without penalty; alpha is "
-                f"{self.alpha!r}."
-            )
+        self._require_no_penalty("deviance_table")
         problem = self._read_problem(X, y, sample_weight, offset, exposure)
         terms = [
             (term.name, self.design_.find_columns(position))
@@ -276,18 +288,90 @@ class GeneralizedResults:
             self.covariance_[1:, 1:],
             self.dispersion_ * self._share,
         )
-        offsets = np.abs(matrix @ self._null_space - self._null_levels)
-        reach = np.abs(matrix) @ np.abs(self._null_space)
-        is_determined = (offsets <= 1e-7 * (1.0 + reach)).all(axis=1)
-        variance = np.where(is_determined, variance, np.nan)
-        free = None if self._knows_dispersion() else self.residual_degrees_of_freedom_
-        distribution = stats.norm() if free is None else stats.t(free)
-        half = distribution.isf(0.5 * (1.0 - level)) * np.sqrt(variance)
+        if self._row_space is not None:
+            rows = matrix.toarray() if issparse(matrix) else matrix
+            distances = measure_distances(rows - self._row_centre, self._row_space)
+            variance = np.where(distances < OUTSIDE, variance, np.nan)
+        quantile = self._choose_distribution().isf(0.5 * (1.0 - level))
+        half = quantile * np.sqrt(variance)
         ends = np.column_stack([predictor - half, predictor + half])
         invert = np.exp if self.transform_y else self.link_.invert
         return np.sort(invert(ends), axis=1)
 
+    def profile_intervals(
+        self, X, y, sample_weight=None, level=0.95, *, offset=None, exposure=None
+    ):
+        r"""Compute confidence intervals by the profile of the likelihood.
+
+        An interval holds the values b of a coefficient for which the smallest deviance
+        :math:`D(b)` of all models with this value lies above the deviance of the fit by
+        no more than :math:`\phi q^2`, with the quantile q of the normal distribution,
+        or of Student's if the dispersion :math:`\phi` is estimated. They are better
+        than Wald's, :math:`\hat b \pm q s`, where rows are few or coefficients large.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows that the model was fitted to.
+        y : array-like of shape (n_samples,)
+            Their targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Their weights.
+        level : float, default=0.95
+            How often such intervals cover the coefficient.
+        offset : array-like of shape (n_samples,), default=None
+            As in ``fit``.
+        exposure : array-like of shape (n_samples,), default=None
+            As in ``fit``.
+
+        Returns
+        -------
+        intervals : ndarray of shape (n_names, 2)
+            Lower and upper ends, in the order of ``coefficient_table_.names``; infinite
+            where the deviance never rises that much, as with separated labels, and NaN
+            for coefficients that the rows do not determine.
+
+        Raises
+        ------
+        ValueError
+            If ``alpha`` is not 0.
+        """
+        check_is_fitted(self)
+        check_real("level", level, 0.0, 1.0)
+        self._require_no_penalty("profile_intervals")
+        problem = self._read_problem(X, y, sample_weight, offset, exposure)
+        start = np.append(self.intercept_, self.coef_)
+        problem = replace(problem, tol=min(problem.tol, FIT_TOLERANCE))
+        fit = fit_reweighted(problem, None, start)
+        limit = self._choose_distribution().isf(0.5 * (1.0 - level))
+        errors = self._find_errors()
+        positions = range(0 if self.fit_intercept else 1, len(errors))
+        return np.array(
+            [
+                find_profile_interval(
+                    *(problem, fit, position, self.covariance_, limit),
+                    self.dispersion_,
+                )
+                if np.isfinite(errors[position])
+                else (np.nan, np.nan)
+                for position in positions
+            ]
+        ).reshape(-1, 2)
+
     # ---------------------------------------------------------------------- parts
+    def _require_no_penalty(self, name):
+        """Raise a ValueError for what holds without penalty only."""
+        if self.alpha:
+            raise ValueError(
+                f"{name} compares models without penalty; alpha is {self.alpha!r}."
+            )
+
+    def _choose_distribution(self):
+        """Distribution of an estimate over its error: normal or Student's."""
+        if self._knows_dispersion():
+            return stats.norm()
+        return stats.t(self.residual_degrees_of_freedom_)
+
     def _set_results(self, problem, fit, kept, whole):
         """Set what follows from the rows of the fit."""
         weight, _ = fit.rows.reweight(fit.predictor)
@@ -301,8 +385,7 @@ class GeneralizedResults:
         self._centre = np.zeros(n_coefficients - 1)
         self._centre[kept] = solution.centre
         whole = solution if whole is None else whole
-        self._null_space = whole.null_space
-        self._null_levels = whole.centre @ whole.null_space
+        self._row_space, self._row_centre = whole.row_space, whole.centre
         self._is_determined = np.zeros(n_coefficients, dtype=bool)
         self._is_determined[places] = solution.is_determined
         if not problem.fit_intercept:
@@ -310,7 +393,14 @@ class GeneralizedResults:
         n_constants = int(problem.fit_intercept)
         self.rank_ = solution.rank - n_constants
         slopes = inverse[1:, :]
-        self.effective_rank_ = self.rank_ - problem.penalty * np.trace(slopes[:, 1:])
+        self.effective_rank_ = float(self.rank_)
+        if problem.penalty:
+            # The penalty gives every column a rank, of which it takes some back.
+            self.effective_rank_ -= problem.penalty * float(np.trace(slopes[:, 1:]))
+            bare = WeightedSolver(
+                problem.X, problem.fit_intercept, n_threads=problem.n_threads
+            )
+            self.rank_ = bare.describe(weight).rank - n_constants
         self.n_observations_ = self._count_observations(problem.weight)
         self.null_degrees_of_freedom_ = self.n_observations_ - n_constants
         self.residual_degrees_of_freedom_ = (
@@ -400,11 +490,11 @@ class GeneralizedResults:
         notes = []
         lacking = len(self.coef_) - self.rank_
         if lacking:
-            how = (
-                "those that depend on columns before them are 0"
-                if self.dependent_columns == "drop"
-                else "of all that fit as well these have the least norm"
-            )
+            how = "of all that fit as well these have the least norm"
+            if self.alpha:
+                how = "the penalty decides on the others"
+            elif self.dependent_columns == "drop":
+                how = "those that depend on columns before them are 0"
             notes.append(
                 f"The rows determine {self.rank_} of {len(self.coef_)} coefficients "
                 f"only: {how}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from scipy.linalg.lapack import dpocon
 from scipy.sparse import issparse
 
@@ -18,6 +18,8 @@ LEAST_CONDITION = 1e-9
 LEAST_SPREAD = 1e-8
 #: Singular values up to this share of the largest count as zero, as in R's glm.
 RANK_TOLERANCE = 1e-11
+#: Share of a row outside of the others' space from which it is outside.
+OUTSIDE = 1e-7
 #: Cells of a block of rows of which a triangle is made.
 BLOCK_CELLS = 2**18
 
@@ -40,8 +42,8 @@ class Solution:
         Weighted means of the columns; zeros without an intercept.
     share : float
         One over the total weight; 0 without an intercept.
-    null_space : ndarray of shape (n_columns, n_undetermined)
-        Orthonormal directions of the slopes that leave all rows as they are.
+    row_space : ndarray of shape (n_columns, rank), or None
+        Orthonormal directions that the centred rows span; None if these are all.
     """
 
     inverse: np.ndarray
@@ -49,7 +51,7 @@ class Solution:
     is_determined: np.ndarray
     centre: np.ndarray
     share: float
-    null_space: np.ndarray
+    row_space: np.ndarray | None
 
 
 class WeightedSolver:
@@ -78,7 +80,7 @@ class WeightedSolver:
         self.penalty = penalty
         self.n_threads = n_threads
         #: Whether products would lose too many digits.
-        self.is_delicate = X.shape[1] > X.shape[0]
+        self.is_delicate = X.shape[1] > X.shape[0] and not penalty
 
     def solve(self, weight, target):
         """Solve for one target.
@@ -124,7 +126,7 @@ class WeightedSolver:
                 return _describe(factor, slopes, None, self.X.shape[1])
         factor = self._factor_rows(weight, np.zeros(len(weight)))
         slopes = factor.root @ factor.root.T
-        return _describe(factor, slopes, factor.null_space, factor.root.shape[1])
+        return _describe(factor, slopes, factor.row_space, factor.root.shape[1])
 
     def find_independent(self, weight):
         """Columns that do not depend on those before them, as R drops the others.
@@ -195,9 +197,7 @@ class WeightedSolver:
         largest = values[0] if len(values) else 0.0
         is_kept = values > RANK_TOLERANCE * largest
         basis = columns[is_kept].T
-        root = basis / values[is_kept] / units[:, np.newaxis]
-        null_space = _find_null_space(basis, units)
-        root = root - null_space @ (null_space.T @ root)
+        root, row_space = _find_root(basis, values[is_kept], units)
         return _RowFactor(
             means,
             mean_target,
@@ -205,7 +205,7 @@ class WeightedSolver:
             self.fit_intercept,
             root,
             rows[:, is_kept].T @ right,
-            null_space,
+            row_space,
         )
 
     def _measure_columns(self, weight):
@@ -280,7 +280,7 @@ class _RowFactor(_Centred):
 
     root: np.ndarray
     with_target: np.ndarray
-    null_space: np.ndarray
+    row_space: np.ndarray | None
 
 
 def _factor_soundly(matrix):
@@ -296,21 +296,44 @@ def _factor_soundly(matrix):
     return factor if condition > LEAST_CONDITION else None
 
 
-def _find_null_space(basis, units):
-    """Orthonormal directions of the slopes that leave all rows as they are."""
+def _find_root(basis, values, units):
+    """Find a root of the inverse of the products, and the space of the rows.
+
+    The products are the squares of the values on the basis, in units of the columns.
+    """
     n_columns, rank = basis.shape
     if rank == n_columns:
-        return np.zeros((n_columns, 0))
-    # Columns without spread have no unit, and are directions by themselves.
-    is_dead = np.isinf(units)
-    complement = np.linalg.svd(basis[~is_dead], full_matrices=True)[0][:, rank:]
-    directions = np.zeros((n_columns, complement.shape[1]))
-    directions[~is_dead] = complement / units[~is_dead, np.newaxis]
-    directions = np.column_stack([directions, np.eye(n_columns)[:, is_dead]])
-    return np.linalg.qr(directions / np.linalg.norm(directions, axis=0))[0]
+        return basis / values / units[:, np.newaxis], None
+    # Columns without spread have no unit, and no row has a part in their direction.
+    spans = basis * np.where(np.isinf(units), 0.0, units)[:, np.newaxis]
+    row_space, triangle = np.linalg.qr(spans)
+    if not rank:
+        return row_space, row_space
+    across = solve_triangular(triangle, np.eye(rank)).T
+    return row_space @ (across / values), row_space
 
 
-def _describe(factor, slopes, null_space, n_independent):
+def measure_distances(rows, row_space):
+    """Share of each row that lies outside of a space.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_rows, n_columns)
+        The rows.
+    row_space : ndarray of shape (n_columns, rank)
+        Orthonormal directions.
+
+    Returns
+    -------
+    shares : ndarray of shape (n_rows,)
+        Length of what is left of a row, over its length; 0 for a row of zeros.
+    """
+    lengths = np.linalg.norm(rows, axis=1)
+    rest = rows - (rows @ row_space) @ row_space.T
+    return np.linalg.norm(rest, axis=1) / np.where(lengths > 0.0, lengths, 1.0)
+
+
+def _describe(factor, slopes, row_space, n_independent):
     """Complete the inverse of the slopes by the intercept's row and column."""
     n_columns = len(slopes)
     inverse = np.zeros((n_columns + 1, n_columns + 1))
@@ -321,11 +344,10 @@ def _describe(factor, slopes, null_space, n_independent):
         across = slopes @ factor.means
         inverse[0, 0] = share + factor.means @ across
         inverse[0, 1:] = inverse[1:, 0] = -across
-    null_space = np.zeros((n_columns, 0)) if null_space is None else null_space
-    if null_space.shape[1]:
-        is_determined[1:] = np.abs(null_space).max(axis=1) < 1e-7
-        moves = np.abs(factor.means @ null_space)
-        reach = np.abs(factor.means) @ np.abs(null_space)
-        is_determined[0] = bool((moves <= 1e-7 * reach).all())
+    if row_space is not None:
+        squares = np.einsum("ij,ij->i", row_space, row_space)
+        is_determined[1:] = 1.0 - squares < OUTSIDE
+        distance = measure_distances(factor.means[np.newaxis], row_space)[0]
+        is_determined[0] = distance < OUTSIDE
     rank = n_independent + int(factor.fit_intercept)
-    return Solution(inverse, rank, is_determined, factor.means, share, null_space)
+    return Solution(inverse, rank, is_determined, factor.means, share, row_space)
