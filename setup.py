@@ -25,6 +25,10 @@ EXTENSIONS = {
     "sklearn_textbook.decomposition._jacobi": {},
     "sklearn_textbook.ensemble._count_draws": {},
     "sklearn_textbook.linear_model._logistic": {"openmp": True},
+    "sklearn_textbook.linear_model.maximum_entropy._expectation": {"openmp": True},
+    "sklearn_textbook.linear_model.maximum_entropy._iterative_scaling": {
+        "openmp": True
+    },
     "sklearn_textbook.linear_model._row_sums": {"openmp": True},
     "sklearn_textbook.tree.encode._bin": {"openmp": True},
     "sklearn_textbook.tree.encode._rank": {"openmp": True},

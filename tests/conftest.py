@@ -2,6 +2,15 @@
 
 import os
 
+# Workers of pytest-xdist share the cores: where each took as many threads as there
+# are cores, they would wait for each other, spinning. Tests of several threads ask
+# for them by n_jobs. The libraries read this when they are loaded.
+if "PYTEST_XDIST_WORKER_COUNT" in os.environ:
+    n_workers = int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+    n_threads = max(1, (os.cpu_count() or 1) // n_workers)
+    for library in ("OMP", "OPENBLAS", "MKL"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", str(n_threads))
+
 import hypothesis
 import matplotlib
 

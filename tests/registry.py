@@ -4,8 +4,12 @@ A new estimator gets an entry in INSTANCES. A check of scikit-learn that cannot 
 some parameters is declared in EXPECTED_FAILURES with the reason; it then has to fail.
 """
 
+from dataclasses import dataclass
+
+import numpy as np
 from sklearn.covariance import OAS
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression as StockLinearRegression
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -26,6 +30,11 @@ from sklearn_textbook.ensemble import (
     RandomForestRegressor,
     RandomSubspaceClassifier,
     RandomSubspaceRegressor,
+)
+from sklearn_textbook.linear_model import (
+    GeneralizedLinearRegressor,
+    LinearRegression,
+    MaxEntClassifier,
 )
 from sklearn_textbook.linear_model import (
     LogisticRegression as TextbookLogisticRegression,
@@ -49,6 +58,36 @@ FAST_LOGISTIC = LogisticRegression(solver="newton-cholesky")
 #: longer.
 FEW = 5
 
+
+#: Labels in scikit-learn's checks, each with the place of its features.
+PLACES = {0: 0, 1: 1, 2: 2, -1: 0, "one": 0, "two": 1, "three": 2, "a": 0, "b": 1}
+
+
+@dataclass(frozen=True)
+class ColumnAtPlace:
+    """A feature of maximum entropy: a column or 1, for the classes of one place."""
+
+    column: int | None
+    place: int
+
+    def __call__(self, x, y):
+        value = 1.0 if self.column is None else float(x[self.column])
+        return value * (PLACES.get(y) == self.place)
+
+
+@dataclass(frozen=True)
+class PowersAtPlace:
+    """Features of all rows: a constant, columns and powers, at the place of y."""
+
+    power: int
+
+    def __call__(self, X, y):
+        X = X.astype(float)
+        block = np.hstack((np.ones((len(X), 1)), X, X**self.power))
+        place = PLACES.get(y, 3)
+        return np.hstack([block if place == i else 0 * block for i in range(3)])
+
+
 INSTANCES = {
     "BaggingClassifier": [
         BaggingClassifier(n_estimators=FEW),
@@ -69,7 +108,7 @@ INSTANCES = {
             KNeighborsRegressor(), 3, bootstrap_features=True, random_state=0
         ),
         BaggingRegressor(
-            make_pipeline(StandardScaler(), LinearRegression()), 3, random_state=0
+            make_pipeline(StandardScaler(), StockLinearRegression()), 3, random_state=0
         ),
     ],
     "C45Classifier": [
@@ -130,6 +169,15 @@ INSTANCES = {
         ExtraTreesRegressor(2, bootstrap=True, missing="surrogate", n_jobs=2),
         ExtraTreesRegressor(2, criterion="absolute_error", tie_breaking="random"),
     ],
+    "GeneralizedLinearRegressor": [
+        GeneralizedLinearRegressor(),
+        GeneralizedLinearRegressor("poisson", alpha=0.1),
+        GeneralizedLinearRegressor("gamma", "log", weights="precision"),
+        GeneralizedLinearRegressor("tweedie", "log", dispersion="deviance"),
+        GeneralizedLinearRegressor("inverse-gaussian", "log", n_jobs=1),
+        GeneralizedLinearRegressor(transform_y="log", retransform="smearing"),
+        GeneralizedLinearRegressor(fit_intercept=False, dependent_columns="drop"),
+    ],
     "ID3Classifier": [
         ID3Classifier(),
         ID3Classifier(min_gain=0.05, missing="error", unseen="error"),
@@ -149,6 +197,13 @@ INSTANCES = {
         LinearDiscriminantAnalysis("eigen"),
         LinearDiscriminantAnalysis("eigen", shrinkage=0.3),
     ],
+    "LinearRegression": [
+        LinearRegression(),
+        LinearRegression(fit_intercept=False, n_jobs=1),
+        LinearRegression(alpha=2.0, weights="precision"),
+        LinearRegression(positive=True, reference_level=None, unseen="ignore"),
+        LinearRegression(alpha=0.5, fit_intercept=False, categorical_features=None),
+    ],
     # Strong penalties where a solver has to come as near as some checks look.
     "LogisticRegression": [
         TextbookLogisticRegression(),
@@ -161,6 +216,17 @@ INSTANCES = {
             "l2", C=0.1, solver="gradient", max_iter=300, tol=1e-4
         ),
         TextbookLogisticRegression(separation="ignore", warm_start=True),
+    ],
+    "MaxEntClassifier": [
+        MaxEntClassifier(),
+        MaxEntClassifier(solver="iis", alpha=0.5, tol=1e-4, n_jobs=1),
+        MaxEntClassifier(solver="gis", tol=1e-3, reference_level="first"),
+        MaxEntClassifier(
+            [ColumnAtPlace(i, j) for i in (0, -1, None) for j in range(2)],
+            solver="iis",
+            tol=1e-3,
+        ),
+        MaxEntClassifier(PowersAtPlace(3), solver="bfgs", unseen="ignore"),
     ],
     "OutputFlippingClassifier": [
         OutputFlippingClassifier(n_estimators=25),

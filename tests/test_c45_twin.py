@@ -75,20 +75,21 @@ def make_rows_frame(case, rows):
     )
 
 
-@pytest.mark.parametrize("laplace", [False, True])
-def test_new_rows_take_the_same_way(laplace):
+def test_new_rows_take_the_same_way():
     """Shares with and without Laplace's cases; the class is the same for both."""
     for seed in range(300):
         case = make_seeded_case(seed)
         nodes = case.grow_twin()
         rows = case.make_new_rows(random.Random(seed))
         frame = make_rows_frame(case, rows)
-        estimator = case.fit_kernel(laplace=laplace)
-        shares, classes = estimator.predict_proba(frame), estimator.predict(frame)
-        for row, got, label in zip(rows, shares, classes, strict=True):
-            expected = predict_shares(nodes, row, laplace=laplace)
-            assert list(got) == pytest.approx(expected, abs=1e-9), (seed, row)
-            assert label == predict_class(predict_shares(nodes, row)), (seed, row)
+        for laplace in (False, True):
+            estimator = case.fit_kernel(laplace=laplace)
+            shares, classes = estimator.predict_proba(frame), estimator.predict(frame)
+            for row, got, label in zip(rows, shares, classes, strict=True):
+                expected = predict_shares(nodes, row, laplace=laplace)
+                place = (laplace, seed, row)
+                assert list(got) == pytest.approx(expected, abs=1e-9), place
+                assert label == predict_class(predict_shares(nodes, row)), place
 
 
 def test_the_tables_cover_every_kind_of_split():

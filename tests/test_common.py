@@ -3,27 +3,61 @@
 import pyarrow as pa
 import pytest
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 from tests.public_api import public_estimators
 from tests.registry import (
     INSTANCES,
-    all_instances,
     expected_failed_checks,
     learns_by_chance,
 )
 
 
+def describe(estimator):
+    """The class and the parameters that are not the defaults, in one line."""
+    return " ".join(repr(estimator).split())
+
+
+DEFAULTS = [instances[0] for _, instances in sorted(INSTANCES.items())]
+OTHERS = [
+    instance for _, instances in sorted(INSTANCES.items()) for instance in instances[1:]
+]
+
+
 @parametrize_with_checks(
-    all_instances(), expected_failed_checks=expected_failed_checks, xfail_strict=True
+    DEFAULTS, expected_failed_checks=expected_failed_checks, xfail_strict=True
 )
 @pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
-# Some checks have separable classes, for which the likelihood has no maximum.
+# Some checks ask for few iterations, or have separable classes, for which the
+# likelihood has no maximum.
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:(Complete|Quasi-complete) separation")
-# Others ask for as many iterations as gradient descent does not get along with.
-@pytest.mark.filterwarnings("ignore:gradient failed to converge")
 def test_scikit_learn_check(estimator, check):
     check(estimator)
+
+
+# One test for all checks of further parameters: there are thousands, most of which take
+# less time than pytest takes for a test.
+@pytest.mark.parametrize("estimator", OTHERS, ids=describe)
+@pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:(Complete|Quasi-complete) separation")
+def test_scikit_learn_checks_of_parameters(estimator):
+    declared = expected_failed_checks(estimator)
+    results = check_estimator(
+        estimator, expected_failed_checks=declared, on_fail=None, on_skip=None
+    )
+    assert len(results) > 40
+    errors = []
+    for result in results:
+        if result["status"] == "failed":
+            result["exception"].add_note(f"in {result['check_name']}")
+            errors.append(result["exception"])
+        elif result["status"] == "passed" and result["expected_to_fail"]:
+            name, reason = result["check_name"], result["expected_to_fail_reason"]
+            errors.append(AssertionError(f"{name} passes, but is declared: {reason}"))
+    if errors:
+        raise ExceptionGroup(f"checks of {describe(estimator)}", errors)
 
 
 def test_registry_lists_every_public_estimator():

@@ -54,10 +54,12 @@ class BaseLinearModel(BaseEstimator):
         )
         check_choice("unseen", self.unseen, ("error", "ignore"))
 
-    def _read_training_table(self, X, sample_weight=None):
+    def _read_training_table(self, X, sample_weight=None, *, keeps_all_levels=False):
         """Read the training rows; those of weight 0 leave no trace.
 
-        Sets ``design_``, ``n_features_in_`` and ``feature_names_in_``.
+        Sets ``design_``, ``n_features_in_`` and ``feature_names_in_``. With
+        ``keeps_all_levels`` all declared levels get an indicator, as rows to come may
+        have them; levels that are not declared are an error then.
 
         Returns
         -------
@@ -85,16 +87,30 @@ class BaseLinearModel(BaseEstimator):
                 is_present,
             )
         validate_data(self, X, skip_check_array=True)
-        if not hasattr(X, "shape") and not hasattr(X, "__len__"):
-            X = np.asarray(X)  # what offers nothing but an array of itself
+        if not hasattr(X, "shape"):
+            X = X if hasattr(X, "__len__") else np.asarray(X)
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         weight, is_present = _select_rows(sample_weight, n_rows)
         matrix, self.design_ = read_design(
-            X, self.categorical_features, self.reference_level, is_present
+            X,
+            self.categorical_features,
+            self.reference_level,
+            is_present,
+            keeps_all_levels=keeps_all_levels,
         )
         self.n_features_in_ = len(self.design_.terms)
         matrix = self._finish_numbers(matrix)
         return matrix, weight, is_present
+
+    def _read_more_rows(self, X, sample_weight=None):
+        """Read further training rows, as the first were read; returns the same."""
+        matrix = self._read_new_table(X)
+        weight, is_present = _select_rows(sample_weight, matrix.shape[0])
+        return (
+            matrix if is_present is None else matrix[is_present],
+            weight,
+            is_present,
+        )
 
     def _read_new_table(self, X):
         """Read rows to predict, as the training rows were read."""

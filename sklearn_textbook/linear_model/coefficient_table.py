@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import stats
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 
 @dataclass(frozen=True)
@@ -57,19 +57,26 @@ class CoefficientTable:
     @cached_property
     def p_values(self):
         """Probability of a statistic at least as large, were the coefficient zero."""
-        return 2.0 * self._distribution.sf(np.abs(self.statistics))
+        size = -np.abs(self.statistics)
+        if self.degrees_of_freedom is None:
+            return 2.0 * ndtr(size)
+        return 2.0 * stdtr(self._freedom, size)
 
     @cached_property
     def confidence_intervals(self):
         """Confidence intervals (置信区间), of shape (n_coefficients, 2)."""
-        half = self._distribution.isf((1.0 - self.level) / 2.0) * self.standard_errors
+        share = (1.0 + self.level) / 2.0
+        if self.degrees_of_freedom is None:
+            quantile = ndtri(share)
+        else:
+            quantile = stdtrit(self._freedom, share)
+        half = quantile * self.standard_errors
         return np.column_stack([self.estimates - half, self.estimates + half])
 
     @property
-    def _distribution(self):
-        if self.degrees_of_freedom is None:
-            return stats.norm()
-        return stats.t(self.degrees_of_freedom)
+    def _freedom(self):
+        """Degrees of freedom of the distribution; NaN if there are none."""
+        return self.degrees_of_freedom if self.degrees_of_freedom > 0 else np.nan
 
     def as_dict(self):
         """Return the table as a dictionary of columns of equal length."""

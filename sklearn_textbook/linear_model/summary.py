@@ -60,7 +60,8 @@ def format_coefficients(table):
         numbers = [format_number(column[row]) for column in columns]
         p_value = table.p_values[row]
         limits = [format_number(low[row]), format_number(high[row])]
-        rows.append([name, *numbers, format_p(p_value), *limits, find_mark(p_value)])
+        mark = find_mark(p_value).ljust(3)
+        rows.append([name, *numbers, format_p(p_value), *limits, mark])
     return align_columns(rows)
 
 

@@ -11,8 +11,10 @@ from scipy import sparse
 from sklearn_textbook.linear_model.design.levels import (
     choose_reference,
     find_declared,
+    find_declared_levels,
     find_used,
     order_levels,
+    take_column,
 )
 from sklearn_textbook.tree.encode import (
     NOMINAL,
@@ -65,6 +67,17 @@ class Design:
         What the columns of the table were.
     terms : tuple of Term
         What each of them became.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.linear_model.design import read_design
+    >>> _, design = read_design([["red", 1.5], ["green", 2.0], ["blue", 0.5]])
+    >>> design.names
+    ('x0=green', 'x0=red', 'x1')
+    >>> design.read([["red", 7.0]])
+    array([[0., 1., 7.]])
+    >>> design.find_columns(0)
+    slice(0, 2, None)
     """
 
     schema: TableSchema
@@ -236,7 +249,7 @@ class Design:
         )
 
 
-def make_term(column, codes, reference_level):
+def make_term(column, codes, reference_level, is_kept=None):
     """Decide what one column becomes.
 
     Parameters
@@ -247,6 +260,8 @@ def make_term(column, codes, reference_level):
         Its numbers or codes in the training rows.
     reference_level : {"first", "last", "most_frequent"} or None
         Which level of a nominal column goes without indicator.
+    is_kept : ndarray of bool, shape (n_levels,), default=None
+        Levels that may come; None: those of the rows.
 
     Returns
     -------
@@ -256,8 +271,8 @@ def make_term(column, codes, reference_level):
     if column.kind != NOMINAL:
         return Term(column.name, column.kind, names=(column.name,))
     present = codes[~np.isnan(codes)]
-    is_used = find_used(present, len(column.levels))
-    if not len(present):
+    is_used = find_used(present, len(column.levels)) if is_kept is None else is_kept
+    if not is_used.any():
         return Term(column.name, NOMINAL)
     reference = choose_reference(present, is_used, reference_level)
     used = [code for code in np.flatnonzero(is_used).tolist() if code != reference]
@@ -266,7 +281,12 @@ def make_term(column, codes, reference_level):
 
 
 def read_design(
-    X, categorical_features="from_dtype", reference_level="first", is_present=None
+    X,
+    categorical_features="from_dtype",
+    reference_level="first",
+    is_present=None,
+    *,
+    keeps_all_levels=False,
 ):
     r"""Read a training table as a matrix of numbers.
 
@@ -282,13 +302,16 @@ def read_design(
     categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
         Which columns have levels. "from_dtype": strings and categorical dtypes, those
         declared as ordered being ordered. A mask, indices or names: these, without
-        order. A dict from names or indices to "nominal" or the list of levels in
-        ascending order: these, in the order given.
+        order. A dict from names or indices to "nominal", a set of levels (these,
+        without order) or the list of levels in ascending order.
     reference_level : {"first", "last", "most_frequent"} or None, default="first"
         Which level of a nominal column gets no indicator, since it is what the others
         are compared with; None: all levels get one.
     is_present : ndarray of bool, shape (n_rows,), default=None
         Rows that count, the others leaving no trace. None: all.
+    keeps_all_levels : bool, default=False
+        Whether every declared level of a nominal column gets an indicator, whether or
+        not a row has it.
 
     Returns
     -------
@@ -325,16 +348,24 @@ def read_design(
         matrix = matrix.tocsr() if sparse.issparse(matrix) else matrix
         matrix = matrix[is_present]
     if orders:
-        matrix = matrix.toarray() if sparse.issparse(matrix) else matrix
-        schema = order_levels(matrix, schema, orders)
+        matrix, schema = order_levels(matrix, schema, orders)
     if schema.is_plain:
         terms = tuple(make_term(column, None, None) for column in schema.columns)
         return matrix, Design(schema, terms)
-    was_sparse = sparse.issparse(matrix)
-    matrix = matrix.toarray() if was_sparse else matrix
-    terms = tuple(
-        make_term(column, matrix[:, position], reference_level)
-        for position, column in enumerate(schema.columns)
-    )
-    design = Design(schema, terms)
-    return design.expand(matrix), design
+    kept = {}
+    if keeps_all_levels:
+        kept = find_declared_levels(X, schema, orders, reference_level)
+    terms = []
+    for position, column in enumerate(schema.columns):
+        codes = take_column(matrix, position) if column.kind == NOMINAL else None
+        terms.append(make_term(column, codes, reference_level, kept.get(position)))
+    design = Design(schema, tuple(terms))
+    if not sparse.issparse(matrix):
+        return design.expand(matrix), design
+    matrix = matrix.tocsr()
+    step = max(1, DENSE_CELLS // max(1, matrix.shape[1]))
+    blocks = [
+        sparse.csr_array(design.expand(matrix[start : start + step].toarray()))
+        for start in range(0, matrix.shape[0], step)
+    ]
+    return sparse.csr_array(sparse.vstack(blocks)), design

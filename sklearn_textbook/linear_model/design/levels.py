@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import narwhals.stable.v2 as nw
 import numpy as np
+from scipy.sparse import issparse
 
-from sklearn_textbook.tree.encode import ORDINAL, ColumnSchema, TableSchema
+from sklearn_textbook.tree.encode import NOMINAL, ORDINAL, ColumnSchema, TableSchema
+from sklearn_textbook.tree.encode.columns import CATEGORY
+from sklearn_textbook.tree.encode.read import replace_columns
 
 #: What stands in the dictionary for a column without order.
 UNORDERED = "nominal"
+#: Levels without order.
+SETS = (set, frozenset)
 
 
 def find_declared(categorical_features):
@@ -16,20 +22,20 @@ def find_declared(categorical_features):
     Parameters
     ----------
     categorical_features : "from_dtype", None, array-like, or dict
-        A dict has names or positions of columns as keys; its values are "nominal" or
-        the levels in their order.
+        A dict has names or positions of columns as keys; its values are "nominal", a
+        set of the levels, or a list of them in ascending order.
 
     Returns
     -------
     categorical_features : "from_dtype", None or array-like
         What the reader of tables understands.
     orders : dict
-        The declared order of levels of each such column.
+        The declared levels of each such column: a list in their order, or a set.
 
     Raises
     ------
     ValueError
-        If a value of the dict is neither "nominal" nor a sequence of distinct levels.
+        If a value of the dict is none of these.
     """
     if not isinstance(categorical_features, dict):
         return categorical_features, {}
@@ -37,21 +43,31 @@ def find_declared(categorical_features):
     for column, order in categorical_features.items():
         if isinstance(order, str) and order == UNORDERED:
             continue
-        levels = None if isinstance(order, str) else _list_levels(order)
+        if isinstance(column, bool):
+            raise ValueError(
+                "The keys of categorical_features must be names or numbers of columns; "
+                f"got {column!r}."
+            )
+        levels = _list_levels(order)
         if not levels or len(set(levels)) < len(levels):
             raise ValueError(
-                f"categorical_features[{column!r}] must be 'nominal', or a list of the "
-                f"distinct levels in ascending order; got {order!r}."
+                f"categorical_features[{column!r}] must be 'nominal', a set of levels, "
+                f"or a list of the distinct levels in ascending order; got {order!r}."
             )
-        orders[column] = levels
+        orders[column] = frozenset(levels) if isinstance(order, SETS) else levels
     return list(categorical_features), orders
 
 
 def _list_levels(order):
-    try:
-        return np.asarray(order, dtype=object).ravel().tolist()
-    except (TypeError, ValueError):
+    """List the levels; None if that is not what was given."""
+    if isinstance(order, SETS):
+        order = list(order)
+    if isinstance(order, str | dict) or not hasattr(order, "__len__"):
         return None
+    levels = [level.item() if hasattr(level, "item") else level for level in order]
+    if not all(isinstance(level, str | bool | int | float) for level in levels):
+        return None
+    return None if any(level != level for level in levels) else levels
 
 
 def order_levels(matrix, schema, orders):
@@ -64,12 +80,14 @@ def order_levels(matrix, schema, orders):
     schema : TableSchema
         What the columns are.
     orders : dict
-        Levels in their order, by name or position of the column.
+        Levels in their order, or as a set, by name or position of the column.
 
     Returns
     -------
+    matrix : ndarray or csr_array of shape (n_rows, n_columns)
+        With the codes of the declared levels.
     schema : TableSchema
-        With the ordered columns declared as such.
+        With the declared levels.
 
     Raises
     ------
@@ -77,26 +95,103 @@ def order_levels(matrix, schema, orders):
         If a row holds a level that the declared order lacks.
     """
     columns = list(schema.columns)
+    changed = {}
     for key, levels in orders.items():
         position = schema.names.index(key) if isinstance(key, str) else int(key)
         column = columns[position]
-        ordered = ColumnSchema(column.name, ORDINAL, tuple(levels), column.source)
-        places = np.array([ordered.codes.get(level, -1) for level in column.levels])
-        if (places < 0).any():
-            lacking = [
-                level
-                for level, place in zip(column.levels, places, strict=True)
-                if place < 0
-            ]
+        is_set = isinstance(levels, frozenset)
+        levels = sorted(levels, key=_rank_level) if is_set else levels
+        kind = NOMINAL if is_set else ORDINAL
+        declared = ColumnSchema(column.name, kind, tuple(levels), column.source)
+        places = np.array([declared.codes.get(level, -1) for level in column.levels])
+        codes = take_column(matrix, position)
+        is_present = ~np.isnan(codes)
+        used = find_used(codes[is_present], len(column.levels))
+        if (places[used] < 0).any():
+            lacking = column.levels[np.flatnonzero(used)[np.argmax(places[used] < 0)]]
             raise ValueError(
-                f"Column {column.name!r} holds {lacking[0]!r}, which is not among the "
+                f"Column {column.name!r} holds {lacking!r}, which is not among the "
                 f"levels that categorical_features declares for it: {levels}."
             )
-        is_present = ~np.isnan(matrix[:, position])
-        codes = matrix[is_present, position].astype(np.intp)
-        matrix[is_present, position] = places[codes]
-        columns[position] = ordered
-    return TableSchema(tuple(columns), schema.has_names)
+        changed[position] = np.full(len(codes), np.nan)
+        changed[position][is_present] = places[codes[is_present].astype(np.intp)]
+        columns[position] = declared
+    if issparse(matrix):
+        matrix = replace_columns(matrix.tocsc(), changed)
+    else:
+        matrix = matrix.copy()
+        for position, codes in changed.items():
+            matrix[:, position] = codes
+    return matrix, TableSchema(tuple(columns), schema.has_names)
+
+
+def _rank_level(level):
+    """Numbers before strings, as the reader of tables sorts levels."""
+    return isinstance(level, str), level
+
+
+def find_declared_levels(X, schema, orders, reference_level):
+    """Find the levels that rows to come may have.
+
+    Parameters
+    ----------
+    X : array-like, data frame or sparse matrix
+        The table.
+    schema : TableSchema
+        What its columns are.
+    orders : dict
+        The levels that `find_declared` found.
+    reference_level : {"first", "last", "most_frequent"} or None
+        Which level of a nominal column goes without indicator.
+
+    Returns
+    -------
+    is_kept : dict of ndarray of bool
+        For the position of each nominal column, its levels: all of them.
+
+    Raises
+    ------
+    ValueError
+        If the levels of a nominal column are only those of these rows, or the
+        reference depends on them.
+    """
+    is_kept = {}
+    for position, column in enumerate(schema.columns):
+        if column.kind != NOMINAL:
+            continue
+        is_declared = column.name in orders or position in orders
+        if not is_declared and not _declares_levels(X, position, column):
+            raise ValueError(
+                f"Column {column.name!r} is nominal, and rows to come may have other "
+                "levels than these. Declare all of them for partial_fit: by a "
+                "categorical dtype of pandas, or by categorical_features="
+                f"{{{column.name!r}: {{level, level, ...}}}}."
+            )
+        if reference_level == "most_frequent":
+            raise ValueError(
+                "reference_level='most_frequent' depends on rows to come; choose "
+                "'first', 'last' or None for partial_fit."
+            )
+        is_kept[position] = np.ones(len(column.levels), dtype=bool)
+    return is_kept
+
+
+def _declares_levels(X, position, column):
+    """Whether a dtype says which levels a column can have."""
+    if column.source != CATEGORY:
+        return False
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame) or not frame.implementation.is_polars():
+        return True
+    # polars shares the categories of all frames: they say nothing of a column.
+    return frame[:, position].dtype != nw.Categorical
+
+
+def take_column(matrix, position):
+    """One column of a matrix, which may be sparse."""
+    if issparse(matrix):
+        return matrix[:, [position]].toarray()[:, 0]
+    return matrix[:, position]
 
 
 def find_used(codes, n_levels):

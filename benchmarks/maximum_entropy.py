@@ -1,0 +1,270 @@
+"""The command ``python -m benchmarks.maximum_entropy``: IIS beside NLTK's.
+
+Both fit the same features f(x, y) by as many rounds of improved iterative scaling, in
+turns. What they found is compared before it is timed: the probabilities of the
+training rows. NLTK is handed its features ready, as lists of numbers and values.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from benchmarks.measure import (
+    installed_version,
+    machine_facts,
+    median,
+    time_alternately,
+)
+from benchmarks.report import format_ratio, format_seconds
+from sklearn_textbook.linear_model import MaxEntClassifier
+
+DIFFERENT_WORK, NOT_AT_HAND = 3, 4
+N_CLASSES = 3
+#: Rows whose probabilities are compared.
+N_COMPARED = 200
+
+
+@dataclass(frozen=True)
+class Task:
+    """A csr_array of columns, each of which is a feature for every class; labels."""
+
+    matrix: sparse.csr_array
+    y: np.ndarray
+
+    def make_blocks(self):
+        """The features of pairs: the row at the place of its class, else zeros."""
+        blocks = [
+            sparse.hstack(
+                [self.matrix if k == y else 0 * self.matrix for k in range(N_CLASSES)]
+            )
+            for y in range(N_CLASSES)
+        ]
+        stacked = sparse.csr_array(sparse.hstack(blocks))
+        stacked.eliminate_zeros()
+        return stacked
+
+
+@dataclass(frozen=True)
+class Work:
+    """A table; ``needed`` is the ratio of times that is needed with one thread."""
+
+    title: str
+    n_rows: int
+    make_task: Callable[[int], Task]
+    #: whether the features are handed over for each pair, else as columns
+    by_pairs: bool
+    needed: float | None = None
+
+
+def _draw_labels(matrix, random):
+    weights = random.normal(size=(matrix.shape[1], N_CLASSES))
+    scores = matrix @ weights
+    scores /= scores.std()
+    return (scores + random.gumbel(size=scores.shape)).argmax(axis=1)
+
+
+def make_nominal(n_rows, n_columns=10, n_levels=5):
+    """Indicators of the levels of nominal columns: f# is their number, always."""
+    random = np.random.default_rng(0)
+    codes = random.integers(n_levels, size=(n_rows, n_columns))
+    places = codes + n_levels * np.arange(n_columns)
+    starts = np.arange(n_rows + 1) * n_columns
+    matrix = sparse.csr_array(
+        (np.ones(places.size), places.ravel(), starts),
+        shape=(n_rows, n_columns * n_levels),
+    )
+    return Task(matrix, _draw_labels(matrix, random))
+
+
+def make_counts(n_rows, n_words=200):
+    """Counts of words in texts of 20 to 60: f# is the length of the text."""
+    random = np.random.default_rng(0)
+    shares = 1.0 / (5.0 + np.arange(n_words))
+    shares /= shares.sum()
+    lengths = random.integers(20, 61, n_rows)
+    matrix = np.array([random.multinomial(n, shares) for n in lengths], dtype=float)
+    matrix = sparse.csr_array(matrix)
+    return Task(matrix, _draw_labels(matrix, random))
+
+
+def make_numbers(n_rows, n_columns=10):
+    """Numbers between 0 and 1: f# is another in every row."""
+    random = np.random.default_rng(0)
+    matrix = random.random((n_rows, n_columns))
+    matrix = sparse.csr_array(matrix / matrix.max(axis=0))  # so that ours needs not
+    return Task(matrix, _draw_labels(matrix, random))
+
+
+WORKS = {
+    "nominal": Work(
+        "ten nominal columns of five levels, 5,000 rows: f# is constant",
+        5_000,
+        make_nominal,
+        by_pairs=False,
+        needed=50,
+    ),
+    "counts": Work(
+        "counts of 200 words, 2,000 texts: 41 values of f#",
+        2_000,
+        make_counts,
+        by_pairs=True,
+        needed=50,
+    ),
+    "numbers": Work(
+        "ten columns of numbers, 1,000 rows: f# differs from row to row",
+        1_000,
+        make_numbers,
+        by_pairs=False,
+        needed=50,
+    ),
+}
+
+
+def make_ours(work, task, n_rounds, n_jobs):
+    """A call that fits ours, and what gives the probabilities of the first rows."""
+    X = task.make_blocks() if work.by_pairs else task.matrix
+    model = MaxEntClassifier(
+        "precomputed" if work.by_pairs else "columns",
+        solver="iis",
+        fit_intercept=False,
+        max_iter=n_rounds,
+        tol=0.0,
+        n_jobs=n_jobs,
+    )
+
+    def fit():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # as was asked for
+            return model.fit(X, task.y)
+
+    return fit, lambda fitted: fitted.predict_proba(X[:N_COMPARED])
+
+
+class ReadyEncoding:
+    """NLTK's interface of features: numbers and values of each row and class."""
+
+    def __init__(self, task):
+        self.n_columns = task.matrix.shape[1]
+        rows = [
+            list(zip(row.indices.tolist(), row.data.tolist(), strict=True))
+            for row in (task.matrix[[i]] for i in range(task.matrix.shape[0]))
+        ]
+        self.lists = [
+            [
+                [(j + k * self.n_columns, value) for j, value in row]
+                for k in range(N_CLASSES)
+            ]
+            for row in rows
+        ]
+
+    def encode(self, row, label):
+        return self.lists[row][label]
+
+    def length(self):
+        return self.n_columns * N_CLASSES
+
+    def labels(self):
+        return list(range(N_CLASSES))
+
+
+def make_theirs(task, n_rounds):
+    """The same of NLTK."""
+    from nltk.classify.maxent import train_maxent_classifier_with_iis
+
+    encoding = ReadyEncoding(task)
+    rows = list(enumerate(task.y.tolist()))
+
+    def fit():
+        # It stops before the round of this number.
+        return train_maxent_classifier_with_iis(
+            rows, 0, encoding, encoding.labels(), max_iter=n_rounds + 1
+        )
+
+    def find_probabilities(model):
+        answers = [model.prob_classify(row) for row, _ in rows[:N_COMPARED]]
+        return np.array([[a.prob(k) for k in range(N_CLASSES)] for a in answers])
+
+    return fit, find_probabilities
+
+
+def find_differences(ours, theirs, tolerance=1e-6):
+    """Reasons why two fits did not do the same work; empty if they did."""
+    difference = float(np.abs(ours - theirs).max())
+    if difference <= tolerance:
+        return []
+    return [f"probabilities differ by up to {difference:.2g}"]
+
+
+def run_work(work, scale, n_rounds, n_repeats, n_jobs):
+    """Differences of what was found, and the times of both."""
+    task = work.make_task(max(300, round(work.n_rows * scale)))
+    fit, ask = make_ours(work, task, n_rounds, n_jobs)
+    fit_theirs, ask_theirs = make_theirs(task, n_rounds)
+    differences = find_differences(ask(fit()), ask_theirs(fit_theirs()))
+    calls = {"ours": fit, "theirs": fit_theirs}
+    return differences, time_alternately(calls, n_repeats)
+
+
+def _parse(arguments):
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.maximum_entropy", description=__doc__
+    )
+    parser.add_argument("works", nargs="*", metavar="WORK", help="default: all")
+    parser.add_argument("--scale", type=float, default=1.0, help="share of the rows")
+    parser.add_argument("--repeat", type=int, default=3, metavar="N")
+    parser.add_argument("--rounds", type=int, default=20, help="of iterative scaling")
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="for ours")
+    parser.add_argument("--json", metavar="FILE", help="write all times here")
+    options = parser.parse_args(arguments)
+    options.works = options.works or list(WORKS)
+    if unknown := [name for name in options.works if name not in WORKS]:
+        parser.error(f"no such work: {unknown}; there are {', '.join(WORKS)}")
+    return options
+
+
+def main(arguments=None):
+    """Run the command; the number that it exits with."""
+    options = _parse(arguments)
+    version = installed_version("nltk")
+    if version is None:
+        print("NLTK is not installed: pip install nltk")
+        return NOT_AT_HAND
+    written, is_same = {}, True
+    for name in options.works:
+        work = WORKS[name]
+        differences, times = run_work(
+            work, options.scale, options.rounds, options.repeat, options.threads
+        )
+        wall = {who: median(timing.seconds) for who, timing in times.items()}
+        used = {who: min(timing.cpu_seconds) for who, timing in times.items()}
+        needed = "" if work.needed is None else f", needed {work.needed:g}"
+        print(
+            f"{name}: {format_seconds(wall['ours'])}, NLTK "
+            f"{format_seconds(wall['theirs'])}, ratio "
+            f"{format_ratio(wall['theirs'] / wall['ours'])}, of the least processor "
+            f"time {format_ratio(used['theirs'] / used['ours'])}{needed}  "
+            f"({work.title}; {options.rounds} rounds)"
+        )
+        for reason in differences:
+            print(f"    DIFFERENT WORK: {reason}")
+        is_same = is_same and not differences
+        timings = {who: asdict(timing) for who, timing in times.items()}
+        written[name] = {"differences": differences, **timings}
+    if options.json:
+        facts = {"machine": machine_facts({"nltk": version}), "works": written}
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(facts, file, indent=1)
+    return 0 if is_same else DIFFERENT_WORK
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+"""Keeping the threads of BLAS out of work that is divided among threads already."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from functools import lru_cache
+from threading import Lock
+
+from threadpoolctl import ThreadpoolController
+
+
+@lru_cache(maxsize=1)
+def _find_libraries():
+    return ThreadpoolController()
+
+
+class _Limit:
+    """The limit that all who want one thread share."""
+
+    def __init__(self):
+        self.lock = Lock()
+        self.n_inside = 0
+        self.limit = None
+
+
+_LIMIT = _Limit()
+
+
+@contextmanager
+def use_one_blas_thread():
+    """Let BLAS and LAPACK work in the thread that calls them.
+
+    The setting belongs to the process. The first one in makes it and the last one out
+    takes it back, so that fits in several threads leave it as it was.
+    """
+    with _LIMIT.lock:
+        if _LIMIT.n_inside == 0:
+            _LIMIT.limit = _find_libraries().limit(limits=1, user_api="blas")
+        _LIMIT.n_inside += 1
+    try:
+        yield
+    finally:
+        with _LIMIT.lock:
+            _LIMIT.n_inside -= 1
+            if _LIMIT.n_inside == 0:
+                _LIMIT.limit.restore_original_limits()
+                _LIMIT.limit = None

@@ -1,0 +1,112 @@
+"""Residuals of rows, and how much each row draws the model towards itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Influence:
+    r"""Residuals, leverage and influence of the training rows.
+
+    Arrays have one entry per row, and for several targets one column for each.
+
+    Parameters
+    ----------
+    fitted : ndarray
+        Predictions :math:`\hat y_i`.
+    residuals : ndarray
+        :math:`e_i = y_i - \hat y_i`.
+    leverage : ndarray of shape (n_rows,)
+        :math:`h_i = \partial \hat y_i / \partial y_i` (杠杆值), the diagonal of the hat
+        matrix.
+    residual_standard_error : float or ndarray of shape (n_targets,)
+        :math:`\hat\sigma`.
+    n_coefficients : float
+        Number p of coefficients that the rows determine, with the intercept.
+    degrees_of_freedom : float
+        Of the residuals.
+    root_weight : ndarray of shape (n_rows,), default=None
+        Roots of the precision weights; None: 1 each.
+
+    See Also
+    --------
+    sklearn_textbook.linear_model.LinearRegression.influence : Computes it.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.linear_model import LinearRegression
+    >>> X, y = [[0.0], [1.0], [2.0], [9.0]], [0.0, 1.2, 1.9, 5.0]
+    >>> influence = LinearRegression().fit(X, y).influence(X, y)
+    >>> influence.leverage.round(2)
+    array([0.43, 0.33, 0.27, 0.97])
+    >>> int(influence.cooks_distance.argmax())
+    3
+    """
+
+    fitted: np.ndarray
+    residuals: np.ndarray
+    leverage: np.ndarray
+    residual_standard_error: np.ndarray
+    n_coefficients: float
+    degrees_of_freedom: float
+    root_weight: np.ndarray | None = None
+
+    def _spread(self, of_row):
+        """Values per row beside those per row and target."""
+        return of_row if self.residuals.ndim == 1 else of_row[:, np.newaxis]
+
+    @cached_property
+    def _room(self):
+        """1 - h; NaN for a row that the model must pass through."""
+        room = 1.0 - self.leverage
+        return self._spread(np.where(room > 1e-10, room, np.nan))
+
+    @cached_property
+    def standardized_residuals(self):
+        r""":math:`r_i = \sqrt{w_i} e_i / (\hat\sigma \sqrt{1 - h_i})` (标准化残差)."""
+        residuals = self.residuals
+        if self.root_weight is not None:
+            residuals = residuals * self._spread(self.root_weight)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return residuals / (self.residual_standard_error * np.sqrt(self._room))
+
+    @cached_property
+    def studentized_residuals(self):
+        r"""The same with :math:`\hat\sigma` of the other rows (学生化残差).
+
+        :math:`t_i = r_i \sqrt{(d - 1) / (d - r_i^2)}` with d degrees of freedom.
+        """
+        standardized, freedom = self.standardized_residuals, self.degrees_of_freedom
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return standardized * np.sqrt((freedom - 1.0) / (freedom - standardized**2))
+
+    @cached_property
+    def cooks_distance(self):
+        r"""Cook's distance (库克距离) :math:`D_i = r_i^2 h_i / (p (1 - h_i))`."""
+        share = self._spread(self.leverage) / self._room
+        return self.standardized_residuals**2 * share / self.n_coefficients
+
+    @cached_property
+    def dffits(self):
+        r"""Change of the own fitted value without the row, in standard errors.
+
+        :math:`t_i \sqrt{h_i / (1 - h_i)}`.
+        """
+        return self.studentized_residuals * np.sqrt(
+            self._spread(self.leverage) / self._room
+        )
+
+    @cached_property
+    def durbin_watson(self):
+        """Durbin and Watson's statistic: near 2 if neighbouring rows tell nothing."""
+        residuals = self.residuals
+        if self.root_weight is not None:
+            residuals = residuals * self._spread(self.root_weight)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return (np.diff(residuals, axis=0) ** 2).sum(axis=0) / (
+                (residuals**2).sum(axis=0)
+            )

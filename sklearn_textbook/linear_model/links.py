@@ -1,0 +1,269 @@
+"""Link functions (联系函数): what of the mean is linear in the columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, ndtr, ndtri
+
+#: The links that a name alone tells; "power" has an exponent, too.
+LINKS = ("identity", "log", "logit", "probit", "inverse", "power", "cloglog")
+#: The links of means between 0 and 1.
+SHARE_LINKS = ("logit", "probit", "cloglog")
+
+#: Means and derivatives are kept this far from 0, where weights would vanish.
+TINY = np.finfo(np.float64).tiny
+#: Shares are kept this far from 0 and 1, and derivatives of theirs from 0, as in R.
+EPSILON = np.finfo(np.float64).eps
+LARGEST_EXPONENT = 700.0
+
+
+@dataclass(frozen=True)
+class Link:
+    r"""A link :math:`g`, with which :math:`g(\mu) = \eta`.
+
+    Attributes
+    ----------
+    name : str
+        As the parameter ``link`` spells it.
+    takes_positive : bool
+        Whether it takes only means above 0.
+    """
+
+    name = ""
+    takes_positive = False
+
+    def apply(self, mean):
+        r"""Compute :math:`\eta = g(\mu)`."""
+        raise NotImplementedError
+
+    def invert(self, predictor):
+        r"""Compute :math:`\mu = g^{-1}(\eta)`."""
+        raise NotImplementedError
+
+    def differentiate(self, predictor, mean):
+        r"""Compute :math:`d\mu / d\eta`, given both :math:`\eta` and :math:`\mu`."""
+        raise NotImplementedError
+
+    def find_valid(self, predictor):
+        """Mask of the predictors that belong to a mean; None: all numbers do."""
+
+    def describe(self):
+        """Write the link as a formula."""
+        raise NotImplementedError
+
+
+class IdentityLink(Link):
+    r"""The mean itself, :math:`g(\mu) = \mu`."""
+
+    name = "identity"
+
+    def apply(self, mean):
+        r"""Compute :math:`\eta = g(\mu)`."""
+        return np.array(mean, dtype=np.float64)
+
+    def invert(self, predictor):
+        r"""Compute :math:`\mu = g^{-1}(\eta)`."""
+        return np.array(predictor, dtype=np.float64)
+
+    def differentiate(self, predictor, mean):
+        r"""Compute :math:`d\mu / d\eta = 1`."""
+        return np.ones_like(predictor)
+
+    def describe(self):
+        """Write the link as a formula."""
+        return "identity"
+
+
+class LogLink(Link):
+    r"""The logarithm, :math:`g(\mu) = \ln \mu`."""
+
+    name = "log"
+    takes_positive = True
+
+    def apply(self, mean):
+        r"""Compute :math:`\eta = g(\mu)`."""
+        return np.log(mean)
+
+    def invert(self, predictor):
+        r"""Compute :math:`\mu = e^\eta`; never 0, infinite beyond the largest float."""
+        with np.errstate(over="ignore"):
+            mean = np.exp(predictor)
+        return np.maximum(mean, TINY, out=mean) if np.ndim(mean) else max(mean, TINY)
+
+    def differentiate(self, predictor, mean):
+        r"""Compute :math:`d\mu / d\eta = \mu`."""
+        return mean
+
+    def describe(self):
+        """Write the link as a formula."""
+        return "log"
+
+
+class LogitLink(Link):
+    r"""The log odds (对数几率), :math:`g(\mu) = \ln(\mu / (1 - \mu))`."""
+
+    name = "logit"
+
+    def apply(self, mean):
+        r"""Compute :math:`\eta = g(\mu)`."""
+        return np.log(mean) - np.log1p(-mean)
+
+    def invert(self, predictor):
+        r"""Compute :math:`\mu = 1 / (1 + e^{-\eta})`, kept off 0 and 1."""
+        return np.clip(expit(predictor), EPSILON, 1.0 - EPSILON)
+
+    def differentiate(self, predictor, mean):
+        r"""Compute :math:`d\mu / d\eta = \mu (1 - \mu)`."""
+        return np.maximum(expit(predictor) * expit(-predictor), EPSILON)
+
+    def describe(self):
+        """Write the link as a formula."""
+        return "logit"
+
+
+class ProbitLink(Link):
+    r"""The quantile of the normal distribution, :math:`g(\mu) = \Phi^{-1}(\mu)`."""
+
+    name = "probit"
+
+    def apply(self, mean):
+        r"""Compute :math:`\eta = g(\mu)`."""
+        return ndtri(mean)
+
+    def invert(self, predictor):
+        r"""Compute :math:`\mu = \Phi(\eta)`, kept off 0 and 1."""
+        return np.clip(ndtr(predictor), EPSILON, 1.0 - EPSILON)
+
+    def differentiate(self, predictor, mean):
+        r"""Compute :math:`d\mu / d\eta`, the normal density at :math:`\eta`."""
+        density = np.exp(-0.5 * np.square(predictor)) / np.sqrt(2.0 * np.pi)
+        return np.maximum(density, EPSILON)
+
+    def describe(self):
+        """Write the link as a formula."""
+        return "probit"
+
+
+class ComplementaryLogLogLink(Link):
+    r"""The complementary log-log, :math:`g(\mu) = \ln(-\ln(1 - \mu))`."""
+
+    name = "cloglog"
+
+    def apply(self, mean):
+        r"""Compute :math:`\eta = g(\mu)`."""
+        return np.log(-np.log1p(-mean))
+
+    def invert(self, predictor):
+        r"""Compute :math:`\mu = 1 - \exp(-e^\eta)`, kept off 0 and 1."""
+        grown = np.exp(np.minimum(predictor, LARGEST_EXPONENT))
+        return np.clip(-np.expm1(-grown), EPSILON, 1.0 - EPSILON)
+
+    def differentiate(self, predictor, mean):
+        r"""Compute :math:`d\mu / d\eta = e^\eta \exp(-e^\eta)`."""
+        grown = np.exp(np.minimum(predictor, LARGEST_EXPONENT))
+        return np.maximum(grown * np.exp(-grown), EPSILON)
+
+    def describe(self):
+        """Write the link as a formula."""
+        return "cloglog"
+
+
+class InverseLink(Link):
+    r"""The reciprocal, :math:`g(\mu) = 1 / \mu`."""
+
+    name = "inverse"
+
+    def apply(self, mean):
+        r"""Compute :math:`\eta = g(\mu)`."""
+        with np.errstate(divide="ignore"):
+            return 1.0 / np.asarray(mean, dtype=np.float64)
+
+    def invert(self, predictor):
+        r"""Compute :math:`\mu = 1 / \eta`."""
+        with np.errstate(divide="ignore", over="ignore"):
+            return 1.0 / np.asarray(predictor, dtype=np.float64)
+
+    def differentiate(self, predictor, mean):
+        r"""Compute :math:`d\mu / d\eta = -1 / \eta^2`."""
+        return -np.square(mean)
+
+    def find_valid(self, predictor):
+        """Mask of the predictors that belong to a mean: all but 0."""
+        return predictor != 0.0
+
+    def describe(self):
+        """Write the link as a formula."""
+        return "1 / mean"
+
+
+@dataclass(frozen=True)
+class PowerLink(Link):
+    r"""A power, :math:`g(\mu) = \mu^\lambda`, of means above 0.
+
+    Parameters
+    ----------
+    exponent : float
+        :math:`\lambda`, other than 0: the limit there is the logarithm.
+    """
+
+    exponent: float = 1.0
+    name = "power"
+    takes_positive = True
+
+    def apply(self, mean):
+        r"""Compute :math:`\eta = g(\mu)`."""
+        return np.power(mean, self.exponent)
+
+    def invert(self, predictor):
+        r"""Compute :math:`\mu = \eta^{1 / \lambda}`; NaN of a negative number."""
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            return np.power(predictor, 1.0 / self.exponent)
+
+    def differentiate(self, predictor, mean):
+        r"""Compute :math:`d\mu / d\eta = \mu / (\lambda \eta)`."""
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            return mean / (self.exponent * predictor)
+
+    def find_valid(self, predictor):
+        """Mask of the predictors that belong to a mean: those above 0."""
+        return predictor > 0.0
+
+    def describe(self):
+        """Write the link as a formula."""
+        return f"mean^{self.exponent:g}"
+
+
+_BY_NAME = {
+    link.name: link
+    for link in (
+        IdentityLink(),
+        LogLink(),
+        LogitLink(),
+        ProbitLink(),
+        InverseLink(),
+        ComplementaryLogLogLink(),
+    )
+}
+
+
+def make_link(name, exponent=None):
+    r"""Make a link.
+
+    Parameters
+    ----------
+    name : {"identity", "log", "logit", "probit", "inverse", "power", "cloglog"}
+        Which one.
+    exponent : float, default=None
+        :math:`\lambda` of the link "power"; 0 is the logarithm and 1 the identity of
+        means above 0.
+
+    Returns
+    -------
+    link : Link
+        The link.
+    """
+    if name != "power":
+        return _BY_NAME[name]
+    return PowerLink(float(exponent)) if exponent else _BY_NAME["log"]

@@ -1,0 +1,288 @@
+# cython: language_level=3
+"""Class probabilities and expected features; :mod:`expectation` has the documents.
+
+Rows are divided into blocks that do not depend on the number of threads, and every
+block has sums of its own, which are added in the order of the blocks.
+"""
+
+from cython.parallel cimport prange
+from libc.math cimport exp, log
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.string cimport memcpy
+
+cdef uint64_t FIRST_MULTIPLIER = 0x9E3779B97F4A7C15
+cdef uint64_t SECOND_MULTIPLIER = 0xC2B2AE3D27D4EB4F
+
+
+cdef struct Rows:
+    # Entries of all rows, one after the other; columns is NULL where none is left out.
+    const double* values
+    const int32_t* columns
+    const int64_t* starts
+    bint is_joint  # a row for every class of a context, or one row for all classes
+    int64_t n_classes
+
+
+cdef Rows hold_rows(
+    const double[::1] values, const int32_t[::1] columns, const int64_t[::1] starts,
+    bint is_joint, int64_t n_classes,
+) noexcept nogil:
+    cdef Rows rows
+    rows.values = &values[0] if values.shape[0] else NULL
+    rows.columns = &columns[0] if columns.shape[0] else NULL
+    rows.starts = &starts[0]
+    rows.is_joint = is_joint
+    rows.n_classes = n_classes
+    return rows
+
+
+def sum_expectations(
+    const double[::1] values,
+    const int32_t[::1] columns,
+    const int64_t[::1] starts,
+    bint is_joint,
+    const double[::1] weights,
+    const double[::1] context_weight,
+    const double[:, ::1] counts,
+    const int32_t[::1] bucket,
+    bint is_given,
+    double[:, ::1] probabilities,
+    double[::1] block_loss,
+    double[:, ::1] block_sums,
+    int n_threads,
+):
+    """Fill in probabilities, and the sums of each block of contexts.
+
+    With ``is_given`` the probabilities are taken as they are. ``block_sums`` without
+    columns: no sums. ``bucket`` without entries: all in the first.
+    """
+    cdef int64_t n_contexts = probabilities.shape[0]
+    cdef int64_t n_blocks = block_loss.shape[0]
+    cdef int64_t n_features = weights.shape[0]
+    cdef const double* weight = &weights[0] if n_features else NULL
+    cdef const double* count = &counts[0, 0] if counts.shape[0] else NULL
+    cdef const int32_t* place = &bucket[0] if bucket.shape[0] else NULL
+    cdef bint has_sums = block_sums.shape[1] > 0
+    cdef int64_t block
+    cdef double* sums
+    cdef Rows rows = hold_rows(
+        values, columns, starts, is_joint, probabilities.shape[1]
+    )
+    for block in prange(
+        n_blocks, nogil=True, num_threads=n_threads, schedule="dynamic", chunksize=1
+    ):
+        sums = &block_sums[block, 0] if has_sums else NULL
+        block_loss[block] = sum_block(
+            &rows, n_contexts * block // n_blocks, n_contexts * (block + 1) // n_blocks,
+            weight, n_features, &context_weight[0], count, place, is_given,
+            &probabilities[0, 0], sums,
+        )
+
+
+cdef double sum_block(
+    const Rows* rows, int64_t start, int64_t stop, const double* weights,
+    int64_t n_features, const double* context_weight, const double* counts,
+    const int32_t* bucket, bint is_given, double* probabilities, double* sums,
+) noexcept nogil:
+    """Loss of a block of contexts; adds what is expected of their features."""
+    cdef int64_t i, k, n_classes = rows.n_classes
+    cdef double* shares
+    cdef double loss = 0.0
+    for i in range(start, stop):
+        shares = probabilities + i * n_classes
+        if not is_given:
+            if rows.is_joint:
+                score_joint(rows, i, weights, shares)
+            else:
+                score_shared(rows, i, weights, shares)
+            loss += take_shares(
+                shares, n_classes, context_weight[i],
+                counts + i * n_classes if counts != NULL else NULL,
+            )
+        if sums == NULL:
+            continue
+        if rows.is_joint:
+            add_joint(rows, i, context_weight[i], shares, bucket, n_features, sums)
+        else:
+            k = bucket[i] if bucket != NULL else 0
+            add_shared(rows, i, context_weight[i], shares, sums + k * n_features)
+    return loss
+
+
+cdef inline void score_shared(
+    const Rows* rows, int64_t i, const double* weights, double* scores
+) noexcept nogil:
+    cdef int64_t entry, k, start = rows.starts[i], n_classes = rows.n_classes
+    cdef const double* of_column
+    cdef double value
+    for k in range(n_classes):
+        scores[k] = 0.0
+    for entry in range(start, rows.starts[i + 1]):
+        value = rows.values[entry]
+        if rows.columns != NULL:
+            of_column = weights + rows.columns[entry] * n_classes
+        else:
+            of_column = weights + (entry - start) * n_classes
+        for k in range(n_classes):
+            scores[k] += value * of_column[k]
+
+
+cdef inline void score_joint(
+    const Rows* rows, int64_t i, const double* weights, double* scores
+) noexcept nogil:
+    cdef int64_t entry, k, row, start, n_classes = rows.n_classes
+    cdef double score
+    for k in range(n_classes):
+        row = i * n_classes + k
+        start = rows.starts[row]
+        score = 0.0
+        for entry in range(start, rows.starts[row + 1]):
+            if rows.columns != NULL:
+                score += rows.values[entry] * weights[rows.columns[entry]]
+            else:
+                score += rows.values[entry] * weights[entry - start]
+        scores[k] = score
+
+
+cdef inline double take_shares(
+    double* scores, int64_t n_classes, double context_weight, const double* counts
+) noexcept nogil:
+    """Turn scores into probabilities; what they lose on the counts of the classes.
+
+    Without counts the loss is the weight times the logarithm of the sum Z.
+    """
+    cdef int64_t k
+    cdef double largest = scores[0], total = 0.0, loss = 0.0, log_total
+    for k in range(1, n_classes):
+        if scores[k] > largest:
+            largest = scores[k]
+    for k in range(n_classes):
+        total += exp(scores[k] - largest)
+    log_total = log(total)
+    if counts == NULL:
+        loss = context_weight * (largest + log_total)
+    else:
+        for k in range(n_classes):
+            if counts[k] > 0.0:
+                loss += counts[k] * (log_total - (scores[k] - largest))
+    for k in range(n_classes):
+        scores[k] = exp(scores[k] - largest) / total
+    return loss
+
+
+cdef inline void add_shared(
+    const Rows* rows, int64_t i, double context_weight, const double* shares,
+    double* sums,
+) noexcept nogil:
+    cdef int64_t entry, k, start = rows.starts[i], n_classes = rows.n_classes
+    cdef double* of_column
+    cdef double value
+    for entry in range(start, rows.starts[i + 1]):
+        value = rows.values[entry] * context_weight
+        if rows.columns != NULL:
+            of_column = sums + rows.columns[entry] * n_classes
+        else:
+            of_column = sums + (entry - start) * n_classes
+        for k in range(n_classes):
+            of_column[k] += value * shares[k]
+
+
+cdef inline void add_joint(
+    const Rows* rows, int64_t i, double context_weight, const double* shares,
+    const int32_t* bucket, int64_t n_features, double* sums,
+) noexcept nogil:
+    cdef int64_t entry, k, row, start, n_classes = rows.n_classes
+    cdef double share
+    cdef double* of_bucket
+    for k in range(n_classes):
+        row = i * n_classes + k
+        start = rows.starts[row]
+        share = context_weight * shares[k]
+        of_bucket = sums
+        if bucket != NULL:
+            of_bucket = sums + bucket[row] * n_features
+        for entry in range(start, rows.starts[row + 1]):
+            if rows.columns != NULL:
+                of_bucket[rows.columns[entry]] += share * rows.values[entry]
+            else:
+                of_bucket[entry - start] += share * rows.values[entry]
+
+
+def hash_contexts(
+    const double[::1] values,
+    const int32_t[::1] columns,
+    const int64_t[::1] starts,
+    int64_t n_rows_per_context,
+    uint64_t[::1] hashes,
+    int n_threads,
+):
+    """Fill in a number for every context; equal contexts have equal numbers."""
+    cdef int64_t i, n_contexts = hashes.shape[0]
+    cdef Rows rows = hold_rows(values, columns, starts, False, 1)
+    for i in prange(n_contexts, nogil=True, num_threads=n_threads, schedule="static"):
+        hashes[i] = hash_context(&rows, i, n_rows_per_context)
+
+
+cdef uint64_t hash_context(
+    const Rows* rows, int64_t i, int64_t n_rows_per_context
+) noexcept nogil:
+    cdef int64_t row, entry, first = i * n_rows_per_context
+    cdef uint64_t bits, state = 0
+    cdef double value
+    for row in range(first, first + n_rows_per_context):
+        bits = <uint64_t>(rows.starts[row + 1] - rows.starts[row])
+        state = mix(state, bits)
+        for entry in range(rows.starts[row], rows.starts[row + 1]):
+            value = rows.values[entry] + 0.0  # -0.0 equals 0.0
+            memcpy(&bits, &value, sizeof(bits))
+            state = mix(state, bits)
+            if rows.columns != NULL:
+                state = mix(state, <uint64_t>rows.columns[entry])
+    return state
+
+
+cdef inline uint64_t mix(uint64_t state, uint64_t bits) noexcept nogil:
+    state = (state ^ bits) * FIRST_MULTIPLIER
+    state ^= state >> 29
+    state *= SECOND_MULTIPLIER
+    return state ^ (state >> 32)
+
+
+def are_equal_contexts(
+    const double[::1] values,
+    const int32_t[::1] columns,
+    const int64_t[::1] starts,
+    int64_t n_rows_per_context,
+    const int64_t[::1] leader,
+):
+    """Whether every context has the entries of the context that leads it."""
+    cdef int64_t i, n_contexts = leader.shape[0]
+    cdef Rows rows = hold_rows(values, columns, starts, False, 1)
+    cdef bint is_equal = True
+    with nogil:
+        for i in range(n_contexts):
+            if leader[i] != i and not equals(&rows, i, leader[i], n_rows_per_context):
+                is_equal = False
+                break
+    return is_equal
+
+
+cdef bint equals(
+    const Rows* rows, int64_t one, int64_t other, int64_t n_rows_per_context
+) noexcept nogil:
+    cdef int64_t row, entry, place, n_entries
+    for row in range(n_rows_per_context):
+        entry = rows.starts[one * n_rows_per_context + row]
+        n_entries = rows.starts[one * n_rows_per_context + row + 1] - entry
+        place = rows.starts[other * n_rows_per_context + row]
+        if rows.starts[other * n_rows_per_context + row + 1] - place != n_entries:
+            return False
+        while n_entries:
+            if rows.values[entry] != rows.values[place]:
+                return False
+            if rows.columns != NULL and rows.columns[entry] != rows.columns[place]:
+                return False
+            entry += 1
+            place += 1
+            n_entries -= 1
+    return True

@@ -1,0 +1,516 @@
+"""The maximum entropy model, 最大熵模型."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import narwhals as nw
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sklearn_textbook._contract.labels import check_target, encode_labels
+from sklearn_textbook._contract.parameters import (
+    check_choice,
+    check_integer,
+    check_real,
+    check_truth,
+    is_checked,
+)
+from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.weights import apply_class_weight, check_weights
+from sklearn_textbook.linear_model.base import BaseLinearModel
+from sklearn_textbook.linear_model.maximum_entropy.class_scores import ClassScores
+from sklearn_textbook.linear_model.maximum_entropy.constraints import (
+    find_impossible,
+    read_constraints,
+    require_feasible,
+)
+from sklearn_textbook.linear_model.maximum_entropy.convergence import (
+    warn_of_boundaries,
+    warn_of_gap,
+    warn_of_impossible,
+)
+from sklearn_textbook.linear_model.maximum_entropy.expectation import compute_scores
+from sklearn_textbook.linear_model.maximum_entropy.fitting import (
+    SOLVERS,
+    Settings,
+    fit_columns,
+    fit_pairs,
+    solve,
+)
+from sklearn_textbook.linear_model.maximum_entropy.sources import (
+    ColumnSource,
+    FunctionSource,
+    MatrixSource,
+    name_function,
+)
+
+FEATURES = ("columns", "precomputed")
+
+
+class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
+    r"""Maximum entropy model (最大熵模型).
+
+    Of all conditional distributions under which the features
+    (特征函数) :math:`f_j(x, y)` have the expectation that they have in the training
+    rows,
+
+    .. math:: E_P(f_j) = \sum_{x, y} \tilde P(x) P(y|x) f_j(x, y)
+        = \sum_{x, y} \tilde P(x, y) f_j(x, y) = E_{\tilde P}(f_j),
+
+    it is the one of largest conditional entropy
+
+    .. math:: H(P) = -\sum_{x, y} \tilde P(x) P(y|x) \log P(y|x).
+
+    It has the form
+
+    .. math:: P_w(y|x) = \frac{1}{Z_w(x)} \exp \sum_j w_j f_j(x, y), \qquad
+        Z_w(x) = \sum_y \exp \sum_j w_j f_j(x, y),
+
+    and the multipliers w that maximise the dual function (对偶函数) maximise the
+    likelihood, too. With features made of columns it is multinomial logistic
+    regression.
+
+    Parameters
+    ----------
+    features : "columns", "precomputed", sequence or callable, default="columns"
+        "columns": for each class k and column z the feature
+        :math:`f(x, y) = z(x)\,[y = k]`, where a nominal column counts as an indicator
+        column for each of its levels. "precomputed": a row of X holds the values
+        f(x, y) of all features for the first class, then for the second, and so on. A
+        sequence of functions f(x, y): x is a row of X, an array or, of a data frame, a
+        tuple; y is a class label. One function F(X, y): X is the whole table; it
+        returns a matrix with the features of all rows for class y in its columns.
+    solver : {"lbfgs", "bfgs", "iis", "gis"}, default="lbfgs"
+        All find the same distribution. "iis": improved iterative scaling
+        (改进的迭代尺度法, 算法6.1). "gis": generalised iterative scaling, which takes
+        the largest sum of features for all pairs. "bfgs": the quasi-Newton method of
+        算法6.2, which keeps a matrix of n_weights squared numbers. "lbfgs": the same
+        from the last ten steps alone, for any number of weights.
+    alpha : float, default=0.0
+        Penalty :math:`\tfrac{\alpha}{2} \sum_j w_j^2` that is added to the negative
+        log-likelihood: a normal distribution of the weights, of variance
+        :math:`1/\alpha`. The class constants are not penalised. It is 1/C of
+        scikit-learn's ``LogisticRegression``. 0: maximum likelihood.
+    fit_intercept : bool, default=True
+        Whether each class has a constant, the feature :math:`[y = k]`. Only for
+        "columns".
+    max_iter : int, default=1000
+        Most rounds of the solver.
+    tol : float, default=1e-6
+        The solver has arrived if expected and empirical features differ by at most
+        this, in the units that the solver works in: "iis" and "gis" spread each column
+        over [0, 1] and take other features as they are, the others divide by standard
+        deviations; sparse columns are divided by their largest absolute value. With a
+        penalty, the slope of the loss per unit of weight is what counts.
+    categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
+        Which columns have levels: "from_dtype" takes strings and categorical dtypes. A
+        mask, indices or names; a dict also gives the levels of ordered columns, which
+        are spread over [0, 1]. Only for "columns".
+    reference_level : {"first", "last", "most_frequent"} or None, default=None
+        Which level of a nominal column has no indicator. None: all have one, as the
+        features of the book. The probabilities are the same unless there is a penalty
+        or no constant.
+    unseen : {"error", "ignore"}, default="error"
+        What to do with a level that no training row had: an error, or all features of
+        the column are 0.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, as in scikit-learn, by which those of the rows are
+        multiplied.
+    n_jobs : int, default=None
+        Threads. None: as many as there are. The result does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    weights_ : ndarray of shape (n_weights,)
+        :math:`w`, in units of the columns of X. Those of one column, for all classes,
+        sum to 0, since any number added to all of them cancels.
+    weight_names_ : ndarray of str, shape (n_weights,)
+        Names of the features; of columns ``"column & class"``.
+    coef_ : ndarray of shape (n_classes, n_columns)
+        The same weights class by class, of "columns"; ``coef_names_`` are the columns.
+    intercept_ : ndarray of shape (n_classes,)
+        Weights of the constants, of "columns".
+    empirical_expectation_ : ndarray of shape (n_weights,)
+        :math:`E_{\tilde P}(f_j)`, per unit of weight.
+    model_expectation_ : ndarray of shape (n_weights,)
+        :math:`E_P(f_j)`: at the optimum the same but for the penalty.
+    entropy_ : float
+        :math:`H(P)` in nats.
+    dual_value_ : float
+        The dual function :math:`\Psi(w)`: the mean of the log-likelihood. At the
+        optimum without penalty it is :math:`-H(P)`.
+    loss_path_ : ndarray of shape (n_iter_ + 1,)
+        Negative log-likelihood and penalty, summed over the rows, at the start and
+        after each round. By "iis" and "gis" it never rises.
+    n_iter_ : int
+        Number of rounds.
+    n_contexts_ : int
+        Number of distinct rows of X.
+    distribution_ : ndarray of shape (n_classes,)
+        Of a model made by `from_constraints`: the distribution.
+    design_ : Design
+        What the columns became, of "columns".
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if they are all strings.
+
+    See Also
+    --------
+    LogisticRegression : The same model of columns, with standard errors.
+    sklearn.linear_model.LogisticRegression : Penalised by default, columns only.
+
+    Notes
+    -----
+    A ``sample_weight`` of w counts as w copies of a row. Equal rows are put together
+    before the first round.
+
+    The equation for the step of one weight in improved iterative scaling,
+
+    .. math:: \sum_{x, y} \tilde P(x) P_w(y|x) f_j(x, y) e^{\delta_j f^\#(x, y)}
+        = E_{\tilde P}(f_j), \qquad f^\#(x, y) = \sum_j f_j(x, y),
+
+    is solved by Newton's method on the logarithms of both sides, which is the closed
+    form in one step where :math:`f^\#` is constant. With a penalty
+    :math:`-\alpha (w_j + \delta_j)` is added to the right-hand side. It needs features
+    that are not negative; others are shifted, for each x by a number that is the same
+    for all classes, which changes neither weights nor probabilities.
+
+    The weight of a feature whose expectation is the least or greatest possible one,
+    such as a level that never occurs along with a class, has no finite best value;
+    nor have weights if the features separate the classes. A ``ConvergenceWarning``
+    says so, and the fit ends where expectations agree within ``tol``: improved
+    iterative scaling then divides by ten in each round what is expected of a feature
+    that never occurs.
+
+    Without constants, columns are not shifted before they are divided.
+
+    Differences from scikit-learn's ``LogisticRegression``: features of pairs (x, y);
+    nominal columns as they come; no penalty unless asked for; ``coef_`` has a row for
+    each class also if there are two.
+
+    References
+    ----------
+    .. [1] 李航《统计学习方法》(2nd edition), chapter 6: formulas 6.9-6.14 (the model),
+       6.15-6.27 (the dual), 算法6.1 (improved iterative scaling), 算法6.2 (BFGS).
+    .. [2] A. L. Berger, S. A. Della Pietra, V. J. Della Pietra (1996), A maximum
+       entropy approach to natural language processing. Computational Linguistics 22.
+    .. [3] J. N. Darroch, D. Ratcliff (1972), Generalized iterative scaling for
+       log-linear models. Annals of Mathematical Statistics 43.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.datasets import load_play_tennis
+    >>> from sklearn_textbook.linear_model import MaxEntClassifier
+    >>> X, y = load_play_tennis(return_X_y=True)
+    >>> model = MaxEntClassifier(solver="iis", alpha=0.1).fit(X, y)
+    >>> model.classes_.tolist()
+    ['no', 'yes']
+
+    例6.1: five outcomes, of which A and B together have probability 3/10:
+
+    >>> model = MaxEntClassifier.from_constraints("ABCDE", [{"A", "B"}], [0.3])
+    >>> model.distribution_.round(4)
+    array([0.15  , 0.15  , 0.2333, 0.2333, 0.2333])
+    """
+
+    def __init__(
+        self,
+        features="columns",
+        *,
+        solver="lbfgs",
+        alpha=0.0,
+        fit_intercept=True,
+        max_iter=1000,
+        tol=1e-6,
+        categorical_features="from_dtype",
+        reference_level=None,
+        unseen="error",
+        class_weight=None,
+        n_jobs=None,
+    ):
+        self.features = features
+        self.solver = solver
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.categorical_features = categorical_features
+        self.reference_level = reference_level
+        self.unseen = unseen
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = isinstance(self.features, str)
+        return tags
+
+    def fit(self, X, y, sample_weight=None):
+        """Find the weights.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The table.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows. None: 1 each.
+
+        Returns
+        -------
+        self : MaxEntClassifier
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter, a label, a weight or a value is not allowed, or a feature
+            is not a finite number.
+        """
+        self._check_parameters()
+        y = self._read_labels(X, y)
+        table, weight, is_present = self._read_training(X, sample_weight)
+        if is_present is not None:
+            y = y[is_present]
+        (self.classes_,), codes = encode_labels(y)
+        weight = apply_class_weight(self.class_weight, y[:, 0], weight)
+        weight = np.ones(len(y)) if weight is None else weight
+        self._forget("coef_", "intercept_", "distribution_")
+        if self._has_columns:
+            model = fit_columns(
+                table, codes[:, 0], weight, len(self.classes_), self._settings
+            )
+            self.coef_, self.intercept_ = model.coef, model.intercept
+        else:
+            source = self._make_source()
+            model = fit_pairs(source, table, codes[:, 0], weight, self._settings)
+        self._set_model(model)
+        return self
+
+    @classmethod
+    def from_constraints(
+        cls,
+        outcomes,
+        features,
+        expectations,
+        *,
+        solver="bfgs",
+        max_iter=1000,
+        tol=1e-10,
+    ):
+        r"""Find the distribution of largest entropy with given expectations.
+
+        There is one situation x, and nothing is known of its outcome y but that
+        features :math:`f_j(y)` have expectations :math:`e_j`.
+
+        Parameters
+        ----------
+        outcomes : array-like of shape (n_outcomes,)
+            Distinct labels of the outcomes.
+        features : sequence of length n_features
+            Of each feature a function of an outcome, a collection of the outcomes for
+            which it is 1 (else 0), or its values for all outcomes.
+        expectations : array-like of shape (n_features,)
+            What is expected of each feature: of a collection, its probability.
+        solver, max_iter, tol : {"lbfgs", "bfgs", "iis", "gis"}, int, float
+            As of the class.
+
+        Returns
+        -------
+        model : MaxEntClassifier
+            With the outcomes, in their order, as ``classes_`` and their probabilities
+            as ``distribution_``; ``features`` is "precomputed", and
+            ``empirical_expectation_`` is what was given.
+
+        Raises
+        ------
+        ValueError
+            If there is no distribution with these expectations.
+
+        Notes
+        -----
+        If the constraints leave an outcome no probability at all, weights would have
+        to be infinite: a ``ConvergenceWarning`` says so.
+
+        Source: 李航《统计学习方法》, 例6.1 and 例6.2.
+
+        Examples
+        --------
+        >>> from sklearn_textbook.linear_model import MaxEntClassifier
+        >>> pairs = [{"A", "B"}, {"A", "C"}]
+        >>> model = MaxEntClassifier.from_constraints("ABCDE", pairs, [0.3, 0.5])
+        >>> dict(zip("ABCDE", model.distribution_.round(4).tolist()))
+        {'A': 0.1859, 'B': 0.1141, 'C': 0.3141, 'D': 0.1929, 'E': 0.1929}
+        """
+        model = cls("precomputed", solver=solver, max_iter=max_iter, tol=tol)
+        model._check_parameters()
+        labels, matrix, expectations = read_constraints(
+            outcomes, features, expectations
+        )
+        require_feasible(matrix, expectations)
+        model.classes_ = labels
+        model.n_features_in_ = matrix.size
+        model._source = MatrixSource(len(labels))
+        solution, problem, weights = solve(
+            model._source.make(matrix.T.reshape(1, -1)),
+            np.ones(1),
+            None,
+            model._settings,
+            empirical=expectations,
+        )
+        model._solver_weights = model.weights_ = weights
+        model._set_solution(solution, problem)
+        model.n_contexts_ = 1
+        model.empirical_expectation_ = expectations
+        model.distribution_ = problem.probabilities[0].copy()
+        model.model_expectation_ = matrix @ model.distribution_
+        is_impossible = find_impossible(matrix, expectations)
+        warn_of_impossible(labels, is_impossible, model.distribution_, stacklevel=2)
+        warn_of_gap(solution, solver, max_iter, tol, stacklevel=2)
+        return model
+
+    @property
+    def weight_names_(self):
+        """Names of the features, in the order of the weights."""
+        return np.array(
+            [self._name(j) for j in range(len(self.weights_))], dtype=object
+        )
+
+    # ---------------------------------------------------------------------- parts
+    @property
+    def _has_columns(self):
+        return isinstance(self.features, str) and self.features == "columns"
+
+    def _name(self, j):
+        """Name of a feature."""
+        if not isinstance(self._source, ColumnSource):
+            return name_function(self.features, j)
+        column, k = divmod(j, len(self.classes_))
+        names = self.design_.names
+        name = names[column] if column < len(names) else "constant"
+        return f"{name} & {self.classes_[k]}"
+
+    def _check_parameters(self):
+        self._check_table_parameters()
+        check_choice("solver", self.solver, SOLVERS)
+        check_real("alpha", self.alpha, 0.0)
+        check_truth("fit_intercept", self.fit_intercept)
+        check_integer("max_iter", self.max_iter, 1)
+        check_real("tol", self.tol, 0.0)
+        count_threads(self.n_jobs)
+        features = self.features
+        if isinstance(features, str):
+            check_choice("features", features, FEATURES)
+            return
+        is_list = isinstance(features, Sequence) and len(features) > 0
+        is_allowed = callable(features) or (is_list and all(map(callable, features)))
+        if is_checked() and not is_allowed:
+            raise ValueError(
+                "The 'features' parameter must be 'columns', 'precomputed', a function "
+                f"F(X, y), or a sequence of functions f(x, y); got {features!r}."
+            )
+
+    def _read_labels(self, X, y):
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is "
+                "None."
+            )
+        labels = check_target(y, is_numeric=False)
+        if labels.shape[1] > 1:
+            raise ValueError(
+                f"y should be a 1d array, got an array of shape {labels.shape} instead."
+            )
+        if getattr(y, "ndim", 1) == 2:
+            column_or_1d(labels, warn=True)
+        check_consistent_length(X, labels)
+        return labels
+
+    def _read_training(self, X, sample_weight):
+        """Table, weights and which rows these are, without rows of weight 0."""
+        if self._has_columns:
+            if not hasattr(X, "shape") and not hasattr(X, "__len__"):
+                X = np.asarray(X)  # what only knows how to become an array
+            return self._read_training_table(X, sample_weight)
+        self._forget("design_")
+        table = self._read_pairs(X, reset=True)
+        weight = check_weights(sample_weight, table.shape[0])
+        if weight is None or weight.all():
+            return table, weight, None
+        is_present = weight > 0
+        return table[np.flatnonzero(is_present)], weight[is_present], is_present
+
+    def _read_pairs(self, X, *, reset):
+        """Read a table whose features are not made of columns."""
+        if isinstance(self.features, str):
+            return validate_data(
+                self, X, reset=reset, accept_sparse="csr", dtype=np.float64
+            )
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        if isinstance(frame, nw.DataFrame):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return frame
+        if isinstance(X, (list, tuple)):
+            X = np.array(X, dtype=object)  # numbers and strings stay what they are
+        return validate_data(self, X, reset=reset, dtype=None)
+
+    @property
+    def _settings(self):
+        return Settings(
+            self.solver,
+            self.max_iter,
+            self.tol,
+            self.n_jobs,
+            self.alpha,
+            self.fit_intercept,
+        )
+
+    def _make_source(self):
+        if isinstance(self.features, str):
+            return MatrixSource(len(self.classes_))
+        features = self.features
+        return FunctionSource(
+            features if callable(features) else tuple(features), self.classes_
+        )
+
+    def _set_model(self, model):
+        """Set the attributes of a fit, and warn of what it did not reach."""
+        self._source, self._solver_weights = model.source, model.solver_weights
+        self.weights_ = model.weights
+        self.empirical_expectation_ = model.empirical
+        self.model_expectation_ = model.expected
+        self.n_contexts_ = len(model.problem.context_weight)
+        self._set_solution(model.solution, model.problem)
+        ends = (model.falls, model.rises, model.is_separated)
+        if not warn_of_boundaries(self._name, *ends, model.solution, stacklevel=3):
+            limits = (self.max_iter, self.tol)
+            warn_of_gap(model.solution, self.solver, *limits, stacklevel=3)
+
+    def _set_solution(self, solution, problem):
+        """Set what the solver tells of its way and its end."""
+        self.loss_path_ = solution.loss_path
+        self.n_iter_ = solution.n_iter
+        self.entropy_ = problem.find_entropy()
+        penalty = 0.5 * float((problem.penalty * solution.weights) @ solution.weights)
+        self.dual_value_ = (penalty - float(self.loss_path_[-1])) / problem.total
+
+    def _forget(self, *names):
+        """Drop attributes of an earlier fit."""
+        for name in names:
+            vars(self).pop(name, None)
+
+    def _compute_scores(self, X):
+        """Scores of all classes."""
+        check_is_fitted(self)
+        if isinstance(self._source, ColumnSource):
+            table = self._read_new_table(X)
+        else:
+            table = self._read_pairs(X, reset=False)
+        return compute_scores(self._source.make(table), self._solver_weights)

@@ -1,0 +1,145 @@
+"""Constraints on one distribution: expectations of features of its outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+from scipy.optimize import linprog
+
+#: Deviations of expectations, and probabilities, that are taken for 0.
+PRECISION = 1e-9
+
+
+def read_constraints(outcomes, features, expectations):
+    """Read outcomes, features of them, and what is expected of each feature.
+
+    Parameters
+    ----------
+    outcomes : array-like of shape (n_outcomes,)
+        Distinct labels.
+    features : array-like of shape (n_features, n_outcomes), or sequence
+        Values of the features; or, for each feature, a function of an outcome or the
+        collection of the outcomes for which it is 1.
+    expectations : array-like of shape (n_features,)
+        Their expectations.
+
+    Returns
+    -------
+    outcomes : ndarray of shape (n_outcomes,)
+        Labels.
+    matrix : ndarray of shape (n_features, n_outcomes)
+        Values.
+    expectations : ndarray of shape (n_features,)
+        Expectations.
+
+    Raises
+    ------
+    ValueError
+        If they do not fit together.
+    """
+    labels = list(outcomes)
+    if not labels or len(set(labels)) < len(labels):
+        raise ValueError(
+            f"outcomes must be one or more distinct labels; got {labels!r}."
+        )
+    rows = [_read_feature(feature, j, labels) for j, feature in enumerate(features)]
+    matrix = np.array(rows, dtype=np.float64).reshape(len(rows), len(labels))
+    expectations = np.asarray(expectations, dtype=np.float64)
+    if expectations.shape != (len(rows),):
+        raise ValueError(
+            f"expectations must have one number for each of the {len(rows)} features; "
+            f"got shape {expectations.shape}."
+        )
+    if not (np.isfinite(matrix).all() and np.isfinite(expectations).all()):
+        raise ValueError("features and expectations must be finite numbers.")
+    return np.array(labels), matrix, expectations
+
+
+def _read_feature(feature, j, labels):
+    """Values of a feature for all outcomes."""
+    if callable(feature):
+        return [float(feature(label)) for label in labels]
+    is_numeric = isinstance(feature, np.ndarray) or (
+        isinstance(feature, list) and len(feature) == len(labels)
+        and all(isinstance(value, (int, float)) for value in feature)
+    )  # fmt: skip
+    if is_numeric:
+        if len(feature) != len(labels):
+            raise ValueError(
+                f"features[{j}] must have one value for each of the {len(labels)} "
+                f"outcomes; got {len(feature)}."
+            )
+        return feature
+    if not isinstance(feature, Collection) or isinstance(feature, str):
+        raise ValueError(
+            f"features[{j}] must be a function of an outcome, a collection of outcomes "
+            f"or {len(labels)} numbers; got {feature!r}."
+        )
+    unknown = [label for label in feature if label not in labels]
+    if unknown:
+        raise ValueError(
+            f"features[{j}] contains {unknown[0]!r}, which is none of the outcomes "
+            f"{labels!r}."
+        )
+    return [float(label in feature) for label in labels]
+
+
+def require_feasible(matrix, expectations):
+    """Raise ValueError if no distribution has these expectations.
+
+    The sum of the absolute deviations is made as small as can be, by linear
+    programming.
+    """
+    n_features, n_outcomes = matrix.shape
+    if not n_features:
+        return
+    smallest, largest = matrix.min(axis=1), matrix.max(axis=1)
+    slack = PRECISION * np.maximum(1.0, np.abs(matrix).max(axis=1))
+    is_out = (expectations < smallest - slack) | (expectations > largest + slack)
+    if is_out.any():
+        j = int(np.argmax(is_out))
+        raise ValueError(
+            f"No distribution has these expectations: expectations[{j}] is "
+            f"{expectations[j]:g}, but feature {j} lies between {smallest[j]:g} and "
+            f"{largest[j]:g}."
+        )
+    eye = np.eye(n_features)
+    found = linprog(
+        np.concatenate((np.zeros(n_outcomes), np.ones(2 * n_features))),
+        A_eq=np.block(
+            [
+                [matrix, eye, -eye],
+                [np.ones((1, n_outcomes)), np.zeros((1, 2 * n_features))],
+            ]
+        ),
+        b_eq=np.append(expectations, 1.0),
+    )
+    if not found.fun <= slack.sum():
+        shares = np.clip(found.x[:n_outcomes], 0.0, None)
+        nearest = (matrix @ shares).round(6).tolist()
+        raise ValueError(
+            "No distribution has these expectations: the constraints contradict each "
+            f"other. They are {expectations.tolist()}, and the nearest that can be had "
+            f"at the same time are {nearest}."
+        )
+
+
+def find_impossible(matrix, expectations):
+    """Find the outcomes that have probability 0 under all that is allowed.
+
+    Returns
+    -------
+    is_impossible : ndarray of bool, shape (n_outcomes,)
+        Their probability is only reached by infinite weights.
+    """
+    n_outcomes = matrix.shape[1]
+    equations = np.vstack((matrix, np.ones(n_outcomes)))
+    values = np.append(expectations, 1.0)
+    is_impossible = np.zeros(n_outcomes, dtype=bool)
+    for outcome in range(n_outcomes):
+        goal = np.zeros(n_outcomes)
+        goal[outcome] = -1.0
+        found = linprog(goal, A_eq=equations, b_eq=values)
+        is_impossible[outcome] = found.success and -found.fun <= PRECISION
+    return is_impossible

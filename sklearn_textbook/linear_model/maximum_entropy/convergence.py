@@ -1,0 +1,116 @@
+"""Saying that a solver has not arrived, or that there is nowhere to arrive."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+MOST_NAMES = 5  # that a warning lists
+
+
+def warn_of_gap(solution, solver, max_iter, tol, stacklevel):
+    """Warn if the expectations differ by more than was asked for."""
+    if solution.has_converged:
+        return
+    if solution.n_iter >= max_iter:
+        reason, advice = (
+            f"after max_iter={max_iter} rounds",
+            "raise max_iter or tol, or ",
+        )
+    else:
+        reason = f"after {solution.n_iter} rounds, where rounding hides the slope"
+        advice = "raise tol, or "
+    message = (
+        f"solver={solver!r} has not converged {reason}: expected and empirical "
+        f"features differ by up to {solution.gap:.3g} (tol={tol:g}), the loss is "
+        f"{solution.loss_path[-1]:.6g}. You may {advice}take another solver."
+    )
+    warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel + 1)
+
+
+def warn_of_boundaries(names, falls, rises, is_separated, solution, stacklevel):
+    """Warn if the likelihood has no maximum, since weights would have to be infinite.
+
+    Parameters
+    ----------
+    names : callable
+        Names of features by their numbers.
+    falls, rises : ndarray of bool, shape (n_features,)
+        Weights that go to minus infinity, and to infinity.
+    is_separated : bool
+        Whether the model finds the classes of all rows.
+    solution : Solution
+        What was reached.
+    stacklevel : int
+        As for a warning given by the caller.
+
+    Returns
+    -------
+    has_warned : bool
+        Whether there was something to say.
+    """
+    reasons = []
+    for which, end, extreme in (
+        (falls, "minus infinity", "least"),
+        (rises, "infinity", "greatest"),
+    ):
+        numbers = np.flatnonzero(which)
+        if not len(numbers):
+            continue
+        listed = ", ".join(names(j) for j in numbers[:MOST_NAMES])
+        if len(numbers) > MOST_NAMES:
+            listed += f" and {len(numbers) - MOST_NAMES} more"
+        reasons.append(
+            f"weights go to {end} of features with the {extreme} expectation that "
+            f"they can have: {listed}"
+        )
+    if is_separated:
+        reasons.append("the features separate the classes")
+    if not reasons:
+        return False
+    message = (
+        f"The likelihood has no maximum: {'; '.join(reasons)}. Weights stay finite "
+        f"because fitting stops: after {solution.n_iter} rounds, at a loss of "
+        f"{solution.loss_path[-1]:.6g}, where expected and empirical features differ "
+        f"by up to {solution.gap:.3g}. A penalty, alpha > 0, makes a maximum."
+    )
+    warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel + 1)
+    return True
+
+
+def warn_of_impossible(labels, is_impossible, distribution, stacklevel):
+    """Warn of outcomes to which constraints leave no probability."""
+    if not is_impossible.any():
+        return
+    lost = ", ".join(repr(label) for label in labels[is_impossible].tolist())
+    message = (
+        f"The constraints leave no probability to {lost}: weights would have to be "
+        "infinite. They stay finite because fitting stops; the largest of these "
+        f"probabilities is {distribution[is_impossible].max():.3g}."
+    )
+    warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel + 1)
+
+
+def separates(scores, counts):
+    """Whether each context has one class, and its score is above those of the others.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_contexts, n_classes)
+        Scores of the model.
+    counts : ndarray of shape (n_contexts, n_classes)
+        Weights of the rows.
+
+    Returns
+    -------
+    is_separated : bool
+        Then the weights times any number above 1 are better.
+    """
+    is_there = counts > 0
+    if scores.shape[1] < 2 or (is_there.sum(axis=1) > 1).any():
+        return False
+    own = scores[is_there.any(axis=1)][is_there[is_there.any(axis=1)]]
+    others = np.where(is_there, -np.inf, scores)[is_there.any(axis=1)]
+    return bool((own > others.max(axis=1)).all())

@@ -1,0 +1,163 @@
+"""What the model expects of its features, and what it loses on the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook.linear_model.maximum_entropy._expectation import sum_expectations
+from sklearn_textbook.linear_model.maximum_entropy.joint_features import JointFeatures
+
+#: Sums are kept for so many blocks of contexts, fewer if there are many features.
+MOST_BLOCKS = 64
+CONTEXTS_PER_BLOCK = 512
+#: Numbers that all these sums may take.
+MOST_SUMS = 2**23
+
+NO_BUCKET = np.empty(0, dtype=np.int32)
+
+
+def count_blocks(n_contexts, n_sums):
+    """Count blocks of contexts: the size of the problem alone decides."""
+    most = max(1, min(MOST_BLOCKS, MOST_SUMS // max(1, n_sums)))
+    return max(1, min(most, n_contexts // CONTEXTS_PER_BLOCK))
+
+
+@dataclass(eq=False)
+class EntropyProblem:
+    r"""Maximise the likelihood, or what is the same, the entropy under constraints.
+
+    The loss is, with weights :math:`n(x, y)` of the rows and penalties
+    :math:`\alpha_j`,
+
+    .. math:: L(w) = -\sum_{x, y} n(x, y) \log P_w(y|x)
+        + \tfrac12 \sum_j \alpha_j w_j^2.
+
+    Parameters
+    ----------
+    features : JointFeatures
+        The features.
+    context_weight : ndarray of shape (n_contexts,)
+        Sums of the weights :math:`n(x)` of each context.
+    counts : ndarray of shape (n_contexts, n_classes) or None
+        Weights :math:`n(x, y)`; None if only expectations are known.
+    empirical : ndarray of shape (n_features,), default=None
+        Sums of the features over the rows. None: to be found from ``counts``.
+    penalty : ndarray of shape (n_features,), default=None
+        :math:`\alpha`; None: zeros.
+    n_jobs : int, default=None
+        Threads, as in the estimator.
+    """
+
+    features: JointFeatures
+    context_weight: np.ndarray
+    counts: np.ndarray | None
+    empirical: np.ndarray | None = None
+    penalty: np.ndarray | None = None
+    n_jobs: int | None = None
+    probabilities: np.ndarray = field(init=False)
+
+    def __post_init__(self):
+        features = self.features
+        if self.penalty is None:
+            self.penalty = np.zeros(features.n_features)
+        self.n_threads = count_threads(
+            self.n_jobs, len(features.values) * (1 if features.is_joint else 2)
+        )
+        self.total = float(self.context_weight.sum())
+        if self.empirical is None:
+            self.empirical = self._run(np.zeros(features.n_features), self.counts)[1][0]
+        self.probabilities = np.empty((features.n_contexts, features.n_classes))
+
+    def evaluate(self, weights, bucket=None, n_buckets=1):
+        """Compute loss and expected sums at some weights.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_features,)
+            The weights.
+        bucket : ndarray of int32, default=None
+            A number for every context, or pair if joint, by which sums are divided.
+        n_buckets : int, default=1
+            How many there are.
+
+        Returns
+        -------
+        loss : float
+            L(w).
+        expected : ndarray of shape (n_buckets, n_features)
+            Sums of the features that the model expects.
+
+        Notes
+        -----
+        ``probabilities`` then holds those of all contexts.
+        """
+        loss, expected = self._run(weights, None, bucket, n_buckets)
+        if self.counts is None:
+            loss -= float(weights @ self.empirical)
+        loss += 0.5 * float((self.penalty * weights) @ weights)
+        return loss, expected
+
+    def find_gradient(self, weights, expected):
+        """Find the slope of the loss, from expected sums."""
+        return expected - self.empirical + self.penalty * weights
+
+    def find_gap(self, weights, expected):
+        """Find the largest slope, per unit of weight: 0 at the optimum."""
+        gradient = self.find_gradient(weights, expected)
+        return float(np.abs(gradient).max(initial=0.0)) / self.total
+
+    def find_entropy(self):
+        """Compute the conditional entropy of ``probabilities``, in nats."""
+        shares = self.probabilities
+        logarithms = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
+        of_contexts = -(shares * logarithms).sum(axis=1)
+        return float(of_contexts @ self.context_weight) / self.total
+
+    def _run(self, weights, given, bucket=None, n_buckets=1):
+        features = self.features
+        n_sums = n_buckets * features.n_features
+        n_blocks = count_blocks(features.n_contexts, n_sums)
+        block_loss, block_sums = np.zeros(n_blocks), np.zeros((n_blocks, n_sums))
+        is_given = given is not None
+        context_weight = self.context_weight
+        sum_expectations(
+            features.values,
+            features.columns,
+            features.starts,
+            features.is_joint,
+            weights,
+            np.ones(len(context_weight)) if is_given else context_weight,
+            np.empty((0, 0)) if self.counts is None else self.counts,
+            NO_BUCKET if bucket is None else bucket,
+            is_given,
+            given if is_given else self.probabilities,
+            block_loss,
+            block_sums,
+            self.n_threads,
+        )
+        sums = block_sums.sum(axis=0).reshape(n_buckets, -1)
+        return float(block_loss.sum()), sums
+
+
+def compute_scores(features, weights):
+    """Scores of the classes, logarithms of P(y|x) up to a number for each row.
+
+    Parameters
+    ----------
+    features : JointFeatures
+        The rows.
+    weights : ndarray of shape (n_features,)
+        The weights.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_contexts, n_classes)
+        Sums of weights times features.
+    """
+    matrix = features.to_matrix()
+    if features.is_joint:
+        return np.asarray(matrix @ weights).reshape(-1, features.n_classes)
+    return np.asarray(matrix @ weights.reshape(-1, features.n_classes))

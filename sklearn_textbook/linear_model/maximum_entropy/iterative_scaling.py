@@ -1,0 +1,131 @@
+r"""Improved (改进的迭代尺度法) and generalised iterative scaling.
+
+李航《统计学习方法》, 算法6.1. With :math:`f^\#(x, y) = \sum_j f_j(x, y)`, each round
+adds to every weight the step :math:`\delta_j` that solves
+
+.. math:: \sum_{x, y} \tilde P(x) P_w(y|x) f_j(x, y) e^{\delta_j f^\#(x, y)}
+    = \tilde E(f_j).
+
+Generalised iterative scaling takes the largest :math:`f^\#` for all, and thereby has
+:math:`\delta_j = \log(\tilde E(f_j) / E_w(f_j)) / \max f^\#`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from sklearn_textbook.linear_model.maximum_entropy._iterative_scaling import (
+    find_bucket_steps,
+    find_entry_steps,
+)
+from sklearn_textbook.linear_model.maximum_entropy.solution import Solution
+
+#: Distinct sizes f# for which sums are kept apart; more are taken entry by entry.
+MOST_BUCKETS = 64
+#: Sums of all sizes and features.
+MOST_BUCKET_SUMS = 2**20
+
+
+class ScalingSteps:
+    """The steps of all weights from the probabilities of a round.
+
+    Parameters
+    ----------
+    problem : EntropyProblem
+        Its features must not be negative.
+    is_generalized : bool
+        Whether the largest size is taken for all.
+    floor : float, default=0.0
+        An expectation as small as this stays, where it should be 0.
+    """
+
+    def __init__(self, problem, is_generalized, floor=0.0):
+        self.problem, self.floor = problem, floor
+        self.bucket, self.columns = None, None
+        sizes = problem.features.sum_rows()
+        largest = sizes.max(initial=0.0)
+        if is_generalized or (sizes == largest).all():
+            self.sizes = np.array([largest])
+            return
+        self.sizes, bucket = np.unique(sizes, return_inverse=True)
+        n_sums = len(self.sizes) * problem.features.n_features
+        if len(self.sizes) <= MOST_BUCKETS and n_sums <= MOST_BUCKET_SUMS:
+            self.bucket = bucket.astype(np.int32)
+        else:
+            self.sizes = sizes
+            self.columns = _list_by_column(problem.features)
+
+    @property
+    def n_buckets(self):
+        """Number of sums of each feature that a round needs."""
+        return 1 if self.columns is not None else len(self.sizes)
+
+    def find(self, weights, expected):
+        """Find steps at some weights, of which `evaluate` gave the expected sums."""
+        problem = self.problem
+        steps = np.empty(len(weights))
+        of_features = (
+            problem.empirical,
+            problem.penalty,
+            weights,
+            steps,
+            self.floor,
+            problem.n_threads,
+        )
+        if self.columns is None:
+            find_bucket_steps(expected, self.sizes, *of_features)
+            return steps
+        features = problem.features
+        shares = problem.context_weight[:, np.newaxis] * problem.probabilities
+        n_blocks = 1 if features.is_joint else features.n_classes
+        find_entry_steps(
+            *self.columns,
+            self.sizes,
+            shares.ravel(),
+            n_blocks,
+            *of_features,
+        )
+        return steps
+
+
+def _list_by_column(features):
+    """Entries column by column: values, rows and starts."""
+    matrix = sparse.csc_array(features.to_matrix())
+    values, places = matrix.data, matrix.indices.astype(np.int32, copy=False)
+    if not len(values):
+        values, places = np.zeros(1), np.zeros(1, dtype=np.int32)
+    return values, places, matrix.indptr.astype(np.int64, copy=False)
+
+
+def scale_iteratively(problem, weights, max_iter, tol, *, is_generalized=False):
+    """Fit weights by iterative scaling.
+
+    Parameters
+    ----------
+    problem : EntropyProblem
+        Its features must not be negative.
+    weights : ndarray of shape (n_features,)
+        Where to start.
+    max_iter : int
+        Most rounds.
+    tol : float
+        Expectations that differ by at most this, per unit of weight, are equal.
+    is_generalized : bool, default=False
+        GIS in place of IIS.
+
+    Returns
+    -------
+    solution : Solution
+        Weights and losses; the loss never rises.
+    """
+    steps = ScalingSteps(problem, is_generalized, 0.1 * tol * problem.total)
+    weights, path = weights.copy(), []
+    while True:
+        loss, sums = problem.evaluate(weights, steps.bucket, steps.n_buckets)
+        expected = sums.sum(axis=0) if len(sums) > 1 else sums[0]
+        path.append(loss)
+        gap = problem.find_gap(weights, expected)
+        if gap <= tol or len(path) > max_iter:
+            return Solution(weights, expected, np.array(path), gap, gap <= tol)
+        weights += steps.find(weights, sums)

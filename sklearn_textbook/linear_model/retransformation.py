@@ -1,0 +1,63 @@
+"""Back from the logarithm of a target to the target itself."""
+
+from __future__ import annotations
+
+import numpy as np
+
+#: What is predicted of y where ln y was regressed.
+RETRANSFORMATIONS = ("median", "mean", "smearing")
+
+
+def transform_target(y):
+    """Take the logarithm of a target.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_rows,)
+        The target.
+
+    Returns
+    -------
+    logarithm : ndarray of shape (n_rows,)
+        Natural logarithm.
+
+    Raises
+    ------
+    ValueError
+        If a number is not above 0.
+    """
+    if (y <= 0.0).any():
+        row = int(np.argmax(y <= 0.0))
+        raise ValueError(
+            f"transform_y='log' needs targets above 0, got {y[row]} in row {row}. The "
+            "link 'log' takes the logarithm of the mean instead, and lets y be 0."
+        )
+    return np.log(y)
+
+
+def find_factor(retransform, residuals, weight, variance):
+    r"""Find what :math:`e^\eta` is multiplied by.
+
+    Parameters
+    ----------
+    retransform : {"median", "mean", "smearing"}
+        1 for the median of y; :math:`e^{\sigma^2/2}` for its mean, if ln y is normal;
+        the mean of :math:`e^r` over the residuals r for its mean, whatever their
+        distribution (Duan's smearing).
+    residuals : ndarray of shape (n_rows,)
+        r, of ln y.
+    weight : ndarray of shape (n_rows,)
+        Weights of the rows.
+    variance : float
+        :math:`\sigma^2`; if unknown, with no degrees of freedom left, 0 is taken.
+
+    Returns
+    -------
+    factor : float
+        The factor.
+    """
+    if retransform == "median":
+        return 1.0
+    if retransform == "smearing":
+        return float(weight @ np.exp(residuals) / weight.sum())
+    return float(np.exp(0.5 * variance)) if np.isfinite(variance) else 1.0

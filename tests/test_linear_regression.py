@@ -1,0 +1,635 @@
+"""LinearRegression: its twin in fractions, its measures, rows that come in blocks."""
+
+import pickle
+import threading
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LinearRegression as StockLinearRegression
+from sklearn.linear_model import Ridge
+from threadpoolctl import threadpool_info
+
+from sklearn_textbook.linear_model import LinearRegression, row_triangle
+from sklearn_textbook.linear_model import linear_regression as module
+from tests.reference import linear_regression as twin
+
+
+def make_table(seed=0, n_rows=60, n_columns=4, n_targets=None):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n_rows, n_columns)) * 10.0 ** random.integers(
+        -2, 3, n_columns
+    )
+    y = random.normal(size=n_rows if n_targets is None else (n_rows, n_targets))
+    return X, y + (X / X.std(axis=0)).sum(axis=1).reshape(-1, *([1] * (y.ndim - 1)))
+
+
+def assert_same_model(one, other, rtol=1e-9):
+    for name in ("coef_", "intercept_", "standard_errors_", "log_likelihood_", "aic_"):
+        np.testing.assert_allclose(
+            getattr(one, name), getattr(other, name), rtol=rtol, err_msg=name
+        )
+    assert one.rank_ == other.rank_
+
+
+# ------------------------------------------------------------------- twin in fractions
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("offset", [0, 2**27])
+def test_twin(seed, offset):
+    random = np.random.default_rng(seed)
+    n_rows, n_columns = int(random.integers(2, 12)), int(random.integers(1, 6))
+    X = random.integers(-3, 4, (n_rows, n_columns)) + offset
+    if seed % 3 == 0:
+        X[:, -1] = 2 * X[:, 0]  # depends, or is the only column
+    y = random.integers(-9, 10, n_rows)
+    weight = random.integers(1, 4, n_rows).tolist() if seed % 2 else None
+    alpha = int(random.integers(0, 2)) if seed % 4 == 1 else 0
+    fit_intercept = bool(seed % 5) or offset > 0
+    coef, intercept, rank, squares, inverse = twin.fit(
+        X.tolist(), y.tolist(), weight, alpha, fit_intercept
+    )
+    model = LinearRegression(fit_intercept=fit_intercept, alpha=alpha)
+    model.fit(X, y, weight)
+    size = 1 + max(map(abs, coef))
+    np.testing.assert_allclose(
+        model.coef_, [float(value) for value in coef], atol=1e-12 * float(size)
+    )
+    np.testing.assert_allclose(
+        model.intercept_, float(intercept), atol=1e-12 * float(size) * (1 + offset)
+    )
+    np.testing.assert_allclose(
+        model.residual_sum_of_squares_, float(squares), atol=1e-11 * float(y @ y + 1)
+    )
+    if not alpha:
+        assert model.rank_ == rank
+    freedom = model.residual_degrees_of_freedom_
+    if inverse is not None and not alpha and freedom > 0:
+        variance = float(squares) / freedom
+        errors = [float(row[j]) * variance for j, row in enumerate(inverse)]
+        np.testing.assert_allclose(model.standard_errors_**2, errors, rtol=1e-9)
+
+
+def test_simple_regression_is_the_formula_of_the_book():
+    """Formulas (3.7) and (3.8), and the same as of two columns of which one is zero."""
+    X, y = make_table(n_columns=1)
+    x, m = X[:, 0], len(y)
+    w = (y * (x - x.mean())).sum() / ((x**2).sum() - x.sum() ** 2 / m)
+    model = LinearRegression().fit(X, y)
+    np.testing.assert_allclose(model.coef_, [w], rtol=1e-10)
+    np.testing.assert_allclose(model.intercept_, (y - w * x).mean(), rtol=1e-10)
+    beside = LinearRegression().fit(np.column_stack([X, np.zeros(m)]), y)
+    np.testing.assert_allclose(beside.coef_, [model.coef_[0], 0.0], rtol=1e-10)
+    np.testing.assert_allclose(
+        beside.standard_errors_, [model.standard_errors_[0], np.nan], rtol=1e-10
+    )
+    assert beside.residual_sum_of_squares_ == pytest.approx(
+        model.residual_sum_of_squares_, rel=1e-12
+    )
+
+
+# ---------------------------------------------------------- the same numbers elsewhere
+@pytest.mark.parametrize(
+    ("n_rows", "n_columns", "n_targets"),
+    [
+        (5000, 20, None),
+        (9000, 3, 2),
+        (600, 5, 40),
+        (40, 40, None),
+        (30, 80, 2),
+        (2, 1, None),
+        (1, 1, None),
+        (1, 3, None),
+    ],
+)
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_shapes_as_scikit_learn(n_rows, n_columns, n_targets, fit_intercept):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(n_rows, n_columns))
+    y = random.normal(size=n_rows if n_targets is None else (n_rows, n_targets))
+    weight = random.uniform(0.5, 2.0, n_rows)
+    ours = LinearRegression(fit_intercept=fit_intercept).fit(X, y, weight)
+    theirs = StockLinearRegression(fit_intercept=fit_intercept, tol=1e-12)
+    theirs.fit(X, y, weight)
+    assert ours.rank_ == theirs.rank_
+    for name in ("coef_", "intercept_", "singular_"):
+        np.testing.assert_allclose(
+            getattr(ours, name), getattr(theirs, name), atol=1e-9, err_msg=name
+        )
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(50, 4), (6, 9)])
+def test_ridge_as_scikit_learn(shape):
+    X, y = make_table(1, *shape, n_targets=2)
+    ours = LinearRegression(alpha=3.0).fit(X, y)
+    theirs = Ridge(alpha=3.0, solver="svd").fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-8)
+
+
+def test_many_columns_go_to_lapack_at_once(monkeypatch):
+    X, y = make_table(9, 500, 6)
+    blocks = LinearRegression().fit(X, y)
+    monkeypatch.setattr(row_triangle, "MOST_BLOCK_COLUMNS", 3)
+    assert_same_model(LinearRegression().fit(X, y), blocks)
+
+
+def test_ridge_measures_follow_from_the_hat_matrix():
+    X, y = make_table(2)
+    X /= X.std(axis=0)
+    alpha, n_rows = 7.0, len(y)
+    centered = X - X.mean(axis=0)
+    inverse = np.linalg.inv(centered.T @ centered + alpha * np.eye(X.shape[1]))
+    hat = centered @ inverse @ centered.T + 1 / n_rows
+    model = LinearRegression(alpha=alpha).fit(X, y)
+    influence = model.influence(X, y)
+    np.testing.assert_allclose(influence.fitted, hat @ y, rtol=1e-10)
+    np.testing.assert_allclose(influence.leverage, np.diag(hat), rtol=1e-10)
+    assert model.effective_rank_ + 1 == pytest.approx(np.trace(hat), rel=1e-10)
+    freedom = n_rows - np.trace(2 * hat - hat @ hat.T)
+    assert model.residual_degrees_of_freedom_ == pytest.approx(freedom, rel=1e-10)
+    residuals = y - hat @ y
+    variance = residuals @ residuals / freedom
+    spread = inverse @ centered.T @ centered @ inverse * variance
+    np.testing.assert_allclose(
+        model.standard_errors_, np.sqrt(np.diag(spread)), rtol=1e-9
+    )
+    _, errors = model.predict(X, return_std=True)
+    np.testing.assert_allclose(
+        errors, np.sqrt(np.diag(hat @ hat.T) * variance), rtol=1e-9
+    )
+
+
+def test_standard_errors_are_those_of_many_samples():
+    """Nothing but chance between them and the scatter of estimates."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(30, 3)) @ np.array([[1, 0.9, 0], [0, 1, 0], [0, 0, 2.0]])
+    targets = X @ [1.0, -1.0, 0.5] + random.normal(size=(4000, 30))
+    model = LinearRegression().fit(X, targets.T)
+    scatter = model.coef_.std(axis=0)
+    np.testing.assert_allclose(
+        np.sqrt((model.standard_errors_**2).mean(axis=0)), scatter, rtol=0.05
+    )
+    low, high = np.moveaxis(
+        np.array([t.confidence_intervals for t in model.coefficient_table_]), 2, 0
+    )
+    is_inside = (low[:, 1:] <= [1.0, -1.0, 0.5]) & (high[:, 1:] >= [1.0, -1.0, 0.5])
+    np.testing.assert_allclose(is_inside.mean(), 0.95, atol=0.01)
+
+
+# ------------------------------------------------------------------------ metamorphic
+def test_frequencies_are_repeated_rows():
+    X, y = make_table()
+    counts = np.arange(len(y)) % 4
+    weighted = LinearRegression().fit(X, y, counts)
+    repeated = LinearRegression().fit(np.repeat(X, counts, axis=0), y.repeat(counts))
+    assert_same_model(weighted, repeated)
+    assert weighted.bic_ == pytest.approx(repeated.bic_)
+    np.testing.assert_allclose(
+        weighted.influence(X, y).leverage, repeated.influence(X, y).leverage
+    )
+
+
+def test_precisions_have_no_unit():
+    X, y = make_table()
+    weight = np.random.default_rng(1).uniform(0.1, 2.0, len(y))
+    one = LinearRegression(weights="precision").fit(X, y, weight)
+    other = LinearRegression(weights="precision").fit(X, y, 1000.0 * weight)
+    assert_same_model(one, other)
+    frequency = LinearRegression().fit(X, y, 1000.0 * weight)
+    assert (frequency.standard_errors_ < 0.1 * one.standard_errors_).all()
+
+
+def test_rows_of_weight_zero_leave_no_trace():
+    X, y = make_table()
+    weight = np.ones(len(y))
+    weight[::3] = 0.0
+    X[0] = 1e300
+    for kind in ("frequency", "precision"):
+        model = LinearRegression(weights=kind).fit(X, y, weight)
+        assert_same_model(
+            model, LinearRegression().fit(X[weight > 0], y[weight > 0]), rtol=1e-13
+        )
+
+
+def test_units_move_coefficients_and_nothing_else():
+    X, y = make_table()
+    units = 10.0 ** np.array([-9, 0, 4, 9])
+    one, other = LinearRegression().fit(X, y), LinearRegression().fit(X * units, y)
+    np.testing.assert_allclose(other.coef_ * units, one.coef_, rtol=1e-11)
+    np.testing.assert_allclose(
+        other.coefficient_table_.statistics, one.coefficient_table_.statistics
+    )
+    assert other.rank_ == 4
+    tiny = LinearRegression().fit(X * 1e-200, y)
+    for name in ("coef_", "standard_errors_"):
+        np.testing.assert_allclose(
+            getattr(tiny, name) * 1e-200, getattr(one, name), rtol=1e-11
+        )
+
+
+def test_offsets_cost_no_digits_but_those_of_the_values():
+    random = np.random.default_rng(3)
+    X = np.round(random.normal(size=(500, 3)), 6)
+    y = random.normal(size=500) + X @ [1.0, 2.0, 3.0]
+    offsets = np.array([1e8, -1e8, 1e7])
+    far = X + offsets
+    near = far - offsets  # what is left of X
+    one = LinearRegression().fit(near, y)
+    other = LinearRegression().fit(far, y + 1e8)
+    np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-7)
+    np.testing.assert_allclose(other.standard_errors_, one.standard_errors_, rtol=1e-7)
+
+
+def test_permuted_rows_and_columns():
+    X, y = make_table()
+    rows, columns = np.random.default_rng(0).permutation(len(y)), [2, 0, 3, 1]
+    one, other = (
+        LinearRegression().fit(X, y),
+        LinearRegression().fit(X[rows][:, columns], y[rows]),
+    )
+    np.testing.assert_allclose(other.coef_, one.coef_[columns], rtol=1e-10)
+
+
+# ------------------------------------------------------------------------------- rank
+def test_rank_of_values_far_from_zero():
+    """The sum of two columns at 1e8 is rounded; it still depends on them."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200, 3)) + 1e8
+    X[:, 2] = X[:, 0] / 2 + X[:, 1] / 2
+    y = random.normal(size=200)
+    model = LinearRegression().fit(X, y)
+    assert model.rank_ == 2
+    assert list(model.dependent_columns_) == ["x2"]
+    assert np.abs(model.coef_).max() < 1.0
+    constant = LinearRegression().fit(np.full((9, 1), 0.1) * [[1.0, 3e7]], np.arange(9))
+    assert constant.rank_ == 0
+    assert constant.coef_.tolist() == [0.0, 0.0]
+    assert constant.intercept_ == 4.0
+
+
+def test_wide_tables_have_the_shortest_solution():
+    X, y = make_table(0, 5, 12)
+    X /= X.std(axis=0)
+    model = LinearRegression().fit(X, y)
+    centered = X - X.mean(axis=0)
+    np.testing.assert_allclose(
+        model.coef_, np.linalg.pinv(centered) @ (y - y.mean()), atol=1e-12
+    )
+    assert model.rank_ == 4
+    assert len(model.dependent_columns_) == 8
+    assert np.isnan(model.standard_errors_).all()
+    assert np.isnan(model.residual_standard_error_)
+    assert "No row is left over" in model.summary()
+
+
+def test_what_rows_do_not_determine_is_nan():
+    X, y = make_table(n_columns=2)
+    X = np.column_stack([X, X[:, 0]])
+    model = LinearRegression().fit(X, y)
+    errors = model.standard_errors_
+    assert np.isnan(errors[[0, 2]]).all()
+    alone = LinearRegression().fit(X[:, :2], y)
+    np.testing.assert_allclose(errors[1], alone.standard_errors_[1])
+    np.testing.assert_allclose(model.coef_[[0, 2]], alone.coef_[0] / 2)
+    new = np.array([[1.0, 0.5, 1.0], [1.0, 0.5, 2.0]])
+    predicted, errors = model.predict(new, return_std=True)
+    expected, expected_errors = alone.predict(new[:1, :2], return_std=True)
+    np.testing.assert_allclose(
+        [predicted[0], errors[0]], [expected[0], *expected_errors]
+    )
+    assert np.isnan(errors[1])
+    assert np.isnan(model.predict_interval(new)[1]).all()
+    text = model.summary()
+    assert "The rank is 2 of 3 columns" in text
+    assert "  x2 = x0\n" in text
+
+
+def test_variance_inflation_is_of_regressions_among_columns():
+    X, y = make_table()
+    X[:, 3] += X[:, 0] * 20
+    found = LinearRegression().fit(X, y).variance_inflation_
+    for column in range(4):
+        others = np.delete(X, column, axis=1)
+        share = LinearRegression().fit(others, X[:, column]).r_squared_
+        assert found[column] == pytest.approx(1 / (1 - share), rel=1e-8)
+
+
+def test_perfect_fits_are_told():
+    X, _ = make_table()
+    assert (
+        "as small as rounding" in LinearRegression().fit(X, X @ [1, 2, 3, 4]).summary()
+    )
+    assert "as small as rounding" not in LinearRegression().fit(*make_table()).summary()
+
+
+# ------------------------------------------------------------------------------ blocks
+@pytest.mark.parametrize("offset", [0.0, 1e8])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("n_targets", [None, 3])
+def test_blocks(offset, fit_intercept, n_targets):
+    X, y = make_table(4, 500, 5, n_targets)
+    X = X / X.std(axis=0) + offset
+    y = y + offset
+    weight = np.random.default_rng(0).uniform(0.5, 3.0, len(y))
+    whole = LinearRegression(fit_intercept=fit_intercept).fit(X, y, weight)
+    blocks = LinearRegression(fit_intercept=fit_intercept)
+    # The first are fewer than columns, one is a single row.
+    for rows in np.split(np.arange(len(y)), [3, 4, 30, 300]):
+        blocks.partial_fit(X[rows], y[rows], weight[rows])
+    parts = [
+        LinearRegression(fit_intercept=fit_intercept).fit(
+            X[rows], y[rows], weight[rows]
+        )
+        for rows in np.split(np.arange(len(y)), [3, 4, 30, 300])
+    ]
+    merged = parts[-1]
+    for part in parts[:-1]:
+        merged.merge(part)
+    # Values at 1e8 have eight digits less to tell the columns apart.
+    rtol = 1e-10 if offset == 0 else (1e-7 if fit_intercept else 1e-4)
+    for model in (blocks, merged):
+        np.testing.assert_allclose(model.coef_, whole.coef_, rtol=rtol)
+        np.testing.assert_allclose(
+            model.standard_errors_, whole.standard_errors_, rtol=rtol
+        )
+        np.testing.assert_allclose(
+            model.predict(X), whole.predict(X), rtol=1e-11, atol=1e-9
+        )
+        assert model.residual_degrees_of_freedom_ == pytest.approx(
+            whole.residual_degrees_of_freedom_
+        )
+
+
+def test_blocks_whose_columns_move_away():
+    """The origin stays where the first rows were."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(400, 2))
+    X[200:] += [1e6, -3e5]
+    y = X @ [2.0, -1.0] + random.normal(size=400)
+    whole = LinearRegression().fit(X[::-1], y[::-1])
+    blocks = LinearRegression()
+    for start in range(0, 400, 50):
+        blocks.partial_fit(X[start : start + 50], y[start : start + 50])
+    assert_same_model(blocks, whole, rtol=1e-8)
+
+
+def test_fit_forgets_and_partial_fit_goes_on():
+    X, y = make_table()
+    model = LinearRegression().fit(X[:20], y[:20])
+    model.summary()
+    assert_same_model(
+        model.partial_fit(X[20:], y[20:]), LinearRegression().fit(X, y), rtol=1e-9
+    )
+    assert_same_model(
+        model.fit(X[:20], y[:20]), LinearRegression().fit(X[:20], y[:20]), rtol=1e-13
+    )
+
+
+def test_blocks_of_nominal_columns():
+    levels = ["green", "red", "blue"]
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "colour": pd.Categorical(random.choice(levels, 60), categories=levels),
+            "size": random.normal(size=60),
+        }
+    )
+    y = random.normal(size=60) + frame["colour"].cat.codes
+    whole = LinearRegression().fit(frame, y)
+    frame = frame.iloc[np.argsort(frame["colour"].cat.codes, kind="stable")]
+    y = y[frame.index]
+    declared = LinearRegression(categorical_features={"colour": set(levels)})
+    for model, X in (
+        (LinearRegression(), frame),
+        (declared, frame.assign(colour=frame["colour"].astype(str))),
+    ):
+        for start in range(0, 60, 15):
+            model.partial_fit(X[start : start + 15], y[start : start + 15])
+        assert model.rank_ == 3
+        np.testing.assert_allclose(model.predict(X), whole.predict(frame), rtol=1e-10)
+        assert model.r_squared_ == pytest.approx(whole.r_squared_)
+
+
+def test_levels_that_may_come_must_be_declared():
+    y = [1.0, 2.0, 3.0]
+    strings = pd.DataFrame({"colour": ["red", "green", "red"]})
+    with pytest.raises(ValueError, match="'colour' is nominal.*Declare all of them"):
+        LinearRegression().partial_fit(strings, y)
+    categories = strings.astype("category")
+    with pytest.raises(ValueError, match="reference_level='most_frequent' depends"):
+        LinearRegression(reference_level="most_frequent").partial_fit(categories, y)
+    model = LinearRegression().partial_fit(categories, y)
+    with pytest.raises(
+        ValueError, match="a level that no training row had; they had 'green'"
+    ):
+        model.partial_fit(pd.DataFrame({"colour": ["blue"]}), [1.0])
+
+
+def test_only_models_alike_are_merged():
+    X, y = make_table()
+    model = LinearRegression().fit(X, y)
+    with pytest.raises(ValueError, match="other columns"):
+        model.merge(LinearRegression().fit(X[:, :2], y))
+    with pytest.raises(ValueError, match="fit_intercept is False, but was True"):
+        model.merge(LinearRegression(fit_intercept=False).fit(X, y))
+    with pytest.raises(ValueError, match="1 targets, the other 2"):
+        model.merge(LinearRegression().fit(X, np.column_stack([y, y])))
+    with pytest.raises(ValueError, match="one target|target y"):
+        model.merge(LinearRegression().fit(X, y[:, np.newaxis]))
+    with pytest.raises(ValueError, match=r"y has shape \(60, 2\)"):
+        model.partial_fit(X, np.column_stack([y, y]))
+    with pytest.raises(ValueError, match="weights is 'precision', but was 'frequency'"):
+        model.set_params(weights="precision").partial_fit(X, y)
+
+
+# ---------------------------------------------------------------------------- threads
+def test_any_number_of_threads_gives_the_same_bits(monkeypatch):
+    monkeypatch.setattr(row_triangle, "BLOCK_CELLS", 512)
+    X, y = make_table(5, 3000, 4)
+    one = LinearRegression(n_jobs=1).fit(X, y)
+    monkeypatch.setattr(module, "count_threads", lambda *_: 3)
+    other = LinearRegression().fit(X, y)
+    assert one.coef_.tobytes() == other.coef_.tobytes()
+    assert one.residual_sum_of_squares_ == other.residual_sum_of_squares_
+
+
+def test_fits_at_the_same_time_leave_blas_as_it_was():
+    def count():
+        return [
+            library["num_threads"]
+            for library in threadpool_info()
+            if library["user_api"] == "blas"
+        ]
+
+    before = count()
+    X, y = make_table(6, 20_000, 8)
+    expected = LinearRegression().fit(X, y).coef_
+    found = []
+    threads = [
+        threading.Thread(
+            target=lambda: found.append(LinearRegression().fit(X, y).coef_)
+        )
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert count() == before
+    assert all((coef == expected).all() for coef in found)
+    assert len(found) == 4
+
+
+# ----------------------------------------------------------------------------- sparse
+def make_sparse(n_rows=300, n_columns=30):
+    X = sparse.random_array((n_rows, n_columns), density=0.1, rng=0, format="csr")
+    return X, X @ np.arange(n_columns) + np.random.default_rng(1).normal(size=n_rows)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_sparse_rows_give_what_dense_rows_give(fit_intercept):
+    X, y = make_sparse()
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
+    dense = LinearRegression(fit_intercept=fit_intercept).fit(X.toarray(), y, weight)
+    for rows in (X, X.tocsc(), X.tocoo()):
+        model = LinearRegression(fit_intercept=fit_intercept).fit(rows, y, weight)
+        assert_same_model(model, dense)
+        for found, expected in zip(
+            model.predict(rows, return_std=True),
+            dense.predict(X.toarray(), return_std=True),
+            strict=True,
+        ):
+            np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 2.0])
+@pytest.mark.parametrize("n_targets", [None, 2])
+def test_large_sparse_tables_are_solved_by_iterations(monkeypatch, alpha, n_targets):
+    X, y = make_sparse()
+    y = y if n_targets is None else np.column_stack([y, -y])
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
+    exact = LinearRegression(alpha=alpha).fit(X, y, weight)
+    monkeypatch.setattr(module, "MOST_SPARSE_WORK", 100)
+    model = LinearRegression(alpha=alpha).fit(X, y, weight)
+    np.testing.assert_allclose(model.coef_, exact.coef_, rtol=1e-6)
+    np.testing.assert_allclose(model.intercept_, exact.intercept_, rtol=1e-6)
+    np.testing.assert_allclose(model.predict(X), exact.predict(X), rtol=1e-6)
+    assert not hasattr(model, "rank_")
+    with pytest.raises(AttributeError, match="fitted by iterations"):
+        _ = model.standard_errors_
+    with pytest.raises(ValueError, match="cannot take more rows"):
+        model.partial_fit(X, y)
+
+
+# ------------------------------------------------------------------- further behaviour
+def test_positive():
+    X, y = make_table(7, n_targets=2)
+    y -= 3 * (X[:, :1] / X[:, 0].std())
+    ours = LinearRegression(positive=True).fit(X, y)
+    theirs = StockLinearRegression(positive=True).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-9, atol=1e-12)
+    assert (ours.coef_ == 0).any()
+    assert np.isnan(ours.standard_errors_).all()
+    assert np.isnan(ours.aic_).all()
+    sums = ((y - ours.predict(X)) ** 2).sum(axis=0)
+    np.testing.assert_allclose(ours.residual_sum_of_squares_, sums, rtol=1e-9)
+    assert "no standard errors" in ours.summary()
+    blocks = LinearRegression(positive=True)
+    for start in range(0, 60, 20):
+        blocks.partial_fit(X[start : start + 20], y[start : start + 20])
+    np.testing.assert_allclose(blocks.coef_, ours.coef_, rtol=1e-9, atol=1e-12)
+    from_sparse = LinearRegression(positive=True).fit(sparse.csr_array(X), y)
+    np.testing.assert_allclose(from_sparse.coef_, ours.coef_, rtol=1e-9, atol=1e-12)
+
+
+def test_every_parameter_matters():
+    X, y = make_table(8)
+    y -= 4 * X[:, 0] / X[:, 0].std()
+    base = LinearRegression().fit(X, y)
+    for parameters in ({"fit_intercept": False}, {"positive": True}, {"alpha": 9.0}):
+        changed = LinearRegression(**parameters).fit(X, y)
+        assert not np.allclose(changed.coef_, base.coef_)
+    assert LinearRegression(tol=0.999).fit(X, y).rank_ < base.rank_
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"alpha": -1.0}, "'alpha' parameter must be a float in the range"),
+        ({"tol": "small"}, "'tol' parameter must be a float"),
+        ({"weights": "counts"}, "'weights' parameter must be one of 'frequency'"),
+        ({"positive": 1}, "'positive' parameter must be True or False"),
+        ({"reference_level": "middle"}, "'reference_level' parameter must be one of"),
+        ({"unseen": "zero"}, "'unseen' parameter must be one of"),
+        ({"n_jobs": 0}, "'n_jobs' parameter must be"),
+    ],
+)
+def test_wrong_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        LinearRegression(**parameters).fit(*make_table())
+
+
+def test_wrong_arguments():
+    X, y = make_table()
+    model = LinearRegression().fit(X, y)
+    for level in (0, 1.0, 95, "0.9"):
+        with pytest.raises(ValueError, match=r"level must be a float in .*\(0, 1\)"):
+            model.predict_interval(X, level=level)
+        with pytest.raises(ValueError, match="level must be a float"):
+            model.summary(level=level)
+    with pytest.raises(
+        ValueError, match="'kind' parameter must be one of 'prediction'"
+    ):
+        model.predict_interval(X, kind="tolerance")
+    with pytest.raises(ValueError, match=r"y has shape \(60, 2\).*one target"):
+        model.influence(X, np.column_stack([y, y]))
+    for factor in (1e160, 1e306):
+        with pytest.raises(ValueError, match="too large"):
+            LinearRegression().fit(X * factor, y)
+
+
+def test_interval_kinds():
+    X, y = make_table()
+    model = LinearRegression().fit(X, y)
+    mean = model.predict_interval(X, kind="confidence")
+    new = model.predict_interval(X)
+    assert ((new[:, 0] < mean[:, 0]) & (mean[:, 1] < new[:, 1])).all()
+    assert (np.diff(model.predict_interval(X, level=0.5)) < np.diff(new)).all()
+    two = LinearRegression().fit(X, np.column_stack([y, 2 * y]))
+    np.testing.assert_allclose(two.predict_interval(X)[:, :, 0], new)
+    np.testing.assert_allclose(two.predict_interval(X)[:, :, 1], 2 * new)
+
+
+def test_summary_of_several_targets_and_of_rows():
+    X, y = make_table()
+    text = LinearRegression().fit(X, np.column_stack([y, y])).summary()
+    assert text.count("LinearRegression: least squares, target") == 2
+    model = LinearRegression().fit(X, y)
+    text = model.summary(X, y, level=0.9)
+    assert "5%" in text
+    residuals = y - model.predict(X)
+    watson = (np.diff(residuals) ** 2).sum() / (residuals**2).sum()
+    assert f"Durbin-Watson: {watson:.5g}" in text
+    assert f"{np.median(residuals):.5g}" in text
+
+
+def test_pickle_and_reuse():
+    X, y = make_table()
+    model = LinearRegression().fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    assert again.summary() == model.summary()
+    # What has the rank at hand must not outlive the fit.
+    model.fit(X[:, :2], y)
+    assert len(model.standard_errors_) == 2
+
+
+def test_rows_are_not_written_to():
+    X, y = make_table()
+    weight = np.ones(len(y))
+    for array in (X, y, weight):
+        array.flags.writeable = False
+    LinearRegression(copy_X=False).fit(X, y, weight)
+    LinearRegression().fit(X[:, :1], y, weight)
+    LinearRegression().fit(X[:3], y[:3], weight[:3])
