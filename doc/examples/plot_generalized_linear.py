@@ -66,7 +66,7 @@ for (name, model), color in zip(models.items(), colors, strict=True):
     label = f"{name}: AIC {model.aic_:.0f}"
     style = "--" if "median" in name else "-"
     ax.plot(grid, model.predict(grid), style, color=color, label=label)
-ax.set(xlabel="x", ylabel="y", ylim=(0, 30))
+ax.set(xlabel="x", ylabel="y", ylim=(0, None))
 ax.legend()
 plt.show()
 
@@ -92,7 +92,9 @@ for link, color in (
     label = f"{link}: deviance {model.deviance_:.2f}"
     axes[0].plot(grid, model.predict(grid), color=color, label=label)
     rest = model.deviance_path_[:-1] - model.deviance_
-    axes[1].semilogy(np.arange(1, model.n_iter_), rest, "o-", color=color, label=link)
+    rest = rest[rest > 1e-12]  # what is less is rounding
+    steps = np.arange(1, len(rest) + 1)
+    axes[1].semilogy(steps, rest, "o-", color=color, label=link)
 axes[0].set(xlabel="log dose", ylabel="share of dead beetles")
 axes[0].legend()
 axes[1].set(xlabel="iteration", ylabel="deviance above the last", title="convergence")
