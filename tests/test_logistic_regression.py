@@ -161,7 +161,8 @@ def test_sparse_table(solver, n_classes):
 @pytest.mark.parametrize("penalty", [None, "l2"])
 def test_solvers_reach_the_same_optimum(n_classes, parametrization, penalty):
     X, y, _ = make_rows(n_classes)
-    parameters = {"penalty": penalty, "C": 0.3, "parametrization": parametrization}
+    parameters = {"penalty": penalty, "parametrization": parametrization}
+    parameters |= {"C": 0.3} if penalty else {}
     first, *others = fit_each(X, y, **parameters)
     for model in others:
         assert_allclose(model.coef_, first.coef_, atol=1e-6)
@@ -324,6 +325,13 @@ def test_penalised_model_has_no_standard_errors():
     model.set_params(penalty=None).fit(X, y)
     assert np.isfinite(model.covariance_).all()
     assert not hasattr(model.set_params(penalty="l2").fit(X, y), "covariance_")
+
+
+def test_strength_without_penalty_is_told():
+    X, y, _ = make_rows()
+    with pytest.warns(UserWarning, match="penalty=None will ignore the C"):
+        model = LogisticRegression(C=0.1).fit(X, y)
+    assert_array_equal(model.coef_, LogisticRegression().fit(X, y).coef_)
 
 
 def test_summary():

@@ -3,8 +3,8 @@ Logistic regression: a boundary, and the ways to it
 ====================================================
 
 Logistic regression (对数几率回归) turns a linear score into the probability of a class
-(周志华《机器学习》, section 3.3). Here are its boundary for the watermelons 3.0α, exercise
-3.3, and the ways that the solvers take to it.
+(周志华《机器学习》, section 3.3). Here are its boundary for the watermelons 3.0α,
+exercise 3.3, and the ways that the solvers take to it.
 """
 
 # %%
@@ -32,7 +32,9 @@ good = model.predict_proba(plane)[:, 1].reshape(density.shape)
 figure, ax = plt.subplots(figsize=(7, 5), layout="constrained")
 shades = ax.pcolormesh(density, sugar, good, cmap="RdBu", vmin=0, vmax=1, alpha=0.6)
 figure.colorbar(shades, label="probability of a good watermelon")
-ax.contour(density, sugar, good, [0.25, 0.75], colors="k", linestyles="--", linewidths=1)
+ax.contour(
+    density, sugar, good, [0.25, 0.75], colors="k", linestyles="--", linewidths=1
+)
 ax.contour(density, sugar, good, [0.5], colors="k", linewidths=2)
 for label, marker, color in (("yes", "o", "#0072B2"), ("no", "X", "#D55E00")):
     rows = X[y == label]
@@ -48,8 +50,8 @@ plt.show()
 # How far the loss is from its minimum, after each iteration. Newton's method doubles
 # the number of right digits with each step; BFGS and L-BFGS learn the curvature on
 # their way; gradient descent gains about the same share each time. The maximum entropy
-# model (最大熵模型) with the same columns is the same model, so improved iterative scaling
-# (改进的迭代尺度法) arrives there, too.
+# model (最大熵模型) with the same columns is the same model, so improved iterative
+# scaling (改进的迭代尺度法) arrives there, too.
 from sklearn_textbook.linear_model import MaxEntClassifier
 
 solvers = ("newton", "bfgs", "lbfgs", "gradient")
