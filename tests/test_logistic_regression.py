@@ -161,7 +161,8 @@ def test_sparse_table(solver, n_classes):
 @pytest.mark.parametrize("penalty", [None, "l2"])
 def test_solvers_reach_the_same_optimum(n_classes, parametrization, penalty):
     X, y, _ = make_rows(n_classes)
-    parameters = {"penalty": penalty, "C": 0.3, "parametrization": parametrization}
+    parameters = {"penalty": penalty, "parametrization": parametrization}
+    parameters |= {"C": 0.3} if penalty else {}
     first, *others = fit_each(X, y, **parameters)
     for model in others:
         assert_allclose(model.coef_, first.coef_, atol=1e-6)
@@ -326,6 +327,13 @@ def test_penalised_model_has_no_standard_errors():
     assert not hasattr(model.set_params(penalty="l2").fit(X, y), "covariance_")
 
 
+def test_strength_without_penalty_is_told():
+    X, y, _ = make_rows()
+    with pytest.warns(UserWarning, match="penalty=None will ignore the C"):
+        model = LogisticRegression(C=0.1).fit(X, y)
+    assert_array_equal(model.coef_, LogisticRegression().fit(X, y).coef_)
+
+
 def test_summary():
     X, y, _ = make_rows(3)
     names = ["length", "width", "重量"]
@@ -390,7 +398,7 @@ def test_indicators_of_all_levels():
     assert some.coef_names_.tolist() == ["colour=g", "colour=r", "size"]
     assert every.rank_ == some.rank_ == 4
     assert_allclose(every.predict_proba(frame), some.predict_proba(frame), atol=1e-8)
-    with pytest.raises(ValueError, match="'colour', row 0, has a level that no"):
+    with pytest.raises(ValueError, match="'colour', row 0, has the level 'x' that no"):
         some.predict(pd.DataFrame({"colour": ["x"], "size": [1]}))
 
 

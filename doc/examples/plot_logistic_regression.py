@@ -3,8 +3,8 @@ Logistic regression: a boundary, and the ways to it
 ====================================================
 
 Logistic regression (对数几率回归) turns a linear score into the probability of a class
-(周志华《机器学习》, section 3.3). Here are its boundary for the watermelons 3.0α, exercise
-3.3, and the ways that the solvers take to it.
+(周志华《机器学习》, section 3.3). Here are its boundary for the watermelons 3.0α,
+exercise 3.3, and the ways that the solvers take to it.
 """
 
 # %%
@@ -50,8 +50,8 @@ plt.show()
 # How far the loss is from its minimum, after each iteration. Newton's method doubles
 # the number of right digits with each step; BFGS and L-BFGS learn the curvature on
 # their way; gradient descent gains about the same share each time. The maximum entropy
-# model (最大熵模型) with the same columns is the same model, so improved iterative scaling
-# (改进的迭代尺度法) arrives there, too.
+# model (最大熵模型) with the same columns is the same model, so improved iterative
+# scaling (改进的迭代尺度法) arrives there, too.
 from sklearn_textbook.linear_model import MaxEntClassifier
 
 solvers = ("newton", "bfgs", "lbfgs", "gradient")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from contextlib import nullcontext
 
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
@@ -25,6 +26,7 @@ from sklearn_textbook._contract.parameters import (
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.linear_model.base import BaseLinearModel
+from sklearn_textbook.linear_model.blas_threads import use_one_blas_thread
 from sklearn_textbook.linear_model.logistic_estimates import (
     estimate_covariance,
     find_dependence,
@@ -50,6 +52,8 @@ from sklearn_textbook.linear_model.separation import (
 
 PARAMETRIZATIONS = ("reference", "symmetric")
 SEPARATION = ("check", "exact", "ignore")
+#: Up to so many equations are solved by one thread.
+MOST_EQUATIONS = 1000
 #: A smallest margin above this proves complete separation.
 SMALLEST_LEAD = 1e-8
 #: Of the last step's margins, those up to this share of the largest count as zero.
@@ -134,8 +138,8 @@ class LogisticRegression(LogisticResults, ClassifierMixin, BaseLinearModel):
     unseen : {"error", "ignore"}, default="error"
         What to do with a level that no training row had.
     n_jobs : int, default=None
-        Number of threads; None: all. Results are the same, bit for bit, but for sparse
-        tables and very many columns only what is not left to scipy and BLAS.
+        Number of threads; None: all. Results are the same, bit for bit, for any
+        number of them.
 
     Attributes
     ----------
@@ -343,8 +347,11 @@ class LogisticRegression(LogisticResults, ClassifierMixin, BaseLinearModel):
         )
         solve = SOLVERS[self.solver]
         start = self._find_last(likelihood) if has_start else likelihood.start()
-        solution = solve(likelihood, start, int(self.max_iter), float(self.tol))
-        self._set_fit(likelihood, solution)
+        # Threads of linear algebra are slower than one where equations are few.
+        is_small = math.prod(likelihood.shape) <= MOST_EQUATIONS
+        with use_one_blas_thread() if is_small else nullcontext():
+            solution = solve(likelihood, start, int(self.max_iter), float(self.tol))
+            self._set_fit(likelihood, solution)
         self._warn(solution)
         return self
 

@@ -1,0 +1,130 @@
+"""The command ``python -m benchmarks.logistic_regression``: beside scikit-learn's.
+
+Whole ``fit`` calls without penalty, in turns, with the solver of scikit-learn that
+takes Newton's steps, too (``newton-cholesky``), or another. What was found is compared:
+the loss of ours must not be higher.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression as StockLogisticRegression
+from sklearn.metrics import log_loss
+from threadpoolctl import threadpool_limits
+
+from benchmarks.measure import median, time_alternately
+from benchmarks.report import format_ratio, format_seconds
+from sklearn_textbook.linear_model import LogisticRegression
+
+DIFFERENT_WORK = 3
+#: Largest mean derivative at which scikit-learn's solver stops; ours stops later.
+TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class Work:
+    """A table to be made."""
+
+    title: str
+    n_rows: int
+    n_columns: int
+    n_classes: int = 2
+    #: Share of the cells that are not zero; None: a dense table.
+    density: float | None = None
+
+    def make_task(self, scale):
+        """Rows and labels that overlap."""
+        generator = np.random.default_rng(0)
+        shape = (max(300, round(self.n_rows * scale)), self.n_columns)
+        if self.density is None:
+            X = generator.normal(size=shape)
+        else:
+            X = sparse.random_array(
+                shape, density=self.density, rng=generator, format="csr"
+            )
+        coef = generator.normal(size=(self.n_columns, self.n_classes))
+        scores = X @ coef * (0.5 if self.density is None else 2.0)
+        return X, (scores + generator.gumbel(size=scores.shape)).argmax(axis=1)
+
+
+WORKS = {
+    "binary": Work("two classes, 1,000,000 x 20", 1_000_000, 20),
+    "binary-wide": Work("two classes, 20,000 x 200", 20_000, 200),
+    "multinomial": Work("five classes, 200,000 x 20", 200_000, 20, 5),
+    "sparse": Work("two classes, 200,000 x 500, 2% filled", 200_000, 500, 2, 0.02),
+}
+
+
+def limit_threads(estimator, X, y, n_threads):
+    """Fit with at most so many threads."""
+
+    def fit():
+        with threadpool_limits(n_threads):
+            return estimator.fit(X, y)
+
+    return fit
+
+
+def run_work(work, scale, n_threads, n_repeats, solver):
+    """Times of both, and whether the loss of ours is no higher."""
+    X, y = work.make_task(scale)
+    ours = LogisticRegression(n_jobs=n_threads, parametrization="symmetric")
+    stock = StockLogisticRegression(
+        C=np.inf, solver=solver, tol=TOLERANCE, max_iter=1000
+    )
+    calls = {
+        "ours": limit_threads(ours, X, y, n_threads),
+        "theirs": limit_threads(stock, X, y, n_threads),
+    }
+    times = time_alternately(calls, n_repeats)
+    losses = [log_loss(y, model.predict_proba(X)) for model in (ours, stock)]
+    return times, losses[0] <= losses[1] + 1e-12
+
+
+def _parse(arguments):
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.logistic_regression", description=__doc__
+    )
+    parser.add_argument("works", nargs="*", metavar="WORK", help="default: all")
+    parser.add_argument("--scale", type=float, default=1.0, help="share of the rows")
+    parser.add_argument("--repeat", type=int, default=3, metavar="N")
+    parser.add_argument("--threads", type=int, default=2, metavar="N")
+    parser.add_argument("--solver", default="newton-cholesky", help="scikit-learn's")
+    options = parser.parse_args(arguments)
+    options.works = options.works or list(WORKS)
+    if unknown := [name for name in options.works if name not in WORKS]:
+        parser.error(f"no such work: {unknown}; there are {', '.join(WORKS)}")
+    return options
+
+
+def main(arguments=None):
+    """Run the command; the number that it exits with."""
+    options = _parse(arguments)
+    all_same = True
+    for name in options.works:
+        work = WORKS[name]
+        times, is_same = run_work(
+            work, options.scale, options.threads, options.repeat, options.solver
+        )
+        wall = {who: median(timing.seconds) for who, timing in times.items()}
+        used = {who: min(timing.cpu_seconds) for who, timing in times.items()}
+        print(
+            f"{name}: {format_seconds(wall['ours'])}, scikit-learn "
+            f"{format_seconds(wall['theirs'])}, ratio "
+            f"{format_ratio(wall['theirs'] / wall['ours'])}; least processor time "
+            f"{format_seconds(used['ours'])}, {format_seconds(used['theirs'])}, ratio "
+            f"{format_ratio(used['theirs'] / used['ours'])}  ({work.title})"
+        )
+        if not is_same:
+            print("    DIFFERENT WORK: the loss of ours is higher")
+        all_same = all_same and is_same
+    return 0 if all_same else DIFFERENT_WORK
+
+
+if __name__ == "__main__":
+    sys.exit(main())
