@@ -567,6 +567,15 @@ def test_wrong_parameters(parameter, value):
         LogisticRegression(**{parameter: value}).fit(X, y)
 
 
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_too_large_numbers_are_refused(solver):
+    X, y, _ = make_rows()
+    assert LogisticRegression().fit(X * 1e150, y).separation_ == "none"
+    for table in (X * 1e200, sparse.csr_array(X * 1e200)):
+        with pytest.raises(ValueError, match="too large for a float64"):
+            LogisticRegression(solver=solver).fit(table, y)
+
+
 def test_wrong_rows():
     X, y, weight = make_rows()
     model = LogisticRegression()

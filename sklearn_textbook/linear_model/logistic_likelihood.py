@@ -18,6 +18,10 @@ from sklearn_textbook.linear_model.row_sums import (
 #: Numbers that the sums of all stretches of rows may take, and those of one.
 MOST_NUMBERS, MOST_NUMBERS_OF_ONE = 2**23, 2**22
 LOSS, GRADIENT, HESSIAN = 0, 1, 2
+TOO_LARGE = (
+    "Columns hold numbers whose squares are too large for a float64; give them in a "
+    "larger unit."
+)
 
 
 @dataclass(frozen=True)
@@ -156,10 +160,15 @@ class LogisticLikelihood:
             rows = self.X[first : first + 4096]
             weight = 1.0 if self.weight is None else self.weight[first : first + 4096]
             if issparse(rows):
-                squares = rows.multiply(rows)
+                with np.errstate(over="ignore"):
+                    squares = rows.multiply(rows)
                 sums += np.asarray(squares.T @ (weight * np.ones(rows.shape[0])))
             else:
-                sums += (weight * np.ones(len(rows))) @ (rows - self.centre) ** 2
+                with np.errstate(over="ignore"):
+                    squares = (rows - self.centre) ** 2
+                sums += (weight * np.ones(len(rows))) @ squares
+        if not np.isfinite(sums).all():
+            raise ValueError(TOO_LARGE)
         units = np.sqrt(sums / self.total_weight)
         units[units == 0.0] = 1.0
         return np.concatenate([np.ones(self.fit_intercept), units])
@@ -179,11 +188,18 @@ class LogisticLikelihood:
         -------
         evaluation : Evaluation
             All of it.
+
+        Raises
+        ------
+        ValueError
+            If products of columns are too large for a float64.
         """
         theta = np.asarray(theta, dtype=np.float64).reshape(self.shape)
         sum_up = self._sum_compiled if self._is_compiled else self._sum_by_products
         with np.errstate(over="ignore", invalid="ignore"):
             loss, margin, gradient, hessian = sum_up(theta, order)
+            if hessian is not None and not np.isfinite(hessian).all():
+                raise ValueError(TOO_LARGE)
             return self._penalise(theta, loss, margin, gradient, hessian)
 
     def score_rows(self, theta):
