@@ -660,7 +660,7 @@ def test_interval_kinds():
 def test_summary_of_several_targets_and_of_rows():
     X, y = make_table()
     text = LinearRegression().fit(X, np.column_stack([y, y])).summary()
-    assert text.count("LinearRegression: least squares, target") == 2
+    assert text.count("Linear regression: least squares, target") == 2
     model = LinearRegression().fit(X, y)
     text = model.summary(X, y, level=0.9)
     assert "5%" in text

@@ -306,7 +306,7 @@ def test_without_intercept():
     assert np.isnan(model.intercept_standard_error_).all()
     assert_allclose(model.null_log_likelihood_, -len(y) * np.log(3))
     assert model.likelihood_ratio_test_.degrees_of_freedom == 6
-    assert "(intercept)" not in model.summary()
+    assert "intercept" not in model.summary()
 
 
 def test_penalised_model_has_no_standard_errors():

@@ -45,7 +45,7 @@ def _summarise_target(model, table, influence, target):
     def pick(values):
         return float(values if target is None else values[target])
 
-    title = f"{type(model).__name__}: {_name_method(model)}"
+    title = f"Linear regression: {_name_method(model)}"
     if target is not None:
         title += f", target {target}"
     lines = [write_summary(title, _list_facts(model, pick), [("", table)])]
@@ -71,7 +71,7 @@ def _list_facts(model, pick):
     if rows.total_weight != rows.n_rows:
         facts.append((f"weights ({inference.weights})", f"{rows.total_weight:g}"))
     n_columns = len(rows.origin)
-    facts.append(("columns, rank", f"{n_columns}, {model.rank_}"))
+    facts.append(("rank", f"{model.rank_} of {n_columns} columns"))
     if inference.alpha > 0 and not inference.is_positive:
         facts.append(
             ("effective degrees of freedom", format_number(inference.effective_rank))

@@ -195,7 +195,7 @@ class LogisticResults:
         """(heading, table) of each vector of coefficients; NaN errors if no name."""
         names, estimates = self.coef_names_.tolist(), self.coef_
         if self.fit_intercept:
-            names = ["(intercept)", *names]
+            names = ["intercept", *names]
             estimates = np.column_stack([self.intercept_, self.coef_])
         if name is None and self.rank_ is None:
             errors = np.full(estimates.shape, np.nan)
