@@ -6,8 +6,11 @@ exists, makes the run fail.
 """
 
 #: Declared cases of which rounding decides whether they pass: those with random
-#: projections and no seed, where two equal numbers differ in their last digits.
-ROUNDING_DECIDES = {"test_pca.py::test_pca_score[randomized]"}
+#: numbers and no seed, where two equal numbers differ in their last digits.
+ROUNDING_DECIDES = {
+    "test_pca.py::test_pca_score[arpack]",
+    "test_pca.py::test_pca_score[randomized]",
+}
 
 LUCK = "depends on the luck of a seed, for which our draws at a node are others"
 
@@ -25,6 +28,10 @@ EXPECTED_FAILURES = {
     "test_glm.py::test_linalg_warning_with_newton_solver": (
         "wants a warning that one solver gives way to another where columns depend on "
         "each other; ours goes on, and rank_ says so"
+    ),
+    "test_glm.py::test_poisson_regressor_array_api_compliance": (
+        "wants an intercept_ that is an array while arrays of other libraries are "
+        "dispatched; ours is a number"
     ),
     "test_pca.py::test_pca_score": (
         "wants whiten=True to lower the likelihood, as get_covariance there multiplies "
