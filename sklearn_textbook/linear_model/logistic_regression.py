@@ -7,7 +7,6 @@ import warnings
 from contextlib import nullcontext
 
 import numpy as np
-from scipy.special import expit, log_softmax, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_consistent_length, column_or_1d
@@ -27,6 +26,7 @@ from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.linear_model.base import BaseLinearModel
 from sklearn_textbook.linear_model.blas_threads import use_one_blas_thread
+from sklearn_textbook.linear_model.class_scores import ClassScores
 from sklearn_textbook.linear_model.logistic_estimates import (
     estimate_covariance,
     find_dependence,
@@ -60,7 +60,9 @@ SMALLEST_LEAD = 1e-8
 LAST_STEP_MARGIN = 1e-3
 
 
-class LogisticRegression(LogisticResults, ClassifierMixin, BaseLinearModel):
+class LogisticRegression(
+    LogisticResults, ClassScores, ClassifierMixin, BaseLinearModel
+):
     r"""Logistic regression (对数几率回归, 逻辑斯谛回归), binary and multinomial.
 
     Of two classes, the logarithm of the odds (对数几率) of the second one is linear in
@@ -377,61 +379,6 @@ class LogisticRegression(LogisticResults, ClassifierMixin, BaseLinearModel):
         if scores.shape[1] < len(self.classes_):
             scores = np.column_stack([scores, np.zeros(len(scores))])
         return scores
-
-    def predict(self, X):
-        """Predict the most probable class.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            Class labels.
-        """
-        scores = self.decision_function(X)
-        is_second = scores.ndim == 1
-        numbers = (scores > 0).astype(np.intp) if is_second else scores.argmax(axis=1)
-        return self.classes_[numbers]
-
-    def predict_proba(self, X):
-        """Compute the probability of each class.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            Probabilities in the order of ``classes_``.
-        """
-        scores = self.decision_function(X)
-        if scores.ndim == 2:
-            return softmax(scores, axis=1)
-        return np.column_stack((expit(-scores), expit(scores)))
-
-    def predict_log_proba(self, X):
-        """Compute the logarithm of the probability of each class.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        log_probabilities : ndarray of shape (n_samples, n_classes)
-            Natural logarithms in the order of ``classes_``. They are finite also where
-            the probability is too small for a float.
-        """
-        scores = self.decision_function(X)
-        if scores.ndim == 2:
-            return log_softmax(scores, axis=1)
-        return -np.column_stack((np.logaddexp(0, scores), np.logaddexp(0, -scores)))
 
     # ---------------------------------------------------------------------- parts
     def _check_parameters(self):

@@ -19,7 +19,7 @@ from sklearn_textbook._contract.parameters import (
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import apply_class_weight, check_weights
 from sklearn_textbook.linear_model.base import BaseLinearModel
-from sklearn_textbook.linear_model.maximum_entropy.class_scores import ClassScores
+from sklearn_textbook.linear_model.class_scores import ClassScores
 from sklearn_textbook.linear_model.maximum_entropy.constraints import (
     find_impossible,
     read_constraints,
@@ -298,6 +298,23 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
             model = fit_pairs(source, table, codes[:, 0], weight, self._settings)
         self._set_model(model)
         return self
+
+    def decision_function(self, X):
+        r"""Compute the score :math:`\sum_j w_j f_j(x, y)` of each class.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Logarithms of the probabilities up to a number for each row; of two classes
+            the score of the second less that of the first.
+        """
+        scores = self._compute_scores(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     @classmethod
     def from_constraints(
