@@ -7,26 +7,18 @@ and the coefficients. Ours finds standard errors and likelihood as well.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 from sklearn import linear_model as stock
 
-from benchmarks.measure import (
-    installed_version,
-    machine_facts,
-    median,
-    time_alternately,
-)
-from benchmarks.report import format_ratio, format_seconds
+from benchmarks.measure import time_alternately
+from benchmarks.pairs import Outcome, make_parser, run_pairs
 from sklearn_textbook.linear_model import GeneralizedLinearRegressor
 
-DIFFERENT_WORK = 3
 NEWTON = {"alpha": 0.0, "solver": "newton-cholesky"}
 
 
@@ -137,57 +129,23 @@ def find_differences(ours, theirs, X, y):
     return reasons
 
 
-def run_work(work, X, y, n_repeats):
-    """Differences of what was found, and the times of both."""
+def run_work(work, options):
+    """What both found, and their times."""
+    X, y = make_rows(work, options.scale)
     calls = {
         "ours": lambda: fit_ours(work, X, y),
         "theirs": lambda: fit_theirs(work, X, y),
     }
     differences = find_differences(calls["ours"](), calls["theirs"](), X, y)
-    return differences, time_alternately(calls, n_repeats)
+    times = time_alternately(calls, options.repeat)
+    facts = {"shape": X.shape, "needed": work.needed}
+    return Outcome(times, differences, "scikit-learn", work.title, facts)
 
 
 def main(arguments=None):
     """Run the command; the number that it exits with."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.generalized_linear", description=__doc__
-    )
-    parser.add_argument("works", nargs="*", metavar="WORK", help="default: all")
-    parser.add_argument("--scale", type=float, default=1.0, help="share of the rows")
-    parser.add_argument("--repeat", type=int, default=7, metavar="N")
-    parser.add_argument("--json", metavar="FILE", help="write all times here")
-    options = parser.parse_args(arguments)
-    names = options.works or list(WORKS)
-    if unknown := [name for name in names if name not in WORKS]:
-        parser.error(f"no such work: {unknown}; there are {', '.join(WORKS)}")
-    written, is_same = {}, True
-    for name in names:
-        work = WORKS[name]
-        X, y = make_rows(work, options.scale)
-        differences, times = run_work(work, X, y, options.repeat)
-        wall = {who: median(timing.seconds) for who, timing in times.items()}
-        used = {who: min(timing.cpu_seconds) for who, timing in times.items()}
-        print(
-            f"{name}: {format_seconds(wall['ours'])}, scikit-learn "
-            f"{format_seconds(wall['theirs'])}, ratio "
-            f"{format_ratio(wall['theirs'] / wall['ours'])}, of the least processor "
-            f"time {format_ratio(used['theirs'] / used['ours'])}  ({work.title})"
-        )
-        for reason in differences:
-            print(f"    DIFFERENT WORK: {reason}")
-        is_same = is_same and not differences
-        written[name] = {
-            "shape": X.shape,
-            "needed": work.needed,
-            "differences": differences,
-            **{who: asdict(timing) for who, timing in times.items()},
-        }
-    if options.json:
-        versions = {"scikit-learn": installed_version("scikit-learn")}
-        facts = {"machine": machine_facts(versions), "works": written}
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(facts, file, indent=1)
-    return 0 if is_same else DIFFERENT_WORK
+    parser = make_parser("generalized_linear", __doc__, 7)
+    return run_pairs(parser, arguments, WORKS, run_work)
 
 
 if __name__ == "__main__":

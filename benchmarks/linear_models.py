@@ -6,26 +6,18 @@ they are timed.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
 from sklearn import linear_model as stock
 
-from benchmarks.measure import (
-    installed_version,
-    machine_facts,
-    median,
-    time_alternately,
-)
-from benchmarks.report import format_ratio, format_seconds
+from benchmarks.measure import time_alternately
+from benchmarks.pairs import Outcome, make_parser, run_pairs
 from sklearn_textbook import linear_model as own
 
-DIFFERENT_WORK = 3
 #: Rows that come at a time where they come in blocks.
 N_BLOCK_ROWS = 10_000
 
@@ -131,58 +123,21 @@ def find_differences(ours, theirs, tolerance):
     return []
 
 
-def run_work(work, scale, n_repeats):
-    """Differences of what was found, and the times of both."""
-    n_rows = max(100, round(work.n_rows * scale))
-    n_columns = max(2, round(work.n_columns * min(1.0, 10 * scale)))
+def run_work(work, options):
+    """What both found, and their times."""
+    n_rows = max(100, round(work.n_rows * options.scale))
+    n_columns = max(2, round(work.n_columns * min(1.0, 10 * options.scale)))
     X, y = work.make(n_rows, n_columns)
     differences = find_differences(work.ours(X, y), work.theirs(X, y), work.tolerance)
     calls = {"ours": lambda: work.ours(X, y), "theirs": lambda: work.theirs(X, y)}
-    return X.shape, differences, time_alternately(calls, n_repeats)
+    times = time_alternately(calls, options.repeat)
+    return Outcome(times, differences, work.peer, work.title, {"shape": X.shape})
 
 
 def main(arguments=None):
     """Run the command; the number that it exits with."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.linear_models", description=__doc__
-    )
-    parser.add_argument("works", nargs="*", metavar="WORK", help="default: all")
-    parser.add_argument("--scale", type=float, default=1.0, help="share of the size")
-    parser.add_argument("--repeat", type=int, default=7, metavar="N")
-    parser.add_argument("--json", metavar="FILE", help="write all times here")
-    options = parser.parse_args(arguments)
-    names = options.works or list(WORKS)
-    if unknown := [name for name in names if name not in WORKS]:
-        parser.error(f"no such work: {unknown}; there are {', '.join(WORKS)}")
-    written, is_same = {}, True
-    for name in names:
-        work = WORKS[name]
-        shape, differences, times = run_work(work, options.scale, options.repeat)
-        wall = {who: median(timing.seconds) for who, timing in times.items()}
-        used = {who: min(timing.cpu_seconds) for who, timing in times.items()}
-        print(
-            f"{name}: {format_seconds(wall['ours'])}, {work.peer} "
-            f"{format_seconds(wall['theirs'])}, ratio "
-            f"{format_ratio(wall['theirs'] / wall['ours'])}; least processor time "
-            f"{format_seconds(used['ours'])}, {format_seconds(used['theirs'])}, ratio "
-            f"{format_ratio(used['theirs'] / used['ours'])}  ({work.title})"
-        )
-        for reason in differences:
-            print(f"    DIFFERENT WORK: {reason}")
-        is_same = is_same and not differences
-        written[name] = {
-            "shape": shape,
-            "differences": differences,
-            **{who: asdict(timing) for who, timing in times.items()},
-        }
-    if options.json:
-        versions = {
-            package: installed_version(package) for package in ("scikit-learn", "scipy")
-        }
-        facts = {"machine": machine_facts(versions), "works": written}
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(facts, file, indent=1)
-    return 0 if is_same else DIFFERENT_WORK
+    parser = make_parser("linear_models", __doc__, 7)
+    return run_pairs(parser, arguments, WORKS, run_work, ("scikit-learn", "scipy"))
 
 
 if __name__ == "__main__":

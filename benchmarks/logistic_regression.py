@@ -7,7 +7,6 @@ the loss of ours must not be higher.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from dataclasses import dataclass
 
@@ -17,11 +16,10 @@ from sklearn.linear_model import LogisticRegression as StockLogisticRegression
 from sklearn.metrics import log_loss
 from threadpoolctl import threadpool_limits
 
-from benchmarks.measure import median, time_alternately
-from benchmarks.report import format_ratio, format_seconds
+from benchmarks.measure import time_alternately
+from benchmarks.pairs import Outcome, make_parser, run_pairs
 from sklearn_textbook.linear_model import LogisticRegression
 
-DIFFERENT_WORK = 3
 #: Largest mean derivative at which scikit-learn's solver stops; ours stops later.
 TOLERANCE = 1e-6
 
@@ -70,60 +68,32 @@ def limit_threads(estimator, X, y, n_threads):
     return fit
 
 
-def run_work(work, scale, n_threads, n_repeats, solver):
-    """Times of both, and whether the loss of ours is no higher."""
-    X, y = work.make_task(scale)
+def run_work(work, options):
+    """What both found, and their times."""
+    X, y = work.make_task(options.scale)
+    n_threads = options.threads
     ours = LogisticRegression(n_jobs=n_threads, parametrization="symmetric")
     stock = StockLogisticRegression(
-        C=np.inf, solver=solver, tol=TOLERANCE, max_iter=1000
+        C=np.inf, solver=options.solver, tol=TOLERANCE, max_iter=1000
     )
     calls = {
         "ours": limit_threads(ours, X, y, n_threads),
         "theirs": limit_threads(stock, X, y, n_threads),
     }
-    times = time_alternately(calls, n_repeats)
-    losses = [log_loss(y, model.predict_proba(X)) for model in (ours, stock)]
-    return times, losses[0] <= losses[1] + 1e-12
-
-
-def _parse(arguments):
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.logistic_regression", description=__doc__
-    )
-    parser.add_argument("works", nargs="*", metavar="WORK", help="default: all")
-    parser.add_argument("--scale", type=float, default=1.0, help="share of the rows")
-    parser.add_argument("--repeat", type=int, default=3, metavar="N")
-    parser.add_argument("--threads", type=int, default=2, metavar="N")
-    parser.add_argument("--solver", default="newton-cholesky", help="scikit-learn's")
-    options = parser.parse_args(arguments)
-    options.works = options.works or list(WORKS)
-    if unknown := [name for name in options.works if name not in WORKS]:
-        parser.error(f"no such work: {unknown}; there are {', '.join(WORKS)}")
-    return options
+    times = time_alternately(calls, options.repeat)
+    loss, other = (log_loss(y, model.predict_proba(X)) for model in (ours, stock))
+    differences = []
+    if not loss <= other + 1e-12:
+        differences.append(f"the loss of ours is {loss}, of theirs {other}")
+    return Outcome(times, differences, "scikit-learn", work.title)
 
 
 def main(arguments=None):
     """Run the command; the number that it exits with."""
-    options = _parse(arguments)
-    all_same = True
-    for name in options.works:
-        work = WORKS[name]
-        times, is_same = run_work(
-            work, options.scale, options.threads, options.repeat, options.solver
-        )
-        wall = {who: median(timing.seconds) for who, timing in times.items()}
-        used = {who: min(timing.cpu_seconds) for who, timing in times.items()}
-        print(
-            f"{name}: {format_seconds(wall['ours'])}, scikit-learn "
-            f"{format_seconds(wall['theirs'])}, ratio "
-            f"{format_ratio(wall['theirs'] / wall['ours'])}; least processor time "
-            f"{format_seconds(used['ours'])}, {format_seconds(used['theirs'])}, ratio "
-            f"{format_ratio(used['theirs'] / used['ours'])}  ({work.title})"
-        )
-        if not is_same:
-            print("    DIFFERENT WORK: the loss of ours is higher")
-        all_same = all_same and is_same
-    return 0 if all_same else DIFFERENT_WORK
+    parser = make_parser("logistic_regression", __doc__, 3)
+    parser.add_argument("--threads", type=int, default=2, metavar="N")
+    parser.add_argument("--solver", default="newton-cholesky", help="scikit-learn's")
+    return run_pairs(parser, arguments, WORKS, run_work)
 
 
 if __name__ == "__main__":

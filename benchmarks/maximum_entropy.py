@@ -7,27 +7,20 @@ training rows. NLTK is handed its features ready, as lists of numbers and values
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks.measure import (
-    installed_version,
-    machine_facts,
-    median,
-    time_alternately,
-)
-from benchmarks.report import format_ratio, format_seconds
+from benchmarks.measure import installed_version, time_alternately
+from benchmarks.pairs import Outcome, make_parser, run_pairs
 from sklearn_textbook.linear_model import MaxEntClassifier
 
-DIFFERENT_WORK, NOT_AT_HAND = 3, 4
+NOT_AT_HAND = 4
 N_CLASSES = 3
 #: Rows whose probabilities are compared.
 N_COMPARED = 200
@@ -207,66 +200,27 @@ def find_differences(ours, theirs, tolerance=1e-6):
     return [f"probabilities differ by up to {difference:.2g}"]
 
 
-def run_work(work, scale, n_rounds, n_repeats, n_jobs):
-    """Differences of what was found, and the times of both."""
-    task = work.make_task(max(300, round(work.n_rows * scale)))
-    fit, ask = make_ours(work, task, n_rounds, n_jobs)
-    fit_theirs, ask_theirs = make_theirs(task, n_rounds)
+def run_work(work, options):
+    """What both found, and their times."""
+    task = work.make_task(max(300, round(work.n_rows * options.scale)))
+    fit, ask = make_ours(work, task, options.rounds, options.threads)
+    fit_theirs, ask_theirs = make_theirs(task, options.rounds)
     differences = find_differences(ask(fit()), ask_theirs(fit_theirs()))
-    calls = {"ours": fit, "theirs": fit_theirs}
-    return differences, time_alternately(calls, n_repeats)
-
-
-def _parse(arguments):
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.maximum_entropy", description=__doc__
-    )
-    parser.add_argument("works", nargs="*", metavar="WORK", help="default: all")
-    parser.add_argument("--scale", type=float, default=1.0, help="share of the rows")
-    parser.add_argument("--repeat", type=int, default=3, metavar="N")
-    parser.add_argument("--rounds", type=int, default=20, help="of iterative scaling")
-    parser.add_argument("--threads", type=int, default=1, metavar="N", help="for ours")
-    parser.add_argument("--json", metavar="FILE", help="write all times here")
-    options = parser.parse_args(arguments)
-    options.works = options.works or list(WORKS)
-    if unknown := [name for name in options.works if name not in WORKS]:
-        parser.error(f"no such work: {unknown}; there are {', '.join(WORKS)}")
-    return options
+    times = time_alternately({"ours": fit, "theirs": fit_theirs}, options.repeat)
+    title = f"{work.title}; {options.rounds} rounds"
+    return Outcome(times, differences, "NLTK", title, {"needed": work.needed})
 
 
 def main(arguments=None):
     """Run the command; the number that it exits with."""
-    options = _parse(arguments)
-    version = installed_version("nltk")
-    if version is None:
+    parser = make_parser("maximum_entropy", __doc__, 3)
+    parser.add_argument("--rounds", type=int, default=20, help="of iterative scaling")
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="for ours")
+    if installed_version("nltk") is None:
+        parser.parse_args(arguments)
         print("NLTK is not installed: pip install nltk")
         return NOT_AT_HAND
-    written, is_same = {}, True
-    for name in options.works:
-        work = WORKS[name]
-        differences, times = run_work(
-            work, options.scale, options.rounds, options.repeat, options.threads
-        )
-        wall = {who: median(timing.seconds) for who, timing in times.items()}
-        used = {who: min(timing.cpu_seconds) for who, timing in times.items()}
-        needed = "" if work.needed is None else f", needed {work.needed:g}"
-        print(
-            f"{name}: {format_seconds(wall['ours'])}, NLTK "
-            f"{format_seconds(wall['theirs'])}, ratio "
-            f"{format_ratio(wall['theirs'] / wall['ours'])}, of the least processor "
-            f"time {format_ratio(used['theirs'] / used['ours'])}{needed}  "
-            f"({work.title}; {options.rounds} rounds)"
-        )
-        for reason in differences:
-            print(f"    DIFFERENT WORK: {reason}")
-        is_same = is_same and not differences
-        timings = {who: asdict(timing) for who, timing in times.items()}
-        written[name] = {"differences": differences, **timings}
-    if options.json:
-        facts = {"machine": machine_facts({"nltk": version}), "works": written}
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(facts, file, indent=1)
-    return 0 if is_same else DIFFERENT_WORK
+    return run_pairs(parser, arguments, WORKS, run_work, ("nltk",))
 
 
 if __name__ == "__main__":

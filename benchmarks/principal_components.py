@@ -6,27 +6,19 @@ variances of the components and the plane that they span.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn import decomposition as stock
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.measure import (
-    installed_version,
-    machine_facts,
-    median,
-    time_alternately,
-)
-from benchmarks.report import format_ratio, format_seconds
+from benchmarks.measure import time_alternately
+from benchmarks.pairs import Outcome, make_parser, run_pairs
 from sklearn_textbook import decomposition as own
 
-DIFFERENT_WORK = 3
 #: Rows that come at a time where they come in blocks.
 N_BLOCK_ROWS = 10_000
 
@@ -139,56 +131,23 @@ def find_differences(ours, theirs, tolerance):
     return reasons
 
 
-def run_work(work, X, n_repeats):
-    """Differences of what was found, and the times of both."""
+def run_work(work, options):
+    """What both found, and their times."""
+    X = make_rows(work, options.scale, options.offset)
     differences = find_differences(work.ours(X), work.theirs(X), work.tolerance)
     calls = {"ours": lambda: work.ours(X), "theirs": lambda: work.theirs(X)}
-    return differences, time_alternately(calls, n_repeats)
+    times = time_alternately(calls, options.repeat)
+    facts = {"shape": X.shape}
+    return Outcome(times, differences, "scikit-learn", work.title, facts)
 
 
 def main(arguments=None):
     """Run the command; the number that it exits with."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.principal_components", description=__doc__
-    )
-    parser.add_argument("works", nargs="*", metavar="WORK", help="default: all")
-    parser.add_argument("--scale", type=float, default=1.0, help="share of the size")
-    parser.add_argument("--repeat", type=int, default=7, metavar="N")
+    parser = make_parser("principal_components", __doc__, 7)
     parser.add_argument(
         "--offset", type=float, default=0.0, help="mean in standard deviations"
     )
-    parser.add_argument("--json", metavar="FILE", help="write all times here")
-    options = parser.parse_args(arguments)
-    names = options.works or list(WORKS)
-    if unknown := [name for name in names if name not in WORKS]:
-        parser.error(f"no such work: {unknown}; there are {', '.join(WORKS)}")
-    written, is_same = {}, True
-    for name in names:
-        work = WORKS[name]
-        X = make_rows(work, options.scale, options.offset)
-        differences, times = run_work(work, X, options.repeat)
-        wall = {who: median(timing.seconds) for who, timing in times.items()}
-        used = {who: min(timing.cpu_seconds) for who, timing in times.items()}
-        print(
-            f"{name}: {format_seconds(wall['ours'])}, scikit-learn "
-            f"{format_seconds(wall['theirs'])}, ratio "
-            f"{format_ratio(wall['theirs'] / wall['ours'])}, of the least processor "
-            f"time {format_ratio(used['theirs'] / used['ours'])}  ({work.title})"
-        )
-        for reason in differences:
-            print(f"    DIFFERENT WORK: {reason}")
-        is_same = is_same and not differences
-        written[name] = {
-            "shape": X.shape,
-            "differences": differences,
-            **{who: asdict(timing) for who, timing in times.items()},
-        }
-    if options.json:
-        versions = {"scikit-learn": installed_version("scikit-learn")}
-        facts = {"machine": machine_facts(versions), "works": written}
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(facts, file, indent=1)
-    return 0 if is_same else DIFFERENT_WORK
+    return run_pairs(parser, arguments, WORKS, run_work)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from benchmarks.pairs import DIFFERENT_WORK
 from benchmarks.principal_components import (
-    DIFFERENT_WORK,
     WORKS,
     find_differences,
     main,

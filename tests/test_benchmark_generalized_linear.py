@@ -7,13 +7,13 @@ import pytest
 from sklearn.linear_model import PoissonRegressor
 
 from benchmarks.generalized_linear import (
-    DIFFERENT_WORK,
     WORKS,
     find_differences,
     fit_ours,
     main,
     make_rows,
 )
+from benchmarks.pairs import DIFFERENT_WORK
 
 
 def test_works_run(tmp_path, capsys):

@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.linear_models import DIFFERENT_WORK, WORKS, find_differences, main
+from benchmarks.linear_models import WORKS, find_differences, main
+from benchmarks.pairs import DIFFERENT_WORK
 
 
 def test_works_run(tmp_path, capsys):

@@ -3,6 +3,7 @@
 import pytest
 
 from benchmarks import logistic_regression as command
+from benchmarks.pairs import DIFFERENT_WORK
 
 
 @pytest.mark.parametrize("name", ["binary", "multinomial"])
@@ -17,7 +18,7 @@ def test_higher_loss_is_told(monkeypatch, capsys):
     losses = iter([0.7, 0.6])
     monkeypatch.setattr(command, "log_loss", lambda y, shares: next(losses))
     arguments = ["binary", "--scale", "0.001", "--repeat", "1"]
-    assert command.main(arguments) == command.DIFFERENT_WORK
+    assert command.main(arguments) == DIFFERENT_WORK
     assert "DIFFERENT WORK" in capsys.readouterr().out
 
 
