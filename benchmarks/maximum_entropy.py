@@ -16,11 +16,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks.measure import installed_version, time_alternately
+from benchmarks.measure import time_alternately
 from benchmarks.pairs import Outcome, make_parser, run_pairs
 from sklearn_textbook.linear_model import MaxEntClassifier
 
-NOT_AT_HAND = 4
 N_CLASSES = 3
 #: Rows whose probabilities are compared.
 N_COMPARED = 200
@@ -216,10 +215,6 @@ def main(arguments=None):
     parser = make_parser("maximum_entropy", __doc__, 3)
     parser.add_argument("--rounds", type=int, default=20, help="of iterative scaling")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="for ours")
-    if installed_version("nltk") is None:
-        parser.parse_args(arguments)
-        print("NLTK is not installed: pip install nltk")
-        return NOT_AT_HAND
     return run_pairs(parser, arguments, WORKS, run_work, ("nltk",))
 
 

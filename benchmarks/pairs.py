@@ -10,8 +10,8 @@ from statistics import median
 from benchmarks.measure import installed_version, machine_facts
 from benchmarks.report import format_ratio, format_seconds
 
-#: What a command exits with if both did not do the same work.
-DIFFERENT_WORK = 3
+#: What a command exits with if both did not do the same work, or if one is missing.
+DIFFERENT_WORK, NOT_AT_HAND = 3, 4
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def run_pairs(parser, arguments, works, run_work, packages=("scikit-learn",)):
     run_work : callable
         Takes a work and the options, returns an Outcome.
     packages : sequence of str
-        Packages whose versions are written down.
+        Packages that must be there, and whose versions are written down.
 
     Returns
     -------
@@ -76,6 +76,10 @@ def run_pairs(parser, arguments, works, run_work, packages=("scikit-learn",)):
     names = options.works or list(works)
     if unknown := [name for name in names if name not in works]:
         parser.error(f"no such work: {unknown}; there are {', '.join(works)}")
+    versions = {package: installed_version(package) for package in packages}
+    if missing := [package for package in packages if versions[package] is None]:
+        print(f"not installed: pip install {' '.join(missing)}")
+        return NOT_AT_HAND
     written, is_same = {}, True
     for name in names:
         outcome = run_work(works[name], options)
@@ -89,7 +93,6 @@ def run_pairs(parser, arguments, works, run_work, packages=("scikit-learn",)):
             **{who: asdict(timing) for who, timing in outcome.times.items()},
         }
     if options.json:
-        versions = {package: installed_version(package) for package in packages}
         facts = {"machine": machine_facts(versions), "works": written}
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(facts, file, indent=1)
