@@ -158,7 +158,7 @@ class LogisticRegression(
         Class whose score is zero; None for "symmetric".
     n_iter_ : ndarray of shape (1,)
         Number of iterations.
-    loss_path_ : ndarray of shape (n_iter_ + 1,)
+    loss_path_ : ndarray of shape (n_iterations + 1,)
         Loss, with the penalty, at the start and after each iteration.
     is_converged_ : bool
         Whether the solver stopped because it was there.
