@@ -11,6 +11,8 @@ from scipy.optimize import nnls
 EPSILON = np.finfo(np.float64).eps
 #: What a column may vary, in units of its rounding, and still be constant.
 ROUNDINGS = 4.0
+#: Squares of numbers up to that, and of their inverses, are numbers, too.
+LARGE = 1e100
 #: Columns up to which an inverse costs nothing.
 MOST_INVERTED = 100
 #: Shares of columns in others that are rounding.
@@ -103,10 +105,7 @@ def solve(rows, *, alpha=0.0, is_positive=False, tol=1e-10):
 
 def _measure_columns(rows, M, tol):
     """Lengths of the columns, which are constant, and what counts as zero."""
-    # Of small numbers the squares may be zero.
-    largest = np.abs(M).max(axis=0, initial=0.0)
-    unit = np.where(largest > 0, largest, 1.0)
-    lengths = unit * np.sqrt(((M / unit) ** 2).sum(axis=0))
+    lengths = measure_lengths(M)
     offsets = np.abs(rows.mean) * np.sqrt(rows.total_weight)
     # Values far from zero are rounded more, compared with what they vary.
     rounding = EPSILON * np.hypot(lengths, offsets)
@@ -114,6 +113,15 @@ def _measure_columns(rows, M, tol):
     scales = np.where(is_constant, 1.0, lengths)
     worst = (rounding[~is_constant] / lengths[~is_constant]).max(initial=0.0)
     return scales, is_constant, max(tol, ROUNDINGS * worst)
+
+
+def measure_lengths(M):
+    """Lengths of columns, whose squares may be too small or too large for numbers."""
+    largest = np.abs(M).max(axis=0, initial=0.0)
+    if ((largest < LARGE) & (largest > 1.0 / LARGE)).all():
+        return np.sqrt(np.einsum("ij,ij->j", M, M))
+    unit = np.where(largest > 0, largest, 1.0)
+    return unit * np.sqrt(((M / unit) ** 2).sum(axis=0))
 
 
 def is_triangle(M):
@@ -130,9 +138,14 @@ def _is_regular(triangle, threshold):
     if not np.diagonal(triangle).all():
         return False
     if size > MOST_INVERTED and hasattr(lapack, "dtrcon"):
-        reciprocal, _ = lapack.dtrcon(triangle)
-        if reciprocal > DOUBT * size * threshold:
+        triangle = np.asfortranarray(triangle)
+        # The square of the largest singular value is at most the product of the largest
+        # sums of a row and of a column.
+        of_columns, _ = lapack.dtrcon(triangle, norm="1")
+        of_rows, _ = lapack.dtrcon(triangle, norm="I")
+        if np.sqrt(of_columns * of_rows) > DOUBT * threshold:
             return True
+    triangle = np.triu(triangle)
     inverse, _ = lapack.dtrtri(triangle)
     # The norm of Frobenius is at least the largest singular value.
     return np.linalg.norm(triangle) * np.linalg.norm(inverse) * threshold < 1.0
@@ -149,9 +162,10 @@ def _solve_wide(M, z, scales, threshold):
         return 0, np.zeros((M.shape[1], z.shape[1]))
     work = int(lapack.dgeqrf_lwork(M.shape[1], M.shape[0])[0])
     factors, tau, _, _ = lapack.dgeqrf(M.T, lwork=work)
-    triangle = np.triu(factors[: len(M)])
+    # LAPACK reads the upper half, and below it keeps its reflections.
+    triangle = np.asfortranarray(factors[: len(M)])
     # Unit columns change singular values no more than by the ratio of the scales.
-    lengths = np.sqrt((triangle**2).sum(axis=0))
+    lengths = measure_lengths(M.T)
     if not lengths.all():
         return None, None
     ratio = scales.max() / scales.min() * lengths.max() / lengths.min()

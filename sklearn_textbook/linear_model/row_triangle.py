@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 from scipy.sparse import issparse
 
 from sklearn_textbook.linear_model.blas_threads import use_one_blas_thread
@@ -240,9 +240,11 @@ def _turn_ones(Z, Y):
         mirror = Z[:, 0].copy()
         length = np.linalg.norm(mirror)
         mirror[0] += length
-        factor = 2.0 / (mirror @ mirror)
-        Z = Z - np.outer(factor * mirror, mirror @ Z)
-        Y = Y - np.outer(factor * mirror, mirror @ Y)
+        factor = -2.0 / (mirror @ mirror)
+        # No "@", whose threads would still spin while those of LAPACK work.
+        along, targets_along = (blas.dgemv(factor, A, mirror, trans=1) for A in (Z, Y))
+        Z = blas.dger(1.0, mirror, along, a=Z, overwrite_a=1)
+        Y = blas.dger(1.0, mirror, targets_along, a=Y, overwrite_a=1)
         Z[1:, 0] = 0.0
     return Z, Y, np.zeros(Y.shape[1])
 
