@@ -8,6 +8,7 @@ declaration is strict.
 """
 
 import importlib
+from itertools import combinations
 
 import pytest
 
@@ -63,14 +64,18 @@ SWAPPED = {
 #: bears such a name tests nothing of ours.
 STOCK = {"ExtraTreeClassifier", "ExtraTreeRegressor", "RandomTreesEmbedding"}
 
-#: Tests that cross the classes of sparse tables with many other parameters. The
-#: matrices differ from the arrays in their operators alone; they are given to the
-#: first case of each class, and to all only when more tables are asked for.
-MANY_SPARSE_CASES = {
+#: Long tests that cross many parameters. Of their cases, those run in which two values
+#: meet for the first time; all if more tables are asked for.
+CROSSING = {
     "test_bagging.py::test_sparse_classification",
+    "test_glm.py::test_glm_regression",
+    "test_glm.py::test_glm_regression_hstacked_X",
+    "test_glm.py::test_glm_regression_unpenalized",
+    "test_glm.py::test_glm_regression_unpenalized_hstacked_X",
+    "test_glm.py::test_glm_regression_unpenalized_vstacked_X",
+    "test_glm.py::test_glm_regression_vstacked_X",
     "test_pca.py::test_pca_sparse",
 }
-
 
 #: Modules whose classes serve many tests as members or as yardsticks: they are swapped
 #: where their own tests are run, and stay as they are for the others.
@@ -128,16 +133,16 @@ def find_unknown(items, declared, used):
 
 def choose_cases(items):
     """The tests to run, and those left out: of stock estimators, or repetitions."""
-    chosen, left_out, seen = [], [], set()
+    chosen, left_out, seen = [], [], {}
     for item in items:
         names = item.name.partition("[")[2].rstrip("]").split("-")
-        matrices = [name for name in names if name.endswith("_matrix")]
-        is_repetition = False
-        if drop_case(make_key(item)) in MANY_SPARSE_CASES and matrices and FACTOR == 1:
-            kind = (drop_case(make_key(item)), *matrices)
-            is_repetition = kind in seen
-            seen.add(kind)
-        leave_out = is_repetition or not STOCK.isdisjoint(names)
+        leave_out = not STOCK.isdisjoint(names)
+        test = drop_case(make_key(item))
+        if test in CROSSING and FACTOR == 1:
+            values = [(name, repr(of)) for name, of in item.callspec.params.items()]
+            pairs = set(combinations(sorted(values), 2))
+            leave_out = leave_out or pairs <= seen.setdefault(test, set())
+            seen[test] |= pairs
         (left_out if leave_out else chosen).append(item)
     return chosen, left_out
 

@@ -61,10 +61,10 @@ SUITES = {
         40,
     ),
     "truncated SVD": (["sklearn.decomposition.tests.test_truncated_svd"], 45),
-    "principal components": (["sklearn.decomposition.tests.test_pca"], 270),
+    "principal components": (["sklearn.decomposition.tests.test_pca"], 200),
     "generalised linear models": (
         ["sklearn.linear_model._glm.tests.test_glm"],
-        250,
+        220,
     ),
     # Those of LogisticRegressionCV, of l1 and elastic net penalties, of the words in
     # which each solver regrets, and of private functions are not of ours.
