@@ -82,7 +82,7 @@ class Judge:
         for rows in children:
             if len(rows) < self.settings.min_samples_leaf:
                 return None
-            if sum(self.target.weights[row] for row in rows) < self.min_weight_leaf:
+            if self.target.weight(rows) < self.min_weight_leaf:
                 return None
             if not self.target.allows_child(rows):
                 return None

@@ -17,7 +17,7 @@ def find_surrogates(grower, rows, split):
         return []
     weights = grower.target.weights
     side = {row: number for number in (0, 1) for row in split["children"][number]}
-    totals = [sum(weights[row] for row in child) for child in split["children"]]
+    totals = [grower.target.weight(child) for child in split["children"]]
     total = sum(totals)
     found = []
     for feature, column in enumerate(grower.columns):
@@ -102,9 +102,7 @@ def imitate_by_levels(values, present, side, weights, margin):
 
 def find_default_branch(grower, split):
     """The strictly heaviest child, or None."""
-    weights = [
-        sum(grower.target.weights[row] for row in child) for child in split["children"]
-    ]
+    weights = [grower.target.weight(child) for child in split["children"]]
     order = sorted(range(len(weights)), key=weights.__getitem__, reverse=True)
     first, second = weights[order[0]], weights[order[1]]
     return None if first - second <= MARGIN * sum(weights) else order[0]

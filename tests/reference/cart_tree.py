@@ -1,5 +1,6 @@
 """CART in plain Python: how a tree grows, whatever it predicts."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -46,6 +47,12 @@ def exact(number):
     return fraction.numerator if fraction.denominator == 1 else fraction
 
 
+def make_whole(numbers):
+    """The numbers in units of which all are multiples, and this unit's inverse."""
+    n_parts = math.lcm(*(Fraction(number).denominator for number in numbers))
+    return [int(number * n_parts) for number in numbers], n_parts
+
+
 def keep_within(value, lower, upper):
     """The value, or the bound that it exceeds; a bound of None is none."""
     if lower is not None and value < lower:
@@ -90,14 +97,14 @@ class Grower:
         self.columns = columns
         self.target = target
         self.settings = settings
-        self.total_weight = sum(target.weights[row] for row in rows)
+        self.total_weight = target.weight(rows)
         self.min_weight_leaf = settings.min_weight_fraction_leaf * float(
             self.total_weight
         )
 
     def make_node(self, rows, path, bounds, parent=None):
         """A node with its statistics, and the split it would have."""
-        weight = sum(self.target.weights[row] for row in rows)
+        weight = self.target.weight(rows)
         node = {
             "rows": rows,
             "path": path,
@@ -164,7 +171,7 @@ class Grower:
                 missing_branch = FRACTIONAL if fractional else STAY
             else:
                 missing_branch = most_rows(children, tie="last")
-        weight = sum(self.target.weights[row] for row in node["rows"])
+        weight = self.target.weight(node["rows"])
         node.update(
             feature=split["feature"],
             kind=self.columns[split["feature"]].kind,
