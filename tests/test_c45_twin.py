@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn_textbook.datasets import load_play_tennis
 from sklearn_textbook.tree import C45Classifier, ErrorBasedPruning
 from sklearn_textbook.tree.grow import _engine
-from tests.amount import count_chunks
+from tests.amount import FACTOR, count_chunks
 from tests.property.test_cart_properties import (
     any_seed,
     assert_same_nodes,
@@ -77,7 +77,7 @@ def make_rows_frame(case, rows):
 
 def test_new_rows_take_the_same_way():
     """Shares with and without Laplace's cases; the class is the same for both."""
-    for seed in range(300):
+    for seed in range(150 * FACTOR):
         case = make_seeded_case(seed)
         nodes = case.grow_twin()
         rows = case.make_new_rows(random.Random(seed))
