@@ -11,6 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.linear_model.families import make_family
+from sklearn_textbook.linear_model.generalized_diagnostics import (
+    GeneralizedDiagnostics,
+)
 from sklearn_textbook.linear_model.generalized_input import (
     GeneralizedInput,
     require_range,
@@ -26,7 +29,9 @@ from sklearn_textbook.linear_model.reweighting import (
 )
 
 
-class GeneralizedLinearRegressor(GeneralizedResults, RegressorMixin, GeneralizedInput):
+class GeneralizedLinearRegressor(
+    GeneralizedResults, GeneralizedDiagnostics, RegressorMixin, GeneralizedInput
+):
     r"""Generalised linear model (广义线性模型).
 
     A function of the mean of y, the link (联系函数) g, is linear in the columns:
