@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 from tests.public_api import public_estimators
@@ -98,3 +98,26 @@ def test_missing_class(name):
     for y in (["a", None, "b"], pa.chunked_array(chunks)):
         with pytest.raises(ValueError, match=r"y contains a missing value.* row 1\."):
             clone(estimator).fit([[0.0], [1.0], [2.0]], y)
+
+
+REGRESSORS = [
+    name for name in sorted(INSTANCES) if name.endswith(("Regressor", "sion"))
+]
+REGRESSORS = [name for name in sorted(INSTANCES) if is_regressor(INSTANCES[name][0])]
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+@pytest.mark.parametrize(
+    ("y", "what"),
+    [
+        (["1", "b", "3"], "'b' in row 1"),
+        ([1.0, 2.0, "c"], "'c' in row 2"),
+        ([1.0, 2.0, 3j], "'3j' in row 2"),
+        (pa.array(["a", "b", "a"]).dictionary_encode(), "'a' in row 0"),
+    ],
+    ids=["strings", "mixed", "complex", "dictionary"],
+)
+def test_targets_that_are_no_numbers(name, y, what):
+    estimator = INSTANCES[name][0]
+    with pytest.raises(ValueError, match=f"y must be numbers for .*, got {what}"):
+        clone(estimator).fit([[0.0], [1.0], [2.0]], y)

@@ -804,7 +804,7 @@ def test_wrong_offsets(given, message):
 
 
 def test_words_are_no_target():
-    with pytest.raises(ValueError, match="y must be numbers .* 0 and 1 for the family"):
+    with pytest.raises(ValueError, match="y must be numbers .* such as 0 and 1"):
         GeneralizedLinearRegressor("binomial").fit([[0.0], [1.0]], ["no", "yes"])
 
 

@@ -31,10 +31,10 @@ def require_classes(y):
         return  # found when it is read
     series = nw.from_native(y, series_only=True, pass_through=True)
     if isinstance(series, nw.Series) and series.null_count():
-        raise _missing_error(int(series.is_null().to_numpy().argmax()))
+        raise _missing_error("y", int(series.is_null().to_numpy().argmax()))
 
 
-def check_target(y, *, is_numeric):
+def check_target(y, *, is_numeric, name="y"):
     """Read a target as a two-dimensional array.
 
     Parameters
@@ -43,6 +43,8 @@ def check_target(y, *, is_numeric):
         Class labels or numbers.
     is_numeric : bool
         Whether it must be finite numbers.
+    name : str, default="y"
+        What messages call it.
 
     Returns
     -------
@@ -54,23 +56,72 @@ def check_target(y, *, is_numeric):
     ValueError, TypeError
         As scikit-learn's ``check_array`` raises them.
     """
-    if not is_numeric:
-        require_classes(y)
-    y = check_array(
-        decode_dictionary(y),
-        ensure_2d=False,
-        dtype=np.float64 if is_numeric else None,
-        input_name="y",
-    )
+    if is_numeric:
+        y = check_numbers(y, name=name)
+        return y.reshape(-1, 1) if y.ndim <= 1 else y
+    require_classes(y)
+    y = check_array(decode_dictionary(y), ensure_2d=False, dtype=None, input_name=name)
     if y.dtype == object:
         is_missing = np.equal(y, None).astype(bool)
         if is_missing.any():
-            raise _missing_error(int(np.argwhere(is_missing)[0][0]))
+            raise _missing_error(name, int(np.argwhere(is_missing)[0][0]))
     return y.reshape(-1, 1) if y.ndim <= 1 else y
 
 
-def _missing_error(row):
-    return ValueError(f"Input y contains a missing value in row {row}.")
+def check_numbers(y, estimator=None, *, name="y"):
+    """Read a target of finite numbers.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,) or (n_rows, n_outputs)
+        Numbers, or strings that spell some.
+    estimator : str, default=None
+        Name of the estimator, for the messages.
+    name : str, default="y"
+        What messages call the target.
+
+    Returns
+    -------
+    y : ndarray of float64, same shape
+        The target.
+
+    Raises
+    ------
+    ValueError
+        If there are no rows, or a value is missing, infinite or no number.
+    """
+    y = decode_dictionary(y)
+    try:
+        return check_array(
+            y,
+            ensure_2d=False,
+            dtype=np.float64,
+            input_name=name,
+            estimator=estimator,
+        )
+    except (TypeError, ValueError) as error:
+        if not str(error).startswith(("could not convert", "float() argument")):
+            raise
+        values = np.asarray(y, dtype=object)
+        rows = (row for row, value in np.ndenumerate(values) if not _is_number(value))
+        place = next(rows)
+        raise ValueError(
+            f"{name} must be numbers for {estimator or 'regression'}, got "
+            f"{str(values[place])[:100]!r} in row {place[0]}. Classes need a "
+            "classifier, or numbers such as 0 and 1."
+        ) from None
+
+
+def _is_number(value):
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _missing_error(name, row):
+    return ValueError(f"Input {name} contains a missing value in row {row}.")
 
 
 def encode_labels(y):

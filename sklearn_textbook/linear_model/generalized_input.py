@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
+from sklearn_textbook._contract.labels import check_numbers
 from sklearn_textbook._contract.parameters import (
     check_choice,
     check_integer,
@@ -100,18 +101,9 @@ class GeneralizedInput(BaseLinearModel):
                 f"{type(self).__name__} requires y to be passed, but the target y is "
                 "None."
             )
-        y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
-        y = column_or_1d(y, warn=True)
-        if y.dtype.kind not in "biuf":
-            try:
-                y = y.astype(np.float64)
-            except (TypeError, ValueError):
-                raise ValueError(
-                    f"y must be numbers for {type(self).__name__}, got {y[0]!r}. Two "
-                    "classes are 0 and 1 for the family 'binomial'."
-                ) from None
+        y = column_or_1d(check_numbers(y, type(self).__name__), warn=True)
         check_consistent_length(X, y)
-        return y.astype(np.float64)
+        return y
 
     def _read_offset(self, offset, exposure, n_rows):
         """Read what is added to the predictors; None if nothing is."""

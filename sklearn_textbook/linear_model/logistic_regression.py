@@ -441,7 +441,7 @@ class LogisticRegression(
         if len(classes) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs samples of at least 2 classes in the "
-                f"data, but the data contains only one class: {classes[0]!r}."
+                f"data, but the data contains only one class: {classes.tolist()[0]!r}."
             )
         matrix, weight, _ = self._read_training_table(X, weight)
         weight = self._weigh_classes(classes, codes, weight)

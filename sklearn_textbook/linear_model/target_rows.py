@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils import check_consistent_length
+
+from sklearn_textbook._contract.labels import check_numbers
 
 
 def read_numeric_targets(y, X, estimator):
@@ -33,12 +34,6 @@ def read_numeric_targets(y, X, estimator):
             f"This {type(estimator).__name__} estimator requires y to be passed, but "
             "the target y is None."
         )
-    Y = check_array(
-        y,
-        ensure_2d=False,
-        dtype=np.float64,
-        input_name="y",
-        estimator=type(estimator).__name__,
-    )
+    Y = check_numbers(y, type(estimator).__name__)
     check_consistent_length(X, Y)
     return Y

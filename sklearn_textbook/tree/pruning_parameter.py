@@ -97,7 +97,7 @@ class PruningParameter(NamedPruner):
             join = vstack if any(map(issparse, blocks)) else np.concatenate
             matrix = join(blocks)
         name, is_classifier = f"y{suffix}", hasattr(self, "classes_")
-        y = check_target(y, is_numeric=not is_classifier)
+        y = check_target(y, is_numeric=not is_classifier, name=name)
         if y.shape != (matrix.shape[0], self.n_outputs_):
             raise ValueError(
                 f"{name} has shape {y.shape}, but {matrix.shape[0]} rows and "
