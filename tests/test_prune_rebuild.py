@@ -16,7 +16,7 @@ from sklearn_textbook.tree.prune import (
 )
 from sklearn_textbook.tree.route import find_decision_path, find_leaves
 from tests.explain_builders import MODES, random_rows, random_tree
-from tests.reference.compare import read_grown_tree
+from tests.reference.compare import assert_same_nodes, read_grown_tree
 from tests.tree_builders import (
     convert_sklearn_tree,
     make_nodes,
@@ -54,7 +54,7 @@ def compare_nodes(pruned, tree, cut):
         expected = twins[node] | (leaf if node in cut else {})
         expected["children"] = [number[child] for child in expected["children"]]
         expected["parent"] = number.get(expected["parent"], -1)
-        np.testing.assert_equal(nodes[i], expected)
+        assert_same_nodes(nodes[i], expected)
     return old
 
 

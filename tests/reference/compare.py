@@ -64,6 +64,13 @@ def read_grown_tree(tree):
     return nodes
 
 
+def assert_same_nodes(got, expected):
+    """Raise an AssertionError if lists of nodes differ; NaN is the same as NaN."""
+    # numpy's comparison says where they differ, but takes long.
+    if got != expected:
+        np.testing.assert_equal(got, expected)
+
+
 def find_difference(twin, kernel):
     """What differs first between two lists of nodes, in words; None if nothing."""
     for number, (expected, got) in enumerate(zip(twin, kernel, strict=False)):
