@@ -45,6 +45,7 @@ cdef struct RowList:
     uint32_t* gathered
     uint64_t* bins
     double* sums
+    uint8_t* tile_bins
     uint64_t* tile
     uint64_t* keys
     uint64_t* spare
@@ -94,4 +95,7 @@ cdef void find_neighbours(
 ) noexcept nogil
 cdef void divide_rows(
     RowList* row_list, const Frame* frame, const CountedColumn* column, uint32_t cut
+) noexcept nogil
+cdef void divide_by_bins(
+    RowList* row_list, const Frame* frame, const CountedColumn* column, int64_t limit
 ) noexcept nogil

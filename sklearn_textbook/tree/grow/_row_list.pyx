@@ -49,6 +49,7 @@ cdef int start_row_list(
     row_list.gathered = <uint32_t*>malloc(n_slots * n_rows * sizeof(uint32_t))
     row_list.bins = <uint64_t*>malloc(n_slots * (MOST_BINS + 1) * sizeof(uint64_t))
     row_list.sums = <double*>malloc(3 * n_slots * (MOST_BINS + 1) * sizeof(double))
+    row_list.tile_bins = <uint8_t*>malloc(TILE_COLUMNS * n_slots * n_rows)
     row_list.tile = <uint64_t*>malloc(TILE_COLUMNS * MOST_BINS * sizeof(uint64_t))
     row_list.is_open = <uint8_t*>malloc(MOST_BINS)
     row_list.local_codes = malloc(row_list.local_rows * problem.n_columns * size + 1)
@@ -59,7 +60,7 @@ cdef int start_row_list(
         row_list.rows == NULL or row_list.keys == NULL or row_list.spare == NULL
         or row_list.columns == NULL or row_list.gathered == NULL
         or row_list.bins == NULL or row_list.sums == NULL or row_list.is_open == NULL
-        or row_list.tile == NULL or row_list.local_codes == NULL
+        or row_list.tile == NULL or row_list.tile_bins == NULL or row_list.local_codes == NULL
         or row_list.local_bins == NULL or row_list.local_spans == NULL
         or row_list.smallest == NULL
     ):
@@ -82,6 +83,7 @@ cdef void free_row_list(RowList* row_list) noexcept nogil:
     free(row_list.gathered)
     free(row_list.bins)
     free(row_list.sums)
+    free(row_list.tile_bins)
     free(row_list.tile)
     free(row_list.is_open)
     free(row_list.local_codes)
@@ -444,4 +446,22 @@ cdef void divide_rows(
         rows[n_left] = row
         spare[i - n_left] = row
         n_left += codes[i] <= cut
+    memcpy(rows + n_left, spare, (frame.n_rows - n_left) * sizeof(uint64_t))
+
+
+cdef void divide_by_bins(
+    RowList* row_list, const Frame* frame, const CountedColumn* column, int64_t limit
+) noexcept nogil:
+    """Rows in bins below the limit to the front."""
+    cdef:
+        uint64_t* rows = row_list.rows + frame.start
+        uint64_t* spare = row_list.spare
+        const uint8_t* row_bins = column.row_bins
+        int64_t i, n_left = 0
+        uint64_t row
+    for i in range(frame.n_rows):
+        row = rows[i]
+        rows[n_left] = row
+        spare[i - n_left] = row
+        n_left += row_bins[TILE_COLUMNS * i] < limit
     memcpy(rows + n_left, spare, (frame.n_rows - n_left) * sizeof(uint64_t))

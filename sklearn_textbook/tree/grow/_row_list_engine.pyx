@@ -40,11 +40,10 @@ from sklearn_textbook.tree.grow._row_list cimport (
     divide_rows,
     find_neighbours,
     free_row_list,
-    gather_codes,
     make_local,
     start_row_list,
 )
-from sklearn_textbook.tree.grow._row_search cimport find_division
+from sklearn_textbook.tree.grow._row_search cimport divide_counted, find_division
 from sklearn_textbook.tree.grow._search cimport view_node
 from sklearn_textbook.tree.grow._settings cimport fill_codes, fill_problem, write_root
 from sklearn_textbook.tree.grow._short_columns cimport read_short_columns
@@ -113,8 +112,9 @@ cdef void divide(
     """Divide the rows, if they have to move at all. Finds the codes on both sides of
     the threshold."""
     cdef CountedColumn* column = &row_list.columns[contest.place]
-    if (moves or not contest.is_between) and not column.is_gathered:
-        gather_codes(row_list, frame, column)
+    if not column.is_gathered:
+        divide_counted(row_list, frame, contest, moves, below, above)
+        return
     if contest.is_between:
         below[0] = contest.cut
         above[0] = contest.above

@@ -12,6 +12,7 @@ from sklearn_textbook.tree.grow._row_list cimport (
     Draw,
     Span,
     add_codes,
+    divide_by_bins,
     draw_columns,
     draw_number,
     find_range,
@@ -44,6 +45,7 @@ from sklearn_textbook.tree.split._types cimport (
     int32_t,
     int64_t,
     uint8_t,
+    uint32_t,
     uint64_t,
 )
 
@@ -121,7 +123,9 @@ cdef int64_t count_drawn(
             break
         count_columns(
             row_bins, problem.n_columns, row_list.rows + frame.start, frame.n_rows,
-            columns, n, coarseness, not row_list.is_local, row_list.tile
+            columns, n, coarseness, not row_list.is_local,
+            row_list.tile_bins + draw.n_found * TILE_COLUMNS * frame.n_rows,
+            row_list.tile
         )
         for i in range(n):
             if not differs(
@@ -151,13 +155,9 @@ cdef void search_columns(
     cdef:
         const uint64_t* rows = row_list.rows + frame.start
         uint8_t* is_open = row_list.is_open
-        const uint8_t* row_bins = row_list.table.row_bins
-        int32_t coarseness = choose_coarseness(frame.n_rows)
         int64_t i, n_open, n_collected, n = frame.n_rows
         double top = -INFINITY, bound
         CountedColumn* column
-    if row_list.is_local:
-        row_bins = row_list.local_bins
     for i in range(n_visit):
         find_edge(contest, &row_list.columns[i])
         top = max(top, row_list.columns[i].edge)
@@ -179,10 +179,7 @@ cdef void search_columns(
             if column.is_gathered:
                 n_collected = collect_coded_rows(column, n, is_open, row_list.keys)
             else:
-                n_collected = collect_rows(
-                    row_bins + column.number, problem.n_columns, rows, n, coarseness,
-                    not row_list.is_local, is_open, row_list.keys
-                )
+                n_collected = collect_rows(column, n, is_open, row_list.keys)
                 add_codes(row_list, frame, column, row_list.keys, n_collected)
             sort_keys(
                 row_list.keys, n_collected, row_list.spare,
@@ -213,3 +210,64 @@ cdef void find_division(
                 problem, contest, &row_list.columns[i], <int32_t>i,
                 row_list.rows + frame.start, frame.n_rows, row_list.keys
             )
+
+
+cdef void find_sides(
+    const CountedColumn* column, const uint64_t* keys, int64_t n, uint32_t cut,
+    uint32_t* below, uint32_t* above
+) noexcept nogil:
+    """The largest code up to the cut, and the smallest above it."""
+    cdef:
+        int64_t i
+        uint32_t code, largest = 0, smallest = 0xFFFFFFFF, most = cut - column.smallest
+    for i in range(n):
+        code = <uint32_t>(keys[i] >> 32)
+        if code <= most:
+            largest = max(largest, code)
+        else:
+            smallest = min(smallest, code)
+    below[0] = column.smallest + largest
+    above[0] = column.smallest + smallest
+
+
+cdef void divide_counted(
+    RowList* row_list, const Frame* frame, const Contest* contest, bint moves,
+    uint32_t* below, uint32_t* above
+) noexcept nogil:
+    """Divide the rows by their bins, if they have to move at all. Finds the codes on
+    both sides of the threshold. Codes are read only next to it."""
+    cdef:
+        CountedColumn* column = &row_list.columns[contest.place]
+        uint8_t* is_open = row_list.is_open
+        uint64_t* keys = row_list.keys
+        int64_t low = (contest.cut - column.smallest) >> column.shift, high = low
+        int64_t i, n, limit = low + 1
+        uint32_t most = contest.cut - column.smallest
+    below[0] = contest.cut
+    above[0] = contest.above
+    if contest.is_between and not moves:
+        return
+    if not contest.is_between:
+        while column.bins[low] == column.bins[low + 1]:
+            low -= 1
+        high += 1
+        while column.bins[high] == column.bins[high + 1]:
+            high += 1
+        below[0] = column.smallest + <uint32_t>low
+        above[0] = column.smallest + <uint32_t>high
+    if column.shift > 0:
+        memset(is_open, 0, column.n_bins)
+        is_open[low] = is_open[high] = True
+        n = collect_rows(column, frame.n_rows, is_open, keys)
+        add_codes(row_list, frame, column, keys, n)
+        if contest.is_between:
+            # The rows of this bin go to the ends.
+            for i in range(n):
+                column.row_bins[TILE_COLUMNS * <uint32_t>keys[i]] = (
+                    0 if <uint32_t>(keys[i] >> 32) <= most else 0xFF
+                )
+            limit = max(low, 1)
+        else:
+            find_sides(column, keys, n, contest.cut, below, above)
+    if moves:
+        divide_by_bins(row_list, frame, column, limit)

@@ -1,6 +1,6 @@
 # Rows of two classes with whole weights, and what may be counted of them at once.
 
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 from sklearn_textbook.tree.split._types cimport NodeView, Problem, Split
 
@@ -43,6 +43,8 @@ cdef struct CountedColumn:
     uint32_t largest
     int32_t shift
     int64_t n_bins
+    # bins of the node's rows, TILE_COLUMNS apart; not where the codes are gathered
+    uint8_t* row_bins
     # of all rows below a bin; one more entry for those up to the end of the last
     uint64_t* bins  # counts
     double* ones  # weight of the second class

@@ -12,7 +12,7 @@ cdef void choose_bins(CountedColumn* column, int64_t n) noexcept nogil
 cdef void count_columns(
     const uint8_t* row_bins, int64_t width, const uint64_t* rows, int64_t n,
     CountedColumn** columns, int64_t n_columns, int32_t coarseness, bint is_far,
-    uint64_t* tile
+    uint8_t* tile_bins, uint64_t* tile
 ) noexcept nogil
 cdef void count_codes(
     const CountedColumn* column, const uint64_t* rows, int64_t n, uint64_t* tile
@@ -27,8 +27,7 @@ cdef int64_t collect_coded_rows(
     const CountedColumn* column, int64_t n, const uint8_t* is_open, uint64_t* keys
 ) noexcept nogil
 cdef int64_t collect_rows(
-    const uint8_t* bins, int64_t width, const uint64_t* rows, int64_t n,
-    int32_t coarseness, bint is_far, const uint8_t* is_open, uint64_t* keys
+    const CountedColumn* column, int64_t n, const uint8_t* is_open, uint64_t* keys
 ) noexcept nogil
 cdef void try_column(
     const Problem* problem, Contest* contest, const CountedColumn* column,

@@ -62,54 +62,65 @@ cdef void choose_bins(CountedColumn* column, int64_t n) noexcept nogil:
 
 cdef inline void count_four(
     const uint8_t* row_bins, int64_t width, const uint64_t* rows, int64_t n,
-    CountedColumn** columns, int32_t coarseness, bint is_far, uint64_t* tile
+    CountedColumn** columns, int32_t coarseness, bint is_far, uint8_t* tile_bins,
+    uint64_t* tile
 ) noexcept nogil:
-    """Four columns in one pass: their bins stand in the same line of the cache."""
+    """Four columns in one pass: their bins stand in the same line of the cache. They
+    are kept, as some will be asked for again."""
     cdef:
         const uint8_t* first = row_bins + columns[0].number
         const uint8_t* second = row_bins + columns[1].number
         const uint8_t* third = row_bins + columns[2].number
         const uint8_t* fourth = row_bins + columns[3].number
-        int64_t i, place
+        int64_t i, place, a, b, c, d
         uint64_t counts
     for i in range(n):
         place = number_of(rows[i]) * width
         counts = counts_of(rows[i])
         if is_far:
             FETCH_EARLY(row_bins + number_of(rows[i + FETCH_AHEAD]) * width)
-        tile[first[place] >> coarseness] += counts
-        tile[MOST_BINS + (second[place] >> coarseness)] += counts
-        tile[2 * MOST_BINS + (third[place] >> coarseness)] += counts
-        tile[3 * MOST_BINS + (fourth[place] >> coarseness)] += counts
+        a = first[place] >> coarseness
+        b = second[place] >> coarseness
+        c = third[place] >> coarseness
+        d = fourth[place] >> coarseness
+        tile_bins[TILE_COLUMNS * i] = <uint8_t>a
+        tile_bins[TILE_COLUMNS * i + 1] = <uint8_t>b
+        tile_bins[TILE_COLUMNS * i + 2] = <uint8_t>c
+        tile_bins[TILE_COLUMNS * i + 3] = <uint8_t>d
+        tile[a] += counts
+        tile[MOST_BINS + b] += counts
+        tile[2 * MOST_BINS + c] += counts
+        tile[3 * MOST_BINS + d] += counts
 
 
 cdef void count_columns(
     const uint8_t* row_bins, int64_t width, const uint64_t* rows, int64_t n,
     CountedColumn** columns, int64_t n_columns, int32_t coarseness, bint is_far,
-    uint64_t* tile
+    uint8_t* tile_bins, uint64_t* tile
 ) noexcept nogil:
     """Count the rows of up to four columns; MOST_BINS entries of the tile for each."""
     cdef:
-        const uint8_t* bins
         CountedColumn* all_columns[TILE_COLUMNS]
         int64_t i
-    for i in range(n_columns):
-        memset(tile + i * MOST_BINS, 0, columns[i].n_bins * sizeof(uint64_t))
-    if n_columns == 1:
-        bins = row_bins + columns[0].number
-        for i in range(n):
-            tile[bins[number_of(rows[i]) * width] >> coarseness] += counts_of(rows[i])
-        return
     # A column that is counted twice costs less than a pass of its own for another.
     for i in range(TILE_COLUMNS):
         all_columns[i] = columns[min(i, n_columns - 1)]
+        memset(tile + i * MOST_BINS, 0, all_columns[i].n_bins * sizeof(uint64_t))
+    for i in range(n_columns):
+        columns[i].row_bins = tile_bins + i
     # Numbers that the compiler knows make loops of their own.
-    if coarseness > 0:
-        count_four(row_bins, width, rows, n, all_columns, coarseness, False, tile)
-    elif is_far:
-        count_four(row_bins, width, rows, n, all_columns, 0, True, tile)
+    if is_far and coarseness == 0:
+        count_four(row_bins, width, rows, n, all_columns, 0, True, tile_bins, tile)
+    elif coarseness == 0:
+        count_four(row_bins, width, rows, n, all_columns, 0, False, tile_bins, tile)
+    elif coarseness == 1:
+        count_four(row_bins, width, rows, n, all_columns, 1, False, tile_bins, tile)
+    elif coarseness == 2:
+        count_four(row_bins, width, rows, n, all_columns, 2, False, tile_bins, tile)
+    elif coarseness == 3:
+        count_four(row_bins, width, rows, n, all_columns, 3, False, tile_bins, tile)
     else:
-        count_four(row_bins, width, rows, n, all_columns, 0, False, tile)
+        count_four(row_bins, width, rows, n, all_columns, 4, False, tile_bins, tile)
 
 
 cdef void count_codes(
@@ -268,20 +279,15 @@ cdef int64_t collect_coded_rows(
 
 
 cdef int64_t collect_rows(
-    const uint8_t* bins, int64_t width, const uint64_t* rows, int64_t n,
-    int32_t coarseness, bint is_far, const uint8_t* is_open, uint64_t* keys
+    const CountedColumn* column, int64_t n, const uint8_t* is_open, uint64_t* keys
 ) noexcept nogil:
     """The rows whose bin in a column is open, without their codes."""
-    cdef int64_t i, n_collected = 0
-    if is_far and coarseness == 0:
-        for i in range(n):
-            FETCH_EARLY(bins + number_of(rows[i + FETCH_AHEAD]) * width)
-            keys[n_collected] = <uint64_t>i
-            n_collected += is_open[bins[number_of(rows[i]) * width]]
-        return n_collected
+    cdef:
+        int64_t i, n_collected = 0
+        const uint8_t* row_bins = column.row_bins
     for i in range(n):
         keys[n_collected] = <uint64_t>i
-        n_collected += is_open[bins[number_of(rows[i]) * width] >> coarseness]
+        n_collected += is_open[row_bins[TILE_COLUMNS * i]]
     return n_collected
 
 
