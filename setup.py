@@ -76,6 +76,7 @@ EXTENSIONS = {
     "sklearn_textbook.tree.grow._row_list": {},
     "sklearn_textbook.tree.grow._row_list_engine": {},
     "sklearn_textbook.tree.grow._row_search": {},
+    "sklearn_textbook.tree.grow._row_small": {},
     "sklearn_textbook.tree.grow._search": {"openmp": True},
     "sklearn_textbook.tree.grow._settings": {},
     "sklearn_textbook.tree.grow._short_columns": {},

@@ -60,9 +60,9 @@ cdef int start_row_list(
         row_list.rows == NULL or row_list.keys == NULL or row_list.spare == NULL
         or row_list.columns == NULL or row_list.gathered == NULL
         or row_list.bins == NULL or row_list.sums == NULL or row_list.is_open == NULL
-        or row_list.tile == NULL or row_list.tile_bins == NULL or row_list.local_codes == NULL
-        or row_list.local_bins == NULL or row_list.local_spans == NULL
-        or row_list.smallest == NULL
+        or row_list.tile == NULL or row_list.tile_bins == NULL
+        or row_list.local_codes == NULL or row_list.local_bins == NULL
+        or row_list.local_spans == NULL or row_list.smallest == NULL
     ):
         return -1
     row_list.largest = row_list.smallest + BLOCK_ROWS * problem.n_columns

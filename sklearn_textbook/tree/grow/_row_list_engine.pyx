@@ -44,6 +44,7 @@ from sklearn_textbook.tree.grow._row_list cimport (
     start_row_list,
 )
 from sklearn_textbook.tree.grow._row_search cimport divide_counted, find_division
+from sklearn_textbook.tree.grow._row_small cimport grow_row_small, is_row_small
 from sklearn_textbook.tree.grow._search cimport view_node
 from sklearn_textbook.tree.grow._settings cimport fill_codes, fill_problem, write_root
 from sklearn_textbook.tree.grow._short_columns cimport read_short_columns
@@ -201,7 +202,10 @@ cdef int grow_all(
         ):
             make_local(row_list, &frame)
             n_waiting = worker.stack.n_frames
-        if split_node(problem, row_list, worker, &arena, &frame) < 0:
+        if is_row_small(problem, row_list, worker, &frame):
+            if grow_row_small(problem, row_list, worker, &frame) < 0:
+                return -1
+        elif split_node(problem, row_list, worker, &arena, &frame) < 0:
             return -1
     return 0
 
