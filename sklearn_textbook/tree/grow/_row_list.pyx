@@ -48,7 +48,7 @@ cdef int start_row_list(
     row_list.columns = <CountedColumn*>malloc(n_slots * sizeof(CountedColumn))
     row_list.gathered = <uint32_t*>malloc(n_slots * n_rows * sizeof(uint32_t))
     row_list.bins = <uint64_t*>malloc(n_slots * (MOST_BINS + 1) * sizeof(uint64_t))
-    row_list.sums = <double*>malloc(3 * n_slots * (MOST_BINS + 1) * sizeof(double))
+    row_list.sums = <double*>malloc(4 * n_slots * (MOST_BINS + 1) * sizeof(double))
     row_list.tile_bins = <uint8_t*>malloc(TILE_COLUMNS * n_slots * n_rows)
     row_list.tile = <uint64_t*>malloc(TILE_COLUMNS * MOST_BINS * sizeof(uint64_t))
     row_list.is_open = <uint8_t*>malloc(MOST_BINS)
@@ -69,9 +69,10 @@ cdef int start_row_list(
     for i in range(n_slots):
         row_list.columns[i].codes = row_list.gathered + i * n_rows
         row_list.columns[i].bins = row_list.bins + i * (MOST_BINS + 1)
-        row_list.columns[i].ones = row_list.sums + 3 * i * (MOST_BINS + 1)
+        row_list.columns[i].ones = row_list.sums + 4 * i * (MOST_BINS + 1)
         row_list.columns[i].cross = row_list.columns[i].ones + MOST_BINS + 1
         row_list.columns[i].area = row_list.columns[i].cross + MOST_BINS + 1
+        row_list.columns[i].scores = row_list.columns[i].area + MOST_BINS + 1
     return 0
 
 
@@ -103,9 +104,12 @@ cdef void copy_codes(
     """Copy the codes of some rows."""
     cdef:
         int64_t i, width = row_list.table.n_columns
+        const Rank* early
     for i in range(n):
         if i + FETCH_AHEAD < n:
-            FETCH_EARLY(source + number_of(rows[i + FETCH_AHEAD]) * width)
+            early = source + number_of(rows[i + FETCH_AHEAD]) * width
+            FETCH_EARLY(early)
+            FETCH_EARLY(early + width - 1)
         memcpy(target, source + number_of(rows[i]) * width, width * sizeof(Rank))
         target += width
 

@@ -55,8 +55,8 @@ from sklearn_textbook.tree.split._types cimport MISSING_SURROGATE
 
 cdef enum:
     # Two scores d^2 / (k (n - k)) in a node of weight n are equal, or differ by
-    # 16 / n^4 or more. Up to this weight that is more than twice the margin, so that candidates
-    # are told apart however their scores are rounded.
+    # 16 / n^4 or more. Up to this weight that is more than twice the margin, so that
+    # candidates are told apart however their scores are rounded.
     MOST_WEIGHT = 160
 
 cdef DrawTables TABLES

@@ -50,7 +50,8 @@ cdef struct CountedColumn:
     double* ones  # weight of the second class
     double* cross  # d, see scan_binary
     double* area  # k (n - k)
-    double edge  # largest d^2 / (k (n - k)) between two bins
+    double* scores  # d^2 / (k (n - k))
+    double edge  # the largest score between two bins
 
 # What decides between the candidates of a node.
 cdef struct Contest:

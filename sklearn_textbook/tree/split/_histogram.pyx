@@ -60,6 +60,27 @@ cdef void choose_bins(CountedColumn* column, int64_t n) noexcept nogil:
     column.n_bins = ((column.largest - column.smallest) >> column.shift) + 1
 
 
+cdef inline void count_row(
+    const uint8_t** bins, int64_t place, uint64_t counts, int32_t coarseness,
+    uint8_t* row_bins, uint64_t* tile
+) noexcept nogil:
+    """Count a row in four columns, and keep its bins."""
+    cdef:
+        uint32_t first = bins[0][place], second = bins[1][place]
+        uint32_t third = bins[2][place], fourth = bins[3][place]
+        uint32_t word = first | second << 8 | third << 16 | fourth << 24
+    # One shift for all four; what falls into the neighbour's bits is left out.
+    word = word >> coarseness & (<uint32_t>0xFF >> coarseness) * <uint32_t>0x01010101
+    row_bins[0] = <uint8_t>word
+    row_bins[1] = <uint8_t>(word >> 8)
+    row_bins[2] = <uint8_t>(word >> 16)
+    row_bins[3] = <uint8_t>(word >> 24)
+    tile[word & 0xFF] += counts
+    tile[MOST_BINS + (word >> 8 & 0xFF)] += counts
+    tile[2 * MOST_BINS + (word >> 16 & 0xFF)] += counts
+    tile[3 * MOST_BINS + (word >> 24)] += counts
+
+
 cdef inline void count_four(
     const uint8_t* row_bins, int64_t width, const uint64_t* rows, int64_t n,
     CountedColumn** columns, int32_t coarseness, bint is_far, uint8_t* tile_bins,
@@ -68,29 +89,23 @@ cdef inline void count_four(
     """Four columns in one pass: their bins stand in the same line of the cache. They
     are kept, as some will be asked for again."""
     cdef:
-        const uint8_t* first = row_bins + columns[0].number
-        const uint8_t* second = row_bins + columns[1].number
-        const uint8_t* third = row_bins + columns[2].number
-        const uint8_t* fourth = row_bins + columns[3].number
-        int64_t i, place, a, b, c, d
-        uint64_t counts
-    for i in range(n):
-        place = number_of(rows[i]) * width
-        counts = counts_of(rows[i])
-        if is_far:
-            FETCH_EARLY(row_bins + number_of(rows[i + FETCH_AHEAD]) * width)
-        a = first[place] >> coarseness
-        b = second[place] >> coarseness
-        c = third[place] >> coarseness
-        d = fourth[place] >> coarseness
-        tile_bins[TILE_COLUMNS * i] = <uint8_t>a
-        tile_bins[TILE_COLUMNS * i + 1] = <uint8_t>b
-        tile_bins[TILE_COLUMNS * i + 2] = <uint8_t>c
-        tile_bins[TILE_COLUMNS * i + 3] = <uint8_t>d
-        tile[a] += counts
-        tile[MOST_BINS + b] += counts
-        tile[2 * MOST_BINS + c] += counts
-        tile[3 * MOST_BINS + d] += counts
+        const uint8_t* bins[TILE_COLUMNS]
+        int64_t i, j
+    for j in range(TILE_COLUMNS):
+        bins[j] = row_bins + columns[j].number
+    for i in range(0, n - 1, 2):
+        for j in range(2):
+            if is_far:
+                FETCH_EARLY(row_bins + number_of(rows[i + j + FETCH_AHEAD]) * width)
+            count_row(
+                bins, number_of(rows[i + j]) * width, counts_of(rows[i + j]),
+                coarseness, tile_bins + TILE_COLUMNS * (i + j), tile
+            )
+    if n & 1:
+        count_row(
+            bins, number_of(rows[n - 1]) * width, counts_of(rows[n - 1]), coarseness,
+            tile_bins + TILE_COLUMNS * (n - 1), tile
+        )
 
 
 cdef void count_columns(
@@ -155,9 +170,9 @@ cdef int64_t add_up_bins(CountedColumn* column, const uint64_t* tile) noexcept n
 
 cdef wide_void measure_ends(
     const uint64_t* bins, int64_t n_ends, double n, double t, double* all_ones,
-    double* cross, double* area
+    double* cross, double* area, double* scores
 ) noexcept nogil:
-    """What the ends of bins need for their scores."""
+    """The scores of the ends of bins, and what they are made of."""
     cdef:
         int64_t b
         double weight, ones
@@ -168,6 +183,8 @@ cdef wide_void measure_ends(
         all_ones[b] = ones
         cross[b] = ones * n - t * weight
         area[b] = weight * (n - weight)
+    for b in range(n_ends):
+        scores[b] = cross[b] * cross[b] / area[b]
 
 
 cdef wide_void find_excess(
@@ -196,21 +213,29 @@ cdef void find_edge(const Contest* contest, CountedColumn* column) noexcept nogi
     """The best end of a bin. Empty bins repeat a candidate, which is cheaper than to
     ask for them."""
     cdef:
-        int64_t b
-        const uint64_t* bins = column.bins
-        const double* cross = column.cross
-        const double* area = column.area
-        double best_square = -1.0, best_area = 1.0
+        int64_t b, lane, first = 1, last = column.n_bins - 1
+        const double* scores = column.scores
+        double[4] tops  # several at once, since each comparison waits for the one before
+        double edge = -1.0
     measure_ends(
-        bins, column.n_bins + 1, contest.n, contest.t, column.ones, column.cross,
-        column.area
+        column.bins, column.n_bins + 1, contest.n, contest.t, column.ones,
+        column.cross, column.area, column.scores
     )
-    for b in range(1, column.n_bins):
-        if cross[b] * cross[b] * best_area > best_square * area[b]:
-            if contest.lowest <= rows_in(bins[b]) <= contest.highest:
-                best_square = cross[b] * cross[b]
-                best_area = area[b]
-    column.edge = best_square / best_area if best_square >= 0.0 else -INFINITY
+    while first <= last and rows_in(column.bins[first]) < contest.lowest:
+        first += 1
+    while first <= last and rows_in(column.bins[last]) > contest.highest:
+        last -= 1
+    for lane in range(4):
+        tops[lane] = -1.0
+    while first + 3 <= last:
+        for lane in range(4):
+            tops[lane] = max(tops[lane], scores[first + lane])
+        first += 4
+    for lane in range(4):
+        edge = max(edge, tops[lane])
+    for b in range(first, last + 1):
+        edge = max(edge, scores[b])
+    column.edge = edge if edge >= 0.0 else -INFINITY
 
 
 cdef bint may_hold_better(
