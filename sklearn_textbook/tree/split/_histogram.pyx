@@ -31,8 +31,7 @@ from sklearn_textbook.tree.split._wide_units cimport wide_void
 
 
 cdef enum:
-    FEWEST_BINS = 16
-    ROWS_PER_BIN = 4
+    FEW_BINS = 64
 
 
 # ---------------------------------------------------------------------- counting
@@ -40,10 +39,10 @@ cdef enum:
 
 cdef int32_t choose_coarseness(int64_t n) noexcept nogil:
     """How many neighbouring bins of the table, as a power of two, make one bin of a
-    node of n rows: a bin for four rows or so."""
+    node of n rows: a bin for four rows or so, of few bins one for two."""
     cdef:
         int32_t coarseness = 0
-        int64_t most = max(n // ROWS_PER_BIN, <int64_t>FEWEST_BINS)
+        int64_t most = max(n // 4, min(n // 2, <int64_t>FEW_BINS))
     while MOST_BINS >> coarseness > most:
         coarseness += 1
     return coarseness
@@ -132,10 +131,8 @@ cdef void count_columns(
         count_four(row_bins, width, rows, n, all_columns, 1, False, tile_bins, tile)
     elif coarseness == 2:
         count_four(row_bins, width, rows, n, all_columns, 2, False, tile_bins, tile)
-    elif coarseness == 3:
-        count_four(row_bins, width, rows, n, all_columns, 3, False, tile_bins, tile)
     else:
-        count_four(row_bins, width, rows, n, all_columns, 4, False, tile_bins, tile)
+        count_four(row_bins, width, rows, n, all_columns, 3, False, tile_bins, tile)
 
 
 cdef void count_codes(
@@ -215,7 +212,7 @@ cdef void find_edge(const Contest* contest, CountedColumn* column) noexcept nogi
     cdef:
         int64_t b, lane, first = 1, last = column.n_bins - 1
         const double* scores = column.scores
-        double[4] tops  # several at once, since each comparison waits for the one before
+        double[4] tops  # several at once: a comparison waits for the one before it
         double edge = -1.0
     measure_ends(
         column.bins, column.n_bins + 1, contest.n, contest.t, column.ones,
