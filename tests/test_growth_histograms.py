@@ -155,6 +155,29 @@ def test_mirrored_columns_tie(grow_twice):
         assert_equal_trees(expected, tree)
 
 
+@pytest.mark.parametrize("n_columns", [5, 64, 65])
+@pytest.mark.parametrize("largest_weight", [1, 5, 40])
+@pytest.mark.parametrize("decimals", [0, 6])
+def test_subtrees_of_few_rows(grow_twice, n_columns, largest_weight, decimals):
+    """Light ones of few columns are grown in one go, others node by node."""
+    rng = np.random.default_rng([n_columns, largest_weight])
+    X = np.round(rng.normal(size=(500, n_columns)), decimals)
+    y = rng.random(500) < 0.3 + 0.4 * (X[:, 0] * X[:, 1] > 0)
+    weight = rng.integers(1, largest_weight + 1, 500).astype(float)
+    for max_features in (1, 3, 6):
+        rules = GrowthRules(
+            "gini",
+            max_features=min(max_features, n_columns),
+            min_samples_leaf=1 + max_features // 6,
+            min_impurity_decrease=1e-4 * (max_features == 3),
+        )
+        expected, tree = grow_twice(
+            encode(X), make_target(y), rules, weight, random_state=max_features
+        )
+        assert_equal_trees(expected, tree)
+        assert tree.node_count > 50
+
+
 def test_weights_are_repeated_rows(grow_twice):
     """But for the rows they count: statistics, tests and impurities are equal."""
     rng = np.random.default_rng(1)

@@ -48,6 +48,8 @@ cdef struct RowList:
     uint8_t* tile_bins
     uint64_t* tile
     uint64_t* keys
+    int64_t n_keys
+    int32_t keys_place  # which of the columns they are of
     uint64_t* spare
     uint8_t* is_open
 

@@ -155,9 +155,10 @@ cdef void search_columns(
     cdef:
         const uint64_t* rows = row_list.rows + frame.start
         uint8_t* is_open = row_list.is_open
-        int64_t i, n_open, n_collected, n = frame.n_rows
+        int64_t i, n_open, n = frame.n_rows
         double top = -INFINITY, bound
         CountedColumn* column
+    row_list.keys_place = -1
     for i in range(n_visit):
         find_edge(contest, &row_list.columns[i])
         top = max(top, row_list.columns[i].edge)
@@ -177,14 +178,17 @@ cdef void search_columns(
             continue
         if n_open > 0:
             if column.is_gathered:
-                n_collected = collect_coded_rows(column, n, is_open, row_list.keys)
+                row_list.n_keys = collect_coded_rows(
+                    column, n, is_open, row_list.keys
+                )
             else:
-                n_collected = collect_rows(column, n, is_open, row_list.keys)
-                add_codes(row_list, frame, column, row_list.keys, n_collected)
+                row_list.n_keys = collect_rows(column, n, is_open, row_list.keys)
+                add_codes(row_list, frame, column, row_list.keys, row_list.n_keys)
             sort_keys(
-                row_list.keys, n_collected, row_list.spare,
+                row_list.keys, row_list.n_keys, row_list.spare,
                 column.largest - column.smallest
             )
+            row_list.keys_place = <int32_t>i
         try_column(
             problem, contest, column, <int32_t>i, rows, is_open, row_list.keys
         )
@@ -256,12 +260,14 @@ cdef void divide_counted(
         below[0] = column.smallest + <uint32_t>low
         above[0] = column.smallest + <uint32_t>high
     if column.shift > 0:
-        memset(is_open, 0, column.n_bins)
-        is_open[low] = is_open[high] = True
-        n = collect_rows(column, frame.n_rows, is_open, keys)
-        add_codes(row_list, frame, column, keys, n)
+        n = row_list.n_keys
+        if not contest.is_between or row_list.keys_place != contest.place:
+            memset(is_open, 0, column.n_bins)
+            is_open[low] = is_open[high] = True
+            n = collect_rows(column, frame.n_rows, is_open, keys)
+            add_codes(row_list, frame, column, keys, n)
         if contest.is_between:
-            # The rows of this bin go to the ends.
+            # The rows of this bin, and maybe of others, go to the ends.
             for i in range(n):
                 column.row_bins[TILE_COLUMNS * <uint32_t>keys[i]] = (
                     0 if <uint32_t>(keys[i] >> 32) <= most else 0xFF
