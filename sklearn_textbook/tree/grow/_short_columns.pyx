@@ -75,6 +75,7 @@ cdef struct Columns:
     int32_t* kind
     double* threshold
     double* improvement
+    double* inner_impurity
     int64_t* leaf_samples
     double* leaf_weight
     double* leaf_statistics  # classes
@@ -275,7 +276,8 @@ cdef void write_measures(Columns* columns) noexcept nogil:
     for number in range(columns.n_nodes):
         measures = &columns.measures[number]
         columns.impurity[number] = measures.impurity
-        # Written anyway, and kept for a leaf.
+        # Written anyway, and kept where it belongs.
+        columns.inner_impurity[number - m] = measures.impurity
         columns.leaf_samples[m] = measures.n_samples
         columns.leaf_weight[m] = measures.weight
         if not columns.is_values:
@@ -400,6 +402,7 @@ cdef read_short_columns(const Problem* problem, const NodeBuffer* buffer):
         double[::1] threshold = np.empty(n_inner)
         double[::1] improvement = np.empty(n_inner)
         # One more, which is written and not kept.
+        double[::1] inner_impurity = np.empty(n_inner + 1)
         int64_t[::1] leaf_samples = np.empty(n_leaves + 1, dtype=np.int64)
         double[::1] leaf_weight = np.empty(n_leaves + 1)
         double[:, ::1] leaves = np.empty((1 if is_values else n_leaves + 1, size))
@@ -415,6 +418,7 @@ cdef read_short_columns(const Problem* problem, const NodeBuffer* buffer):
     columns.kind = &tests[2, 0]
     columns.threshold = &threshold[0]
     columns.improvement = &improvement[0]
+    columns.inner_impurity = &inner_impurity[0]
     columns.leaf_samples = &leaf_samples[0]
     columns.leaf_weight = &leaf_weight[0]
     columns.leaf_statistics = &leaves[0, 0]
@@ -433,6 +437,7 @@ cdef read_short_columns(const Problem* problem, const NodeBuffer* buffer):
             "threshold": threshold.base,
             "improvement": improvement.base,
             "impurity": impurity.base,
+            "inner_impurity": inner_impurity.base[:n_inner],
             "n_samples": leaf_samples.base[:n_leaves],
             "weight": leaf_weight.base[:n_leaves],
             "statistics": statistics.base if is_values else leaves.base[:n_leaves],

@@ -147,7 +147,7 @@ def store_columns(columns):
         stored["weight"] = "leaves", weight
     impurity = "all", columns["impurity"]
     if columns["leaf_is_pure"]:
-        impurity = "inner", columns["impurity"][columns["n_children"] > 0]
+        impurity = "inner", columns["inner_impurity"]
     if is_values:
         stored["impurity"] = impurity[0], _shrink(_keep_one(impurity[1]))
     else:
@@ -370,9 +370,13 @@ def _narrow_equal(values):
 
 def _keep_one(values):
     """Keep a single entry if all are equal and there is one at least."""
-    if len(values) > 1 and is_same(values, np.broadcast_to(values[:1], values.shape)):
-        return values[:1].copy()
-    return values
+    if len(values) <= 1:
+        return values
+    # A sample tells for most columns that they differ.
+    for some in (values[:_N_SAMPLED], values):
+        if not is_same(some, np.broadcast_to(values[:1], some.shape)):
+            return values
+    return values[:1].copy()
 
 
 # ------------------------------------------------------------ what inner nodes have
