@@ -104,8 +104,8 @@ cdef void choose_division(
     const Problem* problem, ListedTable* table, Worker* worker, const Arena* arena,
     Frame* frame, NodeView* view, Division* division
 ) noexcept nogil:
-    """Draw columns and divide the node by the best one; the column is -1 if none
-    will do."""
+    """Draw columns, find the best division, and mark the rows of child 0; the column
+    is -1 if none will do."""
     cdef int64_t n_visit
     view_node(problem, arena, worker, frame, view)
     if counts_values(problem, table, frame):
@@ -119,6 +119,7 @@ cdef void choose_division(
     if division.best.column >= 0:
         division.best.column = worker.visit[division.column - table.columns]
         division.best.kind = problem.kind[division.best.column]
+        mark_rows(table, frame.n_rows, division)
 
 
 cdef int split_node(
@@ -143,7 +144,6 @@ cdef int split_node(
         choose_division(problem, table, worker, arena, frame, &view, &division)
         if division.best.column < 0:
             return 0
-        mark_rows(table, frame.n_rows, &division)
         measure_division(problem, &view, table, &division, children)
     node.improvement = improvement_of(problem, node, children, &division.best)
     if node.improvement * node.weight / problem.total_weight + 2.2e-16 < (

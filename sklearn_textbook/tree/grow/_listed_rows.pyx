@@ -184,7 +184,10 @@ cdef void copy_codes(
         int64_t i, j, n = frame.n_rows
     for i in range(n):
         if i + FETCH_AHEAD < n:
-            FETCH_EARLY(codes + number_of(rows[i + FETCH_AHEAD]) * n_columns)
+            row = codes + number_of(rows[i + FETCH_AHEAD]) * n_columns
+            FETCH_EARLY(row)
+            # More often than not it goes on in the next line of the cache.
+            FETCH_EARLY(row + n_columns - 1)
         row = codes + number_of(rows[i]) * n_columns
         if Rank is uint32_t:
             memcpy(target, row, n_columns * sizeof(uint32_t))

@@ -16,11 +16,12 @@ from sklearn_textbook.tree.grow._row_list cimport (
     start_draw,
 )
 from sklearn_textbook.tree.split._counted cimport (
+    FETCH_AHEAD,
+    FETCH_EARLY,
     FEW_ROWS,
     MOST_BINS,
     TILE_COLUMNS,
 )
-from sklearn_textbook.tree.split._histogram cimport choose_coarseness
 from sklearn_textbook.tree.split._listed cimport (
     LISTED_VALUES,
     ListedColumn,
@@ -40,6 +41,7 @@ from sklearn_textbook.tree.split._value_bins cimport (
     rows_in,
     try_column,
 )
+from sklearn_textbook.tree.split._wide_units cimport wide_void
 from sklearn_textbook.tree.split._types cimport (
     int32_t,
     int64_t,
@@ -51,6 +53,7 @@ from sklearn_textbook.tree.split._types cimport (
 
 
 cdef enum:
+    ROWS_PER_BIN = 2
     FEWEST_USED = 8  # bins with rows, below which a column is counted more finely
 
 ctypedef fused Rank:
@@ -70,6 +73,15 @@ cdef bint counts_values(
 
 
 # --------------------------------------------------------------------- counting
+
+
+cdef inline int32_t choose_coarseness(int64_t n) noexcept nogil:
+    """How many neighbouring bins of the table, as a power of two, make one bin of a
+    node of n rows: a bin for two rows or so. With fewer, more rows are to be sorted."""
+    cdef int32_t coarseness = 0
+    while MOST_BINS >> coarseness > n // ROWS_PER_BIN:
+        coarseness += 1
+    return coarseness
 
 
 cdef int64_t draw_tile(
@@ -146,6 +158,7 @@ cdef int64_t count_drawn(
         ValueColumn* columns[TILE_COLUMNS]
         ValueColumn* place
         ValueColumn held
+        Amount* tile
         int32_t coarseness = choose_coarseness(frame.n_rows)
         int64_t i, n, before, n_kept = 0  # passes whose bins are kept
         bint varies
@@ -164,7 +177,8 @@ cdef int64_t count_drawn(
         )
         before = draw.n_found
         for i in range(n):
-            varies = differs(table, frame, columns[i], table.tile + i * MOST_BINS)
+            tile = table.tile + i * (MOST_BINS >> coarseness)
+            varies = differs(table, frame, columns[i], tile)
             if varies:
                 # Those that differ stand at the front, in the order of the draw.
                 place = &table.value_columns[draw.n_found]
@@ -210,6 +224,8 @@ cdef void add_codes(
         int64_t i, b
         uint32_t code
     for i in range(n):
+        if i + FETCH_AHEAD < n:
+            FETCH_EARLY(codes + number_of(rows[places[i + FETCH_AHEAD]]) * step)
         code = codes[number_of(rows[places[i]]) * step] - column.smallest
         b = code >> column.shift
         keys[next_place[b]] = <uint64_t>code << 32 | places[i]
@@ -290,16 +306,102 @@ cdef void search_columns(
         try_column(contest, column, i, is_open, table.keys, table.spare)
 
 
+# ---------------------------------------------------------------------- dividing
+
+
+cdef inline uint32_t code_of_row(
+    const ListedTable* table, int64_t number, uint64_t row
+) noexcept nogil:
+    cdef int64_t first = number * table.n_table_rows
+    if table.is_local:
+        return table.local_codes[number_of(row) * table.n_columns + number]
+    if table.code_size == 1:
+        return (<const uint8_t*>table.codes)[first + number_of(row)]
+    if table.code_size == 2:
+        return (<const uint16_t*>table.codes)[first + number_of(row)]
+    return (<const uint32_t*>table.codes)[first + number_of(row)]
+
+
+cdef wide_void compare_bins(
+    const uint8_t* bins, int64_t n, int64_t cut, uint8_t* goes_left
+) noexcept nogil:
+    cdef:
+        int64_t i
+        uint8_t last = <uint8_t>cut
+    for i in range(n):
+        goes_left[i] = bins[TILE_COLUMNS * i] <= last
+
+
+cdef int64_t mark_bins(
+    ListedTable* table, const ValueColumn* column, int64_t cut, int64_t other,
+    uint64_t* places
+) noexcept nogil:
+    """Mark the rows of the bins up to the cut, and list those of the last of them and
+    of another bin; returns their number."""
+    cdef:
+        const uint8_t* bins = column.row_bins
+        int64_t i, b, n = 0, n_rows = table.listed.n
+    if column.is_gathered:
+        for i in range(n_rows):
+            b = (column.codes[i] - column.smallest) >> column.shift
+            table.goes_left[i] = b <= cut
+            places[n] = <uint64_t>i
+            n += (b == cut) | (b == other)
+        return n
+    compare_bins(bins, n_rows, cut, table.goes_left)
+    for i in range(n_rows):
+        b = bins[TILE_COLUMNS * i]
+        places[n] = <uint64_t>i
+        n += (b == cut) | (b == other)
+    return n
+
+
+cdef void mark_counted(
+    ListedTable* table, const ValueColumn* column, Division* division
+) noexcept nogil:
+    """Mark the rows of child 0, and find the codes on both sides of the cut. Bins tell
+    most; codes are read of the bins beside the cut."""
+    cdef:
+        const uint64_t* rows = table.listed.rows
+        uint64_t* places = table.spare
+        int64_t i, n, cut = (division.cut - column.smallest) >> column.shift
+        int64_t other = cut
+        uint32_t code, below = 0, above = 0xFFFFFFFF
+        const Amount* ends = column.below
+        bint is_left
+    if not division.is_between:
+        # The bins on both sides that hold rows.
+        other = cut + 1
+        while ends[other + 1].counts == ends[other].counts:
+            other += 1
+        while ends[cut + 1].counts == ends[cut].counts:
+            cut -= 1
+    n = mark_bins(table, column, cut, other, places)
+    for i in range(n):
+        if column.is_gathered:
+            code = column.codes[places[i]]
+        else:
+            code = code_of_row(table, column.number, rows[places[i]])
+        is_left = code <= division.cut
+        table.goes_left[places[i]] = is_left
+        below = code if is_left and code > below else below
+        above = code if not is_left and code < above else above
+    if not division.is_between:
+        division.is_between = True
+        division.cut = below
+        division.above = above
+
+
 cdef void search_values(
     const Problem* problem, ListedTable* table, Worker* worker, Frame* frame,
     NodeView* view, Division* division
 ) noexcept nogil:
-    """Draw the columns of a node, find the best division of them, and gather the codes
-    of its column."""
+    """Draw the columns of a node, find the best division of them, and mark the rows of
+    child 0."""
     cdef:
         ValueContest contest
         int64_t n_visit
-        ListedColumn* column = &table.columns[0]
+        const ValueColumn* column
     clear_division(division)
     contest.problem = problem
     contest.division = division
@@ -316,7 +418,7 @@ cdef void search_values(
         search_columns(table, n_visit, &contest)
     if division.best.column < 0:
         return
-    division.best.column = table.value_columns[contest.place].number
-    division.best.kind = problem.kind[division.best.column]
-    gather_codes(table, frame, division.best.column, column)
-    division.column = column
+    column = &table.value_columns[contest.place]
+    division.best.column = column.number
+    division.best.kind = problem.kind[column.number]
+    mark_counted(table, column, division)
