@@ -6,6 +6,9 @@ from sklearn_textbook.tree.split._types cimport Problem
 cdef bint is_coded_small(
     const Problem* problem, const ListedTable* table, const Frame* frame
 ) noexcept nogil
+cdef void fetch_coded_small(
+    const ListedTable* table, const Frame* root
+) noexcept nogil
 cdef int grow_coded_small(
     const Problem* problem, const ListedTable* table, Worker* worker, const Frame* root
 ) noexcept nogil

@@ -29,8 +29,9 @@ from sklearn_textbook.tree.grow._coded_tile cimport (
     sort_tile,
 )
 from sklearn_textbook.tree.grow._layout cimport FRACTIONAL, LEAF, STAY, Node
-from sklearn_textbook.tree.grow._measure cimport Children, finish_values
+from sklearn_textbook.tree.grow._measure cimport Children, finish_value
 from sklearn_textbook.tree.grow._node cimport must_be_leaf
+from sklearn_textbook.tree.split._counted cimport FETCH_EARLY
 from sklearn_textbook.tree.split._listed cimport LISTED_VALUES, number_of
 from sklearn_textbook.tree.split._random cimport (
     child_state,
@@ -41,7 +42,6 @@ from sklearn_textbook.tree.split._types cimport (
     MISSING_FRACTIONAL,
     MISSING_LEARNED,
     MISSING_SURROGATE,
-    NodeView,
 )
 
 
@@ -110,6 +110,24 @@ cdef void copy_codes(
         else:
             for j in range(n_columns):
                 target[i * n_columns + j] = row[j]
+
+
+cdef void fetch_coded_small(
+    const ListedTable* table, const Frame* root
+) noexcept nogil:
+    """Ask for the codes of a subtree, if it is of few rows."""
+    cdef:
+        const uint64_t* listed = table.rows + root.start
+        const char* codes = <const char*>table.row_codes
+        int64_t i, size = table.code_size * table.n_columns
+    if root.n_rows > SMALL_ROWS:
+        return
+    if table.is_local:
+        codes = <const char*>table.local_codes
+        size = sizeof(uint32_t) * table.n_columns
+    for i in range(root.n_rows):
+        FETCH_EARLY(codes + number_of(listed[i]) * size)
+        FETCH_EARLY(codes + (number_of(listed[i]) + 1) * size - 1)
 
 
 cdef void read_rows(
@@ -335,19 +353,19 @@ cdef void divide_pair(
 
 
 cdef void measure_child(
-    const Problem* problem, const SmallSearch* search, int64_t child, Children* children
+    const SmallSearch* search, int64_t child, Children* children, uint8_t* rows
 ) noexcept nogil:
-    """What a child holds."""
+    """What a child holds, and its rows."""
     cdef:
         int64_t first = search.n_left if child else 0, i
         int64_t stop = search.n if child else search.n_left
         double weight = 0.0, residuals = 0.0, squares = 0.0
         double y = search.y[search.places[first]], value
-        NodeView view
         bint varies = False
         uint8_t place
     for i in range(first, stop):
         place = search.places[i]
+        rows[i] = search.order[place]
         value = search.y[place]
         weight += search.amounts[2 * place + 1]
         residuals += search.amounts[2 * place]
@@ -359,10 +377,10 @@ cdef void measure_child(
     children.impurity[child] = 0.0
     children.is_pure[child] = not varies
     if varies:
-        view.totals.centre = &search.centre
-        children.sums[child] = residuals
-        children.squares[child] = squares
-        finish_values(problem, &view, child, children)
+        finish_value(
+            search.centre, weight, residuals, squares, &children.values[child],
+            &children.impurity[child]
+        )
 
 
 cdef int64_t divide_node(
@@ -374,10 +392,10 @@ cdef int64_t divide_node(
     cdef:
         Node* record = &buffer.nodes[node.node]
         uint8_t[SMALL_ROWS] held
-        int64_t i, child, first = buffer.n_nodes
+        int64_t child, first = buffer.n_nodes
         double decrease = record.impurity
     for child in range(2):
-        measure_child(problem, search, child, children)
+        measure_child(search, child, children, held)
         if not children.is_pure[child]:
             decrease -= (
                 children.weight[child] / record.weight * children.impurity[child]
@@ -395,10 +413,7 @@ cdef int64_t divide_node(
             children.weight[child], children.values[child], children.impurity[child]
         )
     buffer.n_nodes += 2
-    for i in range(search.n):
-        held[i] = search.order[search.places[i]]
-    for i in range(search.n):
-        search.order[i] = held[i]
+    memcpy(search.order, held, search.n)
     return first
 
 

@@ -31,6 +31,7 @@ from sklearn_textbook.tree.grow._drawn_rows cimport (
 from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.grow._measure cimport Children
 from sklearn_textbook.tree.grow._coded_small cimport (
+    fetch_coded_small,
     grow_coded_small,
     is_coded_small,
 )
@@ -207,6 +208,11 @@ cdef int grow_all(
             make_local(problem, table, &frame)
             n_waiting = worker.stack.n_frames
         if is_coded_small(problem, table, &frame):
+            # The next one comes from memory meanwhile, if its rows are numbered alike.
+            if worker.stack.n_frames > (n_waiting if table.is_local else 0):
+                fetch_coded_small(
+                    table, &worker.stack.frames[worker.stack.n_frames - 1]
+                )
             if grow_coded_small(problem, table, worker, &frame) < 0:
                 return -1
         elif split_node(problem, table, worker, &arena, &frame) < 0:

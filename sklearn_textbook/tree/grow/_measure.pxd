@@ -52,3 +52,18 @@ cdef void measure_children(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const NodeView* node, Children* children
 ) noexcept nogil
+
+cdef inline void finish_value(
+    double centre, double weight, double residuals, double squares, double* value,
+    double* impurity
+) noexcept nogil:
+    # Mean and variance of one output that varies: what finish_values makes of the sums
+    # of residuals from the centre and of their squares.
+    cdef:
+        double mean = residuals / weight, spread = squares / weight
+        double about_centre = spread, found = centre + mean
+    spread -= mean * mean
+    impurity[0] = spread if spread >= 0.0 else 0.0
+    if found * found <= 1e-15 * 1e-15 * (about_centre + centre * centre):
+        found = 0.0
+    value[0] = found
