@@ -58,7 +58,7 @@ cdef inline void finish_value(
     double* impurity
 ) noexcept nogil:
     # Mean and variance of one output that varies: what finish_values makes of the sums
-    # of residuals from the centre and of their squares.
+    # of residuals from the centre and of their squares, with its NOISE.
     cdef:
         double mean = residuals / weight, spread = squares / weight
         double about_centre = spread, found = centre + mean

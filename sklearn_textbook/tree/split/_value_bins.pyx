@@ -198,8 +198,8 @@ cdef void count_columns(
     int32_t coarseness, bint is_far, uint8_t* tile_bins, Amount* tile
 ) noexcept nogil:
     """Count the rows of up to four columns; MOST_BINS >> coarseness entries of the tile
-    for each. They are not further apart, as what is just so many bytes apart is taken
-    for the same by the processor."""
+    for each. Were they 4096 bytes apart, processors would wait for one as for the
+    other."""
     cdef:
         const uint64_t* rows = listed.rows
         ValueColumn* all_columns[TILE_COLUMNS]
