@@ -25,7 +25,7 @@ cdef enum:
     TURNED_ROWS = 8  # of any number of columns they fill whole vector units
     N_STEPS = 65534
     SPARSE = 8  # rows of the table for one of a node that is read row by row
-    NARROW = 2  # steps per row, below which a column gets finer ones
+    CROWDED = 8  # rows per step, from which on a column gets finer ones
 
 
 cdef int start_drawn_table(
@@ -211,7 +211,7 @@ cdef void make_local(DrawnTable* table, const DrawnNode* node) noexcept nogil:
     memcpy(table.local_scales, table.scales, width * sizeof(Scale))
     find_extremes(table, n, smallest, largest)
     for j in range(width):
-        if <int64_t>largest[j] - smallest[j] < NARROW * n and not (
+        if CROWDED * (<int64_t>largest[j] - smallest[j]) < n and not (
             tells_all_apart(&table.local_scales[j])
         ):
             refine_steps(table, n, j)
