@@ -19,7 +19,7 @@ from sklearn_textbook.tree.grow._drawn_rows cimport (
     DrawnNode,
     StepDraw,
     divide_rows,
-    draw_number,
+    draw_numbers,
     finish_draw,
     make_local,
     pop_node,
@@ -57,8 +57,7 @@ from sklearn_textbook.tree.split._drawn_steps cimport (
     StepColumn,
     StepCounts,
     count_below,
-    find_step,
-    find_steps,
+    find_extremes,
     next_on_step,
     step_of,
     sum_below,
@@ -101,18 +100,8 @@ cdef void locate_extremes(
 ) noexcept nogil:
     """Find the smallest and largest step, and ask for the values there: those of
     several columns are then on their way from memory at the same time."""
-    cdef:
-        const uint64_t* rows = table.rows + node.start
-        int64_t n = node.n_rows
-    find_steps(column, n)
-    column.place_smallest = find_step(
-        column.cells, column.block_smallest, n, column.smallest,
-        &column.is_single_smallest
-    )
-    column.place_largest = find_step(
-        column.cells, column.block_largest, n, column.largest,
-        &column.is_single_largest
-    )
+    cdef const uint64_t* rows = table.rows + node.start
+    find_extremes(column, node.n_rows)
     FETCH_EARLY(values_of(table, rows[column.place_smallest]) + column.number)
     FETCH_EARLY(values_of(table, rows[column.place_largest]) + column.number)
 
@@ -338,20 +327,15 @@ cdef void search_columns(
         Range values
         int64_t i, n
         int32_t number
+        int32_t[TILE_COLUMNS] numbers
         bint is_described = False
     start_draw(node, &draw)
     while True:
-        n = 0
-        draw.n_waiting = 0
-        while n < TILE_COLUMNS:
-            number = draw_number(problem, table, &draw)
-            if number < 0:
-                break
-            columns[n].number = number
-            n += 1
-            draw.n_waiting = n
+        n = draw_numbers(problem, table, &draw, TILE_COLUMNS, numbers)
         if n == 0:
             break
+        for i in range(n):
+            columns[i].number = numbers[i]
         read_steps(table, node, columns, n)
         for i in range(n):
             locate_extremes(table, node, &columns[i])

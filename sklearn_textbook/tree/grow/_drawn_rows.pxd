@@ -1,3 +1,4 @@
+from libc.math cimport fabs, log2
 from libc.stdint cimport int16_t, int32_t, int64_t, uint16_t, uint32_t, uint64_t
 
 from sklearn_textbook.tree.split._drawn_steps cimport Scale, StepColumn
@@ -7,8 +8,9 @@ from sklearn_textbook.tree.split._types cimport Problem, Split
 cdef enum:
     TILE_COLUMNS = 4  # columns that are read in one pass
     WORD_COLUMNS = 64  # columns that a word has bits for
-    SMALL_ROWS = 32  # of a subtree whose rows stay at hand
-    MOST_WAITING = 4  # such subtrees whose values are on their way from memory
+    SMALL_ROWS = 64  # of a subtree whose rows stay at hand
+    SMALL_VALUES = 32  # the same where they have values and not classes
+    MOST_WAITING = 2  # such subtrees whose values are on their way from memory
 
 # A node that waits to be split.
 cdef struct DrawnNode:
@@ -63,7 +65,6 @@ cdef struct DrawnTable:
     uint16_t* parts
     StepColumn[TILE_COLUMNS + 1] columns  # one of them the best so far
     int16_t* cells
-    int16_t* blocks
     double* left  # class weights of child 0 in the best division
     # the columns in order, and where those stood that were drawn
     int32_t* order
@@ -79,13 +80,13 @@ cdef struct DrawnTable:
     int64_t n_small
     int64_t n_small_grown
     SmallRoot[MOST_WAITING] small
+    double[SMALL_ROWS + 1] rounding  # of the score of a node of such a weight
 
 # Columns being drawn for a node.
 cdef struct StepDraw:
     uint64_t random_state
     int64_t place  # of the next column
     int64_t n_found  # that are not constant
-    int64_t n_waiting  # to be told whether they are
 
 cdef inline const Scale* scale_of(
     const DrawnTable* table, int64_t column
@@ -100,6 +101,10 @@ cdef inline const double* values_of(
     if table.is_local:
         number = table.local_numbers[number]
     return table.row_values + number * table.n_columns
+
+cdef inline double rounding_of(double weight) noexcept nogil:
+    """Two classes: by how much rounding may change the score of a division."""
+    return 1e-15 * weight * (1.0 + fabs(log2(weight)))
 
 cdef inline const double* targets_of(const DrawnTable* table) noexcept nogil:
     """Values: y by the numbers of the list."""
@@ -119,8 +124,9 @@ cdef void read_steps(
 cdef void start_draw(
     const DrawnNode* node, StepDraw* draw
 ) noexcept nogil
-cdef int32_t draw_number(
-    const Problem* problem, DrawnTable* table, StepDraw* draw
+cdef int64_t draw_numbers(
+    const Problem* problem, DrawnTable* table, StepDraw* draw, int64_t most,
+    int32_t* numbers
 ) noexcept nogil
 cdef void finish_draw(
     const Problem* problem, DrawnTable* table, const StepDraw* draw

@@ -10,13 +10,16 @@ from libc.string cimport memcpy, memset
 
 from sklearn_textbook.tree.split._counted cimport FETCH_AHEAD, FETCH_EARLY
 from sklearn_textbook.tree.split._drawn_steps cimport (
-    BLOCK_ROWS,
     HIGHEST_STEP,
     LOWEST_STEP,
     step_of,
     tells_all_apart,
 )
-from sklearn_textbook.tree.split._random cimport child_state, next_random
+from sklearn_textbook.tree.split._random cimport (
+    child_state,
+    random_below_known,
+    reciprocal_of,
+)
 
 
 cdef enum:
@@ -34,8 +37,6 @@ cdef int start_drawn_table(
     """Room for nodes of up to n_rows rows."""
     cdef:
         int64_t n_columns = problem.n_columns, i, size
-        int64_t n_blocks = n_rows // BLOCK_ROWS + 1
-        StepColumn* column
     table.n_columns = n_columns
     table.n_words = (n_columns + WORD_COLUMNS - 1) // WORD_COLUMNS
     table.local_rows = min(
@@ -49,9 +50,6 @@ cdef int start_drawn_table(
     table.weights = <uint16_t*>malloc(n_rows * sizeof(uint16_t))
     table.parts = <uint16_t*>malloc(n_rows * sizeof(uint16_t))
     table.cells = <int16_t*>malloc((TILE_COLUMNS + 1) * n_rows * sizeof(int16_t))
-    table.blocks = <int16_t*>malloc(
-        2 * (TILE_COLUMNS + 1) * n_blocks * sizeof(int16_t)
-    )
     table.left = <double*>malloc(problem.n_statistics * sizeof(double))
     table.order = <int32_t*>malloc(n_columns * sizeof(int32_t))
     table.moved = <int32_t*>malloc(n_columns * sizeof(int32_t))
@@ -61,18 +59,17 @@ cdef int start_drawn_table(
         table.local_steps == NULL or table.local_scales == NULL
         or table.local_numbers == NULL or table.extremes == NULL
         or table.weights == NULL or table.parts == NULL or table.cells == NULL
-        or table.blocks == NULL or table.left == NULL or table.order == NULL
+        or table.left == NULL or table.order == NULL
         or table.moved == NULL or table.active == NULL or table.reciprocals == NULL
     ):
         return -1
     for i in range(n_columns):
         table.order[i] = <int32_t>i
-        table.reciprocals[i + 1] = ~<uint64_t>0 // <uint64_t>(i + 1)
+        table.reciprocals[i + 1] = reciprocal_of(i + 1)
     for i in range(TILE_COLUMNS + 1):
-        column = &table.columns[i]
-        column.cells = table.cells + i * n_rows
-        column.block_smallest = table.blocks + 2 * i * n_blocks
-        column.block_largest = column.block_smallest + n_blocks
+        table.columns[i].cells = table.cells + i * n_rows
+    for i in range(1, SMALL_ROWS + 1):
+        table.rounding[i] = rounding_of(<double>i)
     return 0
 
 
@@ -84,7 +81,6 @@ cdef void free_drawn_table(DrawnTable* table) noexcept nogil:
     free(table.weights)
     free(table.parts)
     free(table.cells)
-    free(table.blocks)
     free(table.left)
     free(table.order)
     free(table.moved)
@@ -142,7 +138,7 @@ cdef void widen(
         largest[j] = high[j] if high[j] > largest[j] else largest[j]
 
 
-cdef void find_extremes(
+cdef void find_local_extremes(
     const DrawnTable* table, int64_t n, int16_t* smallest, int16_t* largest
 ) noexcept nogil:
     """Find the smallest and largest of the copied steps of each column."""
@@ -209,7 +205,7 @@ cdef void make_local(DrawnTable* table, const DrawnNode* node) noexcept nogil:
             table.local_y[i] = table.y[number_of(rows[i])]
         rows[i] = (rows[i] & <uint64_t>0xFFFFFFFF00000000) | <uint64_t>i
     memcpy(table.local_scales, table.scales, width * sizeof(Scale))
-    find_extremes(table, n, smallest, largest)
+    find_local_extremes(table, n, smallest, largest)
     for j in range(width):
         if CROWDED * (<int64_t>largest[j] - smallest[j]) < n and not (
             tells_all_apart(&table.local_scales[j])
@@ -329,51 +325,40 @@ cdef void start_draw(const DrawnNode* node, StepDraw* draw) noexcept nogil:
     draw.random_state = child_state(node.random_state, 7)
     draw.place = 0
     draw.n_found = 0
-    draw.n_waiting = 0
 
 
-cdef inline int64_t draw_below(
-    const DrawnTable* table, uint64_t* state, int64_t n
+cdef int64_t draw_numbers(
+    const Problem* problem, DrawnTable* table, StepDraw* draw, int64_t most,
+    int32_t* numbers
 ) noexcept nogil:
-    """``random_below``. The quotient is taken from the upper half of a product, as
-    dividing 64 bits takes several times as long."""
-    cdef:
-        uint64_t x = next_random(state), factor = table.reciprocals[n]
-        uint64_t low = <uint32_t>x, high = x >> 32
-        uint64_t factor_low = <uint32_t>factor, factor_high = factor >> 32
-        uint64_t middle = high * factor_low + (low * factor_low >> 32)
-        uint64_t other = low * factor_high + <uint32_t>middle
-        uint64_t quotient = high * factor_high + (middle >> 32) + (other >> 32)
-    x -= quotient * <uint64_t>n
-    # The quotient may be too small by one or two.
-    while x >= <uint64_t>n:
-        x -= <uint64_t>n
-    return <int64_t>x
-
-
-cdef int32_t draw_number(
-    const Problem* problem, DrawnTable* table, StepDraw* draw
-) noexcept nogil:
-    """Draw the next column, as ``list_columns`` does, that is not known to be constant.
-    Returns its number, or -1 when enough are drawn."""
+    """Draw the next columns, as ``list_columns`` does, that are not known to be
+    constant. Returns how many there are, fewer than ``most`` when enough are drawn."""
     cdef:
         int32_t* order = table.order
-        int64_t place, j, n_columns = problem.n_columns
+        const uint64_t* active = table.active
+        int64_t n_columns = problem.n_columns, place = draw.place, n = 0, j, rest
+        int64_t most_features = problem.max_features
+        uint64_t random_state = draw.random_state
         int32_t number
-    while draw.place < n_columns:
-        place = draw.place
+    while n < most and place < n_columns:
         number = order[place]
         if problem.shuffle_columns:
-            if place >= problem.max_features and draw.n_found + draw.n_waiting > 0:
-                return -1
-            j = place + draw_below(table, &draw.random_state, n_columns - place)
+            if place >= most_features and draw.n_found + n > 0:
+                break
+            rest = n_columns - place
+            j = place + random_below_known(
+                &random_state, rest, table.reciprocals[rest]
+            )
             number = order[j]
             order[j] = order[place]
             table.moved[place] = <int32_t>j
-        draw.place += 1
-        if table.active[number // WORD_COLUMNS] >> (number % WORD_COLUMNS) & 1:
-            return number
-    return -1
+        place += 1
+        # Written anyway, and kept if it is not constant: nobody guesses.
+        numbers[n] = number
+        n += active[number // WORD_COLUMNS] >> (number % WORD_COLUMNS) & 1
+    draw.place = place
+    draw.random_state = random_state
+    return n
 
 
 cdef void finish_draw(

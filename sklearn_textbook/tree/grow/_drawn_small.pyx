@@ -1,4 +1,4 @@
-"""Two classes, or values: subtrees of up to 32 rows whose thresholds are drawn at
+"""Two classes, or values: subtrees of some dozen rows whose thresholds are drawn at
 random.
 
 A tree has more of them than of other nodes. Their cells are read as they are. A
@@ -7,7 +7,7 @@ rows stay at hand, and four columns are compared side by side. Draws, limits and
 records are those of larger nodes.
 """
 
-from libc.math cimport INFINITY, fabs, log2, sqrt
+from libc.math cimport INFINITY, fabs, sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
@@ -15,11 +15,13 @@ from sklearn_textbook.tree.grow._buffers cimport Frame
 from sklearn_textbook.tree.grow._drawn_rows cimport (
     MOST_WAITING,
     SMALL_ROWS,
+    SMALL_VALUES,
     TILE_COLUMNS,
     SmallRoot,
     StepDraw,
-    draw_number,
+    draw_numbers,
     finish_draw,
+    rounding_of,
     start_draw,
     targets_of,
     values_of,
@@ -103,7 +105,9 @@ cdef bint is_small(
     if node.n_rows > SMALL_ROWS or table.n_words > 1:
         return False
     if table.listed.kind == LISTED_VALUES:
-        return problem.missing_mode != MISSING_SURROGATE
+        return (
+            node.n_rows <= SMALL_VALUES and problem.missing_mode != MISSING_SURROGATE
+        )
     return table.listed.kind == LISTED_TWO_CLASSES
 
 
@@ -146,7 +150,10 @@ cdef void start_search(
         search.sums[0] = statistics[0]
         search.sums[1] = statistics[1]
         search.goodness = goodness_of(problem, statistics, weight)
-        search.margin = 1e-12 * spread + 1e-15 * weight * (1.0 + fabs(log2(weight)))
+        search.margin = 1e-12 * spread + (
+            table.rounding[<int64_t>weight] if weight <= SMALL_ROWS
+            else rounding_of(weight)
+        )
     memset(&search.best, 0, sizeof(Split))
     search.best.column = -1
     search.best.score = -1.0
@@ -345,14 +352,7 @@ cdef void search_columns(
         int64_t n, c
     start_draw(&small.node, &draw)
     while True:
-        n = 0
-        draw.n_waiting = 0
-        while n < TILE_COLUMNS:
-            numbers[n] = draw_number(problem, table, &draw)
-            if numbers[n] < 0:
-                break
-            n += 1
-            draw.n_waiting = n
+        n = draw_numbers(problem, table, &draw, TILE_COLUMNS, numbers)
         if n == 0:
             break
         # A column that is compared twice costs less than loops for fewer of them.
@@ -386,8 +386,7 @@ cdef void divide_pair(
         int32_t number
         bint first_is_low
     start_draw(&small.node, &draw)
-    number = draw_number(problem, table, &draw)
-    while number >= 0:
+    while draw_numbers(problem, table, &draw, 1, &number) > 0:
         if first[number] != second[number]:
             first_is_low = first[number] < second[number]
             low = first[number] if first_is_low else second[number]
@@ -401,7 +400,6 @@ cdef void divide_pair(
                 rows.order[small.first if first_is_low else small.first + 1]
             ]
             break
-        number = draw_number(problem, table, &draw)
     finish_draw(problem, table, &draw)
 
 

@@ -6,7 +6,7 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint16_t, uint64_t
 cdef enum:
     LOWEST_STEP = -32767
     HIGHEST_STEP = 32767
-    BLOCK_ROWS = 64
+    BLOCK_ROWS = 128
 
 # How the values of a column become steps.
 cdef struct Scale:
@@ -18,10 +18,7 @@ cdef struct Scale:
 cdef struct StepColumn:
     int32_t number
     int16_t* cells
-    # of every block of rows
-    int16_t* block_smallest
-    int16_t* block_largest
-    # of all; a row on each, and whether it is the only one
+    # the extremes; a row on each, and whether it is the only one
     int16_t smallest
     int16_t largest
     int64_t place_smallest
@@ -47,11 +44,7 @@ cdef inline bint tells_all_apart(const Scale* scale) noexcept nogil:
     """Whether no two values stand on the same step, rounding included."""
     return scale.gap * scale.factor > 1.001
 
-cdef void find_steps(StepColumn* column, int64_t n) noexcept nogil
-cdef int64_t find_step(
-    const int16_t* cells, const int16_t* extremes, int64_t n, int16_t step,
-    bint* is_single
-) noexcept nogil
+cdef void find_extremes(StepColumn* column, int64_t n) noexcept nogil
 cdef void count_below(
     const int16_t* cells, const uint16_t* ones, int64_t n, int16_t cut,
     StepCounts* counts

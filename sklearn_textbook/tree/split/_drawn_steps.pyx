@@ -28,45 +28,55 @@ cdef wide_void find_range(
     high[0] = largest
 
 
-cdef void find_steps(StepColumn* column, int64_t n) noexcept nogil:
-    """Find the smallest and largest step of every block of rows, and of all."""
+cdef wide_void find_on_step(
+    const int16_t* cells, int64_t n, int16_t step, int64_t* place, int64_t* n_on
+) noexcept nogil:
+    """The last row of a block that stands on a step, and how many do."""
+    cdef:
+        int64_t i
+        int16_t last = 0, count = 0, is_on
+    for i in range(n):
+        is_on = <int16_t>(-<int16_t>(cells[i] == step))
+        count -= is_on
+        is_on &= <int16_t>i
+        last = is_on if is_on > last else last
+    place[0] = last
+    n_on[0] = count
+
+
+cdef void find_extremes(StepColumn* column, int64_t n) noexcept nogil:
+    """Find the smallest and largest step, and a row on each."""
     cdef:
         const int16_t* cells = column.cells
-        int16_t smallest, largest, lowest = HIGHEST_STEP, highest = LOWEST_STEP
-        int64_t start, stop, block
+        int16_t smallest, largest, lowest = cells[0], highest = cells[0]
+        # the first block with the extreme, and how many have it
+        int64_t block_lowest = 0, block_highest = 0, n_lowest = 0, n_highest = 0
+        int64_t start, block, n_on
     for block in range((n + BLOCK_ROWS - 1) // BLOCK_ROWS):
         start = block * BLOCK_ROWS
-        stop = min(start + BLOCK_ROWS, n)
-        find_range(cells + start, stop - start, &smallest, &largest)
-        column.block_smallest[block] = smallest
-        column.block_largest[block] = largest
+        find_range(
+            cells + start, min(<int64_t>BLOCK_ROWS, n - start), &smallest, &largest
+        )
+        n_lowest = (0 if smallest < lowest else n_lowest) + (smallest <= lowest)
+        block_lowest = start if smallest < lowest else block_lowest
         lowest = smallest if smallest < lowest else lowest
+        n_highest = (0 if largest > highest else n_highest) + (largest >= highest)
+        block_highest = start if largest > highest else block_highest
         highest = largest if largest > highest else highest
     column.smallest = lowest
     column.largest = highest
-
-
-cdef int64_t find_step(
-    const int16_t* cells, const int16_t* extremes, int64_t n, int16_t step,
-    bint* is_single
-) noexcept nogil:
-    """A row on a step that is the extreme of some block; whether it is the only one."""
-    cdef:
-        int64_t block = 0, start, i, n_blocks = (n + BLOCK_ROWS - 1) // BLOCK_ROWS
-        int16_t place = 0, n_on = 0, is_on
-    while extremes[block] != step:
-        block += 1
-    start = block * BLOCK_ROWS
-    for i in range(min(<int64_t>BLOCK_ROWS, n - start)):
-        is_on = <int16_t>(-<int16_t>(cells[start + i] == step))
-        n_on -= is_on
-        is_on &= <int16_t>i
-        place = is_on if is_on > place else place
-    block += 1
-    while block < n_blocks and extremes[block] != step:
-        block += 1
-    is_single[0] = n_on == 1 and block >= n_blocks
-    return start + place
+    find_on_step(
+        cells + block_lowest, min(<int64_t>BLOCK_ROWS, n - block_lowest), lowest,
+        &column.place_smallest, &n_on
+    )
+    column.place_smallest += block_lowest
+    column.is_single_smallest = n_lowest == 1 and n_on == 1
+    find_on_step(
+        cells + block_highest, min(<int64_t>BLOCK_ROWS, n - block_highest), highest,
+        &column.place_largest, &n_on
+    )
+    column.place_largest += block_highest
+    column.is_single_largest = n_highest == 1 and n_on == 1
 
 
 cdef wide_void count_chunk(
