@@ -258,6 +258,18 @@ cdef inline void read_four(
         fourth_cells[i] = row[fourth]
 
 
+cdef inline void take_four(
+    const int16_t* steps, const int64_t* numbers, int16_t* cells
+) noexcept nogil:
+    """Put four steps next to each other: in one write, as one at a time waits."""
+    cdef int16_t[4] four
+    four[0] = steps[numbers[0]]
+    four[1] = steps[numbers[1]]
+    four[2] = steps[numbers[2]]
+    four[3] = steps[numbers[3]]
+    memcpy(cells, four, sizeof(four))
+
+
 cdef void read_four_columns(
     const DrawnTable* table, const uint64_t* rows, int64_t n, StepColumn* columns
 ) noexcept nogil:
@@ -267,17 +279,23 @@ cdef void read_four_columns(
         const int16_t* second = table.steps + columns[1].number * table.n_table_rows
         const int16_t* third = table.steps + columns[2].number * table.n_table_rows
         const int16_t* fourth = table.steps + columns[3].number * table.n_table_rows
-        int16_t* first_cells = columns[0].cells
-        int16_t* second_cells = columns[1].cells
-        int16_t* third_cells = columns[2].cells
-        int16_t* fourth_cells = columns[3].cells
-        int64_t i, number
-    for i in range(n):
-        number = number_of(rows[i])
-        first_cells[i] = first[number]
-        second_cells[i] = second[number]
-        third_cells[i] = third[number]
-        fourth_cells[i] = fourth[number]
+        int64_t[4] numbers
+        int64_t i = 0, j
+    while i + 4 <= n:
+        for j in range(4):
+            numbers[j] = number_of(rows[i + j])
+        take_four(first, numbers, columns[0].cells + i)
+        take_four(second, numbers, columns[1].cells + i)
+        take_four(third, numbers, columns[2].cells + i)
+        take_four(fourth, numbers, columns[3].cells + i)
+        i += 4
+    while i < n:
+        j = number_of(rows[i])
+        columns[0].cells[i] = first[j]
+        columns[1].cells[i] = second[j]
+        columns[2].cells[i] = third[j]
+        columns[3].cells[i] = fourth[j]
+        i += 1
 
 
 cdef void read_steps(
