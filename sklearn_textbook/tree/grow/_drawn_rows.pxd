@@ -1,6 +1,7 @@
 from libc.math cimport fabs, log2
 from libc.stdint cimport int16_t, int32_t, int64_t, uint16_t, uint32_t, uint64_t
 
+from sklearn_textbook.tree.grow._divide_list cimport FRONTS
 from sklearn_textbook.tree.split._drawn_steps cimport Scale, StepColumn
 from sklearn_textbook.tree.split._listed cimport ListedRows, number_of
 from sklearn_textbook.tree.split._types cimport Problem, Split
@@ -43,6 +44,7 @@ cdef struct DrawnTable:
     bint is_unit  # whether all rows weigh 1
     uint64_t* rows  # room for FETCH_AHEAD more
     uint64_t* spare
+    uint32_t[FRONTS] fronts  # see _divide_list.pxd
     int64_t n_table_rows
     const int16_t* steps  # column by column
     const int16_t* row_steps

@@ -8,6 +8,7 @@ some thousand rows works on a copy that stays in the cache.
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
+from sklearn_textbook.tree.grow._divide_list cimport divide_list, list_fronts
 from sklearn_textbook.tree.split._counted cimport FETCH_AHEAD, FETCH_EARLY
 from sklearn_textbook.tree.split._drawn_steps cimport (
     HIGHEST_STEP,
@@ -68,6 +69,7 @@ cdef int start_drawn_table(
         table.reciprocals[i + 1] = reciprocal_of(i + 1)
     for i in range(TILE_COLUMNS + 1):
         table.columns[i].cells = table.cells + i * n_rows
+    list_fronts(table.fronts)
     for i in range(1, SMALL_ROWS + 1):
         table.rounding[i] = rounding_of(<double>i)
     return 0
@@ -396,16 +398,7 @@ cdef void divide_rows(
     DrawnTable* table, const DrawnNode* node, const DrawnDivision* division
 ) noexcept nogil:
     """Rows of child 0 to the front."""
-    cdef:
-        uint64_t* rows = table.rows + node.start
-        uint64_t* spare = table.spare
-        const int16_t* cells = division.cells
-        int16_t cut = division.cut
-        int64_t i, n_left = 0
-        uint64_t row
-    for i in range(node.n_rows):
-        row = rows[i]
-        rows[n_left] = row
-        spare[i - n_left] = row
-        n_left += cells[i] < cut
-    memcpy(rows + n_left, spare, (node.n_rows - n_left) * sizeof(uint64_t))
+    divide_list(
+        table.rows + node.start, table.spare, division.cells, division.cut,
+        node.n_rows, table.fronts
+    )
