@@ -12,6 +12,7 @@ from sklearn_textbook.tree.encode.schema import TableSchema
 RUN_START = np.uint32(0x80000000)
 ROW_MASK = np.uint32(0x7FFFFFFF)
 BLOCK_ROWS = 1024  # rows that are turned round at a time
+LINE_COLUMNS = 8  # columns of values that fill a line of the cache
 STEPS = 65534  # the highest step of a column counted from the lowest
 
 
@@ -211,10 +212,15 @@ class EncodedTable:
         if row_values is None:
             row_values = np.empty((self.n_rows, self.n_columns))
             ranks = self.ranks()
-            for column in range(self.n_columns):
-                row_values[:, column] = self.values[column].take(
-                    ranks[column], mode="clip"
-                )
+            part = np.empty((min(LINE_COLUMNS, self.n_columns), self.n_rows))
+            for first in range(0, self.n_columns, LINE_COLUMNS):
+                part = part[: self.n_columns - first]
+                for column, values in enumerate(part, first):
+                    self.values[column].take(ranks[column], mode="clip", out=values)
+                # Block by block, which then stays in the cache.
+                for start in range(0, self.n_rows, BLOCK_ROWS):
+                    rows = slice(start, start + BLOCK_ROWS)
+                    row_values[rows, first : first + len(part)] = part[:, rows].T
             row_values.flags.writeable = False
             row_values = self._codes.setdefault("row_values", row_values)
         return row_values
