@@ -7,6 +7,7 @@ import warnings
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from sklearn_textbook.tree.cart_recipe import BaseCART
+from sklearn_textbook.tree.grow.target import require_squares
 from sklearn_textbook.tree.recipe import TreeClassifierMethods, TreeRegressorMethods
 
 CLASSIFICATION_CRITERIA = ("gini", "entropy", "log_loss", "error")
@@ -450,6 +451,8 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
 
     def _check_target(self, y, *, is_classifier):
         y = super()._check_target(y, is_classifier=is_classifier)
+        if self._criterion_name() == "squared_error":
+            require_squares(y)
         if self.criterion != "poisson":
             return y
         if (y < 0).any():

@@ -276,6 +276,21 @@ def test_the_unit_of_y_does_not_matter(seed, criterion):
     assert_same_nodes(grow(case), nodes, case)
 
 
+@pytest.mark.parametrize("exponent", [-420, -1, 420])
+def test_powers_of_two_of_y_give_the_same_tree(exponent):
+    """As long as squares are numbers; beyond that, an error."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(1000, 4))
+    y = X[:, 0] + generator.normal(size=1000)
+    tree, other = (CARTRegressor().fit(X, y * 2.0**e).tree_ for e in (0, exponent))
+    for name in ("feature", "threshold", "first_child"):
+        np.testing.assert_array_equal(other.nodes[name], tree.nodes[name])
+    beyond = exponent + 20 * np.sign(exponent)
+    if abs(beyond) > 400:
+        with pytest.raises(ValueError, match=r"number of y, .* has a square"):
+            CARTRegressor().fit(X, y * 2.0**beyond)
+
+
 # ------------------------------------------------------------------------ parameters
 @some_examples
 @given(seed=any_seed, max_depth=st.integers(1, 3))

@@ -17,6 +17,8 @@ CRITERIA = {
     "absolute_error": 4,
     "poisson": 5,
 }
+#: Squares of numbers up to that, of their inverses, and sums of these are numbers, too.
+LARGEST = 1e130
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +66,25 @@ class Target:
             None if self.values is None else self.values[rows],
             self.n_classes,
         )
+
+
+def require_squares(values):
+    """Raise a ValueError for numbers whose squares are infinite, or all zero.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (n_rows, n_outputs)
+        Numbers to be predicted by means.
+    """
+    largest = np.abs(values).max(initial=0.0)
+    if largest == 0.0 or 1.0 / LARGEST < largest < LARGEST:
+        return
+    place = np.unravel_index(np.abs(values).argmax(), values.shape)
+    square = "zero" if largest < 1.0 else "infinite"
+    raise ValueError(
+        f"The largest number of y, {values[place]!s} in row {place[0]}, has a square "
+        f"that is {square}, or nearly: multiply y by a power of ten."
+    )
 
 
 def measure_root(target, criterion, weight):
