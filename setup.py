@@ -80,6 +80,7 @@ EXTENSIONS = {
     "sklearn_textbook.tree.grow._search": {"openmp": True},
     "sklearn_textbook.tree.grow._settings": {},
     "sklearn_textbook.tree.grow._short_columns": {},
+    "sklearn_textbook.tree.grow._small_nodes": {},
     "sklearn_textbook.tree.grow._storage": {},
     "sklearn_textbook.tree.grow._task": {},
     "sklearn_textbook.tree.grow._value_search": {},

@@ -5,60 +5,36 @@ and a node is a stretch of a list of their numbers. Four columns are tried side 
 (``_coded_tile``). Draws, limits and records are those of larger nodes.
 """
 
-from libc.math cimport NAN, sqrt, fabs, INFINITY
-from libc.stdint cimport (
-    int32_t,
-    int64_t,
-    uint8_t,
-    uint16_t,
-    uint32_t,
-    uint64_t,
-)
+from libc.math cimport INFINITY, fabs, sqrt
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from sklearn_textbook.tree.grow._buffers cimport NodeBuffer, reserve_nodes
 from sklearn_textbook.tree.grow._coded_tile cimport (
-    LANES,
-    LEAST_KEY,
     MOST_CODES,
-    ROW_BITS,
     SMALL_ROWS,
     SmallSearch,
-    Tile,
-    choose_division,
-    sort_tile,
 )
-from sklearn_textbook.tree.grow._layout cimport FRACTIONAL, LEAF, STAY, Node
+from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.grow._measure cimport Children, finish_value
 from sklearn_textbook.tree.grow._node cimport must_be_leaf
+from sklearn_textbook.tree.grow._small_nodes cimport (
+    MOST_COLUMNS,
+    PairCut,
+    SmallNode,
+    copy_codes,
+    find_pair_cut,
+    is_worth,
+    start_child,
+    start_root,
+    try_columns,
+    write_leaf,
+    write_test,
+)
 from sklearn_textbook.tree.split._counted cimport FETCH_EARLY
 from sklearn_textbook.tree.split._listed cimport LISTED_VALUES, number_of
-from sklearn_textbook.tree.split._random cimport (
-    child_state,
-    random_below_known,
-    reciprocal_of,
-)
-from sklearn_textbook.tree.split._types cimport (
-    MISSING_FRACTIONAL,
-    MISSING_LEARNED,
-    MISSING_SURROGATE,
-)
+from sklearn_textbook.tree.split._types cimport MISSING_SURROGATE
 
-
-cdef enum:
-    MOST_COLUMNS = 64  # a bit for each
-
-cdef uint8_t[MOST_COLUMNS] IN_ORDER
-cdef uint64_t[MOST_COLUMNS + 1] RECIPROCALS
-
-# A node that waits to be divided.
-cdef struct SmallNode:
-    int64_t start
-    int64_t n_rows
-    int64_t depth
-    uint64_t random_state
-    uint64_t active  # a bit for every column that is not known to be constant
-    int32_t node
 
 # The rows of the subtree, and their numbers in an order that keeps nodes together.
 cdef struct SmallRows:
@@ -66,18 +42,6 @@ cdef struct SmallRows:
     double[SMALL_ROWS] y
     double[SMALL_ROWS] weight
     uint8_t[SMALL_ROWS] order
-
-# Draws of columns, as in ``draw_number``.
-cdef struct SmallDraw:
-    uint8_t[MOST_COLUMNS] order
-    uint64_t random_state
-    int64_t place
-    int64_t n_found
-
-ctypedef fused Rank:
-    uint8_t
-    uint16_t
-    uint32_t
 
 
 # ----------------------------------------------------------------------- the subtree
@@ -94,22 +58,6 @@ cdef bint is_coded_small(
         and table.n_table_rows <= MOST_CODES
         and problem.missing_mode != MISSING_SURROGATE
     )
-
-
-cdef void copy_codes(
-    const uint64_t* listed, int64_t n, const Rank* codes, int64_t n_columns,
-    uint32_t* target
-) noexcept nogil:
-    cdef:
-        int64_t i, j
-        const Rank* row
-    for i in range(n):
-        row = codes + number_of(listed[i]) * n_columns
-        if Rank is uint32_t:
-            memcpy(target + i * n_columns, row, n_columns * sizeof(Rank))
-        else:
-            for j in range(n_columns):
-                target[i * n_columns + j] = row[j]
 
 
 cdef void fetch_coded_small(
@@ -137,57 +85,19 @@ cdef void read_rows(
     cdef:
         const uint64_t* listed = table.rows + root.start
         const double* y = table.local_y if table.is_local else table.y
-        int64_t i, n = root.n_rows, width = problem.n_columns
-    for i in range(n):
+        const void* codes = table.row_codes
+        int64_t i, width = problem.n_columns
+        int32_t size = table.code_size
+    if table.is_local:
+        codes = table.local_codes
+        size = sizeof(uint32_t)
+    for i in range(root.n_rows):
         rows.y[i] = y[number_of(listed[i])]
         rows.weight[i] = <double>(listed[i] >> 48)
         rows.order[i] = <uint8_t>i
-    if table.is_local:
-        copy_codes(listed, n, table.local_codes, width, rows.codes)
-    elif table.code_size == 1:
-        copy_codes(listed, n, <const uint8_t*>table.row_codes, width, rows.codes)
-    elif table.code_size == 2:
-        copy_codes(listed, n, <const uint16_t*>table.row_codes, width, rows.codes)
-    else:
-        copy_codes(listed, n, <const uint32_t*>table.row_codes, width, rows.codes)
-
-
-# -------------------------------------------------------------------- drawing columns
-
-
-cdef inline void start_draw(const SmallNode* node, SmallDraw* draw) noexcept nogil:
-    memcpy(draw.order, IN_ORDER, MOST_COLUMNS)
-    draw.random_state = child_state(node.random_state, 7)
-    draw.place = 0
-    draw.n_found = 0
-
-
-cdef inline int32_t draw_number(
-    const Problem* problem, const SmallNode* node, SmallDraw* draw, int64_t n_waiting
-) noexcept nogil:
-    """The next column that is not known to be constant, or -1; ``n_waiting`` of those
-    drawn before may turn out to be."""
-    cdef:
-        int64_t j, n_columns = problem.n_columns
-        int32_t number
-    while draw.place < n_columns:
-        number = draw.order[draw.place]
-        if problem.shuffle_columns:
-            if draw.place >= problem.max_features and draw.n_found + n_waiting > 0:
-                return -1
-            j = draw.place + random_below_known(
-                &draw.random_state, n_columns - draw.place,
-                RECIPROCALS[n_columns - draw.place]
-            )
-            number = draw.order[j]
-            draw.order[j] = draw.order[draw.place]
-        draw.place += 1
-        if node.active >> number & 1:
-            return number
-    return -1
-
-
-# -------------------------------------------------------------------- trying columns
+        copy_codes(
+            codes, size, number_of(listed[i]), width, rows.codes + i * width
+        )
 
 
 cdef void view_rows(
@@ -219,104 +129,15 @@ cdef void view_rows(
     search.total = total
 
 
-cdef void try_columns(
-    const Problem* problem, const SmallRows* rows, SmallNode* node, SmallSearch* search
-) noexcept nogil:
-    """Draw columns and try them."""
-    cdef:
-        SmallDraw draw
-        Tile tile
-        int64_t i, c, n = search.n, n_columns, lowest = max(problem.min_samples_leaf, 1)
-        int32_t number
-        const uint32_t* codes
-    start_draw(node, &draw)
-    while True:
-        n_columns = 0
-        while n_columns < LANES:
-            number = draw_number(problem, node, &draw, n_columns)
-            if number < 0:
-                break
-            tile.number[n_columns] = number
-            n_columns += 1
-        if n_columns == 0:
-            return
-        for c in range(n_columns, LANES):
-            tile.number[c] = tile.number[0]
-        for i in range(n):
-            codes = rows.codes + search.order[i] * problem.n_columns
-            for c in range(LANES):
-                tile.keys[LANES * i + c] = (
-                    <int32_t>(codes[tile.number[c]] << ROW_BITS) + <int32_t>i
-                    + LEAST_KEY
-                )
-        tile.n_columns = n_columns
-        sort_tile(&tile, n)
-        for c in range(n_columns):
-            if tile.keys[c] >> ROW_BITS == tile.keys[LANES * (n - 1) + c] >> ROW_BITS:
-                node.active &= ~(<uint64_t>1 << tile.number[c])
-            else:
-                draw.n_found += 1
-        choose_division(&tile, lowest, search)
-
-
 # --------------------------------------------------------------------- making children
 
 
-cdef inline void write_leaf(
+cdef inline void write_value(
     NodeBuffer* buffer, int64_t number, int32_t parent, int64_t n_rows, double weight,
     double value, double impurity
 ) noexcept nogil:
-    cdef Node* node = &buffer.nodes[number]
-    node.first_child = -1
-    node.n_children = 0
-    node.feature = -2
-    node.missing_branch = STAY
-    node.kind = LEAF
-    node.parent = parent
-    node.map_start = -1
-    node.threshold = -2.0
-    node.improvement = 0.0
-    node.n_samples = n_rows
-    node.weight = weight
-    node.impurity = impurity
+    write_leaf(buffer, number, parent, n_rows, weight, impurity)
     buffer.statistics[number] = value
-    buffer.task[number] = -1
-
-
-cdef inline int32_t branch_of_missing(
-    const Problem* problem, int64_t n_left, int64_t n_right
-) noexcept nogil:
-    """As in ``branch_for_missing``."""
-    if problem.missing_mode == MISSING_FRACTIONAL:
-        return FRACTIONAL
-    if problem.missing_mode == MISSING_LEARNED:
-        return n_right >= n_left
-    return problem.unseen_branch
-
-
-cdef inline void write_test(
-    const Problem* problem, Node* node, int32_t column, int64_t map_start,
-    int64_t n_left, int32_t first
-) noexcept nogil:
-    node.first_child = first
-    node.n_children = 2
-    node.feature = column
-    node.kind = problem.kind[column]
-    node.missing_branch = branch_of_missing(
-        problem, n_left, node.n_samples - n_left
-    )
-    node.threshold = NAN
-    node.map_start = map_start
-
-
-cdef inline bint is_worth(const Problem* problem, Node* node) noexcept nogil:
-    """Whether the improvement is as large as is asked for."""
-    if node.improvement * node.weight / problem.total_weight + 2.2e-16 < (
-        problem.min_impurity_decrease
-    ):
-        node.improvement = 0.0
-        return False
-    return True
 
 
 cdef void divide_pair(
@@ -324,31 +145,21 @@ cdef void divide_pair(
 ) noexcept nogil:
     """Divide two rows by the first column that tells them apart."""
     cdef:
-        SmallDraw draw
-        uint8_t low = rows.order[node.start], high = rows.order[node.start + 1]
-        uint32_t below = 0, above = 0
-        int32_t number
+        PairCut cut
         int64_t first = buffer.n_nodes
         Node* record = &buffer.nodes[node.node]
-    start_draw(node, &draw)
-    while below == above:
-        number = draw_number(problem, node, &draw, 0)
-        if number < 0:
-            return
-        below = rows.codes[low * problem.n_columns + number]
-        above = rows.codes[high * problem.n_columns + number]
-    if below > above:
-        low, high = high, low
-        below, above = above, below
-    record.improvement = record.impurity
-    if problem.min_impurity_decrease > 0.0 and not is_worth(problem, record):
+    if not find_pair_cut(problem, rows.codes, rows.order, node, &cut):
         return
-    write_test(
-        problem, record, number, <int64_t>(<uint64_t>below << 32 | above), 1,
-        <int32_t>first
+    record.improvement = record.impurity
+    if not is_worth(problem, record):
+        return
+    write_test(problem, record, cut.column, cut.map_start, 1, first)
+    write_value(
+        buffer, first, node.node, 1, rows.weight[cut.low], rows.y[cut.low], 0.0
     )
-    write_leaf(buffer, first, node.node, 1, rows.weight[low], rows.y[low], 0.0)
-    write_leaf(buffer, first + 1, node.node, 1, rows.weight[high], rows.y[high], 0.0)
+    write_value(
+        buffer, first + 1, node.node, 1, rows.weight[cut.high], rows.y[cut.high], 0.0
+    )
     buffer.n_nodes += 2
 
 
@@ -401,14 +212,11 @@ cdef int64_t divide_node(
                 children.weight[child] / record.weight * children.impurity[child]
             )
     record.improvement = max(decrease, 0.0)
-    if problem.min_impurity_decrease > 0.0 and not is_worth(problem, record):
+    if not is_worth(problem, record):
         return 0
-    write_test(
-        problem, record, search.column, search.map_start, search.n_left,
-        <int32_t>first
-    )
+    write_test(problem, record, search.column, search.map_start, search.n_left, first)
     for child in range(2):
-        write_leaf(
+        write_value(
             buffer, first + child, node.node, children.n_rows[child],
             children.weight[child], children.values[child], children.impurity[child]
         )
@@ -424,7 +232,6 @@ cdef int grow_coded_small(
     cdef:
         SmallNode[SMALL_ROWS] waiting
         SmallNode node
-        SmallNode* below
         SmallRows rows
         SmallSearch search
         NodeBuffer* buffer = &worker.buffer
@@ -433,14 +240,7 @@ cdef int grow_coded_small(
     if reserve_nodes(buffer, 2 * root.n_rows) < 0:
         return -1
     read_rows(problem, table, root, &rows)
-    waiting[0].start = 0
-    waiting[0].n_rows = root.n_rows
-    waiting[0].depth = root.depth
-    waiting[0].random_state = root.random_state
-    waiting[0].node = root.node
-    waiting[0].active = 0
-    for i in range(root.n_active):
-        waiting[0].active |= <uint64_t>1 << worker.active[i]
+    start_root(root, worker.active, &waiting[0])
     while n_waiting > 0:
         n_waiting -= 1
         node = waiting[n_waiting]
@@ -451,7 +251,7 @@ cdef int grow_coded_small(
             &rows, &node, &buffer.nodes[node.node], buffer.statistics[node.node],
             &search
         )
-        try_columns(problem, &rows, &node, &search)
+        try_columns(problem, rows.codes, &node, &search)
         if search.column < 0:
             continue
         first = divide_node(problem, &node, &search, buffer, children)
@@ -463,20 +263,9 @@ cdef int grow_coded_small(
                 children.is_pure[i]
             ):
                 continue
-            below = &waiting[n_waiting]
-            below.start = node.start + (search.n_left if i else 0)
-            below.n_rows = children.n_rows[i]
-            below.depth = node.depth + 1
-            below.random_state = child_state(node.random_state, i)
-            below.active = node.active
-            below.node = <int32_t>(first + i)
+            start_child(
+                &node, i, search.n_left, children.n_rows[i], first,
+                &waiting[n_waiting]
+            )
             n_waiting += 1
     return 0
-
-
-# ------------------------------------------------------------------------- the tables
-
-
-for place in range(MOST_COLUMNS):
-    IN_ORDER[place] = place
-    RECIPROCALS[place + 1] = reciprocal_of(place + 1)

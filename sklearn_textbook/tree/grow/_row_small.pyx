@@ -7,38 +7,27 @@ of the second class. Draws, limits and records are those of larger nodes.
 """
 
 from libc.math cimport INFINITY, log2
-from libc.stdint cimport (
-    int32_t,
-    int64_t,
-    uint8_t,
-    uint16_t,
-    uint32_t,
-    uint64_t,
-)
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from sklearn_textbook.tree.grow._buffers cimport NodeBuffer, reserve_nodes
 from sklearn_textbook.tree.grow._coded_tile cimport (
-    LANES,
-    LEAST_KEY,
     MOST_CODES,
-    ROW_BITS,
     SMALL_ROWS,
     SmallSearch,
-    Tile,
-    choose_division,
-    sort_tile,
 )
 from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.grow._node cimport must_be_leaf
 from sklearn_textbook.tree.grow._small_nodes cimport (
     MOST_COLUMNS,
-    DrawTables,
-    SmallDraw,
+    PairCut,
     SmallNode,
-    draw_number,
+    copy_codes,
+    find_pair_cut,
     is_worth,
-    start_draw,
+    start_child,
+    start_root,
+    try_columns,
     write_leaf,
     write_test,
 )
@@ -49,7 +38,6 @@ from sklearn_textbook.tree.split._counted cimport (
     rows_in,
     weight_in,
 )
-from sklearn_textbook.tree.split._random cimport child_state, reciprocal_of
 from sklearn_textbook.tree.split._types cimport MISSING_SURROGATE
 
 
@@ -59,7 +47,6 @@ cdef enum:
     # candidates are told apart however their scores are rounded.
     MOST_WEIGHT = 160
 
-cdef DrawTables TABLES
 cdef double[MOST_WEIGHT + 1] NOISE  # of scores, see ``rounding_noise``
 
 # The rows of the subtree, and their numbers in an order that keeps nodes together.
@@ -76,12 +63,6 @@ cdef struct Half:
     double ones
     double impurity
     bint is_pure
-
-ctypedef fused Rank:
-    uint8_t
-    uint16_t
-    uint32_t
-
 
 # ----------------------------------------------------------------------- the subtree
 
@@ -100,19 +81,6 @@ cdef bint is_row_small(
     )
 
 
-cdef void copy_codes(
-    const uint64_t* listed, int64_t n, const Rank* codes, int64_t n_columns,
-    uint32_t* target
-) noexcept nogil:
-    cdef:
-        int64_t i, j
-        const Rank* row
-    for i in range(n):
-        row = codes + number_of(listed[i]) * n_columns
-        for j in range(n_columns):
-            target[i * n_columns + j] = row[j]
-
-
 cdef void read_rows(
     const Problem* problem, const RowList* row_list, const Frame* root, SmallRows* rows
 ) noexcept nogil:
@@ -120,24 +88,18 @@ cdef void read_rows(
     cdef:
         const uint64_t* listed = row_list.rows + root.start
         const void* codes = row_list.table.row_codes
-        int64_t i, n = root.n_rows, width = problem.n_columns
+        int64_t i, width = problem.n_columns
         int32_t size = row_list.table.code_size
-    for i in range(n):
-        rows.counts[i] = counts_of(listed[i])
-        rows.order[i] = <uint8_t>i
     if row_list.is_local:
         codes = row_list.local_codes
         if size == 1:
             codes = row_list.local_bins
-    if size == 1:
-        copy_codes(listed, n, <const uint8_t*>codes, width, rows.codes)
-    elif size == 2:
-        copy_codes(listed, n, <const uint16_t*>codes, width, rows.codes)
-    else:
-        copy_codes(listed, n, <const uint32_t*>codes, width, rows.codes)
-
-
-# -------------------------------------------------------------------- trying columns
+    for i in range(root.n_rows):
+        rows.counts[i] = counts_of(listed[i])
+        rows.order[i] = <uint8_t>i
+        copy_codes(
+            codes, size, number_of(listed[i]), width, rows.codes + i * width
+        )
 
 
 cdef void view_rows(
@@ -161,46 +123,6 @@ cdef void view_rows(
         counts = rows.counts[search.order[i]]
         search.amounts[2 * i] = <double>ones_in(counts)
         search.amounts[2 * i + 1] = <double>weight_in(counts)
-
-
-cdef void try_columns(
-    const Problem* problem, const SmallRows* rows, SmallNode* node, SmallSearch* search
-) noexcept nogil:
-    """Draw columns and try them."""
-    cdef:
-        SmallDraw draw
-        Tile tile
-        int64_t i, c, n = search.n, n_columns, lowest = max(problem.min_samples_leaf, 1)
-        int32_t number
-        const uint32_t* codes
-    start_draw(&TABLES, node, &draw)
-    while True:
-        n_columns = 0
-        while n_columns < LANES:
-            number = draw_number(problem, &TABLES, node, &draw, n_columns)
-            if number < 0:
-                break
-            tile.number[n_columns] = number
-            n_columns += 1
-        if n_columns == 0:
-            return
-        for c in range(n_columns, LANES):
-            tile.number[c] = tile.number[0]
-        for i in range(n):
-            codes = rows.codes + search.order[i] * problem.n_columns
-            for c in range(LANES):
-                tile.keys[LANES * i + c] = (
-                    <int32_t>(codes[tile.number[c]] << ROW_BITS) + <int32_t>i
-                    + LEAST_KEY
-                )
-        tile.n_columns = n_columns
-        sort_tile(&tile, n)
-        for c in range(n_columns):
-            if tile.keys[c] >> ROW_BITS == tile.keys[LANES * (n - 1) + c] >> ROW_BITS:
-                node.active &= ~(<uint64_t>1 << tile.number[c])
-            else:
-                draw.n_found += 1
-        choose_division(&tile, lowest, search)
 
 
 # --------------------------------------------------------------------- making children
@@ -234,32 +156,19 @@ cdef void divide_pair(
 ) noexcept nogil:
     """Divide two rows by the first column that tells them apart."""
     cdef:
-        SmallDraw draw
+        PairCut cut
         Half half
-        uint8_t low = rows.order[node.start], high = rows.order[node.start + 1]
-        uint32_t below = 0, above = 0
-        int32_t number
         int64_t first = buffer.n_nodes
         Node* record = &buffer.nodes[node.node]
-    start_draw(&TABLES, node, &draw)
-    while below == above:
-        number = draw_number(problem, &TABLES, node, &draw, 0)
-        if number < 0:
-            return
-        below = rows.codes[low * problem.n_columns + number]
-        above = rows.codes[high * problem.n_columns + number]
-    if below > above:
-        low, high = high, low
-        below, above = above, below
+    if not find_pair_cut(problem, rows.codes, rows.order, node, &cut):
+        return
     record.improvement = record.impurity
     if not is_worth(problem, record):
         return
-    write_test(
-        problem, record, number, <int64_t>(<uint64_t>below << 32 | above), 1, first
-    )
-    measure_half(rows.counts[low], &half)
+    write_test(problem, record, cut.column, cut.map_start, 1, first)
+    measure_half(rows.counts[cut.low], &half)
     write_half(buffer, first, node.node, &half)
-    measure_half(rows.counts[high], &half)
+    measure_half(rows.counts[cut.high], &half)
     write_half(buffer, first + 1, node.node, &half)
     buffer.n_nodes += 2
 
@@ -302,7 +211,6 @@ cdef int grow_row_small(
     cdef:
         SmallNode[SMALL_ROWS] waiting
         SmallNode node
-        SmallNode* below
         SmallRows rows
         SmallSearch search
         Half[2] halves
@@ -311,14 +219,7 @@ cdef int grow_row_small(
     if reserve_nodes(buffer, 2 * root.n_rows) < 0:
         return -1
     read_rows(problem, row_list, root, &rows)
-    waiting[0].start = 0
-    waiting[0].n_rows = root.n_rows
-    waiting[0].depth = root.depth
-    waiting[0].random_state = root.random_state
-    waiting[0].node = root.node
-    waiting[0].active = 0
-    for i in range(root.n_active):
-        waiting[0].active |= <uint64_t>1 << worker.active[i]
+    start_root(root, worker.active, &waiting[0])
     while n_waiting > 0:
         n_waiting -= 1
         node = waiting[n_waiting]
@@ -329,7 +230,7 @@ cdef int grow_row_small(
             &rows, &node, &buffer.nodes[node.node],
             buffer.statistics[2 * node.node + 1], &search
         )
-        try_columns(problem, &rows, &node, &search)
+        try_columns(problem, rows.codes, &node, &search)
         first = buffer.n_nodes
         if search.column < 0 or not divide_node(
             problem, &rows, &node, &search, buffer, halves
@@ -341,22 +242,15 @@ cdef int grow_row_small(
                 halves[i].is_pure
             ):
                 continue
-            below = &waiting[n_waiting]
-            below.start = node.start + (search.n_left if i else 0)
-            below.n_rows = halves[i].n_rows
-            below.depth = node.depth + 1
-            below.random_state = child_state(node.random_state, i)
-            below.active = node.active
-            below.node = <int32_t>(first + i)
+            start_child(
+                &node, i, search.n_left, halves[i].n_rows, first, &waiting[n_waiting]
+            )
             n_waiting += 1
     return 0
 
 
-# ------------------------------------------------------------------------- the tables
+# -------------------------------------------------------------------------- the table
 
 
-for place in range(MOST_COLUMNS):
-    TABLES.in_order[place] = place
-    TABLES.reciprocals[place + 1] = reciprocal_of(place + 1)
 for place in range(1, MOST_WEIGHT + 1):
     NOISE[place] = 1e-15 * place * (1.0 + log2(place))

@@ -1,11 +1,28 @@
-# Nodes of a subtree of few rows: the drawing of their columns, and their records.
-# Draws are those of ``_row_list.draw_number``, records those of ``_node``.
+# Nodes of a subtree of few rows that copies its codes: their columns, which are drawn
+# and tried four side by side, and their records, which are those of ``_node``. A node
+# takes less time than some calls into another module: all is inline.
 
 from libc.math cimport NAN
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport (
+    int32_t,
+    int64_t,
+    uint8_t,
+    uint16_t,
+    uint32_t,
+    uint64_t,
+)
 from libc.string cimport memcpy
 
-from sklearn_textbook.tree.grow._buffers cimport NodeBuffer
+from sklearn_textbook.tree.grow._buffers cimport Frame, NodeBuffer
+from sklearn_textbook.tree.grow._coded_tile cimport (
+    LANES,
+    LEAST_KEY,
+    ROW_BITS,
+    SmallSearch,
+    Tile,
+    choose_division,
+    sort_tile,
+)
 from sklearn_textbook.tree.grow._layout cimport FRACTIONAL, LEAF, STAY, Node
 from sklearn_textbook.tree.split._random cimport child_state, random_below_known
 from sklearn_textbook.tree.split._types cimport (
@@ -31,26 +48,76 @@ cdef struct DrawTables:
     uint8_t[MOST_COLUMNS] in_order
     uint64_t[MOST_COLUMNS + 1] reciprocals
 
+cdef DrawTables DRAW_TABLES
+
+# Columns being drawn for a node.
 cdef struct SmallDraw:
     uint8_t[MOST_COLUMNS] order
     uint64_t random_state
     int64_t place
     int64_t n_found
 
-cdef inline void start_draw(
-    const DrawTables* tables, const SmallNode* node, SmallDraw* draw
+# How a column divides two rows.
+cdef struct PairCut:
+    int32_t column
+    uint8_t low
+    uint8_t high
+    int64_t map_start
+
+cdef inline void copy_codes(
+    const void* codes, int32_t size, int64_t number, int64_t n_columns, uint32_t* target
 ) noexcept nogil:
-    memcpy(draw.order, tables.in_order, MOST_COLUMNS)
+    # One row of a table of codes that have so many bytes.
+    cdef:
+        int64_t j, first = number * n_columns
+        const uint8_t* bytes = <const uint8_t*>codes + first
+        const uint16_t* words = <const uint16_t*>codes + first
+    if size == 1:
+        for j in range(n_columns):
+            target[j] = bytes[j]
+    elif size == 2:
+        for j in range(n_columns):
+            target[j] = words[j]
+    else:
+        memcpy(
+            target, <const uint32_t*>codes + first, n_columns * sizeof(uint32_t)
+        )
+
+cdef inline void start_root(
+    const Frame* root, const int32_t* active, SmallNode* node
+) noexcept nogil:
+    cdef int64_t i
+    node.start = 0
+    node.n_rows = root.n_rows
+    node.depth = root.depth
+    node.random_state = root.random_state
+    node.node = root.node
+    node.active = 0
+    for i in range(root.n_active):
+        node.active |= <uint64_t>1 << active[i]
+
+cdef inline void start_child(
+    const SmallNode* parent, int64_t child, int64_t n_left, int64_t n_rows,
+    int64_t first, SmallNode* node
+) noexcept nogil:
+    node.start = parent.start + (n_left if child else 0)
+    node.n_rows = n_rows
+    node.depth = parent.depth + 1
+    node.random_state = child_state(parent.random_state, child)
+    node.active = parent.active
+    node.node = <int32_t>(first + child)
+
+cdef inline void start_draw(const SmallNode* node, SmallDraw* draw) noexcept nogil:
+    memcpy(draw.order, DRAW_TABLES.in_order, MOST_COLUMNS)
     draw.random_state = child_state(node.random_state, 7)
     draw.place = 0
     draw.n_found = 0
 
 cdef inline int32_t draw_number(
-    const Problem* problem, const DrawTables* tables, const SmallNode* node,
-    SmallDraw* draw, int64_t n_waiting
+    const Problem* problem, const SmallNode* node, SmallDraw* draw, int64_t n_waiting
 ) noexcept nogil:
     # The next column that is not known to be constant, or -1; n_waiting of those drawn
-    # before may turn out to be.
+    # before may turn out to be. As in ``_row_list.draw_number``.
     cdef:
         int64_t j, n_left
         int32_t number
@@ -61,7 +128,7 @@ cdef inline int32_t draw_number(
                 return -1
             n_left = problem.n_columns - draw.place
             j = draw.place + random_below_known(
-                &draw.random_state, n_left, tables.reciprocals[n_left]
+                &draw.random_state, n_left, DRAW_TABLES.reciprocals[n_left]
             )
             number = draw.order[j]
             draw.order[j] = draw.order[draw.place]
@@ -69,6 +136,70 @@ cdef inline int32_t draw_number(
         if node.active >> number & 1:
             return number
     return -1
+
+cdef inline void try_columns(
+    const Problem* problem, const uint32_t* codes, SmallNode* node, SmallSearch* search
+) noexcept nogil:
+    # Draw columns and try them. Codes stand row by row.
+    cdef:
+        SmallDraw draw
+        Tile tile
+        int64_t i, c, n = search.n, n_columns, lowest = max(problem.min_samples_leaf, 1)
+        int32_t number
+        const uint32_t* row
+    start_draw(node, &draw)
+    while True:
+        n_columns = 0
+        while n_columns < LANES:
+            number = draw_number(problem, node, &draw, n_columns)
+            if number < 0:
+                break
+            tile.number[n_columns] = number
+            n_columns += 1
+        if n_columns == 0:
+            return
+        for c in range(n_columns, LANES):
+            tile.number[c] = tile.number[0]
+        for i in range(n):
+            row = codes + search.order[i] * problem.n_columns
+            for c in range(LANES):
+                tile.keys[LANES * i + c] = (
+                    <int32_t>(row[tile.number[c]] << ROW_BITS) + <int32_t>i + LEAST_KEY
+                )
+        tile.n_columns = n_columns
+        sort_tile(&tile, n)
+        for c in range(n_columns):
+            if tile.keys[c] >> ROW_BITS == tile.keys[LANES * (n - 1) + c] >> ROW_BITS:
+                node.active &= ~(<uint64_t>1 << tile.number[c])
+            else:
+                draw.n_found += 1
+        choose_division(&tile, lowest, search)
+
+cdef inline bint find_pair_cut(
+    const Problem* problem, const uint32_t* codes, const uint8_t* order,
+    const SmallNode* node, PairCut* cut
+) noexcept nogil:
+    # Find the first column that tells the two rows of a node apart; False if none does.
+    cdef:
+        SmallDraw draw
+        uint8_t low = order[node.start], high = order[node.start + 1]
+        uint32_t below = 0, above = 0
+        int32_t number
+    start_draw(node, &draw)
+    while below == above:
+        number = draw_number(problem, node, &draw, 0)
+        if number < 0:
+            return False
+        below = codes[low * problem.n_columns + number]
+        above = codes[high * problem.n_columns + number]
+    if below > above:
+        low, high = high, low
+        below, above = above, below
+    cut.column = number
+    cut.low = low
+    cut.high = high
+    cut.map_start = <int64_t>(<uint64_t>below << 32 | above)
+    return True
 
 cdef inline Node* write_leaf(
     NodeBuffer* buffer, int64_t number, int32_t parent, int64_t n_rows, double weight,
