@@ -12,6 +12,10 @@ rounding of sums of y for values.
 from libc.stdint cimport int16_t
 from libc.string cimport memcpy, memset
 
+from sklearn_textbook.tree.grow._drawn_children cimport (
+    measure_division,
+    write_division,
+)
 from sklearn_textbook.tree.grow._drawn_rows cimport (
     TILE_COLUMNS,
     WORD_COLUMNS,
@@ -36,18 +40,14 @@ from sklearn_textbook.tree.grow._drawn_small cimport (
     is_small,
     wait_small,
 )
-from sklearn_textbook.tree.grow._layout cimport Node
-from sklearn_textbook.tree.grow._measure cimport (
-    Children,
-    finish_classes,
-    finish_values,
+from sklearn_textbook.tree.grow._drawn_threshold cimport (
+    draw_threshold,
+    goodness_of,
+    leaves_enough,
+    start_best,
 )
-from sklearn_textbook.tree.grow._missing cimport branch_for_missing
-from sklearn_textbook.tree.grow._node cimport (
-    create_children,
-    improvement_of,
-    must_be_leaf,
-)
+from sklearn_textbook.tree.grow._measure cimport Children
+from sklearn_textbook.tree.grow._node cimport must_be_leaf
 from sklearn_textbook.tree.grow._search cimport view_node
 from sklearn_textbook.tree.grow._workers cimport Arena
 from sklearn_textbook.tree.split._best cimport score_to_beat, take
@@ -65,14 +65,12 @@ from sklearn_textbook.tree.split._drawn_steps cimport (
     tells_all_apart,
     weigh_below,
 )
-from sklearn_textbook.tree.split._impurity cimport goodness
 from sklearn_textbook.tree.split._listed cimport (
     LISTED_TWO_CLASSES,
     LISTED_VALUES,
-    ListedRows,
     centre_values,
 )
-from sklearn_textbook.tree.split._random cimport child_state, random_unit
+from sklearn_textbook.tree.split._random cimport child_state
 from sklearn_textbook.tree.split._types cimport (
     GINI,
     NodeView,
@@ -139,17 +137,6 @@ cdef bint find_values(
     return values.smallest < values.largest
 
 
-cdef double draw_threshold(
-    uint64_t node_state, const Range* values, int64_t number
-) noexcept nogil:
-    """A threshold drawn evenly between the smallest and the largest value of a node."""
-    cdef:
-        double smallest = values.smallest, largest = values.largest
-        uint64_t random_state = child_state(node_state, ~number)
-        double threshold = smallest + random_unit(&random_state) * (largest - smallest)
-    return smallest if threshold >= largest else threshold
-
-
 # ------------------------------------------------------------ what child 0 holds
 
 
@@ -202,15 +189,6 @@ cdef int16_t divide_at(
     return cut
 
 
-cdef inline double goodness_of(
-    const Problem* problem, bint is_binary_gini, const double* sums, double weight
-) noexcept nogil:
-    """``goodness``, but at hand for what is asked for most; the same bits."""
-    if is_binary_gini:
-        return (sums[0] * sums[0] + sums[1] * sums[1]) / weight
-    return goodness(problem, sums, weight)
-
-
 cdef double score_classes(
     const Problem* problem, const DrawnTable* table, const DrawnNode* node,
     const NodeView* view, const StepColumn* column, int16_t cut,
@@ -258,17 +236,16 @@ cdef bint try_column(
     """Draw a threshold of one column; whether it divides the rows better than
     ``division``, which it then replaces."""
     cdef:
-        double threshold = draw_threshold(node.random_state, values, column.number)
+        double threshold = draw_threshold(
+            node.random_state, values.smallest, values.largest, column.number
+        )
         double score, weight
         StepCounts counts
         int16_t cut = divide_at(table, node, column, threshold, &counts)
         int64_t sum = 0
     weight = <double>counts.weight
-    if not (
-        problem.min_samples_leaf <= counts.n_rows
-        and counts.n_rows <= node.n_rows - problem.min_samples_leaf
-        and problem.min_weight_leaf <= weight
-        and problem.min_weight_leaf <= view.totals.weight - weight
+    if not leaves_enough(
+        problem, node.n_rows, counts.n_rows, view.totals.weight, weight
     ):
         return False
     if table.listed.kind == LISTED_VALUES:
@@ -282,7 +259,6 @@ cdef bint try_column(
         return False
     take(&division.best, score, counts.n_rows, -1)
     division.best.column = column.number
-    division.best.kind = problem.kind[column.number]
     division.best.threshold = threshold
     division.cells = column.cells
     division.cut = cut
@@ -294,14 +270,6 @@ cdef bint try_column(
 
 
 # -------------------------------------------------------------- choosing a column
-
-
-cdef void start_division(DrawnDivision* division) noexcept nogil:
-    memset(division, 0, sizeof(DrawnDivision))
-    division.best.column = -1
-    division.best.score = -1.0
-    division.best.missing_child = -1
-    division.best.n_children = 2
 
 
 cdef void describe_rows(
@@ -364,66 +332,6 @@ cdef void search_columns(
 # ----------------------------------------------------------------- splitting nodes
 
 
-cdef void measure_values(
-    const Problem* problem, const DrawnTable* table, const NodeView* view,
-    const DrawnDivision* division, Children* children
-) noexcept nogil:
-    """Sums of y from whole numbers; squares, and whether y varies, row by row."""
-    cdef:
-        const ListedRows* listed = &table.listed
-        const int16_t* cells = division.cells
-        const double* y = listed.y
-        int16_t cut = division.cut
-        int64_t i, child
-        double centre = view.totals.centre[0], difference, square
-        double left = 0.0, right = 0.0
-        double[2] first
-        bint[2] varies
-    children.sums[0] = <double>division.sum * listed.unit
-    children.sums[1] = <double>(listed.total - division.sum) * listed.unit
-    for i in range(listed.n):
-        difference = y[i] - centre
-        square = difference * difference * <double>(listed.rows[i] >> 48)
-        left += square if cells[i] < cut else 0.0
-        right += 0.0 if cells[i] < cut else square
-    children.squares[0] = left
-    children.squares[1] = right
-    for child in range(2):
-        varies[child] = False
-        i = 0
-        while (cells[i] < cut) == child:
-            i += 1
-        first[child] = y[i]
-        while i < listed.n and not varies[child]:
-            varies[child] = (cells[i] < cut) != child and y[i] != first[child]
-            i += 1
-        children.is_pure[child] = not varies[child]
-        children.values[child] = first[child]
-        finish_values(problem, view, child, children)
-
-
-cdef void measure_division(
-    const Problem* problem, const DrawnTable* table, const NodeView* view,
-    const DrawnDivision* division, Children* children
-) noexcept nogil:
-    """What the children hold."""
-    cdef int64_t child, k, size = problem.n_statistics
-    children.n_children = 2
-    children.n_missing = 0
-    children.n_rows[0] = division.n_left
-    children.n_rows[1] = view.totals.rows - division.n_left
-    children.weight[0] = division.weight
-    children.weight[1] = view.totals.weight - division.weight
-    if table.listed.kind == LISTED_VALUES:
-        measure_values(problem, table, view, division, children)
-        return
-    for k in range(size):
-        children.sums[k] = table.left[k]
-        children.sums[size + k] = view.totals.sums[k] - table.left[k]
-    for child in range(2):
-        finish_classes(problem, view, child, children)
-
-
 cdef int make_children(
     const Problem* problem, DrawnTable* table, Worker* worker, const DrawnNode* node,
     const DrawnDivision* division
@@ -432,29 +340,12 @@ cdef int make_children(
     and let the children wait. Returns -1 when memory runs out."""
     cdef:
         Children* children = &worker.children
-        Node* record = &worker.buffer.nodes[node.node]
-        Frame frame
         DrawnNode below
         int64_t child
-        int first
+        int first = write_division(problem, worker, node.node, &division.best)
         bint[2] is_leaf
-    record.improvement = improvement_of(problem, record, children, &division.best)
-    if record.improvement * record.weight / problem.total_weight + 2.2e-16 < (
-        problem.min_impurity_decrease
-    ):
-        record.improvement = 0.0
-        return 0
-    frame.node = node.node
-    first = create_children(problem, worker, &frame)
-    if first < 0:
-        return -1
-    record = &worker.buffer.nodes[node.node]
-    record.first_child = first
-    record.n_children = 2
-    record.feature = division.best.column
-    record.kind = division.best.kind
-    record.missing_branch = branch_for_missing(problem, children, &division.best)
-    record.threshold = division.best.threshold
+    if first <= 0:
+        return first
     for child in range(2):
         is_leaf[child] = must_be_leaf(
             problem, children.n_rows[child], children.weight[child], node.depth + 1,
@@ -489,7 +380,7 @@ cdef int split_node(
     frame.n_rows = node.n_rows
     frame.random_state = node.random_state
     view_node(problem, arena, worker, &frame, &view)
-    start_division(&division)
+    start_best(&division.best)
     search_columns(problem, table, worker, node, &view, &division)
     if division.best.column < 0:
         return 0
