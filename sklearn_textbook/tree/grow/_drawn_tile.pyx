@@ -32,6 +32,7 @@ from sklearn_textbook.tree.split._types cimport ERROR, GINI, MISSING_SURROGATE
 
 # One threshold for each of four columns.
 cdef struct FourCuts:
+    int32_t[TILE_COLUMNS] number
     double[SMALL_ROWS * TILE_COLUMNS] cells  # row by row
     double[TILE_COLUMNS] smallest
     double[TILE_COLUMNS] largest
@@ -117,8 +118,7 @@ cdef void try_sums(
 
 
 cdef void draw_cuts(
-    const SmallNode* small, const SmallRows* rows, const int32_t* numbers,
-    FourCuts* cuts
+    const SmallNode* small, const SmallRows* rows, FourCuts* cuts
 ) noexcept nogil:
     """Read four columns, and draw a threshold of each."""
     cdef:
@@ -127,8 +127,8 @@ cdef void draw_cuts(
         const uint8_t* order = rows.order + small.first
         const double* values
         double* row = cuts.cells
-        int64_t first = numbers[0], second = numbers[1]
-        int64_t third = numbers[2], fourth = numbers[3]
+        int64_t first = cuts.number[0], second = cuts.number[1]
+        int64_t third = cuts.number[2], fourth = cuts.number[3]
         int64_t i, c
     for i in range(small.node.n_rows):
         values = rows.values[order[i]]
@@ -148,7 +148,7 @@ cdef void draw_cuts(
         cuts.smallest[c] = smallest[c]
         cuts.largest[c] = largest[c]
         cuts.threshold[c] = draw_threshold(
-            small.node.random_state, smallest[c], largest[c], numbers[c]
+            small.node.random_state, smallest[c], largest[c], cuts.number[c]
         )
 
 
@@ -203,34 +203,34 @@ cdef void sum_cuts(
         left[c] = sums[c]
 
 
-cdef inline void try_four(
+cdef void try_four(
     const Problem* problem, DrawnTable* table, const SmallNode* small,
-    const SmallRows* rows, const int32_t* numbers, int64_t n_columns, StepDraw* draw,
+    const SmallRows* rows, FourCuts* cuts, int64_t n_columns, StepDraw* draw,
     SmallSearch* search
 ) noexcept nogil:
     """A threshold for each of up to four columns."""
     cdef:
-        FourCuts cuts
         uint64_t[TILE_COLUMNS] counts
         double[TILE_COLUMNS] left
         int64_t c, n = small.node.n_rows
         bint is_value = table.listed.kind == LISTED_VALUES
-    draw_cuts(small, rows, numbers, &cuts)
-    count_cuts(small, rows, &cuts, counts)
+    draw_cuts(small, rows, cuts)
+    count_cuts(small, rows, cuts, counts)
     if is_value:
-        sum_cuts(small, search, &cuts, left)
+        sum_cuts(small, search, cuts, left)
     for c in range(n_columns):
         if not cuts.smallest[c] < cuts.largest[c]:
-            table.active[0] &= ~(<uint64_t>1 << numbers[c])
+            table.active[0] &= ~(<uint64_t>1 << cuts.number[c])
             continue
         draw.n_found += 1
         if is_value:
             try_sums(
-                problem, n, numbers[c], cuts.threshold[c], counts[c], left[c], search
+                problem, n, cuts.number[c], cuts.threshold[c], counts[c], left[c],
+                search
             )
         else:
             try_counts(
-                problem, n, numbers[c], cuts.threshold[c], counts[c], search
+                problem, n, cuts.number[c], cuts.threshold[c], counts[c], search
             )
 
 
@@ -241,17 +241,17 @@ cdef void search_columns(
     """One threshold for every column that is drawn."""
     cdef:
         StepDraw draw
-        int32_t[TILE_COLUMNS] numbers
+        FourCuts cuts
         int64_t n, c
     start_draw(&small.node, &draw)
     while True:
-        n = draw_numbers(problem, table, &draw, TILE_COLUMNS, numbers)
+        n = draw_numbers(problem, table, &draw, TILE_COLUMNS, cuts.number)
         if n == 0:
             break
         # A column that is compared twice costs less than loops for fewer of them.
         for c in range(n, TILE_COLUMNS):
-            numbers[c] = numbers[0]
-        try_four(problem, table, small, rows, numbers, n, &draw, search)
+            cuts.number[c] = cuts.number[0]
+        try_four(problem, table, small, rows, &cuts, n, &draw, search)
     finish_draw(problem, table, &draw)
 
 
