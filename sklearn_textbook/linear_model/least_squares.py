@@ -8,11 +8,11 @@ import numpy as np
 from scipy.linalg import lapack, qr
 from scipy.optimize import nnls
 
+from sklearn_textbook.linear_model.row_triangle import LARGE
+
 EPSILON = np.finfo(np.float64).eps
 #: What a column may vary, in units of its rounding, and still be constant.
 ROUNDINGS = 4.0
-#: Squares of numbers up to that, and of their inverses, are numbers, too.
-LARGE = 1e100
 #: Columns up to which an inverse costs nothing.
 MOST_INVERTED = 100
 #: Shares of columns in others that are rounding.
