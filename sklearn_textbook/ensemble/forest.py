@@ -64,6 +64,7 @@ CART_PARAMETERS = (
     "unseen",
     "tie_breaking",
     "top_splits",
+    "redraw_constant",
 )
 
 

@@ -46,8 +46,7 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
     min_weight_fraction_leaf : float, default=0.0
         Share of the total weight every child must have.
     max_features : int, float, {"sqrt", "log2"}, default=None
-        Columns drawn at each node; None: all. Drawing goes on until one column that
-        is not constant was found.
+        Columns drawn at each node; None: all.
     random_state : int, RandomState instance or None, default=None
         Seed of the drawn columns, thresholds, tests and ties. Without these the tree
         does not depend on it.
@@ -92,6 +91,10 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         A node takes one of so many best tests at random, each as likely: the best
         ones of the columns that lower the impurity most, and by no less than
         ``min_impurity_decrease``. For members of ensembles (算法参数扰动 [3]_ [4]_).
+    redraw_constant : bool, default=True
+        Whether a node goes on drawing where all ``max_features`` drawn columns are
+        constant in it, until one column varies, as in scikit-learn. False: such a
+        node is a leaf, as in R's ranger.
     n_jobs : int, default=None
         Threads; None: as many as OpenMP allows, at most one per core. The tree is the
         same for any number.
@@ -194,6 +197,7 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         unseen="parent",
         tie_breaking="first",
         top_splits=1,
+        redraw_constant=True,
         n_jobs=None,
     ):
         self.criterion = criterion
@@ -216,6 +220,7 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         self.unseen = unseen
         self.tie_breaking = tie_breaking
         self.top_splits = top_splits
+        self.redraw_constant = redraw_constant
         self.n_jobs = n_jobs
 
     def fit(
@@ -284,8 +289,7 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
     min_weight_fraction_leaf : float, default=0.0
         Share of the total weight every child must have.
     max_features : int, float, {"sqrt", "log2"}, default=None
-        Columns drawn at each node; None: all. Drawing goes on until one column that
-        is not constant was found.
+        Columns drawn at each node; None: all.
     random_state : int, RandomState instance or None, default=None
         Seed of the drawn columns, thresholds, tests and ties. Without these the tree
         does not depend on it.
@@ -328,6 +332,10 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         A node takes one of so many best tests at random, each as likely: the best
         ones of the columns that lower the impurity most, and by no less than
         ``min_impurity_decrease``. For members of ensembles (算法参数扰动 [3]_ [4]_).
+    redraw_constant : bool, default=True
+        Whether a node goes on drawing where all ``max_features`` drawn columns are
+        constant in it, until one column varies, as in scikit-learn. False: such a
+        node is a leaf, as in R's ranger.
     n_jobs : int, default=None
         Threads; None: as many as OpenMP allows, at most one per core. The tree is the
         same for any number.
@@ -415,6 +423,7 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         unseen="parent",
         tie_breaking="first",
         top_splits=1,
+        redraw_constant=True,
         n_jobs=None,
     ):
         if isinstance(criterion, str) and criterion == "friedman_mse":
@@ -444,6 +453,7 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         self.unseen = unseen
         self.tie_breaking = tie_breaking
         self.top_splits = top_splits
+        self.redraw_constant = redraw_constant
         self.n_jobs = n_jobs
 
     def _criterion_name(self):

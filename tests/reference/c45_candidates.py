@@ -12,6 +12,7 @@ from tests.reference.c45_measures import (
     is_greater,
 )
 from tests.reference.cart_splits import MISSING, midpoint
+from tests.reference.drawn_columns import draw_columns
 from tests.reference.top_splits import draw_top
 
 #: Values closer than this are not parted.
@@ -78,9 +79,10 @@ def choose_test(grower, cases, path):
     With ``top_splits`` one of the best gain ratios.
     """
     settings = grower.settings
+    rows = [row for row, _ in cases]
     candidates = [
         find_candidate(grower, tabulate(grower, feature, cases))
-        for feature in range(len(grower.columns))
+        for feature in draw_columns(settings, path, grower.columns, rows)
     ]
     candidates = [candidate for candidate in candidates if candidate is not None]
     least_gain = 0.0

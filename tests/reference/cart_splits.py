@@ -8,6 +8,7 @@ import math
 from fractions import Fraction
 from itertools import pairwise
 
+from tests.reference.drawn_columns import draw_columns
 from tests.reference.top_splits import draw_top
 
 #: A candidate replaces the best one only if it is better by this share of the
@@ -22,12 +23,13 @@ MAX_LEVELS_ENUMERATED = 10
 
 
 def find_best_split(grower, rows, bounds, path):
-    """The best candidate of all columns, or None; earlier ones win ties.
+    """The best candidate of the drawn columns, or None; earlier ones win ties.
 
     With ``top_splits`` one of the best that save something, each of another column.
     """
     of_columns = []
-    for feature, column in enumerate(grower.columns):
+    for feature in draw_columns(grower.settings, path, grower.columns, rows):
+        column = grower.columns[feature]
         judge = Judge(grower, feature, rows, bounds)
         best = None
         for candidate in list_candidates(grower, column, rows, judge):

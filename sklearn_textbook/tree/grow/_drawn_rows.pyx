@@ -363,7 +363,7 @@ cdef int64_t draw_numbers(
     while n < most and place < n_columns:
         number = order[place]
         if problem.shuffle_columns:
-            if place >= most_features and draw.n_found + n > 0:
+            if place >= most_features and draw.n_found + n >= problem.least_varying:
                 break
             rest = n_columns - place
             j = place + random_below_known(

@@ -340,7 +340,7 @@ cdef int32_t draw_number(
         number = order[draw.place]
         if problem.shuffle_columns:
             if draw.n_drawn >= problem.max_features and (
-                draw.n_found + draw.n_waiting > 0
+                draw.n_found + draw.n_waiting >= problem.least_varying
             ):
                 return -1
             j = draw.place + random_below(&draw.random_state, n_columns - draw.place)
