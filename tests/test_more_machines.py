@@ -6,12 +6,14 @@ import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from sklearn_textbook.datasets import make_mixed_table
 from sklearn_textbook.ensemble import (
     BaggingClassifier,
     ExtraTreesClassifier,
+    OutputFlippingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -99,6 +101,52 @@ def test_other_processes_grow_the_same_members(table, transfers):
     with joblib.parallel_config(backend="loky", n_jobs=2):
         far = clone(here).fit(X, y)
     assert transfers
+    check_same_members(here, far, X)
+    assert here.oob_score_ == far.oob_score_
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ENSEMBLES)
+def test_backends_that_tell_all_results_at_the_end(name, table, transfers):
+    """The table goes to each worker once."""
+    X, y = table
+    y = (y == y[0]).to_numpy(float)
+    here = clone(ENSEMBLES[name]).fit(X, y)
+    with joblib.parallel_config(backend="multiprocessing", n_jobs=2):
+        far = clone(here).fit(X, y)
+    assert len(transfers) == 2
+    check_same_members(here, far, X)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("estimator", [GaussianNB(), LogisticRegression()])
+def test_other_members_by_such_backends(table, estimator):
+    X = table[0].select_dtypes("number").fillna(0).to_numpy()
+    y = (table[1] == table[1][0]).to_numpy(int)
+    for ensemble in (
+        BaggingClassifier(estimator, 4, random_state=0),
+        OutputFlippingClassifier(estimator, 4, random_state=0),
+    ):
+        here = ensemble.fit(X, y).predict_proba(X)
+        with joblib.parallel_config(backend="multiprocessing", n_jobs=2):
+            there = ensemble.fit(X, y).predict_proba(X)
+        np.testing.assert_allclose(there, here, rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_ray_grows_the_same_members(table):
+    ray = pytest.importorskip("ray")
+    from ray.util.joblib import register_ray
+
+    X, y = table
+    here = clone(ENSEMBLES["forest"]).fit(X, y)
+    ray.init(num_cpus=2, include_dashboard=False)
+    try:
+        register_ray()
+        with joblib.parallel_config(backend="ray", n_jobs=2):
+            far = clone(here).fit(X, y)
+    finally:
+        ray.shutdown()
     check_same_members(here, far, X)
     assert here.oob_score_ == far.oob_score_
 

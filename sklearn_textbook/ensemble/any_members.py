@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 
 import narwhals as nw
@@ -11,7 +12,7 @@ from sklearn import get_config
 from sklearn.base import clone
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.metadata_routing import get_routing_for_object
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from sklearn_textbook._contract.labels import (
@@ -20,6 +21,7 @@ from sklearn_textbook._contract.labels import (
     encode_labels,
 )
 from sklearn_textbook.ensemble.bag_draw import list_random_states
+from sklearn_textbook.ensemble.parallel_results import open_parallel, yield_results
 
 #: Members are asked in at most so many batches, whatever ``n_jobs`` is: sums are
 #: the same then.
@@ -184,14 +186,14 @@ class AnyTraining:
                 yield task.fit_member(seed)
             return
         batches = np.array_split(np.arange(len(seeds)), n_workers)
-        fitted = Parallel(
-            n_jobs=n_workers, verbose=self.verbose, return_as="generator"
-        )(
+        parallel = open_parallel(n_jobs=n_workers, verbose=self.verbose)
+        tasks = (
             delayed(fit_batch)(task, [seeds[number] for number in batch])
             for batch in batches
         )
-        for members in fitted:
-            yield from members
+        with closing(yield_results(parallel, tasks)) as fitted:
+            for members in fitted:
+                yield from members
 
 
 def read_table(owner, X, *, reset=True):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 
 from sklearn_textbook.ensemble.any_members import read_table, take_columns, take_rows
+from sklearn_textbook.ensemble.parallel_results import open_parallel, yield_results
 
 #: Members are asked in at most so many batches, whatever ``n_jobs`` is: the sums are
 #: the same then.
@@ -194,11 +195,7 @@ class AnyPanel:
         n_members = len(self.members)
         n_batches = min(n_members, MOST_BATCHES)
         batches = np.array_split(np.arange(n_members), n_batches)
-        sums = Parallel(
-            n_jobs=self.owner.n_jobs,
-            verbose=self.owner.verbose,
-            return_as="generator",
-        )(
+        tasks = (
             delayed(sum_batch)(
                 add,
                 ask,
@@ -210,7 +207,8 @@ class AnyPanel:
             )
             for batch in batches
         )
-        return add_in_turn(add, sums)
+        parallel = open_parallel(n_jobs=self.owner.n_jobs, verbose=self.owner.verbose)
+        return add_in_turn(add, yield_results(parallel, tasks))
 
     def _choose_question(self):
         is_classifier = self.n_classes is not None

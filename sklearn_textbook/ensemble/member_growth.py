@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing
 from dataclasses import dataclass
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn import config_context, get_config
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 
 from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook.ensemble.parallel_results import open_parallel, yield_results
 from sklearn_textbook.ensemble.resample import count_sample, draw_rows
 
 #: A batch of trees keeps an interruption waiting: it has at most so many rows.
@@ -151,19 +151,21 @@ def grow_members(
         max(1, len(seeds) // (_BATCHES_PER_JOB * n_workers)),
         max(1, _BATCH_ROWS // grower.n_rows),
     )
-    batches = [seeds[first : first + size] for first in range(0, len(seeds), size)]
     if n_workers == 1:
-        yield from grow_aside(grower, draw, batches, grow_batch)
+        yield from grow_aside(grower, draw, cut_batches(seeds, size), grow_batch)
         return
-    grown = Parallel(
-        n_jobs=n_workers, verbose=verbose, prefer="threads", return_as="generator"
-    )(delayed(grow_batch)(grower, draw, batch) for batch in batches)
-    try:
+    parallel = open_parallel(n_jobs=n_workers, verbose=verbose, prefer="threads")
+    if not parallel.return_generator:
+        # Nobody sees a member before all are there, and every batch takes the table.
+        size = -(-len(seeds) // n_workers)
+    tasks = [
+        delayed(grow_batch)(grower, draw, batch) for batch in cut_batches(seeds, size)
+    ]
+    with closing(yield_results(parallel, tasks)) as grown:
         for members in grown:
             yield from map(grower.share if share is None else share, members)
-    finally:
-        # Whoever stops early knows that trees are left out; joblib warns of it. Its
-        # threads change the filters of warnings too, so an error may come through.
-        with warnings.catch_warnings(), suppress(UserWarning):
-            warnings.simplefilter("ignore", UserWarning)
-            grown.close()
+
+
+def cut_batches(seeds, size):
+    """Cut a list into batches of some size, of which the last may be smaller."""
+    return [seeds[first : first + size] for first in range(0, len(seeds), size)]

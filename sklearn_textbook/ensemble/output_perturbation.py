@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state, column_or_1d, get_tags
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import (
     check_is_fitted,
     has_fit_parameter,
@@ -39,6 +39,7 @@ from sklearn_textbook.ensemble.member_list import (
     warn_of_no_lack,
     yield_until_stopped,
 )
+from sklearn_textbook.ensemble.parallel_results import open_parallel, yield_results
 from sklearn_textbook.ensemble.resample import (
     LARGEST_SEED,
     count_drawn_rows,
@@ -324,9 +325,9 @@ class BaseOutputPerturbation(
         if is_tree(self.estimator_):
             return self._sum_trees(table, votes)
         ask = partial(self._ask_member, X=table, votes=votes)
-        said = Parallel(
-            n_jobs=count_jobs(self.n_jobs), prefer="threads", return_as="generator"
-        )(delayed(ask)(member) for member in self.estimators_)
+        parallel = open_parallel(n_jobs=count_jobs(self.n_jobs), prefer="threads")
+        tasks = (delayed(ask)(member) for member in self.estimators_)
+        said = yield_results(parallel, tasks)
         return sum(said, np.zeros((table.shape[0], self.n_classes_)))
 
     def _sum_trees(self, matrix, votes):

@@ -1,0 +1,58 @@
+"""Results of parallel tasks, one after the other, by any joblib backend."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import suppress
+
+from sklearn.utils.parallel import Parallel
+
+
+def open_parallel(**options):
+    """Open joblib's workers so that results are told as they are ready, if they can be.
+
+    Parameters
+    ----------
+    **options : dict
+        For ``Parallel``, such as ``n_jobs``.
+
+    Returns
+    -------
+    parallel : Parallel
+        Its ``return_generator`` is False for backends that tell all results at the
+        end, as "multiprocessing" and Ray's.
+    """
+    try:
+        return Parallel(return_as="generator", **options)
+    except ValueError:  # which has no class of its own; a wrong option fails again
+        return Parallel(**options)
+
+
+def yield_results(parallel, tasks):
+    """Yield the results of tasks in their order; whoever stops early ends the work.
+
+    Parameters
+    ----------
+    parallel : Parallel
+        From ``open_parallel``.
+    tasks : iterable of delayed call
+        What is to be done.
+
+    Yields
+    ------
+    result : object
+        What a task returned.
+    """
+    results = parallel(tasks)
+    try:
+        # Not ``yield from``, which would close the results before what stands below.
+        for result in results:  # noqa: UP028
+            yield result
+    finally:
+        if parallel.return_generator:
+            # Whoever stops early knows that results are left out; joblib warns of it.
+            # Its threads change the filters of warnings too, so an error may come
+            # through.
+            with warnings.catch_warnings(), suppress(UserWarning):
+                warnings.simplefilter("ignore", UserWarning)
+                results.close()
