@@ -35,29 +35,13 @@ from sklearn_textbook.linear_model.logistic_estimates import (
 )
 from sklearn_textbook.linear_model.logistic_likelihood import LogisticLikelihood
 from sklearn_textbook.linear_model.logistic_results import LogisticResults
-from sklearn_textbook.linear_model.logistic_solvers import (
-    SOLVERS,
-    factorise_scaled,
-    find_newton_step,
-)
-from sklearn_textbook.linear_model.separation import (
-    CELLS_UNASKED,
-    COMPLETE,
-    LARGE_CHANGE,
-    LARGE_SCORE,
-    NONE,
-    judge_direction,
-    solve_programme,
-)
+from sklearn_textbook.linear_model.logistic_solvers import SOLVERS, factorise_scaled
+from sklearn_textbook.linear_model.separation import NONE, find_separation
 
 PARAMETRIZATIONS = ("reference", "symmetric")
 SEPARATION = ("check", "exact", "ignore")
 #: Up to so many equations are solved by one thread.
 MOST_EQUATIONS = 1000
-#: A smallest margin above this proves complete separation.
-SMALLEST_LEAD = 1e-8
-#: Of the last step's margins, those up to this share of the largest count as zero.
-LAST_STEP_MARGIN = 1e-3
 
 
 class LogisticRegression(
@@ -501,7 +485,9 @@ class LogisticRegression(
                 covariance, nothing = estimate_covariance(
                     at.hessian, directions, likelihood
                 )
-            self.separation_ = self._find_separation(likelihood, theta, at)
+            if self.separation != "ignore":
+                is_exact = self.separation == "exact"
+                self.separation_ = find_separation(likelihood, theta, at, is_exact)
         is_spread = self._is_symmetric() and not self._has_penalty()
         found = transform_estimates(likelihood, theta, covariance, nothing, is_spread)
         self._set_estimates(found)
@@ -537,32 +523,6 @@ class LogisticRegression(
             return -total * math.log(len(self.classes_))
         counts = np.bincount(likelihood.codes, likelihood.weight)
         return float((counts * np.log(counts / total)).sum())
-
-    def _find_separation(self, likelihood, theta, at):
-        """Find out whether the likelihood has a maximum; None: nobody looked."""
-        if self.separation == "ignore":
-            return None
-        codes, n_classes = likelihood.codes, len(self.classes_)
-        programme = (likelihood.X, codes, n_classes, bool(self.fit_intercept))
-        if self.separation == "exact":
-            return solve_programme(*programme)
-        margin = (at or likelihood.evaluate(theta, 0)).margin
-        if margin > SMALLEST_LEAD:
-            return COMPLETE
-        if at is None:
-            return None
-        step = -find_newton_step(at.hessian, at.gradient)
-        coef, intercept = likelihood.restore_coefficients(step)
-        changes = np.asarray(likelihood.X @ coef.T) + intercept
-        is_suspect = (
-            np.abs(changes).max() > LARGE_CHANGE
-            or np.abs(likelihood.score_rows(theta)).max() > LARGE_SCORE
-        )
-        if not is_suspect:
-            return NONE
-        if likelihood.X.size * (n_classes - 1) ** 2 <= CELLS_UNASKED:
-            return solve_programme(*programme)
-        return judge_direction(changes, codes, n_classes, LAST_STEP_MARGIN)
 
     def _warn(self, solution):
         """Warn of what keeps the coefficients from being the maximum."""

@@ -6,6 +6,8 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
+from sklearn_textbook.linear_model.logistic_solvers import find_newton_step
+
 #: What is known of a table.
 NONE, QUASI, COMPLETE = "none", "quasi-complete", "complete"
 #: A margin up to this share of the largest score counts as zero.
@@ -18,6 +20,10 @@ LARGE_CHANGE = 0.05
 LARGE_SCORE = 25.0
 #: Cells of the linear programme that is solved without being asked for.
 CELLS_UNASKED = 200_000
+#: A smallest margin above this proves complete separation.
+SMALLEST_LEAD = 1e-8
+#: Of the last step's margins, those up to this share of the largest count as zero.
+LAST_STEP_MARGIN = 1e-3
 
 
 def find_margins(scores, codes, n_classes):
@@ -177,3 +183,46 @@ def scale_columns(X, is_centred):
     units = np.sqrt(squares)
     units[units == 0.0] = 1.0
     return sparse.csr_array(sparse.csr_array(X) @ sparse.diags_array(1.0 / units))
+
+
+def find_separation(likelihood, theta, at=None, is_exact=False):
+    """Find out whether the likelihood of a logistic regression has a maximum.
+
+    Parameters
+    ----------
+    likelihood : LogisticLikelihood
+        The rows.
+    theta : ndarray of shape (n_scores, n_columns)
+        The coefficients that were reached, of the centred columns.
+    at : Evaluation, default=None
+        Likelihood, gradient and Hessian there, if they are known.
+    is_exact : bool, default=False
+        Whether the linear programme is solved however large it is; otherwise only
+        where the last Newton step is suspicious, and the programme small.
+
+    Returns
+    -------
+    separation : str or None
+        One of ``NONE``, ``QUASI`` and ``COMPLETE``; None: it cannot be told.
+    """
+    codes, n_classes = likelihood.codes, likelihood.n_classes
+    programme = (likelihood.X, codes, n_classes, bool(likelihood.fit_intercept))
+    if is_exact:
+        return solve_programme(*programme)
+    margin = (at or likelihood.evaluate(theta, 0)).margin
+    if margin > SMALLEST_LEAD:
+        return COMPLETE
+    if at is None:
+        return None
+    step = -find_newton_step(at.hessian, at.gradient)
+    coef, intercept = likelihood.restore_coefficients(step)
+    changes = np.asarray(likelihood.X @ coef.T) + intercept
+    is_suspect = (
+        np.abs(changes).max() > LARGE_CHANGE
+        or np.abs(likelihood.score_rows(theta)).max() > LARGE_SCORE
+    )
+    if not is_suspect:
+        return NONE
+    if likelihood.X.size * (n_classes - 1) ** 2 <= CELLS_UNASKED:
+        return solve_programme(*programme)
+    return judge_direction(changes, codes, n_classes, LAST_STEP_MARGIN)
