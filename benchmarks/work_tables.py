@@ -98,6 +98,14 @@ def make_forest_small(scale):
     return make_forest(scale, n_rows=10_000)
 
 
+def make_forest_classes(scale):
+    return make_forest(scale, n_classes=5)
+
+
+def make_extra_trees_classes(scale):
+    return make_forest(scale, n_classes=5, algorithm=EXTRA_TREES)
+
+
 def make_extra_trees(scale):
     return make_forest(scale, algorithm=EXTRA_TREES)
 
