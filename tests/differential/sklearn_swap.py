@@ -8,6 +8,7 @@ declaration is strict.
 """
 
 import importlib
+from collections import defaultdict
 from itertools import combinations
 
 import pytest
@@ -62,19 +63,36 @@ SWAPPED = {
 
 #: Estimators that are not swapped, nor made of swapped ones: a case of a test that
 #: bears such a name tests nothing of ours.
-STOCK = {"ExtraTreeClassifier", "ExtraTreeRegressor", "RandomTreesEmbedding"}
+STOCK = {
+    "ExtraTreeClassifier",
+    "ExtraTreeRegressor",
+    "RandomTreesEmbedding",
+    "cv",  # LogisticRegressionCV
+}
 
-#: Long tests that cross many parameters. Of their cases, those run in which two values
-#: meet for the first time; all if more tables are asked for.
+#: Long tests that cross many parameters. Of their cases, as many are run as it takes
+#: for every two values to meet; all if more tables are asked for.
 CROSSING = {
     "test_bagging.py::test_sparse_classification",
+    "test_base.py::test_linear_regression_sample_weight_consistency",
+    "test_forest.py::test_forest_classifier_oob",
+    "test_forest.py::test_forest_regressor_oob",
     "test_glm.py::test_glm_regression",
     "test_glm.py::test_glm_regression_hstacked_X",
     "test_glm.py::test_glm_regression_unpenalized",
     "test_glm.py::test_glm_regression_unpenalized_hstacked_X",
     "test_glm.py::test_glm_regression_unpenalized_vstacked_X",
     "test_glm.py::test_glm_regression_vstacked_X",
+    "test_logistic.py::test_logistic_regression_sample_weights",
     "test_pca.py::test_pca_sparse",
+}
+
+#: Tests that take many seconds for what tests of ours ask for, too. They are run if
+#: more tables are asked for.
+LONG = {
+    # A hundred calibrated support vector machines; ours are compared with plain loops
+    # over the members (tests/test_bagging.py).
+    "test_bagging.py::test_oob_score_classification",
 }
 
 #: Modules whose classes serve many tests as members or as yardsticks: they are swapped
@@ -131,20 +149,41 @@ def find_unknown(items, declared, used):
     return unknown
 
 
-def choose_cases(items):
+def list_pairs(item):
+    """Every two values of a case's parameters; a tuple is several parameters."""
+    values = set()
+    for name, of in item.callspec.params.items():
+        parts = of if isinstance(of, tuple) else [of]
+        values |= {(name, place, repr(part)) for place, part in enumerate(parts)}
+    return set(combinations(sorted(values), 2))
+
+
+def cover_pairs(items, declared):
+    """Few cases of a test in which every two values meet, and all that are declared."""
+    pairs = {item: list_pairs(item) for item in items}
+    chosen = {item for item in items if make_key(item) in declared}
+    missing = set().union(*pairs.values()) - set().union(*map(pairs.get, chosen))
+    while missing:
+        best = max(items, key=lambda item: len(pairs[item] & missing))
+        chosen.add(best)
+        missing -= pairs[best]
+    return chosen
+
+
+def choose_cases(items, declared):
     """The tests to run, and those left out: of stock estimators, or repetitions."""
-    chosen, left_out, seen = [], [], {}
+    left_out, crossed = set(), defaultdict(list)
     for item in items:
         names = item.name.partition("[")[2].rstrip("]").split("-")
-        leave_out = not STOCK.isdisjoint(names)
         test = drop_case(make_key(item))
-        if test in CROSSING and FACTOR == 1:
-            values = [(name, repr(of)) for name, of in item.callspec.params.items()]
-            pairs = set(combinations(sorted(values), 2))
-            leave_out = leave_out or pairs <= seen.setdefault(test, set())
-            seen[test] |= pairs
-        (left_out if leave_out else chosen).append(item)
-    return chosen, left_out
+        if not STOCK.isdisjoint(names) or (test in LONG and FACTOR == 1):
+            left_out.add(item)
+        elif test in CROSSING and FACTOR == 1:
+            crossed[test].append(item)
+    for cases in crossed.values():
+        left_out |= set(cases) - cover_pairs(cases, declared)
+    chosen = [item for item in items if item not in left_out]
+    return chosen, [item for item in items if item in left_out]
 
 
 def pytest_configure(config):
@@ -166,7 +205,7 @@ def pytest_collection_modifyitems(config, items):
     unknown = find_unknown(items, EXPECTED_FAILURES, used)
     if unknown:
         raise pytest.UsageError(f"declared, but there is no such test: {unknown}")
-    items[:], left_out = choose_cases(items)
+    items[:], left_out = choose_cases(items, EXPECTED_FAILURES)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
 
