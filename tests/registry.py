@@ -53,7 +53,8 @@ from sklearn_textbook.tree import (
 )
 from sklearn_textbook.tree.prune import resolve_pruner
 
-FAST_LOGISTIC = LogisticRegression(solver="newton-cholesky")
+# A few steps are near enough to the maximum.
+FAST_LOGISTIC = LogisticRegression(solver="newton-cholesky", max_iter=4)
 #: Members of an ensemble whose other parameters are the defaults: more would only take
 #: longer.
 FEW = 5
@@ -91,7 +92,7 @@ class PowersAtPlace:
 INSTANCES = {
     "BaggingClassifier": [
         BaggingClassifier(n_estimators=FEW),
-        BaggingClassifier(C45Classifier(), voting="hard", random_state=0),
+        BaggingClassifier(C45Classifier(), FEW, voting="hard", random_state=0),
         BaggingClassifier(ID3Classifier(), 3, bootstrap_features=True),
         BaggingClassifier(CARTClassifier(pruning="out-of-bag"), 3, max_features=0.7),
         BaggingClassifier(FAST_LOGISTIC, 3, random_state=0),
@@ -231,7 +232,7 @@ INSTANCES = {
     "OutputFlippingClassifier": [
         OutputFlippingClassifier(n_estimators=25),
         OutputFlippingClassifier(
-            C45Classifier(), 10, voting="hard", bootstrap=True, random_state=0
+            C45Classifier(), FEW, voting="hard", bootstrap=True, random_state=0
         ),
         OutputFlippingClassifier(
             DecisionTreeClassifier(max_depth=4), 5, flip_rate=0.05, n_jobs=1
@@ -240,7 +241,7 @@ INSTANCES = {
     "OutputSmearingClassifier": [
         OutputSmearingClassifier(n_estimators=FEW),
         OutputSmearingClassifier(
-            CARTRegressor(min_samples_leaf=3), 10, noise=0.5, bootstrap=True
+            CARTRegressor(min_samples_leaf=3), FEW, noise=0.5, bootstrap=True
         ),
         OutputSmearingClassifier(DecisionTreeRegressor(), 5, n_jobs=1),
     ],
