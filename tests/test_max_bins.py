@@ -18,6 +18,7 @@ from sklearn_textbook.tree.encode import encode_table, read_training_table
 from sklearn_textbook.tree.grow.grow import GrowthRules, choose_engine, grow_tree
 from sklearn_textbook.tree.grow.target import Target
 from sklearn_textbook.tree.route import find_ends
+from tests.amount import FACTOR, count_chunks
 from tests.reference import c45_cases, cases
 from tests.reference.bins import bin_values
 from tests.reference.compare import find_difference, read_grown_tree
@@ -187,7 +188,7 @@ def translate_thresholds(nodes, columns, bins):
                 )
 
 
-@pytest.mark.parametrize("chunk", range(2))
+@pytest.mark.parametrize("chunk", range(count_chunks(1)))
 def test_tree_is_that_of_the_numbers_of_bins(bin_tables, chunk):
     """The twin grows from the numbers of the bins: all but thresholds must agree."""
     seen = Counter()
@@ -303,7 +304,7 @@ def test_surrogates_of_bins_send_the_rows_that_they_sent(bin_tables, splitter):
 )
 def test_c45_trees_are_honest(bin_tables, parameters):
     n_nodes = 0
-    for seed in range(120):
+    for seed in range(50 * FACTOR):
         case = c45_cases.make_seeded_case(seed, pruning=None, **parameters)
         bin_tables(2 + seed % 7)
         tree = case.fit_kernel().tree_
@@ -311,7 +312,7 @@ def test_c45_trees_are_honest(bin_tables, parameters):
             tree, case.make_frame(), case.y, case.weights, counts_rows=False
         )
         n_nodes += tree.node_count
-    assert n_nodes > 400
+    assert n_nodes > 150 * FACTOR
 
 
 def test_observed_thresholds_end_a_bin(bin_tables):

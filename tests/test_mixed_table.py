@@ -475,7 +475,7 @@ def test_pandas_is_needed_for_frames_only(monkeypatch):
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_memory_beside_the_table(mechanism):
     """A few arrays of n_samples, however many columns there are."""
-    n_samples = 60_000
+    n_samples = 20_000
     tracemalloc.start()
     X, _ = make_mixed_table(
         n_samples,

@@ -408,7 +408,7 @@ def test_wrong_blocks(X):
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")
 @pytest.mark.parametrize("method", ["partial_fit", "fit"])
 def test_table_larger_than_memory(tmp_path, method):
-    """A file of 200 MB, read by a process that may take 60 MB beyond its libraries."""
+    """A file of 100 MB, read by a process that may take 60 MB beyond its libraries."""
     script = textwrap.dedent(
         """
         import resource, sys
@@ -416,13 +416,15 @@ def test_table_larger_than_memory(tmp_path, method):
         from sklearn_textbook.decomposition import PCA
 
         path, method = sys.argv[1:]
-        n_rows, n_columns = 250_000, 100
+        n_rows, n_columns = 125_000, 100
         rows = np.memmap(path, np.float64, "w+", shape=(n_rows, n_columns))
         random = np.random.default_rng(0)
-        for start in range(0, n_rows, 10_000):
-            rows[start : start + 10_000] = random.standard_normal((10_000, n_columns))
+        block = random.standard_normal((12_500, n_columns))
+        block /= block.std(axis=0)
+        for start in range(0, n_rows, len(block)):
+            rows[start : start + len(block)] = block
         rows[:, 0] *= 3.0
-        del rows
+        del rows, block
         PCA().fit(random.standard_normal((2_000, n_columns)))  # loads all libraries
 
         limit = int(open("/proc/self/status").read().split("VmData:")[1].split()[0])
@@ -451,7 +453,7 @@ def test_table_larger_than_memory(tmp_path, method):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["250000", "9.0"]
+    assert done.stdout.split() == ["125000", "9.0"]
 
 
 # ------------------------------------------------------------------------- matrices

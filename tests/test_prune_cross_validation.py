@@ -29,17 +29,32 @@ from sklearn_textbook.tree.prune.cost_complexity_pruning import (
 )
 from sklearn_textbook.tree.prune.hold_out import deal_folds
 from sklearn_textbook.tree.route import RoutedTree
+from tests.amount import FACTOR
 
 
 # ------------------------------------------------------------- the explicit loop
-def cut_at(estimator, alpha):
-    """A fitted copy, pruned with a given alpha; links as strong as it fall, too."""
-    pruned = clone(estimator)
-    vars(pruned).update(vars(estimator))
+def cut_at(estimator, alphas):
+    """A fitted copy for each alpha, pruned; links as strong as alpha fall, too.
+
+    A tree that is the one before it is the same object.
+    """
     sequence = compute_weakest_link_sequence(estimator.tree_)
-    cut = sequence.find_cut(sequence.find_step(alpha))
-    pruned.tree_ = RoutedTree.from_grown(cut_below(estimator.tree_, cut))
-    return pruned
+    copies, step = [], None
+    for alpha in alphas:
+        if sequence.find_step(alpha) != step:
+            step = sequence.find_step(alpha)
+            pruned = clone(estimator)
+            vars(pruned).update(vars(estimator))
+            cut = sequence.find_cut(step)
+            pruned.tree_ = RoutedTree.from_grown(cut_below(estimator.tree_, cut))
+        copies.append(pruned)
+    return copies
+
+
+def measure_each(measure, trees):
+    """What is measured of each tree; of the same tree it is the same."""
+    measured = {id(tree): measure(tree) for tree in {id(t): t for t in trees}.values()}
+    return [measured[id(tree)] for tree in trees]
 
 
 def take(X, rows):
@@ -77,9 +92,11 @@ def loop_over_folds(estimator, X, y, weight, folds):
             y[train],
             sample_weight=None if weight is None else weight[train],
         )
-        for number, alpha in enumerate(list_midpoints(alphas)):
-            pruned = cut_at(grown, alpha)
-            losses[number, test] = measure_errors(pruned, take(X, test), y[test])
+        trees = cut_at(grown, list_midpoints(alphas))
+        rows, target = take(X, test), y[test]
+        losses[:, test] = measure_each(
+            lambda tree, X=rows, y=target: measure_errors(tree, X, y), trees
+        )
     total = (one * losses).sum(axis=1)
     squares = (one * losses**2).sum(axis=1)
     spread = np.maximum(squares - total**2 / one.sum(), 0.0)
@@ -120,7 +137,7 @@ def test_equals_a_loop_over_folds_and_alphas(estimator, is_weighted):
     is_classifier = not isinstance(estimator, CARTRegressor)
     # Divided cases count by shares, which no prediction does.
     missing = 0.08 if isinstance(estimator, (CARTClassifier, CARTRegressor)) else 0.0
-    for seed in range(2):
+    for seed in range(is_weighted, 2 * FACTOR, 2):
         X, y = make_table(seed, 90, is_classifier=is_classifier, missing=missing)
         weight = None
         if is_weighted:
@@ -165,7 +182,7 @@ SCORERS = [
 def test_scorers_equal_a_loop(estimator, scoring):
     is_classifier = not isinstance(estimator, CARTRegressor)
     scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
-    for seed in range(2):
+    for seed in range(FACTOR):
         X, y = make_table(seed, 60, is_classifier=is_classifier, missing=0.06)
         folds = list(StratifiedKFold(4).split(X, y)) if is_classifier else None
         folds = folds or list(KFold(4).split(X))
@@ -175,8 +192,11 @@ def test_scorers_equal_a_loop(estimator, scoring):
         for train, test in folds:
             grown = clone(full).fit(X.iloc[train], y[train])
             # The classes are those of the whole table.
-            trees = [cut_at(grown, alpha) for alpha in list_midpoints(alphas)]
-            scores.append([scorer(tree, X.iloc[test], y[test]) for tree in trees])
+            trees = cut_at(grown, list_midpoints(alphas))
+            rows, target = X.iloc[test], y[test]
+            scores.append(
+                measure_each(lambda tree, X=rows, y=target: scorer(tree, X, y), trees)
+            )
         pruning = CostComplexityPruning(cv=folds, scoring=scoring)
         fitted = clone(estimator).set_params(pruning=pruning).fit(X, y)
         path = fitted.pruning_path_
@@ -226,7 +246,8 @@ def test_a_validation_set_takes_the_place_of_folds():
     path = fitted.pruning_path_
     assert "cv_risk" not in path
     # The subtrees of the tree itself, at their own alphas.
-    risk = [(cut_at(full, a).predict(X_val) != y_val).mean() for a in path["alpha"]]
+    trees = cut_at(full, path["alpha"])
+    risk = [(tree.predict(X_val) != y_val).mean() for tree in trees]
     np.testing.assert_allclose(path["validation_risk"][1:], risk[1:], atol=1e-12)
     expected = np.sqrt(np.array(risk) * (1 - np.array(risk)) / len(y_val))
     np.testing.assert_allclose(path["validation_risk_std"][1:], expected[1:], atol=1e-9)
