@@ -7,6 +7,8 @@ scikit-learn's compiled internals are declared in ``sklearn_expected_failures``;
 declaration is strict.
 """
 
+import copy
+import functools
 import importlib
 from collections import defaultdict
 from itertools import combinations
@@ -77,12 +79,6 @@ CROSSING = {
     "test_base.py::test_linear_regression_sample_weight_consistency",
     "test_forest.py::test_forest_classifier_oob",
     "test_forest.py::test_forest_regressor_oob",
-    "test_glm.py::test_glm_regression",
-    "test_glm.py::test_glm_regression_hstacked_X",
-    "test_glm.py::test_glm_regression_unpenalized",
-    "test_glm.py::test_glm_regression_unpenalized_hstacked_X",
-    "test_glm.py::test_glm_regression_unpenalized_vstacked_X",
-    "test_glm.py::test_glm_regression_vstacked_X",
     "test_logistic.py::test_logistic_regression_sample_weights",
     "test_pca.py::test_pca_sparse",
 }
@@ -94,6 +90,10 @@ LONG = {
     # over the members (tests/test_bagging.py).
     "test_bagging.py::test_oob_score_classification",
 }
+
+#: Fixtures that take longer than the tests that ask for them, which all make them anew:
+#: made once for each of their parameters.
+SLOW_FIXTURES = {"glm_dataset"}
 
 #: Modules whose classes serve many tests as members or as yardsticks: they are swapped
 #: where their own tests are run, and stay as they are for the others.
@@ -208,6 +208,27 @@ def pytest_collection_modifyitems(config, items):
     items[:], left_out = choose_cases(items, EXPECTED_FAILURES)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
+
+
+def make_once(make):
+    """The function of a fixture that keeps what it made, and gives copies."""
+    made = {}
+
+    @functools.wraps(make)
+    def make_or_copy(request, **others):
+        key = repr((request.param, others))
+        if key not in made:
+            made[key] = make(request=request, **others)
+        return copy.deepcopy(made[key])
+
+    return make_or_copy
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_fixture_setup(fixturedef, request):
+    is_slow = fixturedef.argname in SLOW_FIXTURES
+    if is_slow and not hasattr(fixturedef.func, "__wrapped__"):
+        fixturedef.func = make_once(fixturedef.func)
 
 
 def pytest_report_header(config):
