@@ -401,7 +401,7 @@ def make_chain(n_inner, size, to_the_right):
 
 
 @pytest.mark.parametrize("to_the_right", [False, True])
-@pytest.mark.parametrize(("n_inner", "size"), [(4000, 3), (4000, 1)])
+@pytest.mark.parametrize(("n_inner", "size"), [(2000, 3), (2000, 1)])
 def test_tree_of_thousands_of_levels(n_inner, size, to_the_right):
     tree, X, y = make_chain(n_inner, size, to_the_right)
     tree = divide_rows(tree, X, y, np.ones(len(X)))

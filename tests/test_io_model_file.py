@@ -33,6 +33,7 @@ from sklearn_textbook.tree import (
     export_text,
 )
 from sklearn_textbook.tree.rules.serialise import SCHEMA_VERSION as RULES_VERSION
+from tests.amount import FACTOR
 from tests.rule_tables import draw_parameters, make_table
 
 DATA = Path(__file__).parent / "data"
@@ -102,7 +103,7 @@ def frames(draw):
     missing=st.sampled_from(["learned", "branch", "surrogate"]),
     categorical_split=st.sampled_from(["subset", "one-vs-rest", "multiway"]),
 )
-@settings(max_examples=60)
+@settings(max_examples=30 * FACTOR)
 def test_classifier_predicts_the_same(
     tmp_path_factory, frame, seed, labels, missing, categorical_split
 ):
