@@ -31,6 +31,7 @@ EXTENSIONS = {
     },
     "sklearn_textbook.linear_model._row_sums": {"openmp": True},
     "sklearn_textbook.tree.encode._bin": {"openmp": True},
+    "sklearn_textbook.tree.encode._cells": {"openmp": True},
     "sklearn_textbook.tree.encode._rank": {"openmp": True},
     "sklearn_textbook.tree.split._absolute": {},
     "sklearn_textbook.tree.split._best": {},

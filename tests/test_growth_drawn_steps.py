@@ -4,9 +4,14 @@ Rows on the step of an extreme or of a threshold are told apart by their values;
 tables here have many of them.
 """
 
+import pickle
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.sparse import csc_array, issparse
 
+from sklearn_textbook.tree.encode import encode_table, read_training_table
 from sklearn_textbook.tree.encode.table import STEPS
 from sklearn_textbook.tree.grow.grow import GrowthRules
 from tests.growth_cases import (
@@ -124,3 +129,46 @@ def test_steps_keep_the_order():
     ]
     assert table.steps()[1] is row_steps
     assert not row_steps.flags.writeable
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize(
+    "convert",
+    [np.ascontiguousarray, np.asfortranarray, np.float32, csc_array, lambda X: X[::-1]],
+)
+def test_values_row_by_row(convert, n_threads):
+    """Whatever the matrix is like, from which they need not be looked up."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([make(rng) for make in (make_zeros, make_few, make_halves)])
+    X = convert(X)
+    table = encode(X)
+    dense = X.toarray() if issparse(X) else X
+    assert (table.matrix is None) == issparse(X)
+    assert not table.has_row_values
+    np.testing.assert_array_equal(table.row_values(n_threads), dense)
+    assert table.has_row_values
+    assert table.row_values().dtype == np.float64
+    assert not table.row_values().flags.writeable
+    steps, *others = table.steps()
+    np.testing.assert_array_equal(steps, others[0].T)
+    looked_up = replace(table, matrix=None)
+    for expected, array in zip(table.steps(), looked_up.steps(), strict=True):
+        np.testing.assert_array_equal(expected, array)
+
+
+def test_bins_stand_for_their_values():
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    table = encode_table(*read_training_table(X, "from_dtype"), max_bins=7)
+    assert table.matrix is None
+    values = [table.column_values(c)[table.codes(c)] for c in range(3)]
+    np.testing.assert_array_equal(table.row_values(), np.transpose(values))
+
+
+def test_another_process_makes_them_again():
+    table = encode(np.random.default_rng(0).normal(size=(50, 3)))
+    row_values = table.row_values()
+    sent = pickle.loads(pickle.dumps(table))
+    assert sent.has_row_values
+    assert not sent.has_ranks
+    assert not any(map(len, sent._codes.values()))
+    np.testing.assert_array_equal(sent.row_values(), row_values)

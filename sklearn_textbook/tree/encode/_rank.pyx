@@ -462,29 +462,3 @@ def rank_columns(
                 column, n_rows, &scratch[threadid(), 0], &order[c, 0], &values[c, 0],
                 &n_distinct[c], &n_missing[c],
             )
-
-
-def write_codes(
-    const uint32_t[::1] order, Py_ssize_t n_present, uint32_t missing_code,
-    code_t[::1] codes,
-):
-    """Write the rank of every row's value, counted from 0, and the missing code.
-
-    Parameters
-    ----------
-    order : memoryview of uint32, shape (n_rows,)
-        One row of the order that `rank_columns` writes.
-    n_present : int
-        Number of rows whose value is present.
-    missing_code : int
-        Code of the other rows.
-    codes : memoryview of uint8, uint16 or uint32, shape (n_rows,)
-        Out: the codes.
-    """
-    cdef Py_ssize_t i, rank = -1
-    with nogil:
-        for i in range(n_present):
-            rank += order[i] >> 31
-            codes[order[i] & ROW_MASK] = <code_t> rank
-        for i in range(n_present, order.shape[0]):
-            codes[order[i] & ROW_MASK] = <code_t> missing_code

@@ -119,8 +119,10 @@ def encode_table(matrix, schema, n_threads=1, *, sorts_nominal=True, max_bins=No
         order, values, n_distinct, n_missing, schema, max_bins, n_threads
     )
     level_codes = None if sorts_nominal or not is_coded.any() else level_codes
+    is_whole = max_bins is None and not sparse.issparse(matrix)
     return EncodedTable(
-        schema, order, values, n_distinct, n_missing, level_codes, upper_values
+        *(schema, order, values, n_distinct, n_missing, level_codes, upper_values),
+        matrix if is_whole else None,
     )
 
 

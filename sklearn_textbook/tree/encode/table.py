@@ -6,13 +6,18 @@ from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
-from sklearn_textbook.tree.encode._rank import write_codes
+from sklearn_textbook.tree.encode._cells import (
+    copy_rows,
+    find_gaps,
+    write_codes,
+    write_ranks,
+    write_row_ranks,
+    write_steps,
+)
 from sklearn_textbook.tree.encode.schema import TableSchema
 
 RUN_START = np.uint32(0x80000000)
 ROW_MASK = np.uint32(0x7FFFFFFF)
-BLOCK_ROWS = 1024  # rows that are turned round at a time
-LINE_COLUMNS = 8  # columns of values that fill a line of the cache
 STEPS = 65534  # the highest step of a column counted from the lowest
 
 
@@ -48,6 +53,8 @@ class EncodedTable:
     upper_values : ndarray of float64, shape of ``values``, default=None
         The largest value of every bin; the same as ``values`` in a column that is not
         binned. None if there is none, and becomes the array ``values`` itself.
+    matrix : ndarray of float64 or float32, shape (n_rows, n_columns), default=None
+        The values row by row, if there is such a matrix: no column is binned.
     """
 
     schema: TableSchema
@@ -57,6 +64,7 @@ class EncodedTable:
     n_missing: np.ndarray
     level_codes: np.ndarray | None = None
     upper_values: np.ndarray | None = None
+    matrix: np.ndarray | None = None
     _codes: dict = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self):
@@ -65,6 +73,12 @@ class EncodedTable:
         for array in (self.order, self.values, self.n_distinct, self.n_missing):
             array.flags.writeable = False
         self.upper_values.flags.writeable = False
+
+    def __getstate__(self):
+        """Leave out what another process can make again when it needs it."""
+        marks = {name: () for name in self._codes if name == "row_cells"}
+        ranks = {name: self._codes[name] for name in self._codes if name == "ranks"}
+        return vars(self) | {"_codes": marks | ranks}
 
     @property
     def n_rows(self):
@@ -164,10 +178,11 @@ class EncodedTable:
                 part.name: getattr(self, part.name)[columns]
                 for part in fields(self)
                 if isinstance(getattr(self, part.name), np.ndarray)
-            },
+            }
+            | {"matrix": None},
         )
         if self.has_ranks:
-            taken._codes["ranks"] = self.ranks()[columns]
+            taken._codes["ranks"] = (self.ranks()[columns],)
         return taken
 
     @property
@@ -175,62 +190,61 @@ class EncodedTable:
         """Whether :meth:`ranks` has been called, so that using them costs nothing."""
         return "ranks" in self._codes
 
-    def ranks(self):
+    @property
+    def has_row_values(self):
+        """The same for :meth:`row_values` and :meth:`steps`."""
+        return "row_cells" in self._codes
+
+    def ranks(self, n_threads=1):
         """Rank of every row's value, for all columns.
+
+        Parameters
+        ----------
+        n_threads : int, default=1
+            Number of threads that make them.
 
         Returns
         -------
         ranks : ndarray of uint8, uint16 or uint32, shape (n_columns, n_rows)
             As ``codes``, but of one type, the narrowest that holds all. Made on the
-            first call, then kept; read-only. Nominal columns that are not sorted are
-            undefined.
+            first call, then kept; read-only. Columns are to be sorted.
         """
-        ranks = self._codes.get("ranks")
-        if ranks is None:
-            highest = (self.n_distinct - (self.n_missing == 0)).max(initial=0)
-            ranks = np.zeros(self.order.shape, dtype=np.min_scalar_type(int(highest)))
-            for column in range(self.n_columns):
-                n_present = self.n_rows - int(self.n_missing[column])
-                missing_code = (
-                    int(self.n_distinct[column]) if self.n_missing[column] else 0
-                )
-                write_codes(self.order[column], n_present, missing_code, ranks[column])
-            ranks.flags.writeable = False
-            ranks = self._codes.setdefault("ranks", ranks)
-        return ranks
 
-    def row_values(self):
+        def make():
+            highest = (self.n_distinct - (self.n_missing == 0)).max(initial=0)
+            ranks = np.empty(self.order.shape, dtype=np.min_scalar_type(int(highest)))
+            write_ranks(self.order, self.n_distinct, self.n_missing, ranks, n_threads)
+            return (ranks,)
+
+        return self._keep("ranks", make)[0]
+
+    def row_values(self, n_threads=1):
         """Put the values of every row side by side.
+
+        Parameters
+        ----------
+        n_threads : int, default=1
+            Number of threads that do so.
 
         Returns
         -------
         values : ndarray of float64, shape (n_rows, n_columns)
-            Undefined where a value is missing and in nominal columns that are not
-            sorted. Made on the first call, then kept; read-only.
+            Undefined where a value is missing. Made on the first call, then kept;
+            read-only.
         """
-        row_values = self._codes.get("row_values")
-        if row_values is None:
-            row_values = np.empty((self.n_rows, self.n_columns))
-            ranks = self.ranks()
-            part = np.empty((min(LINE_COLUMNS, self.n_columns), self.n_rows))
-            for first in range(0, self.n_columns, LINE_COLUMNS):
-                part = part[: self.n_columns - first]
-                for column, values in enumerate(part, first):
-                    self.values[column].take(ranks[column], mode="clip", out=values)
-                # Block by block, which then stays in the cache.
-                for start in range(0, self.n_rows, BLOCK_ROWS):
-                    rows = slice(start, start + BLOCK_ROWS)
-                    row_values[rows, first : first + len(part)] = part[:, rows].T
-            row_values.flags.writeable = False
-            row_values = self._codes.setdefault("row_values", row_values)
-        return row_values
+        return self._row_cells(n_threads)[0]
 
-    def steps(self):
+    def steps(self, n_threads=1):
         """Round the values of every row down to steps, for all columns.
 
         The steps of a column have equal heights: a value x stands on step
         floor((x - low) * factor) - STEPS / 2. Rounding does not change the order of
         values, so of two values on different steps the upper one is larger.
+
+        Parameters
+        ----------
+        n_threads : int, default=1
+            Number of threads that do so.
 
         Returns
         -------
@@ -246,30 +260,44 @@ class EncodedTable:
             The smallest difference of two distinct values; infinity where there is
             but one.
         """
-        arrays = self._codes.get("steps")
-        if arrays is None:
-            ranks = self.ranks()
-            low, factor, gap = np.zeros((3, self.n_columns))
-            steps = np.empty(ranks.shape, dtype=np.int16)
-            for column in range(self.n_columns):
-                values = self.column_values(column)
-                low[column], factor[column], gap[column] = _scale_steps(values)
-                heights = (values - low[column]) * factor[column]
-                of_values = (heights.astype(np.int32) - STEPS // 2).astype(np.int16)
-                of_values.take(ranks[column], mode="clip", out=steps[column])
-            row_steps = np.empty(ranks.shape[::-1], dtype=np.int16)
-            # Block by block, which then stays in the cache.
-            for start in range(0, self.n_rows, BLOCK_ROWS):
-                rows = slice(start, start + BLOCK_ROWS)
-                row_steps[rows] = steps[:, rows].T
-            arrays = (steps, row_steps, low, factor, gap)
-            for array in arrays:
-                array.flags.writeable = False
-            arrays = self._codes.setdefault("steps", arrays)
-        return arrays
+        return self._row_cells(n_threads)[1:]
 
-    def row_ranks(self):
+    def _row_cells(self, n_threads):
+        """Values and steps, which are looked up at the same time."""
+
+        def make():
+            shape = self.n_rows, self.n_columns
+            matrix = self._look_up() if self.matrix is None else self.matrix
+            row_values = matrix
+            if matrix.dtype != np.float64 or not matrix.flags.c_contiguous:
+                row_values = np.empty(shape)
+                copy_rows(matrix, row_values, n_threads)
+            low, factor, gap = np.zeros((3, self.n_columns))
+            for column in range(self.n_columns):
+                low[column], factor[column] = _scale_steps(self.column_values(column))
+            find_gaps(self.values, self.n_distinct, gap, n_threads)
+            steps = np.empty(shape[::-1], dtype=np.int16)
+            row_steps = np.empty(shape, dtype=np.int16)
+            write_steps(row_values, low, factor, steps, row_steps, n_threads)
+            return row_values.view(), steps, row_steps, low, factor, gap
+
+        return self._keep("row_cells", make)
+
+    def _look_up(self):
+        """Look up the values of all rows, where the matrix has others or is sparse."""
+        ranks = self.ranks()
+        columns = np.empty(ranks.shape)
+        for column, values in enumerate(self.values):
+            values.take(ranks[column], mode="clip", out=columns[column])
+        return columns.T
+
+    def row_ranks(self, n_threads=1):
         """Put the ranks row by row, beside bins of them that fit into a byte.
+
+        Parameters
+        ----------
+        n_threads : int, default=1
+            Number of threads that do so.
 
         Returns
         -------
@@ -281,37 +309,35 @@ class EncodedTable:
         shift : ndarray of int32, shape (n_columns,)
             The smallest that makes bytes of the ranks of a column.
         """
-        arrays = self._codes.get("row_ranks")
-        if arrays is None:
-            ranks = self.ranks()
+
+        def make():
+            ranks = self.ranks(n_threads)
             shift = np.zeros(self.n_columns, dtype=np.int32)
-            row_ranks = np.empty(ranks.shape[::-1], dtype=ranks.dtype)
-            # Block by block, which then stays in the cache.
-            for start in range(0, self.n_rows, BLOCK_ROWS):
-                rows = slice(start, start + BLOCK_ROWS)
-                row_ranks[rows] = ranks[:, rows].T
-            row_bins = row_ranks
+            row_bins = row_ranks = np.empty(ranks.shape[::-1], dtype=ranks.dtype)
             if ranks.dtype != np.uint8:
                 n_bits = [int(n - 1).bit_length() for n in self.n_distinct]
                 shift = np.maximum(np.array(n_bits, dtype=np.int32) - 8, 0)
                 row_bins = np.empty(row_ranks.shape, dtype=np.uint8)
-                for start in range(0, self.n_rows, BLOCK_ROWS):
-                    rows = slice(start, start + BLOCK_ROWS)
-                    row_bins[rows] = row_ranks[rows] >> shift.astype(ranks.dtype)
-            arrays = (row_ranks, row_bins, shift)
+            write_row_ranks(ranks, shift, row_ranks, row_bins, n_threads)
+            return row_ranks, row_bins, shift
+
+        return self._keep("row_ranks", make)
+
+    def _keep(self, name, make):
+        """Arrays that are made on the first call, then kept; read-only."""
+        arrays = self._codes.get(name)
+        if not arrays:
+            arrays = make()
             for array in arrays:
                 array.flags.writeable = False
-            arrays = self._codes.setdefault("row_ranks", arrays)
+            self._codes[name] = arrays
         return arrays
 
 
 def _scale_steps(values):
-    """Lowest value, steps per unit and smallest gap of ascending values."""
+    """Lowest value, and steps per unit, of ascending values."""
     if len(values) == 0:
-        return 0.0, 0.0, np.inf
+        return 0.0, 0.0
     with np.errstate(over="ignore", divide="ignore"):
         factor = STEPS / (values[-1] - values[0])
-        gap = np.diff(values).min(initial=np.inf)
-    if not (0.0 < factor < np.inf):
-        return 0.0, 0.0, gap
-    return values[0], factor, gap
+    return (values[0], factor) if 0.0 < factor < np.inf else (0.0, 0.0)

@@ -21,7 +21,8 @@ cdef inline double draw_threshold(
     cdef:
         uint64_t random_state = child_state(node_state, ~number)
         double threshold = smallest + random_unit(&random_state) * (largest - smallest)
-    return smallest if threshold >= largest else threshold
+    # Not -0, which may stand for 0 in some rows.
+    return smallest + 0.0 if threshold >= largest else threshold
 
 cdef inline bint leaves_enough(
     const Problem* problem, int64_t n, int64_t n_left, double total, double weight

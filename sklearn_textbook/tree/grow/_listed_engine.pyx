@@ -333,7 +333,7 @@ cdef class RowsGrower:
         fill_codes(&self.problem, &self.codes, settings)
         if (
             start_listed_table(
-                &self.problem, &self.table, settings["ranks"].shape[1]
+                &self.problem, &self.table, settings["order"].shape[1]
             ) < 0
             or start_worker(&self.problem, &self.worker, 1, 8, True, NULL) < 0
             or start_buffer(&self.worker.buffer, self.problem.n_statistics, False) < 0
@@ -355,10 +355,10 @@ cdef class RowsGrower:
             const double[:, ::1] y
             const uint8_t[:, ::1] row_bins
             ListedTable* table = &self.table
-        table.n_table_rows = settings["ranks"].shape[1]
-        table.codes = address_of(settings["ranks"])
-        table.code_size = settings["ranks"].dtype.itemsize
+        table.n_table_rows = settings["order"].shape[1]
         if not self.problem.random_splitter:
+            table.codes = address_of(settings["ranks"])
+            table.code_size = settings["ranks"].dtype.itemsize
             table.row_codes = address_of(settings["row_ranks"])
         table.listed.kind = LISTED_VALUES
         if self.problem.is_classifier:

@@ -162,11 +162,13 @@ def choose_engine(table, target, rules, weight):
         and whole weights, for Gini, entropy and the squared error of one output, and
         for all class criteria where thresholds are drawn. It needs the ranks of the
         table, which do not pay for one tree, and has one thread: so it is chosen only
-        where ``table.ranks()`` has been called before, for many trees.
+        where ``table.ranks()`` has been called before, for many trees; or, where
+        thresholds are drawn, ``table.row_values()``.
     """
     max_features = rules.max_features or table.n_columns
     looks_at_few = 2 * max_features < table.n_columns or rules.random_splitter
-    if table.has_ranks and looks_at_few and serves_list(table, target, rules, weight):
+    is_prepared = table.has_ranks or (rules.random_splitter and table.has_row_values)
+    if is_prepared and looks_at_few and serves_list(table, target, rules, weight):
         return "row-list"
     return "sorted-columns"
 
@@ -297,9 +299,9 @@ def grow_tree(table, target, rules, *, sample_weight=None, random_state=0, n_thr
     )
 
 
-def describe_ranks(table):
+def describe_ranks(table, n_threads=1):
     """Describe the ranks of all rows, and the bins that they are counted in."""
-    row_ranks, row_bins, shift = table.row_ranks()
+    row_ranks, row_bins, shift = table.row_ranks(n_threads)
     spans = np.zeros(table.n_columns, dtype=layout.SPAN_DTYPE)
     spans["largest"] = np.maximum(table.n_distinct - 1, 0)
     spans["shift"] = shift
@@ -311,17 +313,16 @@ def describe_ranks(table):
     }
 
 
-def describe_cells(table, rules):
+def describe_cells(table, rules, n_threads=1):
     """Describe the cells of all rows: ranks, and values to draw thresholds between."""
     if not rules.random_splitter:
-        return describe_ranks(table)
-    steps, row_steps, *scaling = table.steps()
+        return describe_ranks(table, n_threads)
+    steps, row_steps, *scaling = table.steps(n_threads)
     scales = np.zeros(table.n_columns, dtype=layout.SCALE_DTYPE)
     for name, numbers in zip(layout.SCALE_DTYPE.names, scaling, strict=True):
         scales[name] = numbers
     return {
-        "ranks": table.ranks(),
-        "row_values": table.row_values(),
+        "row_values": table.row_values(n_threads),
         "steps": steps,
         "row_steps": row_steps,
         "scales": scales,

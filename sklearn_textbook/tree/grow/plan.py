@@ -46,9 +46,11 @@ class GrowthPlan:
     compacted_nodes : int, default=None
         Trees with so many nodes are given in their short form, see
         :meth:`GrownTree.compact`; None: no tree is.
+    n_threads : int, default=1
+        Number of threads that prepare.
     """
 
-    def __init__(self, table, target, rules, compacted_nodes=None):
+    def __init__(self, table, target, rules, compacted_nodes=None, n_threads=1):
         self.table = table
         self.compacted_nodes = compacted_nodes
         self.target = target
@@ -70,9 +72,10 @@ class GrowthPlan:
             "all_values": target.values,
         }
         if counts_two_classes(table, target, rules):
-            self._settings |= describe_ranks(table) | {"scan": SCANS["binary"]}
+            self._settings |= describe_ranks(table, n_threads)
+            self._settings["scan"] = SCANS["binary"]
         else:
-            self._settings |= describe_cells(table, rules)
+            self._settings |= describe_cells(table, rules, n_threads)
             self._engine = RowsGrower
 
     def grow(self, weight=None, random_state=0, n_threads=1):

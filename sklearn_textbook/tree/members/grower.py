@@ -116,8 +116,16 @@ class MemberGrower:
 
     def expect_many(self):
         """Prepare what pays for many trees only."""
-        if not self.table.n_missing.any() and self.host._grows_over_weightless_rows:
-            self.table.ranks()
+        host, rows, table = copy(self.host), self.rows, self.table
+        if table.n_missing.any() or not host._grows_over_weightless_rows:
+            return
+        # Here all threads take part; later, each of them would make all of it.
+        rules = host._resolve_rules(table, rows.target, rows.weight, rows.n_rows)
+        if rules.random_splitter:
+            table.row_values(self.n_threads)
+        else:
+            table.ranks(self.n_threads)
+        self._prepare(table, rows.target, rules, self.n_threads)
 
     def grow(
         self,
@@ -197,17 +205,26 @@ class MemberGrower:
         return member
 
     def _grow_one(self, table, target, weight, rules, seed, n_threads):
-        """Grow a tree; prepare only once what the members have in common."""
+        """Grow a tree."""
+        plan = self._prepare(table, target, rules, n_threads)
+        return plan.grow(weight, seed, n_threads)
+
+    def _prepare(self, table, target, rules, n_threads):
+        """Prepare only once what the members have in common."""
         plan = self._plan
         if plan is None or (
             plan.table is not table or plan.target is not target or plan.rules != rules
         ):
             plan = GrowthPlan(
-                table, target, rules, COMPACTED_NODES if self.pruner is None else None
+                table,
+                target,
+                rules,
+                COMPACTED_NODES if self.pruner is None else None,
+                n_threads,
             )
             if table is self.table and target is self.rows.target:
                 self._plan = plan
-        return plan.grow(weight, seed, n_threads)
+        return plan
 
     def share(self, member):
         """Let a member that came from another process share what all members share.

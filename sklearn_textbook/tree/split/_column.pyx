@@ -209,7 +209,7 @@ cdef void try_random_threshold(
     if not smallest < largest:
         return
     if threshold >= largest:
-        threshold = smallest
+        threshold = smallest + 0.0  # not -0
     if scan.n_missing and problem.missing_mode == MISSING_LEARNED:
         missing_left = random_below(random_state, 2) == 1
     # First row above the threshold.
