@@ -276,8 +276,9 @@ class EncodedTable:
             for column in range(self.n_columns):
                 low[column], factor[column] = _scale_steps(self.column_values(column))
             find_gaps(self.values, self.n_distinct, gap, n_threads)
-            steps = np.empty(shape[::-1], dtype=np.int16)
-            row_steps = np.empty(shape, dtype=np.int16)
+            # In one piece, which is more likely to get large pages.
+            both = np.empty((2, self.n_rows * self.n_columns), dtype=np.int16)
+            steps, row_steps = both[0].reshape(shape[::-1]), both[1].reshape(shape)
             write_steps(row_values, low, factor, steps, row_steps, n_threads)
             return row_values.view(), steps, row_steps, low, factor, gap
 

@@ -175,12 +175,12 @@ cdef int grow_small(
     """Grow a subtree. Returns -1 when memory runs out."""
     cdef:
         SmallNode[SMALL_ROWS] waiting
-        SmallNode small
-        SmallNode* below
+        SmallNode* small
         SmallRows rows
         SmallSearch search
         Children* children = &worker.children
-        int64_t i, n_waiting = 1
+        int64_t i, start, depth, n_waiting = 1
+        uint64_t random_state
         int first
     read_rows(table, root, &rows)
     waiting[0].first = 0
@@ -188,31 +188,35 @@ cdef int grow_small(
     waiting[0].active = root.active
     while n_waiting > 0:
         n_waiting -= 1
-        small = waiting[n_waiting]
+        # Not copied: long words wait for the short ones just written into them.
+        small = &waiting[n_waiting]
         table.active[0] = small.active
-        search_small(problem, table, &worker.buffer, &small, &rows, &search)
+        search_small(problem, table, &worker.buffer, small, &rows, &search)
         if search.best.column < 0:
             continue
-        divide_order(&small, &search.best, &rows)
-        measure_children(problem, table, &small, &rows, &search, children)
+        divide_order(small, &search.best, &rows)
+        measure_children(problem, table, small, &rows, &search, children)
         first = write_division(problem, worker, small.node.node, &search.best)
         if first < 0:
             return -1
         if first == 0:
             continue
+        start = small.first
+        depth = small.node.depth + 1
+        random_state = small.node.random_state
         for i in range(2):
             if must_be_leaf(
-                problem, children.n_rows[i], children.weight[i],
-                small.node.depth + 1, children.is_pure[i]
+                problem, children.n_rows[i], children.weight[i], depth,
+                children.is_pure[i]
             ):
                 continue
-            below = &waiting[n_waiting]
-            below.first = small.first + (children.n_rows[0] if i else 0)
-            below.node.n_rows = children.n_rows[i]
-            below.node.depth = small.node.depth + 1
-            below.node.random_state = child_state(small.node.random_state, i)
-            below.node.node = <int32_t>(first + i)
-            below.active = table.active[0]
+            small = &waiting[n_waiting]
+            small.first = start + (children.n_rows[0] if i else 0)
+            small.node.n_rows = children.n_rows[i]
+            small.node.depth = depth
+            small.node.random_state = child_state(random_state, i)
+            small.node.node = <int32_t>(first + i)
+            small.active = table.active[0]
             n_waiting += 1
     return 0
 
