@@ -233,66 +233,46 @@ cdef void read_entries(DrawnTable* table, const DrawnNode* node) noexcept nogil:
             weights[i] = <uint16_t>(rows[i] >> 48)
 
 
-cdef inline void read_four(
-    const int16_t* steps, int64_t width, const uint64_t* rows, int64_t n, bint is_far,
-    StepColumn* columns
-) noexcept nogil:
-    """Four columns in one pass: the steps of a row stand in one line of the cache, or
-    in two."""
-    cdef:
-        int64_t first = columns[0].number, second = columns[1].number
-        int64_t third = columns[2].number, fourth = columns[3].number
-        int16_t* first_cells = columns[0].cells
-        int16_t* second_cells = columns[1].cells
-        int16_t* third_cells = columns[2].cells
-        int16_t* fourth_cells = columns[3].cells
-        const int16_t* row
-        int64_t i
-    for i in range(n):
-        if is_far:
-            row = steps + number_of(rows[i + FETCH_AHEAD]) * width
-            FETCH_EARLY(row)
-            FETCH_EARLY(row + width - 1)
-        row = steps + number_of(rows[i]) * width
-        first_cells[i] = row[first]
-        second_cells[i] = row[second]
-        third_cells[i] = row[third]
-        fourth_cells[i] = row[fourth]
-
-
 cdef inline void take_four(
-    const int16_t* steps, const int64_t* numbers, int16_t* cells
+    const int16_t* steps, const int64_t* places, int16_t* cells
 ) noexcept nogil:
     """Put four steps next to each other: in one write, as one at a time waits."""
     cdef int16_t[4] four
-    four[0] = steps[numbers[0]]
-    four[1] = steps[numbers[1]]
-    four[2] = steps[numbers[2]]
-    four[3] = steps[numbers[3]]
+    four[0] = steps[places[0]]
+    four[1] = steps[places[1]]
+    four[2] = steps[places[2]]
+    four[3] = steps[places[3]]
     memcpy(cells, four, sizeof(four))
 
 
-cdef void read_four_columns(
-    const DrawnTable* table, const uint64_t* rows, int64_t n, StepColumn* columns
+cdef inline void read_four(
+    const int16_t* steps, int64_t column_width, int64_t row_width, const uint64_t* rows,
+    int64_t n, bint is_far, StepColumn* columns
 ) noexcept nogil:
-    """The same from the columns themselves."""
+    """Four columns in one pass, from steps that stand so far apart: those of a row in
+    one line of the cache, or in two; or those of a column one after the other."""
     cdef:
-        const int16_t* first = table.steps + columns[0].number * table.n_table_rows
-        const int16_t* second = table.steps + columns[1].number * table.n_table_rows
-        const int16_t* third = table.steps + columns[2].number * table.n_table_rows
-        const int16_t* fourth = table.steps + columns[3].number * table.n_table_rows
-        int64_t[4] numbers
+        const int16_t* first = steps + columns[0].number * column_width
+        const int16_t* second = steps + columns[1].number * column_width
+        const int16_t* third = steps + columns[2].number * column_width
+        const int16_t* fourth = steps + columns[3].number * column_width
+        const int16_t* row
+        int64_t[4] places
         int64_t i = 0, j
     while i + 4 <= n:
         for j in range(4):
-            numbers[j] = number_of(rows[i + j])
-        take_four(first, numbers, columns[0].cells + i)
-        take_four(second, numbers, columns[1].cells + i)
-        take_four(third, numbers, columns[2].cells + i)
-        take_four(fourth, numbers, columns[3].cells + i)
+            if is_far:
+                row = steps + number_of(rows[i + j + FETCH_AHEAD]) * row_width
+                FETCH_EARLY(row)
+                FETCH_EARLY(row + row_width - 1)
+            places[j] = number_of(rows[i + j]) * row_width
+        take_four(first, places, columns[0].cells + i)
+        take_four(second, places, columns[1].cells + i)
+        take_four(third, places, columns[2].cells + i)
+        take_four(fourth, places, columns[3].cells + i)
         i += 4
     while i < n:
-        j = number_of(rows[i])
+        j = number_of(rows[i]) * row_width
         columns[0].cells[i] = first[j]
         columns[1].cells[i] = second[j]
         columns[2].cells[i] = third[j]
@@ -309,32 +289,27 @@ cdef void read_steps(
         const int16_t* steps = table.row_steps
         const int16_t* column_steps
         int16_t* cells
-        int64_t i, j, width = table.n_columns, n = node.n_rows
+        int64_t i, j, n = node.n_rows, column_width = 1, row_width = table.n_columns
     if table.is_local:
         steps = table.local_steps
     elif n * SPARSE > table.n_table_rows:
         # Lines of a column are then read one after the other.
-        if n_columns == TILE_COLUMNS:
-            read_four_columns(table, rows, n, columns)
-            return
-        for j in range(n_columns):
-            column_steps = table.steps + columns[j].number * table.n_table_rows
-            cells = columns[j].cells
-            for i in range(n):
-                cells[i] = column_steps[number_of(rows[i])]
-        return
+        steps = table.steps
+        column_width, row_width = table.n_table_rows, 1
     # Numbers that the compiler knows make loops of their own.
     if n_columns == TILE_COLUMNS:
-        if table.is_local:
-            read_four(steps, width, rows, n, False, columns)
+        if row_width == 1:
+            read_four(steps, column_width, 1, rows, n, False, columns)
+        elif table.is_local:
+            read_four(steps, 1, row_width, rows, n, False, columns)
         else:
-            read_four(steps, width, rows, n, True, columns)
+            read_four(steps, 1, row_width, rows, n, True, columns)
         return
     for j in range(n_columns):
-        column_steps = steps + columns[j].number
+        column_steps = steps + columns[j].number * column_width
         cells = columns[j].cells
         for i in range(n):
-            cells[i] = column_steps[number_of(rows[i]) * width]
+            cells[i] = column_steps[number_of(rows[i]) * row_width]
 
 
 # ---------------------------------------------------------------- drawing columns
