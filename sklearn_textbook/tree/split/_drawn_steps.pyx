@@ -11,6 +11,7 @@ from sklearn_textbook.tree.split._wide_units cimport wide_void
 
 cdef enum:
     MOST_COUNTED = 32768  # rows that are counted in 16 bits
+    MOST_NUMBERED = 16384  # rows whose numbers have a sign, too
     FEW_CLASSES = 12  # that are counted one after the other
 
 
@@ -34,12 +35,14 @@ cdef wide_void find_on_step(
     """The last row of a block that stands on a step, and how many do."""
     cdef:
         int64_t i
-        int16_t last = 0, count = 0, is_on
+        # a number of its own, as wide as the cells
+        int16_t number = 0, last = 0, count = 0, is_on
     for i in range(n):
         is_on = <int16_t>(-<int16_t>(cells[i] == step))
         count -= is_on
-        is_on &= <int16_t>i
+        is_on &= number
         last = is_on if is_on > last else last
+        number += 1
     place[0] = last
     n_on[0] = count
 
@@ -52,10 +55,10 @@ cdef void find_extremes(StepColumn* column, int64_t n) noexcept nogil:
         # the first block with the extreme, and how many have it
         int64_t block_lowest = 0, block_highest = 0, n_lowest = 0, n_highest = 0
         int64_t start, block, n_on
-    for block in range((n + BLOCK_ROWS - 1) // BLOCK_ROWS):
-        start = block * BLOCK_ROWS
+    for block in range((n + MOST_NUMBERED - 1) // MOST_NUMBERED):
+        start = block * MOST_NUMBERED
         find_range(
-            cells + start, min(<int64_t>BLOCK_ROWS, n - start), &smallest, &largest
+            cells + start, min(<int64_t>MOST_NUMBERED, n - start), &smallest, &largest
         )
         n_lowest = (0 if smallest < lowest else n_lowest) + (smallest <= lowest)
         block_lowest = start if smallest < lowest else block_lowest
@@ -66,13 +69,13 @@ cdef void find_extremes(StepColumn* column, int64_t n) noexcept nogil:
     column.smallest = lowest
     column.largest = highest
     find_on_step(
-        cells + block_lowest, min(<int64_t>BLOCK_ROWS, n - block_lowest), lowest,
+        cells + block_lowest, min(<int64_t>MOST_NUMBERED, n - block_lowest), lowest,
         &column.place_smallest, &n_on
     )
     column.place_smallest += block_lowest
     column.is_single_smallest = n_lowest == 1 and n_on == 1
     find_on_step(
-        cells + block_highest, min(<int64_t>BLOCK_ROWS, n - block_highest), highest,
+        cells + block_highest, min(<int64_t>MOST_NUMBERED, n - block_highest), highest,
         &column.place_largest, &n_on
     )
     column.place_largest += block_highest
