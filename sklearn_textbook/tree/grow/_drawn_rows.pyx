@@ -22,6 +22,8 @@ from sklearn_textbook.tree.split._random cimport (
     reciprocal_of,
 )
 
+from sklearn_textbook.tree.split._wide_units cimport wide_void
+
 
 cdef enum:
     LOCAL_BYTES = 786432  # steps that stay in the cache of one core
@@ -219,18 +221,20 @@ cdef void make_local(DrawnTable* table, const DrawnNode* node) noexcept nogil:
 # ------------------------------------------------------------- columns of a node
 
 
+cdef wide_void take_bits(
+    const uint64_t* rows, int64_t n, int shift, uint16_t* bits
+) noexcept nogil:
+    """Take 16 bits of every entry."""
+    cdef int64_t i
+    for i in range(n):
+        bits[i] = <uint16_t>(rows[i] >> shift)
+
+
 cdef void read_entries(DrawnTable* table, const DrawnNode* node) noexcept nogil:
     """Put what the entries hold beside the row numbers next to each other."""
-    cdef:
-        const uint64_t* rows = table.rows + node.start
-        uint16_t* weights = table.weights
-        uint16_t* parts = table.parts
-        int64_t i
-    for i in range(node.n_rows):
-        parts[i] = <uint16_t>(rows[i] >> 32)
+    take_bits(table.rows + node.start, node.n_rows, 32, table.parts)
     if not table.is_unit:
-        for i in range(node.n_rows):
-            weights[i] = <uint16_t>(rows[i] >> 48)
+        take_bits(table.rows + node.start, node.n_rows, 48, table.weights)
 
 
 cdef inline void take_four(
