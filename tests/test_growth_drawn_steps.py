@@ -172,3 +172,21 @@ def test_another_process_makes_them_again():
     assert not sent.has_ranks
     assert not any(map(len, sent._codes.values()))
     np.testing.assert_array_equal(sent.row_values(), row_values)
+
+
+@pytest.mark.parametrize("n_extreme", [0, 1, 2])
+def test_more_rows_than_are_numbered_at_a_time(monkeypatch, n_extreme):
+    """Extremes are looked for in pieces; those here stand in different ones."""
+    rng = np.random.default_rng(n_extreme)
+    X = rng.normal(size=(40_000, 4))
+    for column, place in enumerate([0, 16_383, 16_384, 39_998]):
+        X[place : place + n_extreme, column] = 9.0
+        X[39_997 - place : 39_997 - place + n_extreme, column] = -9.0
+    target = make_classes(X.sum(axis=1) > rng.normal(size=40_000))
+    for seed in range(3):
+        rules = GrowthRules("gini", max_depth=3, random_splitter=True)
+        expected, tree = grow_twice(
+            monkeypatch, encode(X), target, rules, random_state=seed
+        )
+        assert tree.node_count > 8
+        assert_equal_trees(expected, tree)

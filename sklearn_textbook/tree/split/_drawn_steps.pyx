@@ -29,22 +29,30 @@ cdef wide_void find_range(
     high[0] = largest
 
 
-cdef wide_void find_on_step(
-    const int16_t* cells, int64_t n, int16_t step, int64_t* place, int64_t* n_on
+cdef wide_void find_on_steps(
+    const int16_t* cells, int64_t n, int16_t low, int16_t high, int64_t* places,
+    int64_t* n_on
 ) noexcept nogil:
-    """The last row of a block that stands on a step, and how many do."""
+    """The last rows of a piece that stand on two steps, and how many do."""
     cdef:
         int64_t i
         # a number of its own, as wide as the cells
-        int16_t number = 0, last = 0, count = 0, is_on
+        int16_t number = 0, is_low, is_high
+        int16_t last_low = 0, last_high = 0, n_low = 0, n_high = 0
     for i in range(n):
-        is_on = <int16_t>(-<int16_t>(cells[i] == step))
-        count -= is_on
-        is_on &= number
-        last = is_on if is_on > last else last
+        is_low = <int16_t>(-<int16_t>(cells[i] == low))
+        is_high = <int16_t>(-<int16_t>(cells[i] == high))
+        n_low -= is_low
+        n_high -= is_high
+        is_low &= number
+        is_high &= number
+        last_low = is_low if is_low > last_low else last_low
+        last_high = is_high if is_high > last_high else last_high
         number += 1
-    place[0] = last
-    n_on[0] = count
+    places[0] = last_low
+    places[1] = last_high
+    n_on[0] = n_low
+    n_on[1] = n_high
 
 
 cdef void find_extremes(StepColumn* column, int64_t n) noexcept nogil:
@@ -54,7 +62,9 @@ cdef void find_extremes(StepColumn* column, int64_t n) noexcept nogil:
         int16_t smallest, largest, lowest = cells[0], highest = cells[0]
         # the first block with the extreme, and how many have it
         int64_t block_lowest = 0, block_highest = 0, n_lowest = 0, n_highest = 0
-        int64_t start, block, n_on
+        int64_t start, block
+        int64_t[2] places
+        int64_t[2] n_on
     for block in range((n + MOST_NUMBERED - 1) // MOST_NUMBERED):
         start = block * MOST_NUMBERED
         find_range(
@@ -68,18 +78,19 @@ cdef void find_extremes(StepColumn* column, int64_t n) noexcept nogil:
         highest = largest if largest > highest else highest
     column.smallest = lowest
     column.largest = highest
-    find_on_step(
+    find_on_steps(
         cells + block_lowest, min(<int64_t>MOST_NUMBERED, n - block_lowest), lowest,
-        &column.place_smallest, &n_on
+        highest, places, n_on
     )
-    column.place_smallest += block_lowest
-    column.is_single_smallest = n_lowest == 1 and n_on == 1
-    find_on_step(
-        cells + block_highest, min(<int64_t>MOST_NUMBERED, n - block_highest), highest,
-        &column.place_largest, &n_on
-    )
-    column.place_largest += block_highest
-    column.is_single_largest = n_highest == 1 and n_on == 1
+    column.place_smallest = places[0] + block_lowest
+    column.is_single_smallest = n_lowest == 1 and n_on[0] == 1
+    if block_highest != block_lowest:
+        find_on_steps(
+            cells + block_highest, min(<int64_t>MOST_NUMBERED, n - block_highest),
+            lowest, highest, places, n_on
+        )
+    column.place_largest = places[1] + block_highest
+    column.is_single_largest = n_highest == 1 and n_on[1] == 1
 
 
 cdef wide_void count_chunk(
