@@ -16,17 +16,20 @@ from sklearn_textbook.tree.grow._coded_tile cimport (
     SmallSearch,
 )
 from sklearn_textbook.tree.grow._layout cimport Node
-from sklearn_textbook.tree.grow._measure cimport Children, finish_value
+from sklearn_textbook.tree.grow._measure cimport finish_value
 from sklearn_textbook.tree.grow._node cimport must_be_leaf
 from sklearn_textbook.tree.grow._small_nodes cimport (
     MOST_COLUMNS,
+    N_SIZES,
+    PAIR,
     PairCut,
     SmallNode,
+    SmallQueue,
     copy_codes,
     find_pair_cut,
     is_worth,
     start_child,
-    start_root,
+    start_queues,
     try_columns,
     write_leaf,
     write_test,
@@ -42,6 +45,18 @@ cdef struct SmallRows:
     double[SMALL_ROWS] y
     double[SMALL_ROWS] weight
     uint8_t[SMALL_ROWS] order
+
+
+# What a child holds.
+cdef struct Half:
+    int64_t n_rows
+    double weight
+    double residuals
+    double squares
+    double y  # of one of the rows
+    bint varies
+    double value
+    double impurity
 
 
 # ----------------------------------------------------------------------- the subtree
@@ -163,40 +178,50 @@ cdef void divide_pair(
     buffer.n_nodes += 2
 
 
-cdef void measure_child(
-    const SmallSearch* search, int64_t child, Children* children, uint8_t* rows
+cdef inline void measure_halves(
+    const SmallSearch* search, Half* halves, uint8_t* rows
 ) noexcept nogil:
-    """What a child holds, and its rows."""
+    """What the children hold, and their rows. They are chosen by their numbers, as
+    nobody could guess how many rows the first one has."""
     cdef:
-        int64_t first = search.n_left if child else 0, i
-        int64_t stop = search.n if child else search.n_left
-        double weight = 0.0, residuals = 0.0, squares = 0.0
-        double y = search.y[search.places[first]], value
-        bint varies = False
+        int64_t i, child
+        double value, residual
         uint8_t place
-    for i in range(first, stop):
+        Half* half
+    for child in range(2):
+        half = &halves[child]
+        half.n_rows = search.n - search.n_left if child else search.n_left
+        half.y = search.y[search.places[search.n_left if child else 0]]
+        half.weight = half.residuals = half.squares = 0.0
+        half.varies = False
+    for i in range(search.n):
+        half = &halves[i >= search.n_left]
         place = search.places[i]
         rows[i] = search.order[place]
         value = search.y[place]
-        weight += search.amounts[2 * place + 1]
-        residuals += search.amounts[2 * place]
-        squares += search.amounts[2 * place] * (value - search.centre)
-        varies |= value != y
-    children.n_rows[child] = stop - first
-    children.weight[child] = weight
-    children.values[child] = y
-    children.impurity[child] = 0.0
-    children.is_pure[child] = not varies
-    if varies:
-        finish_value(
-            search.centre, weight, residuals, squares, &children.values[child],
-            &children.impurity[child]
-        )
+        residual = search.amounts[2 * place]
+        half.residuals += residual
+        half.weight += search.amounts[2 * place + 1]
+        half.squares += residual * (value - search.centre)
+        half.varies |= value != half.y
+
+
+cdef inline void finish_half(double centre, Half* half) noexcept nogil:
+    cdef:
+        double[2] values
+        double[2] impurities
+    values[0] = half.y
+    impurities[0] = 0.0
+    finish_value(
+        centre, half.weight, half.residuals, half.squares, &values[1], &impurities[1]
+    )
+    half.value = values[half.varies]
+    half.impurity = impurities[half.varies]
 
 
 cdef int64_t divide_node(
     const Problem* problem, SmallNode* node, const SmallSearch* search,
-    NodeBuffer* buffer, Children* children
+    NodeBuffer* buffer, Half* halves
 ) noexcept nogil:
     """Make the children. Returns the number of the first, or 0 if the node remains a
     leaf."""
@@ -205,20 +230,18 @@ cdef int64_t divide_node(
         uint8_t[SMALL_ROWS] held
         int64_t child, first = buffer.n_nodes
         double decrease = record.impurity
+    measure_halves(search, halves, held)
     for child in range(2):
-        measure_child(search, child, children, held)
-        if not children.is_pure[child]:
-            decrease -= (
-                children.weight[child] / record.weight * children.impurity[child]
-            )
+        finish_half(search.centre, &halves[child])
+        decrease -= halves[child].weight / record.weight * halves[child].impurity
     record.improvement = max(decrease, 0.0)
     if not is_worth(problem, record):
         return 0
     write_test(problem, record, search.column, search.map_start, search.n_left, first)
     for child in range(2):
         write_value(
-            buffer, first + child, node.node, children.n_rows[child],
-            children.weight[child], children.values[child], children.impurity[child]
+            buffer, first + child, node.node, halves[child].n_rows,
+            halves[child].weight, halves[child].value, halves[child].impurity
         )
     buffer.n_nodes += 2
     memcpy(search.order, held, search.n)
@@ -230,23 +253,24 @@ cdef int grow_coded_small(
 ) noexcept nogil:
     """Grow a subtree of few rows. Returns -1 when memory runs out."""
     cdef:
-        SmallNode[SMALL_ROWS] waiting
+        SmallQueue[N_SIZES] queues
+        SmallQueue* queue
         SmallNode node
         SmallRows rows
         SmallSearch search
+        Half[2] halves
         NodeBuffer* buffer = &worker.buffer
-        Children* children = &worker.children
-        int64_t i, first, n_waiting = 1
+        int64_t i, first
     if reserve_nodes(buffer, 2 * root.n_rows) < 0:
         return -1
     read_rows(problem, table, root, &rows)
-    start_root(root, worker.active, &waiting[0])
-    while n_waiting > 0:
-        n_waiting -= 1
-        node = waiting[n_waiting]
-        if node.n_rows == 2:
-            divide_pair(problem, &rows, &node, buffer)
+    queue = start_queues(root, worker.active, queues)
+    while queue > &queues[PAIR]:
+        if queue.n_waiting == 0:
+            queue -= 1
             continue
+        queue.n_waiting -= 1
+        node = queue.nodes[queue.n_waiting]
         view_rows(
             &rows, &node, &buffer.nodes[node.node], buffer.statistics[node.node],
             &search
@@ -254,18 +278,16 @@ cdef int grow_coded_small(
         try_columns(problem, rows.codes, &node, &search)
         if search.column < 0:
             continue
-        first = divide_node(problem, &node, &search, buffer, children)
+        first = divide_node(problem, &node, &search, buffer, halves)
         if first == 0:
             continue
         for i in range(2):
-            if children.n_rows[i] == 1 or must_be_leaf(
-                problem, children.n_rows[i], children.weight[i], node.depth + 1,
-                children.is_pure[i]
-            ):
-                continue
             start_child(
-                &node, i, search.n_left, children.n_rows[i], first,
-                &waiting[n_waiting]
+                &node, i, search.n_left, halves[i].n_rows, first, must_be_leaf(
+                    problem, halves[i].n_rows, halves[i].weight, node.depth + 1,
+                    not halves[i].varies
+                ), queues
             )
-            n_waiting += 1
+    for i in range(queues[PAIR].n_waiting):
+        divide_pair(problem, &rows, &queues[PAIR].nodes[i], buffer)
     return 0

@@ -6,6 +6,7 @@ cdef enum:
     LEAST_KEY = 0x00800000  # with an exponent, as subnormal floats are slow
     MOST_CODES = 0x1000000
     LANES = 4  # columns that are tried side by side
+    FEW_KEYS = 8  # that fit into the registers
 
 # What is known of the node at hand, place by place, and the best division.
 cdef struct SmallSearch:
@@ -37,3 +38,4 @@ cdef void sort_tile(Tile* tile, int64_t n) noexcept nogil
 cdef void choose_division(
     Tile* tile, int64_t lowest, SmallSearch* search
 ) noexcept nogil
+cdef void try_few(Tile* tile, int64_t lowest, SmallSearch* search) noexcept nogil

@@ -5,173 +5,41 @@ to 16 of a column in the registers, and more of them by merging. Then all scores
 computed before the first is looked at, so that nothing is guessed.
 """
 
+from libc.stdint cimport uint32_t
+
+from sklearn_textbook.tree.grow._lanes cimport (
+    ADD_AMOUNT,
+    EXCHANGE,
+    KEEP_BEST,
+    LARGEST_OF,
+    LOAD_FOUR,
+    LOAD_LANES,
+    NO_AMOUNT,
+    REACHES_FOUR,
+    SAME_FOUR,
+    SCORE_FOUR,
+    STORE_FOUR,
+    STORE_LANES,
+    Amount,
+    Four,
+    Lanes,
+)
 from sklearn_textbook.tree.split._wide_units cimport wide_void
 
-
-# Four keys, one of each column. Read as floats, numbers keep their order, and there is
-# an instruction for the smaller of two.
 cdef extern from *:
     """
-    #include <string.h>
-    #if defined(__SSE2__)
-    #include <emmintrin.h>
-    typedef __m128 Lanes;
-    #define LOAD_LANES(from) _mm_loadu_ps((const float*)(from))
-    #define STORE_LANES(to, lanes) _mm_storeu_ps((float*)(to), lanes)
-    #define LOWER_LANES(a, b) _mm_min_ps(a, b)
-    #define UPPER_LANES(a, b) _mm_max_ps(a, b)
+    #if defined(__GNUC__) || defined(__clang__)
+    #define LOWEST_BIT(bits) __builtin_ctz(bits)
     #else
-    typedef struct { int32_t lane[4]; } Lanes;
-    static inline Lanes LOAD_LANES(const int32_t* from) {
-        Lanes lanes;
-        memcpy(&lanes, from, sizeof(lanes));
-        return lanes;
-    }
-    #define STORE_LANES(to, lanes) memcpy(to, &(lanes), sizeof(lanes))
-    static inline Lanes LOWER_LANES(Lanes a, Lanes b) {
-        int c;
-        for (c = 0; c < 4; c++)
-            a.lane[c] = a.lane[c] < b.lane[c] ? a.lane[c] : b.lane[c];
-        return a;
-    }
-    static inline Lanes UPPER_LANES(Lanes a, Lanes b) {
-        int c;
-        for (c = 0; c < 4; c++)
-            a.lane[c] = a.lane[c] < b.lane[c] ? b.lane[c] : a.lane[c];
-        return a;
+    static int LOWEST_BIT(uint32_t bits) {
+        int place = 0;
+        while (!(bits >> place & 1)) place++;
+        return place;
     }
     #endif
-    #define EXCHANGE(a, b) do { \\
-        Lanes lower_ = LOWER_LANES(a, b); \\
-        b = UPPER_LANES(a, b); \\
-        a = lower_; \\
-    } while (0)
     """
-    ctypedef struct Lanes:
-        pass
-    Lanes LOAD_LANES(const int32_t* source) noexcept nogil
-    void STORE_LANES(int32_t* target, Lanes lanes) noexcept nogil
-    # Put the smaller of two keys first; both are changed.
-    void EXCHANGE(Lanes first, Lanes second) noexcept nogil
+    int LOWEST_BIT(uint32_t bits) noexcept nogil
 
-# Sums of residuals and of weights, a pair for each column; and scores of four columns.
-cdef extern from *:
-    """
-    #if defined(__SSE2__)
-    typedef __m128d Amount;
-    typedef struct { __m128d low, high; } Four;
-    #define NO_AMOUNT() _mm_setzero_pd()
-    #define ADD_AMOUNT(sum, amount) (sum) = _mm_add_pd(sum, _mm_loadu_pd(amount))
-    static inline Four SAME_FOUR(double number) {
-        Four four;
-        four.low = four.high = _mm_set1_pd(number);
-        return four;
-    }
-    #define STORE_FOUR(to, four) do { \\
-        _mm_storeu_pd(to, (four).low); \\
-        _mm_storeu_pd((to) + 2, (four).high); \\
-    } while (0)
-    static inline __m128d SCORE_TWO(
-        Amount a, Amount b, __m128d n_weight, __m128d total, __m128i differs
-    ) {
-        __m128d left = _mm_unpacklo_pd(a, b), weight = _mm_unpackhi_pd(a, b);
-        __m128d d = _mm_sub_pd(_mm_mul_pd(left, n_weight), _mm_mul_pd(total, weight));
-        __m128d area = _mm_mul_pd(weight, _mm_sub_pd(n_weight, weight));
-        __m128d score = _mm_div_pd(_mm_mul_pd(d, d), area);
-        __m128d mask = _mm_castsi128_pd(differs);
-        return _mm_or_pd(
-            _mm_and_pd(mask, score), _mm_andnot_pd(mask, _mm_set1_pd(-1.0))
-        );
-    }
-    static inline Four SCORE_FOUR(
-        Amount a, Amount b, Amount c, Amount d, double n_weight, double total,
-        const int32_t* keys
-    ) {
-        __m128d all = _mm_set1_pd(n_weight), sum = _mm_set1_pd(total);
-        __m128i differs = _mm_cmpgt_epi32(
-            _mm_xor_si128(
-                _mm_loadu_si128((const __m128i*)keys),
-                _mm_loadu_si128((const __m128i*)(keys + 4))
-            ),
-            _mm_set1_epi32(63)
-        );
-        Four four;
-        four.low = SCORE_TWO(a, b, all, sum, _mm_unpacklo_epi32(differs, differs));
-        four.high = SCORE_TWO(c, d, all, sum, _mm_unpackhi_epi32(differs, differs));
-        return four;
-    }
-    #define KEEP_TWO(four, half, top, second) do { \\
-        (second).half = _mm_max_pd( \\
-            _mm_min_pd((four).half, (top).half), (second).half); \\
-        (top).half = _mm_max_pd((four).half, (top).half); \\
-    } while (0)
-    #define KEEP_BEST(four, top, second) do { \\
-        KEEP_TWO(four, low, top, second); \\
-        KEEP_TWO(four, high, top, second); \\
-    } while (0)
-    #else
-    typedef struct { double residual, weight; } Amount;
-    typedef struct { double lane[4]; } Four;
-    static inline Amount NO_AMOUNT(void) {
-        Amount amount = {0.0, 0.0};
-        return amount;
-    }
-    #define ADD_AMOUNT(sum, amount) do { \\
-        const double* amount_ = amount; \\
-        (sum).residual += amount_[0]; \\
-        (sum).weight += amount_[1]; \\
-    } while (0)
-    static inline Four SAME_FOUR(double number) {
-        Four four;
-        four.lane[0] = four.lane[1] = four.lane[2] = four.lane[3] = number;
-        return four;
-    }
-    #define STORE_FOUR(to, four) memcpy(to, (four).lane, sizeof((four).lane))
-    static inline double SCORE_ONE(
-        Amount left, double n_weight, double total, int32_t key, int32_t next
-    ) {
-        double d = left.residual * n_weight - total * left.weight;
-        if ((key ^ next) < 64) return -1.0;
-        return d * d / (left.weight * (n_weight - left.weight));
-    }
-    static inline Four SCORE_FOUR(
-        Amount a, Amount b, Amount c, Amount d, double n_weight, double total,
-        const int32_t* keys
-    ) {
-        Four four;
-        four.lane[0] = SCORE_ONE(a, n_weight, total, keys[0], keys[4]);
-        four.lane[1] = SCORE_ONE(b, n_weight, total, keys[1], keys[5]);
-        four.lane[2] = SCORE_ONE(c, n_weight, total, keys[2], keys[6]);
-        four.lane[3] = SCORE_ONE(d, n_weight, total, keys[3], keys[7]);
-        return four;
-    }
-    #define KEEP_BEST(four, top, second) do { \\
-        int c_; \\
-        for (c_ = 0; c_ < 4; c_++) { \\
-            double score_ = (four).lane[c_], most_ = (top).lane[c_]; \\
-            double less_ = score_ < most_ ? score_ : most_; \\
-            if (less_ > (second).lane[c_]) (second).lane[c_] = less_; \\
-            if (score_ > most_) (top).lane[c_] = score_; \\
-        } \\
-    } while (0)
-    #endif
-    """
-    ctypedef struct Amount:
-        pass
-    ctypedef struct Four:
-        pass
-    Amount NO_AMOUNT() noexcept nogil
-    void ADD_AMOUNT(Amount sum, const double* amount) noexcept nogil
-    Four SAME_FOUR(double number) noexcept nogil
-    void STORE_FOUR(double* target, Four four) noexcept nogil
-    # Scores of a division above the second four keys; -1 where codes are equal.
-    Four SCORE_FOUR(
-        Amount a, Amount b, Amount c, Amount d, double n_weight, double total,
-        const int32_t* keys
-    ) noexcept nogil
-    # Keep the largest number of each lane, and the largest of the others. Where one is
-    # not a number, the other stays.
-    void KEEP_BEST(Four four, Four top, Four second) noexcept nogil
 
 cdef enum:
     NO_KEY = 0x7F000000
@@ -351,33 +219,91 @@ cdef void take_division(
         search.places[j] = <uint8_t>(tile.keys[LANES * j + c] & (SMALL_ROWS - 1))
 
 
+cdef void choose_in_order(
+    const Tile* tile, int64_t lowest, SmallSearch* search
+) noexcept nogil:
+    """Take the best division where scores come so near that their order decides."""
+    cdef:
+        int64_t i, c
+        double score
+    for c in range(tile.n_columns):
+        for i in range(lowest - 1, search.n - lowest):
+            score = tile.score[LANES * i + c]
+            if score >= 0.0 and score > search.bound:
+                take_division(tile, i, c, search)
+
+
 cdef void choose_division(
     Tile* tile, int64_t lowest, SmallSearch* search
 ) noexcept nogil:
     """Take the best division. It is the largest score, unless others come near."""
     cdef:
-        const double* scores = tile.score
-        int64_t i, c, best = 0, first = lowest - 1, stop = search.n - lowest
-        double largest = -1.0, near, score, other = -1.0
+        int64_t i = lowest - 1, best
+        double largest, near
+        Four top
+        uint32_t bits
     score_tile(search, lowest, tile)
     # Lanes beyond are copies of the first column.
-    for c in range(tile.n_columns):
-        best = c if tile.top[c] > largest else best
-        largest = tile.top[c] if tile.top[c] > largest else largest
+    top = LOAD_FOUR(tile.top)
+    largest = LARGEST_OF(top)
     if largest < 0.0 or not largest > search.bound:
         return
-    for c in range(tile.n_columns):
-        score = tile.second[c] if c == best else tile.top[c]
-        other = score if score > other else other
     near = largest - 2.0 * search.margin
-    if other < near:
-        i = first
-        while scores[LANES * i + best] != largest:
-            i += 1
-        take_division(tile, i, best, search)
+    bits = REACHES_FOUR(top, near) | REACHES_FOUR(LOAD_FOUR(tile.second), near) << LANES
+    if bits & (bits - 1):
+        choose_in_order(tile, lowest, search)
         return
-    for c in range(tile.n_columns):
-        for i in range(first, stop):
-            score = scores[LANES * i + c]
-            if score >= 0.0 and score > search.bound:
-                take_division(tile, i, c, search)
+    best = LOWEST_BIT(bits)
+    while tile.score[LANES * i + best] != largest:
+        i += 1
+    take_division(tile, i, best, search)
+
+
+# -------------------------------------------------------------------------- few rows
+
+
+cdef wide_void score_few(
+    Tile* tile, int64_t lowest, SmallSearch* search, uint32_t* bits
+) noexcept nogil:
+    """Sort the keys of up to 8 rows, and score all divisions. Bits tell which of them
+    come near the largest, unless that is no better than what there is."""
+    cdef:
+        int32_t* keys = tile.keys
+        double* score = tile.score
+        int64_t i, n = search.n
+        Amount a = NO_AMOUNT(), b = NO_AMOUNT(), c = NO_AMOUNT(), d = NO_AMOUNT()
+        Four four, top = SAME_FOUR(-1.0), second = SAME_FOUR(-1.0)
+        double n_weight = search.n_weight, total = search.total, largest, near
+    bits[0] = 0
+    sort_block(keys, n)
+    for i in range(n - lowest):
+        ADD_AMOUNT(a, amount_at(search, keys[0]))
+        ADD_AMOUNT(b, amount_at(search, keys[1]))
+        ADD_AMOUNT(c, amount_at(search, keys[2]))
+        ADD_AMOUNT(d, amount_at(search, keys[3]))
+        four = SCORE_FOUR(a, b, c, d, n_weight, total, keys)
+        STORE_FOUR(score, four)
+        if i >= lowest - 1:
+            KEEP_BEST(four, top, second)
+        keys += LANES
+        score += LANES
+    largest = LARGEST_OF(top)
+    if largest < 0.0 or not largest > search.bound:
+        return
+    near = largest - 2.0 * search.margin
+    for i in range(lowest - 1, n - lowest):
+        bits[0] |= REACHES_FOUR(LOAD_FOUR(tile.score + LANES * i), near) << LANES * i
+
+
+cdef void try_few(Tile* tile, int64_t lowest, SmallSearch* search) noexcept nogil:
+    """Sort up to 8 keys of each lane, and take the best division. Which it is comes
+    from a number of bits, as nobody could guess it."""
+    cdef:
+        uint32_t bits
+        int64_t place
+    score_few(tile, lowest, search, &bits)
+    if bits & (bits - 1):
+        choose_in_order(tile, lowest, search)
+    elif bits:
+        place = LOWEST_BIT(bits)
+        take_division(tile, place // LANES, place % LANES, search)

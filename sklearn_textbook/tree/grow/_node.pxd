@@ -6,9 +6,18 @@ from sklearn_textbook.tree.grow._measure cimport Children
 from sklearn_textbook.tree.grow._workers cimport Arena, Worker
 from sklearn_textbook.tree.split._types cimport Entry, Problem, Split
 
-cdef bint must_be_leaf(
+cdef inline bint must_be_leaf(
     const Problem* problem, int64_t n_rows, double weight, int64_t depth, bint pure
-) noexcept nogil
+) noexcept nogil:
+    # All of it is compared: nobody guesses which nodes are pure.
+    return (
+        pure
+        | (depth >= problem.max_depth)
+        | (n_rows < problem.min_samples_split)
+        | (n_rows < 2 * problem.min_samples_leaf)
+        | (weight < 2 * problem.min_weight_leaf)
+    )
+
 cdef double improvement_of(
     const Problem* problem, const Node* node, const Children* children,
     const Split* split

@@ -58,18 +58,6 @@ from sklearn_textbook.tree.split._types cimport (
 )
 
 
-cdef bint must_be_leaf(
-    const Problem* problem, int64_t n_rows, double weight, int64_t depth, bint pure
-) noexcept nogil:
-    return (
-        pure
-        or depth >= problem.max_depth
-        or n_rows < problem.min_samples_split
-        or n_rows < 2 * problem.min_samples_leaf
-        or weight < 2 * problem.min_weight_leaf
-    )
-
-
 cdef double improvement_of(
     const Problem* problem, const Node* node, const Children* children,
     const Split* split

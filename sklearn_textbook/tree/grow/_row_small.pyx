@@ -20,13 +20,16 @@ from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.grow._node cimport must_be_leaf
 from sklearn_textbook.tree.grow._small_nodes cimport (
     MOST_COLUMNS,
+    N_SIZES,
+    PAIR,
     PairCut,
     SmallNode,
+    SmallQueue,
     copy_codes,
     find_pair_cut,
     is_worth,
     start_child,
-    start_root,
+    start_queues,
     try_columns,
     write_leaf,
     write_test,
@@ -209,23 +212,24 @@ cdef int grow_row_small(
 ) noexcept nogil:
     """Grow a subtree of few rows. Returns -1 when memory runs out."""
     cdef:
-        SmallNode[SMALL_ROWS] waiting
+        SmallQueue[N_SIZES] queues
+        SmallQueue* queue
         SmallNode node
         SmallRows rows
         SmallSearch search
         Half[2] halves
         NodeBuffer* buffer = &worker.buffer
-        int64_t i, first, n_waiting = 1
+        int64_t i, first
     if reserve_nodes(buffer, 2 * root.n_rows) < 0:
         return -1
     read_rows(problem, row_list, root, &rows)
-    start_root(root, worker.active, &waiting[0])
-    while n_waiting > 0:
-        n_waiting -= 1
-        node = waiting[n_waiting]
-        if node.n_rows == 2:
-            divide_pair(problem, &rows, &node, buffer)
+    queue = start_queues(root, worker.active, queues)
+    while queue > &queues[PAIR]:
+        if queue.n_waiting == 0:
+            queue -= 1
             continue
+        queue.n_waiting -= 1
+        node = queue.nodes[queue.n_waiting]
         view_rows(
             &rows, &node, &buffer.nodes[node.node],
             buffer.statistics[2 * node.node + 1], &search
@@ -237,15 +241,14 @@ cdef int grow_row_small(
         ):
             continue
         for i in range(2):
-            if must_be_leaf(
-                problem, halves[i].n_rows, halves[i].weight, node.depth + 1,
-                halves[i].is_pure
-            ):
-                continue
             start_child(
-                &node, i, search.n_left, halves[i].n_rows, first, &waiting[n_waiting]
+                &node, i, search.n_left, halves[i].n_rows, first, must_be_leaf(
+                    problem, halves[i].n_rows, halves[i].weight, node.depth + 1,
+                    halves[i].is_pure
+                ), queues
             )
-            n_waiting += 1
+    for i in range(queues[PAIR].n_waiting):
+        divide_pair(problem, &rows, &queues[PAIR].nodes[i], buffer)
     return 0
 
 

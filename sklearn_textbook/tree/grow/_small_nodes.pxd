@@ -15,13 +15,16 @@ from libc.string cimport memcpy
 
 from sklearn_textbook.tree.grow._buffers cimport Frame, NodeBuffer
 from sklearn_textbook.tree.grow._coded_tile cimport (
+    FEW_KEYS,
     LANES,
     LEAST_KEY,
     ROW_BITS,
+    SMALL_ROWS,
     SmallSearch,
     Tile,
     choose_division,
     sort_tile,
+    try_few,
 )
 from sklearn_textbook.tree.grow._layout cimport FRACTIONAL, LEAF, STAY, Node
 from sklearn_textbook.tree.split._random cimport child_state, random_below_known
@@ -42,6 +45,19 @@ cdef struct SmallNode:
     uint64_t random_state
     uint64_t active  # a bit for every column that is not known to be constant
     int32_t node
+
+# Nodes of about the same size wait together: processors learn what they are like.
+# Leaves do not wait.
+cdef enum:
+    ALONE = 0
+    PAIR = 1
+    FEW = 2
+    MANY = 3
+    N_SIZES = 4
+
+cdef struct SmallQueue:
+    int64_t n_waiting
+    SmallNode[SMALL_ROWS] nodes
 
 # What all draws begin with.
 cdef struct DrawTables:
@@ -83,10 +99,21 @@ cdef inline void copy_codes(
             target, <const uint32_t*>codes + first, n_columns * sizeof(uint32_t)
         )
 
-cdef inline void start_root(
-    const Frame* root, const int32_t* active, SmallNode* node
+cdef inline int64_t size_of(int64_t n_rows) noexcept nogil:
+    return (n_rows > 1) + (n_rows > 2) + (n_rows > FEW_KEYS)
+
+cdef inline SmallQueue* start_queues(
+    const Frame* root, const int32_t* active, SmallQueue* queues
 ) noexcept nogil:
-    cdef int64_t i
+    # All queues are empty but for the root; returns that of the largest nodes.
+    cdef:
+        int64_t i
+        SmallNode* node
+    for i in range(N_SIZES):
+        queues[i].n_waiting = 0
+    i = size_of(root.n_rows)
+    queues[i].n_waiting = 1
+    node = &queues[i].nodes[0]
     node.start = 0
     node.n_rows = root.n_rows
     node.depth = root.depth
@@ -95,17 +122,23 @@ cdef inline void start_root(
     node.active = 0
     for i in range(root.n_active):
         node.active |= <uint64_t>1 << active[i]
+    return &queues[MANY]
 
 cdef inline void start_child(
     const SmallNode* parent, int64_t child, int64_t n_left, int64_t n_rows,
-    int64_t first, SmallNode* node
+    int64_t first, bint is_leaf, SmallQueue* queues
 ) noexcept nogil:
+    # Written anyway, and kept if it is no leaf: nobody guesses which children are.
+    cdef:
+        SmallQueue* queue = &queues[ALONE if is_leaf else size_of(n_rows)]
+        SmallNode* node = &queue.nodes[queue.n_waiting]
     node.start = parent.start + (n_left if child else 0)
     node.n_rows = n_rows
     node.depth = parent.depth + 1
     node.random_state = child_state(parent.random_state, child)
     node.active = parent.active
     node.node = <int32_t>(first + child)
+    queue.n_waiting += not is_leaf
 
 cdef inline void start_draw(const SmallNode* node, SmallDraw* draw) noexcept nogil:
     memcpy(draw.order, DRAW_TABLES.in_order, MOST_COLUMNS)
@@ -169,13 +202,16 @@ cdef inline void try_columns(
                     <int32_t>(row[tile.number[c]] << ROW_BITS) + <int32_t>i + LEAST_KEY
                 )
         tile.n_columns = n_columns
-        sort_tile(&tile, n)
+        if n <= FEW_KEYS:
+            try_few(&tile, lowest, search)
+        else:
+            sort_tile(&tile, n)
+            choose_division(&tile, lowest, search)
         for c in range(n_columns):
             if tile.keys[c] >> ROW_BITS == tile.keys[LANES * (n - 1) + c] >> ROW_BITS:
                 node.active &= ~(<uint64_t>1 << tile.number[c])
             else:
                 draw.n_found += 1
-        choose_division(&tile, lowest, search)
 
 cdef inline bint find_pair_cut(
     const Problem* problem, const uint32_t* codes, const uint8_t* order,
