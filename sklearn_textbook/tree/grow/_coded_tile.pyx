@@ -263,18 +263,19 @@ cdef void choose_division(
 
 
 cdef wide_void score_few(
-    Tile* tile, int64_t lowest, SmallSearch* search, uint32_t* bits
+    Tile* tile, int64_t lowest, SmallSearch* search, uint32_t* near, uint32_t* equal
 ) noexcept nogil:
     """Sort the keys of up to 8 rows, and score all divisions. Bits tell which of them
-    come near the largest, unless that is no better than what there is."""
+    come near the largest, and which are so near that the first of them is taken. There
+    are none if the largest is no better than what there is."""
     cdef:
         int32_t* keys = tile.keys
         double* score = tile.score
         int64_t i, n = search.n
         Amount a = NO_AMOUNT(), b = NO_AMOUNT(), c = NO_AMOUNT(), d = NO_AMOUNT()
         Four four, top = SAME_FOUR(-1.0), second = SAME_FOUR(-1.0)
-        double n_weight = search.n_weight, total = search.total, largest, near
-    bits[0] = 0
+        double n_weight = search.n_weight, total = search.total, largest
+    near[0] = equal[0] = 0
     sort_block(keys, n)
     for i in range(n - lowest):
         ADD_AMOUNT(a, amount_at(search, keys[0]))
@@ -290,20 +291,30 @@ cdef wide_void score_few(
     largest = LARGEST_OF(top)
     if largest < 0.0 or not largest > search.bound:
         return
-    near = largest - 2.0 * search.margin
     for i in range(lowest - 1, n - lowest):
-        bits[0] |= REACHES_FOUR(LOAD_FOUR(tile.score + LANES * i), near) << LANES * i
+        four = LOAD_FOUR(tile.score + LANES * i)
+        near[0] |= REACHES_FOUR(four, largest - 2.0 * search.margin) << LANES * i
+        equal[0] |= REACHES_FOUR(four, largest - 0.5 * search.margin) << LANES * i
+    if not largest - 0.5 * search.margin > search.bound:
+        equal[0] = 0
 
 
 cdef void try_few(Tile* tile, int64_t lowest, SmallSearch* search) noexcept nogil:
     """Sort up to 8 keys of each lane, and take the best division. Which it is comes
-    from a number of bits, as nobody could guess it."""
+    from a number of bits, as nobody could guess it. Few rows are often divided alike by
+    several columns, of which the first is taken."""
     cdef:
-        uint32_t bits
-        int64_t place
-    score_few(tile, lowest, search, &bits)
-    if bits & (bits - 1):
+        uint32_t near, equal, lanes
+        int64_t c
+    score_few(tile, lowest, search, &near, &equal)
+    if near == 0:
+        return
+    if near != equal:
         choose_in_order(tile, lowest, search)
-    elif bits:
-        place = LOWEST_BIT(bits)
-        take_division(tile, place // LANES, place % LANES, search)
+        return
+    lanes = near | near >> 16
+    lanes |= lanes >> 8
+    c = LOWEST_BIT(lanes | lanes >> 4)
+    take_division(
+        tile, LOWEST_BIT(near & (<uint32_t>0x11111111 << c)) // LANES, c, search
+    )

@@ -11,6 +11,9 @@ from sklearn_textbook.tree.split._listed cimport (
 from sklearn_textbook.tree.split._types cimport Problem
 from sklearn_textbook.tree.split._value_bins cimport Amount, ValueColumn
 
+cdef enum:
+    FLAG_ROWS = 64  # flags of rows that are read in one step
+
 # The rows of a tree as one list, in which those of a node stand together, and the cells
 # of the whole table; see _listed.pxd for what an entry holds.
 cdef struct ListedTable:

@@ -94,7 +94,7 @@ cdef int start_columns(const Problem* problem, ListedTable* table) noexcept nogi
         int64_t n_slots = problem.max_features, n_rows = table.n_rows, i, size
     size_bins(problem, table)
     size = (table.most_bins + 1) * table.bin_words
-    table.keys = <uint64_t*>malloc((n_rows + 1) * sizeof(uint64_t))
+    table.keys = <uint64_t*>malloc((n_rows + FLAG_ROWS) * sizeof(uint64_t))
     table.columns = <ListedColumn*>malloc(n_slots * sizeof(ListedColumn))
     table.gathered = <uint32_t*>malloc(n_slots * n_rows * sizeof(uint32_t))
     table.bins = <uint64_t*>malloc((n_slots * size + 1) * sizeof(uint64_t))

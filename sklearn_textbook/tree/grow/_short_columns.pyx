@@ -39,19 +39,22 @@ cdef enum:
 # Where a node stands, breadth first.
 cdef struct Place:
     int32_t number
-    int32_t inner  # inner nodes before it
+    int32_t inner  # inner nodes before it; for a leaf, as many as there are
 
 # What is kept of a node, and of its test. Side by side, as all of one depth are written
 # by turns: a column of its own for each would be a page of its own.
 cdef struct Measures:
     double impurity
     double weight
-    int64_t n_samples
+    double value  # regression
+    int32_t n_samples
+    int32_t n_children
 
 cdef struct Test:
     int32_t feature
     int32_t missing_branch
-    int64_t kind
+    int32_t kind
+    int32_t number  # of the node
     double threshold
     double improvement
     int64_t pair  # ranks on both sides of a threshold
@@ -133,9 +136,9 @@ cdef bint find_places(const NodeBuffer* buffer, Columns* columns) noexcept nogil
     order[0] = 0
     for i in range(n):
         place = &columns.places[order[i]]
-        place.number = <int32_t>i
-        place.inner = <int32_t>n_inner
         first = columns.first_child[order[i]]
+        place.number = <int32_t>i
+        place.inner = <int32_t>(n_inner if first >= 0 else n // 2)
         # Written anyway, and kept if there are children: nobody guesses.
         order[n_met] = first
         order[n_met + 1] = first + 1
@@ -159,24 +162,26 @@ cdef void meet_nodes(const NodeBuffer* buffer, Columns* columns) noexcept nogil:
         measures = &columns.measures[number]
         measures.impurity = node.impurity
         measures.weight = node.weight
-        measures.n_samples = node.n_samples
-        columns.n_children[number] = <uint8_t>node.n_children
-        columns.statistics[number * size] = buffer.statistics[i * size]
-        for k in range(1, size):
-            columns.statistics[number * size + k] = buffer.statistics[i * size + k]
-        if node.n_children == 0:
-            # Leaves are as ``_node`` has made them.
-            is_usual &= node.n_samples > 0
-            continue
+        measures.value = buffer.statistics[i * size]
+        measures.n_samples = <int32_t>node.n_samples
+        measures.n_children = node.n_children
+        if not columns.is_values:
+            for k in range(size):
+                columns.statistics[number * size + k] = buffer.statistics[i * size + k]
+        # Written for leaves, too, beyond those of inner nodes: nobody guesses.
         test = &columns.tests[columns.places[i].inner]
         test.feature = node.feature
         test.missing_branch = node.missing_branch
         test.kind = node.kind
+        test.number = <int32_t>number
         test.threshold = node.threshold
         test.improvement = node.improvement
         test.pair = node.map_start
-        is_usual &= node.kind != NOMINAL and (
-            node.threshold != node.threshold or node.map_start == -1
+        # Leaves are as ``_node`` has made them.
+        is_usual &= (
+            (node.n_samples > 0) & (node.kind != NOMINAL) & (
+                (node.threshold != node.threshold) | (node.map_start == -1)
+            )
         )
     columns.is_usual &= is_usual
 
@@ -185,25 +190,24 @@ cdef void try_decrease(Columns* columns) noexcept nogil:
     """Compare improvements with the decrease of the impurity, and weights and rows with
     those of the children."""
     cdef:
-        int64_t number, m = 0
+        int64_t m
         const Measures* above
-        const Measures* pair = columns.measures + 1
+        const Measures* pair
+        const Test* test
         double left
         bint rows_add_up = True, weight_adds_up = True
-    for number in range(columns.n_nodes):
-        if columns.n_children[number] == 0:
-            continue
-        above = &columns.measures[number]
+    for m in range(columns.n_nodes // 2):
+        test = &columns.tests[m]
+        pair = &columns.measures[2 * m + 1]
+        above = &columns.measures[test.number]
         left = above.impurity - pair[0].weight / above.weight * pair[0].impurity
         left -= pair[1].weight / above.weight * pair[1].impurity
         note(
-            &columns.not_decrease, number, left if left > 0.0 else 0.0,
-            columns.tests[m].improvement
+            &columns.not_decrease, test.number, left if left > 0.0 else 0.0,
+            test.improvement
         )
         rows_add_up &= pair[0].n_samples + pair[1].n_samples == above.n_samples
         weight_adds_up &= pair[0].weight + pair[1].weight == above.weight
-        pair += 2
-        m += 1
     columns.is_usual &= rows_add_up
     columns.weight_adds_up = weight_adds_up
 
@@ -275,20 +279,23 @@ cdef void write_measures(Columns* columns) noexcept nogil:
         bint is_pure = True
     for number in range(columns.n_nodes):
         measures = &columns.measures[number]
+        columns.n_children[number] = <uint8_t>measures.n_children
         columns.impurity[number] = measures.impurity
         # Written anyway, and kept where it belongs.
         columns.inner_impurity[number - m] = measures.impurity
         columns.leaf_samples[m] = measures.n_samples
         columns.leaf_weight[m] = measures.weight
-        if not columns.is_values:
+        if columns.is_values:
+            columns.statistics[number] = measures.value
+        else:
             for k in range(size):
                 columns.leaf_statistics[m * size + k] = (
                     columns.statistics[number * size + k]
                 )
-        is_pure &= (columns.n_children[number] > 0) | (
+        is_pure &= (measures.n_children > 0) | (
             not differ(measures.impurity, 0.0)
         )
-        m += columns.n_children[number] == 0
+        m += measures.n_children == 0
     columns.leaf_is_pure = is_pure
 
 
@@ -308,7 +315,7 @@ cdef void write_tests(const Problem* problem, Columns* columns) noexcept nogil:
         test = &columns.tests[m]
         columns.feature[m] = test.feature
         columns.missing_branch[m] = test.missing_branch
-        columns.kind[m] = <int32_t>test.kind
+        columns.kind[m] = test.kind
         columns.improvement[m] = test.improvement
         columns.threshold[m] = test.threshold
         if test.threshold != test.threshold:
@@ -325,13 +332,13 @@ cdef void read_columns(
     meet_nodes(buffer, columns)
     if not columns.is_usual:
         return
+    write_measures(columns)
     columns.weight_is_rows = is_number_of_rows(columns)
     columns.weight_is_classes = is_sum_of_classes(columns)
     columns.statistics_add_up = add_up(columns)
     try_decrease(columns)
     if not columns.is_values:
         try_gini(columns)
-    write_measures(columns)
     write_tests(problem, columns)
 
 

@@ -7,7 +7,11 @@ are read only of rows whose bin may hold something better.
 from libc.math cimport INFINITY
 from libc.string cimport memset
 
-from sklearn_textbook.tree.grow._listed_rows cimport gather_codes, note_column
+from sklearn_textbook.tree.grow._listed_rows cimport (
+    FLAG_ROWS,
+    gather_codes,
+    note_column,
+)
 from sklearn_textbook.tree.grow._row_list cimport (
     Draw,
     Span,
@@ -51,6 +55,40 @@ from sklearn_textbook.tree.split._types cimport (
     uint64_t,
 )
 
+
+# Which of 64 flags are 1, as bits of a number, and the lowest of these.
+cdef extern from *:
+    """
+    #if defined(__SSE2__) && defined(__GNUC__)
+    #include <emmintrin.h>
+    static inline uint64_t FLAG_BITS(const uint8_t *flags) {
+        uint64_t bits = 0;
+        int i;
+        for (i = 0; i < 64; i += 16) {
+            __m128i high = _mm_slli_epi16(
+                _mm_loadu_si128((const __m128i *)(flags + i)), 7
+            );
+            bits |= (uint64_t)(uint32_t)_mm_movemask_epi8(high) << i;
+        }
+        return bits;
+    }
+    #define LOWEST_PLACE(bits) __builtin_ctzll(bits)
+    #else
+    static uint64_t FLAG_BITS(const uint8_t *flags) {
+        uint64_t bits = 0;
+        int i;
+        for (i = 0; i < 64; i++) bits |= (uint64_t)flags[i] << i;
+        return bits;
+    }
+    static int LOWEST_PLACE(uint64_t bits) {
+        int place = 0;
+        while (!(bits >> place & 1)) place++;
+        return place;
+    }
+    #endif
+    """
+    uint64_t FLAG_BITS(const uint8_t* flags) noexcept nogil
+    int LOWEST_PLACE(uint64_t bits) noexcept nogil
 
 cdef enum:
     ROWS_PER_BIN = 2
@@ -332,6 +370,34 @@ cdef wide_void compare_bins(
         goes_left[i] = bins[TILE_COLUMNS * i] <= last
 
 
+cdef wide_void flag_either(
+    const uint8_t* bins, int64_t n, int64_t one, int64_t other, uint8_t* flags
+) noexcept nogil:
+    cdef:
+        int64_t i
+        uint8_t low = <uint8_t>one, high = <uint8_t>other
+    for i in range(n):
+        flags[i] = (bins[TILE_COLUMNS * i] == low) | (bins[TILE_COLUMNS * i] == high)
+
+
+cdef int64_t list_flagged(
+    uint8_t* flags, int64_t n, uint64_t* places
+) noexcept nogil:
+    """The places that are flagged; there is room for FLAG_ROWS flags more."""
+    cdef:
+        int64_t i = 0, n_listed = 0
+        uint64_t bits
+    memset(flags + n, 0, FLAG_ROWS)
+    while i < n:
+        bits = FLAG_BITS(flags + i)
+        while bits:
+            places[n_listed] = <uint64_t>(i + LOWEST_PLACE(bits))
+            n_listed += 1
+            bits &= bits - 1
+        i += FLAG_ROWS
+    return n_listed
+
+
 cdef int64_t mark_bins(
     ListedTable* table, const ValueColumn* column, int64_t cut, int64_t other,
     uint64_t* places
@@ -349,11 +415,9 @@ cdef int64_t mark_bins(
             n += (b == cut) | (b == other)
         return n
     compare_bins(bins, n_rows, cut, table.goes_left)
-    for i in range(n_rows):
-        b = bins[TILE_COLUMNS * i]
-        places[n] = <uint64_t>i
-        n += (b == cut) | (b == other)
-    return n
+    # The keys are no longer needed, so that there is room for flags.
+    flag_either(bins, n_rows, cut, other, <uint8_t*>table.keys)
+    return list_flagged(<uint8_t*>table.keys, n_rows, places)
 
 
 cdef void mark_counted(
