@@ -336,6 +336,20 @@ class Unread:
         raise AssertionError("the table was read")
 
 
+@pytest.mark.parametrize("max_bins", [None, 2, 12])
+@pytest.mark.parametrize("forest", FORESTS)
+def test_rows_reach_the_leaves_that_they_made(forest, max_bins):
+    """Thresholds stand between bins, so that new tables are divided as the first."""
+    X, score = make_table("numbers", 400)
+    y = make_target(score, forest)
+    model = FORESTS[forest](4, bootstrap=False, max_bins=max_bins, random_state=0)
+    for tree in model.fit(X, y):
+        n_rows = np.bincount(tree.apply(X), minlength=tree.tree_.node_count)
+        is_leaf = tree.tree_.children_left < 0
+        expected = tree.tree_.n_node_samples * is_leaf
+        np.testing.assert_array_equal(n_rows, expected)
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

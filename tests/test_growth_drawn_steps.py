@@ -164,6 +164,29 @@ def test_bins_stand_for_their_values():
     np.testing.assert_array_equal(table.row_values(), np.transpose(values))
 
 
+@pytest.mark.parametrize("n_classes", [2, 4, None])
+def test_thresholds_stand_at_the_ends_of_bins(monkeypatch, n_classes):
+    """Both engines agree, and no bin is divided."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 5))
+    score = X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=1500)
+    table = encode_table(*read_training_table(X, "from_dtype"), max_bins=9)
+    if n_classes is None:
+        target, criterion = make_values(score), "squared_error"
+        compare = assert_close_trees
+    else:
+        target = make_classes(np.argsort(np.argsort(score)) * n_classes // 1500)
+        criterion, compare = "gini", assert_equal_trees
+    rules = GrowthRules(criterion, max_features=2, random_splitter=True)
+    expected, tree = grow_twice(monkeypatch, table, target, rules)
+    compare(expected, tree)
+    assert tree.node_count > 100
+    for node in tree.nodes[tree.nodes["feature"] >= 0]:
+        column = node["feature"]
+        lowest, highest = table.column_values(column), table.column_upper_values(column)
+        assert not ((lowest <= node["threshold"]) & (node["threshold"] < highest)).any()
+
+
 def test_another_process_makes_them_again():
     table = encode(np.random.default_rng(0).normal(size=(50, 3)))
     row_values = table.row_values()

@@ -8,6 +8,7 @@ from sklearn_textbook.tree.grow._missing cimport branch_for_missing
 from sklearn_textbook.tree.grow._node cimport create_children, improvement_of
 from sklearn_textbook.tree.grow._small_nodes cimport is_worth
 from sklearn_textbook.tree.grow._workers cimport Worker
+from sklearn_textbook.tree.split._bin_end cimport leave_bin
 from sklearn_textbook.tree.split._types cimport NodeView, Problem, Split
 
 cdef inline int write_division(
@@ -33,7 +34,7 @@ cdef inline int write_division(
     record.feature = best.column
     record.kind = problem.kind[best.column]
     record.missing_branch = branch_for_missing(problem, children, best)
-    record.threshold = best.threshold
+    record.threshold = leave_bin(problem, best.column, best.threshold)
     return first
 
 cdef void measure_division(

@@ -54,6 +54,7 @@ cdef int fill_problem(Problem* problem, dict settings) except -1:
         const int32_t[::1] kind = settings["kind"]
         const int64_t[::1] n_levels = settings["n_levels"]
         const uint8_t[::1] has_missing = settings["has_missing"]
+        const int64_t[::1] n_distinct = settings["n_distinct"]
         const double[:, ::1] values = settings["values"]
         const double[:, ::1] upper_values = settings["upper_values"]
         const int32_t[::1] monotonic
@@ -74,6 +75,7 @@ cdef int fill_problem(Problem* problem, dict settings) except -1:
     problem.kind = &kind[0]
     problem.n_levels = &n_levels[0]
     problem.has_missing = &has_missing[0]
+    problem.n_distinct = &n_distinct[0]
     problem.values = &values[0, 0]
     problem.upper_values = &upper_values[0, 0]
     problem.values_stride = values.shape[1]

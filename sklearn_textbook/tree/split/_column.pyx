@@ -9,6 +9,7 @@ from sklearn_textbook.tree.split._absolute cimport (
     scan_absolute,
 )
 from sklearn_textbook.tree.split._best cimport score_to_beat, take
+from sklearn_textbook.tree.split._bin_end cimport leave_bin
 from sklearn_textbook.tree.split._general cimport scan_general, sum_entries, value_of
 from sklearn_textbook.tree.split._impurity cimport class_impurity, goodness
 from sklearn_textbook.tree.split._monotonic cimport breaks_constraint
@@ -219,14 +220,10 @@ cdef void try_random_threshold(
             low = middle + 1
         else:
             high = middle
-    threshold = max(
-        threshold,
-        upper_value_of_rank(problem, column, ranks, rank_of(entries[low - 1]))
-    )
     best.improved = False
     try_parts(problem, rows, scratch, entries, scan, low, missing_left, best)
     if best.improved:
-        best.threshold = threshold
+        best.threshold = leave_bin(problem, column, threshold)
 
 
 cdef bint try_missing_alone(

@@ -153,6 +153,7 @@ cdef struct Problem:
     const int32_t* kind
     const int64_t* n_levels
     const uint8_t* has_missing
+    const int64_t* n_distinct
     const double* values  # by column, then rank; of bins the smallest value
     const double* upper_values  # of bins the largest value; else the same
     int64_t values_stride
