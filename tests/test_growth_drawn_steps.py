@@ -187,6 +187,21 @@ def test_thresholds_stand_at_the_ends_of_bins(monkeypatch, n_classes):
         assert not ((lowest <= node["threshold"]) & (node["threshold"] < highest)).any()
 
 
+@pytest.mark.parametrize("max_bins", [None, 7])
+def test_some_columns(max_bins):
+    """There are more columns than rows, too."""
+    X = np.random.default_rng(0).normal(size=(20, 30))
+    table = encode_table(*read_training_table(X, "from_dtype"), max_bins=max_bins)
+    columns = np.array([28, 3, 4])
+    assert not table.take_columns(columns).has_row_values
+    expected = table.row_values()[:, columns]
+    taken = table.take_columns(columns)
+    assert taken.has_row_values
+    np.testing.assert_array_equal(taken.row_values(), expected)
+    for one, other in zip(taken.steps()[2:], table.steps()[2:], strict=True):
+        np.testing.assert_array_equal(one, other[columns])
+
+
 def test_another_process_makes_them_again():
     table = encode(np.random.default_rng(0).normal(size=(50, 3)))
     row_values = table.row_values()

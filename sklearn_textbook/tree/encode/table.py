@@ -169,20 +169,26 @@ class EncodedTable:
         Returns
         -------
         table : EncodedTable
-            It has copies of the columns, and of their ranks if there are any.
+            It has copies of the columns, and of their ranks if there are any; values by
+            row, if there are any, are made again when they are needed.
         """
+        matrix = self.matrix
+        if matrix is not None:
+            # Otherwise nobody asks for values by row.
+            matrix = matrix[:, columns] if self.has_row_values else None
+        by_column = {
+            part.name: getattr(self, part.name)[columns]
+            for part in fields(self)
+            if part.name != "matrix"
+            and isinstance(getattr(self, part.name), np.ndarray)
+        }
         taken = replace(
-            self,
-            schema=self.schema.take_columns(columns),
-            **{
-                part.name: getattr(self, part.name)[columns]
-                for part in fields(self)
-                if isinstance(getattr(self, part.name), np.ndarray)
-            }
-            | {"matrix": None},
+            self, schema=self.schema.take_columns(columns), matrix=matrix, **by_column
         )
         if self.has_ranks:
             taken._codes["ranks"] = (self.ranks()[columns],)
+        if self.has_row_values:
+            taken._codes["row_cells"] = ()  # made when they are needed
         return taken
 
     @property
