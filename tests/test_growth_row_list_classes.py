@@ -16,7 +16,8 @@ from tests.growth_cases import (
     make_classes,
 )
 
-KINDS = [("gini", 3), ("gini", 40), ("entropy", 2), ("log_loss", 7)]
+# Beyond 64 classes, small nodes are sorted column by column.
+KINDS = [("gini", 3), ("gini", 40), ("gini", 80), ("entropy", 2), ("log_loss", 7)]
 
 
 @pytest.mark.parametrize(("criterion", "n_classes"), KINDS)
@@ -61,6 +62,46 @@ def test_larger_tables(monkeypatch, criterion, n_classes, decimals, is_weighted)
     )
     assert tree.node_count > 1000
     assert_equal_trees(expected, tree)
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+@pytest.mark.parametrize("min_samples_leaf", [1, 30])
+@pytest.mark.parametrize(
+    ("n_rows", "n_values"), [(17000, 200), (17000, None), (70000, None)]
+)
+def test_nodes_beyond_the_local_copy(
+    monkeypatch, criterion, min_samples_leaf, n_rows, n_values
+):
+    """Codes of one, two and four bytes, counted where they are."""
+    rng = np.random.default_rng(n_rows)
+    X = rng.normal(size=(n_rows, 4))
+    y = (np.abs(X[:, 0] + X[:, 1] * X[:, 2]) * 2).astype(int).clip(0, 4)
+    if n_values is not None:
+        X = np.argsort(np.argsort(X, axis=0), axis=0) * n_values // n_rows * 1.0
+    rules = GrowthRules(
+        criterion, max_features=3, max_depth=6, min_samples_leaf=min_samples_leaf
+    )
+    expected, tree = grow_twice(monkeypatch, encode(X), make_classes(y), rules)
+    assert tree.node_count > 20
+    assert_equal_trees(expected, tree)
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_more_than_64_columns(monkeypatch, criterion):
+    """Nodes of all sizes draw their columns from many, some of them constant."""
+    rng = np.random.default_rng(3)
+    X = np.round(rng.normal(size=(1500, 70)), 1)
+    X[:, ::7] = 1.0
+    y = rng.integers(0, 5, 1500)
+    for max_features in (1, 9, 30):
+        expected, tree = grow_twice(
+            monkeypatch,
+            encode(X),
+            make_classes(y),
+            GrowthRules(criterion, max_features=max_features),
+            random_state=max_features,
+        )
+        assert_equal_trees(expected, tree)
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])

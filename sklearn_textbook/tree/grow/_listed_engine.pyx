@@ -22,6 +22,7 @@ from sklearn_textbook.tree.grow._buffers cimport (
     push_frame,
     start_buffer,
 )
+from sklearn_textbook.tree.grow._class_search cimport counts_classes, search_classes
 from sklearn_textbook.tree.grow._drawn_node cimport grow_drawn
 from sklearn_textbook.tree.grow._drawn_rows cimport (
     DrawnTable,
@@ -111,6 +112,9 @@ cdef void choose_division(
     view_node(problem, arena, worker, frame, view)
     if counts_values(problem, table, frame):
         search_values(problem, table, worker, frame, view, division)
+        return
+    if counts_classes(table, frame):
+        search_classes(problem, table, worker, frame, view, division)
         return
     clear_division(division)
     n_visit = draw_columns(problem, table, worker, frame)
@@ -360,6 +364,11 @@ cdef class RowsGrower:
             table.codes = address_of(settings["ranks"])
             table.code_size = settings["ranks"].dtype.itemsize
             table.row_codes = address_of(settings["row_ranks"])
+            row_bins = settings["row_bins"]
+            self.spans = settings["spans"]
+            table.coded.table.n_columns = self.problem.n_columns
+            table.coded.table.row_bins = &row_bins[0, 0]
+            table.coded.table.spans = &self.spans[0]
         table.listed.kind = LISTED_VALUES
         if self.problem.is_classifier:
             self.label = settings["all_labels"]
@@ -371,12 +380,6 @@ cdef class RowsGrower:
         else:
             y = settings["all_values"]
             table.y = &y[0, 0]
-            if not self.problem.random_splitter:
-                row_bins = settings["row_bins"]
-                self.spans = settings["spans"]
-                table.coded.table.n_columns = self.problem.n_columns
-                table.coded.table.row_bins = &row_bins[0, 0]
-                table.coded.table.spans = &self.spans[0]
         return 0
 
     cdef int fill_drawn_table(self, dict settings) except -1:

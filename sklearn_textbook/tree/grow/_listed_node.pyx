@@ -1,6 +1,8 @@
 """One node of a list of rows: what is known of its rows, and what the children of a
 division hold."""
 
+from libc.string cimport memcpy
+
 from sklearn_textbook.tree.grow._listed_rows cimport (
     gather_codes,
     note_column,
@@ -16,7 +18,7 @@ from sklearn_textbook.tree.grow._row_list cimport (
     finish_draw,
     start_draw,
 )
-from sklearn_textbook.tree.split._class_histogram cimport class_kernel, start_classes
+from sklearn_textbook.tree.split._class_histogram cimport start_classes, walk_classes
 from sklearn_textbook.tree.split._listed cimport (
     LISTED_VALUES,
     ListedColumn,
@@ -30,11 +32,11 @@ from sklearn_textbook.tree.split._listed cimport (
     number_of,
 )
 from sklearn_textbook.tree.split._listed_search cimport (
-    Kernel,
     ListContest,
+    Walk,
     search_list,
 )
-from sklearn_textbook.tree.split._value_histogram cimport start_values, value_kernel
+from sklearn_textbook.tree.split._value_histogram cimport start_values, walk_values
 from sklearn_textbook.tree.split._types cimport (
     ERROR,
     MISSING_SURROGATE,
@@ -63,10 +65,10 @@ cdef void search_listed(
     const Problem* problem, ListedTable* table, Worker* worker, const Frame* frame,
     NodeView* view, int64_t n_visit, Division* division
 ) noexcept nogil:
-    """The best threshold of the columns that were drawn."""
+    """The best threshold of the columns that were drawn, for a node of few rows."""
     cdef:
         ListContest contest
-        const Kernel* kernel
+        Walk walk
     describe_rows(table, frame, view)
     contest.problem = problem
     contest.listed = &table.listed
@@ -76,18 +78,14 @@ cdef void search_listed(
     contest.margin = view.margin
     contest.lowest = max(problem.min_samples_leaf, 1)
     contest.highest = frame.n_rows - contest.lowest
-    contest.most_bins = table.most_bins
     contest.base = 0.0
     if problem.is_classifier:
-        kernel = class_kernel()
+        walk = walk_classes
         start_classes(view, &contest)
     else:
-        kernel = value_kernel()
+        walk = walk_values
         start_values(view, &contest)
-    search_list(
-        kernel, &contest, table.columns, n_visit, table.keys, table.spare,
-        table.is_open
-    )
+    search_list(walk, &contest, table.columns, n_visit, table.keys)
 
 
 cdef bint is_pair(const Problem* problem, const Frame* frame) noexcept nogil:
@@ -244,11 +242,14 @@ cdef void measure_division(
     if listed.kind == LISTED_VALUES:
         measure_values(problem, view, table, division, children)
         return
-    for i in range(listed.n):
-        row = listed.rows[i]
-        children.sums[class_of(row)] += <double>(
-            <int64_t>(row >> 48) * <int64_t>table.goes_left[i]
-        )
+    if division.left != NULL:
+        memcpy(children.sums, division.left, size * sizeof(double))
+    else:
+        for i in range(listed.n):
+            row = listed.rows[i]
+            children.sums[class_of(row)] += <double>(
+                <int64_t>(row >> 48) * <int64_t>table.goes_left[i]
+            )
     for k in range(size):
         children.sums[size + k] = view.totals.sums[k] - children.sums[k]
     for child in range(2):

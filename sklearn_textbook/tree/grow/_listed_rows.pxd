@@ -3,6 +3,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from sklearn_textbook.tree.grow._buffers cimport Frame
 from sklearn_textbook.tree.grow._row_list cimport Draw, RowList
 from sklearn_textbook.tree.grow._workers cimport Worker
+from sklearn_textbook.tree.split._class_bins cimport ClassBins
 from sklearn_textbook.tree.split._listed cimport (
     Division,
     ListedColumn,
@@ -37,13 +38,11 @@ cdef struct ListedTable:
     uint64_t* spare
     ListedColumn* columns
     uint32_t* gathered
-    uint64_t* bins
-    int64_t bin_words  # numbers of 64 bits in each of the bins
-    int64_t most_bins
     uint64_t* keys
     uint8_t* is_open
-    # values: bins of all columns, as of two classes, and room for what they hold
-    RowList coded
+    RowList coded  # bins of all columns, as of two classes
+    ClassBins class_bins  # classes: room for what they hold
+    # values: the same
     ValueColumn* value_columns
     Amount* amounts  # of the rows
     Amount* value_bins

@@ -18,10 +18,14 @@ from sklearn_textbook.tree.grow._row_list cimport (
     refine_wide_bins,
     start_draw,
 )
+from sklearn_textbook.tree.split._class_bins cimport (
+    free_class_bins,
+    start_class_bins,
+)
 from sklearn_textbook.tree.split._counted cimport (
     FETCH_AHEAD,
     FETCH_EARLY,
-    MOST_BINS as COUNTED_BINS,
+    MOST_BINS,
     TILE_COLUMNS,
 )
 from sklearn_textbook.tree.split._listed cimport number_of
@@ -30,9 +34,6 @@ from sklearn_textbook.tree.split._listed cimport number_of
 cdef enum:
     LOCAL_BYTES = 1048576  # cells that stay in the cache of one core
     MOST_LOCAL_ROWS = 16384
-    MOST_BINS = 512
-    FEWEST_BINS = 16
-    MOST_BIN_WORDS = 4096  # of one column
 
 ctypedef fused Rank:
     uint8_t
@@ -46,9 +47,7 @@ cdef int start_listed_table(
     """Room for nodes of up to n_rows rows."""
     cdef:
         int64_t n_values = 1 if problem.is_classifier else n_rows
-        int64_t size = sizeof(uint32_t)
-    if not problem.is_classifier:
-        size += 1  # for the bin
+        int64_t size = sizeof(uint32_t) + 1  # and the bin
     table.n_rows = n_rows
     table.n_columns = problem.n_columns
     table.local_rows = min(
@@ -75,67 +74,63 @@ cdef int start_listed_table(
     return start_columns(problem, table) if table.local_codes != NULL else -1
 
 
-cdef void size_bins(const Problem* problem, ListedTable* table) noexcept nogil:
-    """Classes: counts, and 32 bits for each class; fewer bins if there are many. Values
-    have bins of their own."""
-    table.bin_words = 0
-    table.most_bins = MOST_BINS
-    if problem.is_classifier:
-        table.bin_words = 1 + (problem.n_statistics + 1) // 2
-        while table.most_bins > FEWEST_BINS and (
-            table.most_bins * table.bin_words > MOST_BIN_WORDS
-        ):
-            table.most_bins //= 2
-
-
 cdef int start_columns(const Problem* problem, ListedTable* table) noexcept nogil:
     """Room for the codes and bins of the columns that a node tries."""
-    cdef:
-        int64_t n_slots = problem.max_features, n_rows = table.n_rows, i, size
-    size_bins(problem, table)
-    size = (table.most_bins + 1) * table.bin_words
+    cdef int64_t n_slots = problem.max_features, n_rows = table.n_rows, i
     table.keys = <uint64_t*>malloc((n_rows + FLAG_ROWS) * sizeof(uint64_t))
     table.columns = <ListedColumn*>malloc(n_slots * sizeof(ListedColumn))
     table.gathered = <uint32_t*>malloc(n_slots * n_rows * sizeof(uint32_t))
-    table.bins = <uint64_t*>malloc((n_slots * size + 1) * sizeof(uint64_t))
     table.is_open = <uint8_t*>malloc(MOST_BINS)
     if (
         table.keys == NULL or table.columns == NULL or table.gathered == NULL
-        or table.bins == NULL or table.is_open == NULL
+        or table.is_open == NULL
     ):
         return -1
     for i in range(n_slots):
         table.columns[i].codes = table.gathered + i * n_rows
-        table.columns[i].bins = table.bins + i * size
-    return 0 if problem.is_classifier else start_bins(problem, table)
+    if start_bins(problem, table) < 0:
+        return -1
+    if problem.is_classifier:
+        return start_class_bins(problem, &table.class_bins, n_rows, table.gathered)
+    return start_value_bins(problem, table)
 
 
 cdef int start_bins(const Problem* problem, ListedTable* table) noexcept nogil:
+    """Room for the bins of a local subtree."""
+    cdef:
+        int64_t n_columns = problem.n_columns
+        RowList* coded = &table.coded
+    coded.local_bins = <uint8_t*>malloc(table.local_rows * n_columns + 1)
+    coded.local_spans = <Span*>malloc(n_columns * sizeof(Span))
+    coded.smallest = <uint8_t*>malloc(2 * BLOCK_ROWS * n_columns)
+    if (
+        coded.local_bins == NULL or coded.local_spans == NULL
+        or coded.smallest == NULL
+    ):
+        return -1
+    coded.largest = coded.smallest + BLOCK_ROWS * n_columns
+    coded.local_codes = table.local_codes
+    return 0
+
+
+cdef int start_value_bins(const Problem* problem, ListedTable* table) noexcept nogil:
     """Room for the bins of values."""
     cdef:
         int64_t n_slots = problem.max_features, n_rows = table.n_rows, i
-        int64_t n_columns = problem.n_columns, size = COUNTED_BINS + 1
-        RowList* coded = &table.coded
+        int64_t size = MOST_BINS + 1
         double* sums
     table.value_columns = <ValueColumn*>malloc(n_slots * sizeof(ValueColumn))
     table.value_bins = <Amount*>malloc(n_slots * size * sizeof(Amount))
     table.value_sums = <double*>malloc(4 * n_slots * size * sizeof(double))
     table.tile_bins = <uint8_t*>malloc(TILE_COLUMNS * n_slots * n_rows)
     table.amounts = <Amount*>malloc(n_rows * sizeof(Amount))
-    table.tile = <Amount*>malloc(TILE_COLUMNS * COUNTED_BINS * sizeof(Amount))
-    coded.local_bins = <uint8_t*>malloc(table.local_rows * n_columns + 1)
-    coded.local_spans = <Span*>malloc(n_columns * sizeof(Span))
-    coded.smallest = <uint8_t*>malloc(2 * BLOCK_ROWS * n_columns)
+    table.tile = <Amount*>malloc(TILE_COLUMNS * MOST_BINS * sizeof(Amount))
     if (
         table.value_columns == NULL or table.value_bins == NULL
         or table.value_sums == NULL or table.amounts == NULL or table.tile == NULL
         or table.tile_bins == NULL
-        or coded.local_bins == NULL or coded.local_spans == NULL
-        or coded.smallest == NULL
     ):
         return -1
-    coded.largest = coded.smallest + BLOCK_ROWS * n_columns
-    coded.local_codes = table.local_codes
     for i in range(n_slots):
         sums = table.value_sums + 4 * i * size
         table.value_columns[i].codes = table.gathered + i * n_rows
@@ -158,7 +153,6 @@ cdef void free_listed_table(ListedTable* table) noexcept nogil:
     free(table.spare)
     free(table.columns)
     free(table.gathered)
-    free(table.bins)
     free(table.keys)
     free(table.is_open)
     free(table.value_columns)
@@ -167,6 +161,7 @@ cdef void free_listed_table(ListedTable* table) noexcept nogil:
     free(table.amounts)
     free(table.tile)
     free(table.tile_bins)
+    free_class_bins(&table.class_bins)
     free(table.coded.local_bins)
     free(table.coded.local_spans)
     free(table.coded.smallest)
@@ -227,8 +222,7 @@ cdef void make_local(
         copy_codes(table, frame, n_columns, <const uint16_t*>table.row_codes)
     else:
         copy_codes(table, frame, n_columns, <const uint32_t*>table.row_codes)
-    if table.coded.local_bins != NULL:
-        copy_bins(table, frame)
+    copy_bins(table, frame)
     if table.y != NULL:
         for i in range(frame.n_rows):
             table.local_y[i] = table.y[number_of(rows[i])]

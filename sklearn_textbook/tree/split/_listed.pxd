@@ -27,21 +27,18 @@ cdef struct ListedRows:
     int64_t total
     double unit
 
-# The codes of the node's rows in one column, and the bins that they are counted in.
+# The codes of the node's rows in one column.
 cdef struct ListedColumn:
     uint32_t* codes
     uint32_t smallest
     uint32_t largest
-    int32_t shift  # code - smallest >> shift is the number of a bin
-    int64_t n_bins
-    uint64_t* bins  # one more than there are: what lies below each, and in all
-    double edge  # the best value of a division between two bins
 
 # The best division so far.
 cdef struct Division:
     Split best
     uint64_t counts  # of child 0, as those of the rows
     int64_t sum  # values: its residuals
+    const double* left  # classes: their weights in it, if they are known
     # what divides the rows: those with codes up to the cut go to child 0
     const ListedColumn* column
     uint32_t cut  # rows with codes up to this one go to child 0

@@ -16,15 +16,10 @@ from sklearn_textbook.tree.split._listed_search cimport (
 )
 
 
-cdef Kernel KERNEL
-
-
 cdef void start_values(const NodeView* view, ListContest* contest) noexcept nogil:
     """No candidate yet."""
-    contest.bin_words = 0
     contest.total = <double>contest.listed.total
     contest.worth = contest.listed.unit * contest.listed.unit / contest.n
-    contest.slack = 4.0 * contest.margin / contest.worth
     contest.bound = score_to_beat(
         contest.problem, &contest.division.best, contest.margin
     ) / contest.worth
@@ -47,9 +42,8 @@ cdef inline void try_division(
     contest.bound = (score + contest.margin) / contest.worth
 
 
-cdef void walk(
-    ListContest* contest, ListedColumn* column, const uint64_t* keys, int64_t n,
-    int64_t b
+cdef void walk_values(
+    ListContest* contest, ListedColumn* column, const uint64_t* keys, int64_t n
 ) noexcept nogil:
     cdef:
         const uint64_t* counts_of_row = contest.listed.counts
@@ -68,10 +62,3 @@ cdef void walk(
         if d * d > contest.bound * (k * (weight - k)) and above != code:
             try_division(contest, column, counts, residuals, column.smallest + code)
         code = above
-
-
-cdef const Kernel* value_kernel() noexcept nogil:
-    return &KERNEL
-
-
-KERNEL.walk = &walk
