@@ -60,6 +60,8 @@ EXTENSIONS = {
     "sklearn_textbook.tree.grow._buffers": {},
     "sklearn_textbook.tree.grow._choose": {"openmp": True},
     "sklearn_textbook.tree.grow._class_search": {},
+    "sklearn_textbook.tree.grow._class_small": {},
+    "sklearn_textbook.tree.grow._class_tile": {},
     "sklearn_textbook.tree.grow._coded_small": {},
     "sklearn_textbook.tree.grow._coded_tile": {},
     "sklearn_textbook.tree.grow._divide": {},

@@ -23,6 +23,7 @@ from sklearn_textbook.tree.grow._buffers cimport (
     start_buffer,
 )
 from sklearn_textbook.tree.grow._class_search cimport counts_classes, search_classes
+from sklearn_textbook.tree.grow._class_small cimport grow_class_small, is_class_small
 from sklearn_textbook.tree.grow._drawn_node cimport grow_drawn
 from sklearn_textbook.tree.grow._drawn_rows cimport (
     DrawnTable,
@@ -218,6 +219,13 @@ cdef int grow_all(
                     table, &worker.stack.frames[worker.stack.n_frames - 1]
                 )
             if grow_coded_small(problem, table, worker, &frame) < 0:
+                return -1
+        elif is_class_small(problem, table, worker, &frame):
+            if worker.stack.n_frames > (n_waiting if table.is_local else 0):
+                fetch_coded_small(
+                    table, &worker.stack.frames[worker.stack.n_frames - 1]
+                )
+            if grow_class_small(problem, table, worker, &frame) < 0:
                 return -1
         elif split_node(problem, table, worker, &arena, &frame) < 0:
             return -1
