@@ -100,13 +100,17 @@ def run_pairs(parser, arguments, works, run_work, packages=("scikit-learn",)):
 
 
 def describe(outcome):
-    """Median times, their ratio, and that of the least processor times."""
-    wall = {who: median(timing.seconds) for who, timing in outcome.times.items()}
-    used = {who: min(timing.cpu_seconds) for who, timing in outcome.times.items()}
-    return (
-        f"{format_seconds(wall['ours'])}, {outcome.peer} "
-        f"{format_seconds(wall['theirs'])}, ratio "
-        f"{format_ratio(wall['theirs'] / wall['ours'])}; least processor time "
-        f"{format_seconds(used['ours'])}, {format_seconds(used['theirs'])}, ratio "
-        f"{format_ratio(used['theirs'] / used['ours'])}  ({outcome.title})"
-    )
+    """Times of both and their ratios: median, least, and least of the processor."""
+    measures = {
+        "median": lambda timing: median(timing.seconds),
+        "least": lambda timing: min(timing.seconds),
+        "least processor time": lambda timing: min(timing.cpu_seconds),
+    }
+    texts = []
+    for name, measure in measures.items():
+        ours, theirs = (measure(outcome.times[who]) for who in ("ours", "theirs"))
+        texts.append(
+            f"{name} {format_seconds(ours)}, {format_seconds(theirs)}, "
+            f"ratio {format_ratio(theirs / ours)}"
+        )
+    return f"ours, {outcome.peer}: {'; '.join(texts)}  ({outcome.title})"
