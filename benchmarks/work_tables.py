@@ -30,7 +30,7 @@ def scaled(n_rows, scale, least=100):
     return max(least, round(n_rows * scale))
 
 
-def _make_classes(n_rows, n_classes=2, n_features=N_FEATURES, n_informative=10):
+def make_classes(n_rows, n_classes=2, n_features=N_FEATURES, n_informative=10):
     return make_classification(
         n_rows,
         n_features,
@@ -42,7 +42,7 @@ def _make_classes(n_rows, n_classes=2, n_features=N_FEATURES, n_informative=10):
 
 
 def make_binary(scale, n_rows=100_000, **options):
-    X, y = _make_classes(scaled(n_rows, scale))
+    X, y = make_classes(scaled(n_rows, scale))
     return Task(X, y, **options)
 
 
@@ -56,7 +56,7 @@ def make_numbers(scale):
 
 
 def make_ten_classes(scale):
-    X, y = _make_classes(scaled(100_000, scale, least=400), n_classes=10)
+    X, y = make_classes(scaled(100_000, scale, least=400), n_classes=10)
     return Task(X, y)
 
 
@@ -80,7 +80,7 @@ def hold_out(X, y, n_test, **options):
 def make_forest(scale, n_rows=100_000, n_classes=2, **options):
     """A task for a hundred trees, fewer on small tables."""
     n_rows = scaled(n_rows, scale, least=300)
-    X, y = _make_classes(n_rows + N_TEST, n_classes=n_classes)
+    X, y = make_classes(n_rows + N_TEST, n_classes=n_classes)
     options = {"max_features": "sqrt", "algorithm": FOREST} | options
     return hold_out(X, y, N_TEST, n_trees=count_trees(scale), **options)
 
@@ -130,7 +130,7 @@ def make_forest_numbers_all(scale):
 
 
 def make_alpha_choice(scale, n_rows=20_000):
-    X, y = _make_classes(scaled(n_rows, scale, least=300) + N_TEST)
+    X, y = make_classes(scaled(n_rows, scale, least=300) + N_TEST)
     return hold_out(X, y, N_TEST, algorithm=CART_ALPHA)
 
 
@@ -152,7 +152,7 @@ def make_iris(scale):
 
 def make_wide(scale):
     n_features = scaled(5_000, scale, least=50)
-    X, y = _make_classes(1_000, n_features=n_features, n_informative=20)
+    X, y = make_classes(1_000, n_features=n_features, n_informative=20)
     return Task(X, y)
 
 
@@ -190,9 +190,13 @@ def make_discriminant_wide(scale):
 def make_low_cardinality(scale):
     """Every column cut at its deciles: ten levels each."""
     task = make_binary(scale)
-    cuts = np.quantile(task.X, np.linspace(0.1, 0.9, 9), axis=0)
-    levels = [np.searchsorted(cuts[:, j], task.X[:, j]) for j in range(N_FEATURES)]
-    return Task(np.column_stack(levels).astype(np.float64), task.y)
+    return replace(task, X=np.apply_along_axis(cut_column, 0, task.X, 10))
+
+
+def cut_column(values, n_levels):
+    """Numbers of levels, each of as many rows, in the order of the values."""
+    cuts = np.quantile(values, np.linspace(0, 1, n_levels + 1)[1:-1])
+    return np.searchsorted(cuts, values).astype(np.float64)
 
 
 def make_nominal(scale):
