@@ -50,12 +50,12 @@ EXPECTED_WARNINGS = (
 DRAWN = {"all": None, "sqrt": "sqrt", "third": 0.34, "one": 1}
 LIMITS = {
     "none": {},
-    "leaf": {"min_samples_leaf": 5},
-    "share": {"min_weight_fraction_leaf": 0.02},
-    "depth": {"max_depth": 3},
-    "leaves": {"max_leaf_nodes": 9},
-    "decrease": {"min_impurity_decrease": 0.002},
-    "split": {"min_samples_split": 0.05},
+    "leaf": {"min_samples_leaf": 3},
+    "share": {"min_weight_fraction_leaf": 0.01},
+    "depth": {"max_depth": 7},
+    "leaves": {"max_leaf_nodes": 40},
+    "decrease": {"min_impurity_decrease": 0.0005},
+    "split": {"min_samples_split": 0.02},
     "monotonic": {},  # depends on the table
 }
 OPTIONS = {
