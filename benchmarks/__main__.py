@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from benchmarks import instructions
 from benchmarks.measure import count_cores, installed_version, machine_facts
 from benchmarks.peers import OWN, PEERS, sort_out_missing
 from benchmarks.report import (
@@ -54,6 +55,7 @@ def make_parser():
     )
     table = commands.add_parser("table", help="print results for the documentation")
     table.add_argument("files", nargs="+", metavar="FILE", help="written by --json")
+    instructions.add_parser(commands)
     return parser
 
 
@@ -95,6 +97,13 @@ def main(arguments=None):
         comparisons = [c for path in arguments.files for c in read_comparisons(path)]
         print(format_document_table(comparisons))
         return 0
+    if arguments.command == "instructions":
+        return instructions.run(parser, arguments)
+    return _run_works(parser, arguments)
+
+
+def _run_works(parser, arguments):
+    """Run works, and print what was measured; the exit status."""
     works, peers, missing = _select(parser, arguments)
     threads = (arguments.threads,) if arguments.threads else (1, count_cores())
     options = Options(

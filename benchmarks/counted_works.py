@@ -1,0 +1,176 @@
+"""The fits whose instructions are counted: one for every way through the engines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from benchmarks.calls import Fit, Prediction
+from benchmarks.peers import OWN
+from benchmarks.tasks import CLASSIFICATION, FOREST, Task
+from benchmarks.work_tables import (
+    make_binary,
+    make_c45_missing,
+    make_c45_nominal,
+    make_c45_numeric,
+    make_entropy,
+    make_extra_trees,
+    make_forest,
+    make_forest_bins,
+    make_forest_classes,
+    make_forest_numbers,
+    make_forest_numbers_all,
+    make_id3_nominal,
+    make_low_cardinality,
+    make_nominal,
+    make_numbers,
+    make_ten_classes,
+    make_weighted,
+)
+
+#: Of the 100,000 rows of the tables, 20,000.
+COUNTED_SCALE = 0.2
+N_TREES = 5
+
+
+@dataclass(frozen=True)
+class CountedWork:
+    """A named call: a task, and parameters of the estimator that tasks do not have."""
+
+    name: str
+    title: str
+    #: scale -> Task
+    make_task: Callable[[float], Task]
+    parameters: Mapping = field(default_factory=dict)
+    #: "fit" or "predict"
+    measure: str = "fit"
+
+    def make_call(self, scale):
+        """A call without arguments, which can be pickled."""
+        task = self.make_task(scale)
+        estimator = OWN.make_estimator(task, 1, None).set_params(**self.parameters)
+        if hasattr(estimator, "n_estimators"):
+            estimator.set_params(n_estimators=N_TREES)
+        if self.measure == "fit":
+            return Fit(estimator, task.X, task.y, task.sample_weight)
+        estimator.fit(task.X, task.y, sample_weight=task.sample_weight)
+        is_classifier = task.kind == CLASSIFICATION
+        method = "predict_proba" if is_classifier else "predict"
+        return Prediction(estimator, method, task.X)
+
+
+# -------------------------------------------------------------------------- the tables
+def _as_forest(make_task):
+    """A forest on the table of another task."""
+    return lambda scale: replace(
+        make_task(scale), algorithm=FOREST, max_features="sqrt"
+    )
+
+
+def _with_missing(make_task, share=0.05):
+    """A share of all cells missing completely at random."""
+
+    def make_missing_task(scale):
+        task = make_task(scale)
+        is_missing = np.random.default_rng(0).random(task.X.shape) < share
+        return replace(task, X=np.where(is_missing, np.nan, task.X))
+
+    return make_missing_task
+
+
+def make_forest_few_missing(scale, n_missing=500):
+    """Cells are missing in the first column alone, up to 500 of them."""
+    task = make_forest(scale)
+    X = task.X.copy()
+    rows = np.random.default_rng(0).permutation(len(X))[:n_missing]
+    X[rows, 0] = np.nan
+    return replace(task, X=X)
+
+
+def make_forest_weighted(scale):
+    """A forest whose trees weigh all rows, by fractions."""
+    task = make_forest(scale)
+    return replace(task, sample_weight=np.random.default_rng(0).random(task.n_rows))
+
+
+def make_forest_third(scale):
+    return make_forest_numbers(scale, max_features=0.34)
+
+
+def make_forest_counts(scale):
+    """Counts from 0 on, by Poisson's deviance."""
+    task = make_forest_numbers(scale)
+    y = np.floor(np.abs(task.y) / 20.0)
+    return replace(task, y=y, criterion="poisson")
+
+
+def _without_held_out(make_task):
+    """What is held out is of no use here, but would be pickled."""
+    return lambda scale: replace(make_task(scale), X_test=None, y_test=None)
+
+
+#: The prediction may rise with the first column, fall with the second, and so on.
+SIGNS = [(1, -1, 0, 0)[column % 4] for column in range(20)]
+
+_FITS = (
+    ("tree", "CART, two classes", make_binary, {}),
+    ("tree-classes", "ten classes", make_ten_classes, {}),
+    ("tree-entropy", "by entropy", make_entropy, {}),
+    ("tree-regression", "regression", make_numbers, {}),
+    ("tree-weighted", "weights with fractions", make_weighted, {}),
+    ("tree-missing", "5 % of the cells missing", _with_missing(make_binary), {}),
+    ("tree-nominal", "ten numeric and six nominal columns", make_nominal, {}),
+    ("tree-leaves", "31 leaves", make_binary, {"max_leaf_nodes": 31}),
+    ("c45", "C4.5 with its pruning", make_c45_numeric, {}),
+    ("c45-nominal", "30 nominal columns, five classes", make_c45_nominal, {}),
+    ("c45-missing", "a tenth of the cells missing", make_c45_missing, {}),
+    ("id3", "ID3 on the nominal table", make_id3_nominal, {}),
+    ("forest", "random forest, two classes", make_forest, {}),
+    (
+        "forest-weighted",
+        "fractions, all rows",
+        make_forest_weighted,
+        {"bootstrap": False},
+    ),
+    ("forest-balanced", "balanced classes", make_forest, {"class_weight": "balanced"}),
+    (
+        "forest-subsample",
+        "balanced in every sample",
+        make_forest,
+        {"class_weight": "balanced_subsample"},
+    ),
+    ("forest-missing", "5 % of the cells missing", _with_missing(make_forest), {}),
+    ("forest-few-missing", "500 cells missing", make_forest_few_missing, {}),
+    ("forest-nominal", "the nominal table", _as_forest(make_nominal), {}),
+    ("forest-levels", "small integers", _as_forest(make_low_cardinality), {}),
+    ("forest-monotonic", "ten constraints", make_forest, {"monotonic_cst": SIGNS}),
+    ("forest-regression-all", "all columns", make_forest_numbers_all, {}),
+    (
+        "forest-regression-missing",
+        "a third of the columns, 5 % missing",
+        _with_missing(make_forest_third),
+        {},
+    ),
+    ("forest-poisson", "counts by Poisson's deviance", make_forest_counts, {}),
+    ("forest-entropy", "by entropy", make_forest, {"criterion": "entropy"}),
+    ("forest-classes", "five classes", make_forest_classes, {}),
+    ("extra-trees", "drawn thresholds", make_extra_trees, {}),
+    (
+        "extra-trees-missing",
+        "5 % of the cells missing",
+        _with_missing(make_extra_trees),
+        {},
+    ),
+    ("forest-bins", "255 bins", make_forest_bins, {"max_bins": 255}),
+)
+_PREDICTIONS = (
+    ("tree-predict", "shares of the training rows", make_binary, {}),
+    ("forest-predict", "the same by the forest", make_forest, {}),
+)
+COUNTED_WORKS = {
+    name: CountedWork(name, title, _without_held_out(make_task), parameters, measure)
+    for measure, works in (("fit", _FITS), ("predict", _PREDICTIONS))
+    for name, title, make_task, parameters in works
+}
