@@ -1,16 +1,19 @@
-"""Count the instructions of one call, of the processor's user mode and one thread.
+"""Count the instructions of calls, in the processor's user mode.
 
-Valgrind's tool callgrind counts them: the same for the same program and data but for
-some millionths, however busy the machine is. :func:`count_instructions` starts
-``python -m benchmarks.callgrind DIRECTORY`` under it, which reads ``calls.pickle`` and
-makes every call twice: a first one that does not count, because modules are loaded in
-it, and one that does. This module imports little, for all is slow there.
+Valgrind's tool callgrind counts them: the same for the same program and data but for a
+ten-thousandth (two thousandths where a thread waits for another), however busy the
+machine is. :func:`count_instructions` starts
+``python -m benchmarks.callgrind DIRECTORY`` under it, which imports modules, and then
+makes every call in a process of its own, twice: a first time that does not count, for
+more is loaded in it, and a second time that does.
 """
 
 from __future__ import annotations
 
 import ctypes
 import gc
+import importlib
+import json
 import mmap
 import os
 import pickle
@@ -19,9 +22,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import traceback
 from pathlib import Path
 
-CALLS, COUNTS = "calls.pickle", "callgrind.out"
+MODULES, CALL, COUNTS = "modules.json", "call{}.pickle", "callgrind.out"
 #: What valgrind.h and callgrind.h call RUNNING_ON_VALGRIND, ZERO_STATS, ...
 RUNNING = 0x1001
 _CALLGRIND = ord("C") << 24 | ord("T") << 16
@@ -90,37 +94,84 @@ class Requests:
         self.send(DUMP)
 
 
-def _count_calls(directory):
-    """Count the calls of a directory; this runs under valgrind."""
-    with open(Path(directory) / CALLS, "rb") as file:
-        calls = pickle.load(file)
-    requests = Requests()
-    gc.disable()
-    for call in (_do_nothing, *calls):
-        call()
-        requests.count(call)
-
-
 def _do_nothing():
     """What is counted is the call and what is around it."""
 
 
+def _count_call(directory, number):
+    """Count one call in a process that ends with it; this runs under valgrind."""
+    with open(directory / CALL.format(number), "rb") as file:
+        call = pickle.load(file)
+    requests = Requests()
+    gc.disable()
+    # A thread that waits for its turn asks for it again and again, by the clock.
+    sys.setswitchinterval(1_000)
+    call()
+    requests.count(call)
+
+
+def _fork_calls(directory):
+    """Count the calls of a directory; print the numbers of the processes."""
+    for name in json.loads((directory / MODULES).read_text()):
+        importlib.import_module(name)
+    processes = []
+    for number in range(len(list(directory.glob(CALL.format("*"))))):
+        process = os.fork()
+        if process == 0:
+            status = 1
+            try:
+                _count_call(directory, number)
+                status = 0
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                os._exit(status)
+        _, status = os.waitpid(process, 0)
+        if status:
+            sys.exit(f"call {number} failed")
+        processes.append(process)
+    print(json.dumps(processes))
+
+
 def _read_total(path):
     """Instructions in one of callgrind's files."""
-    for line in path.read_text().splitlines():
-        name, _, value = line.partition(":")
-        if name == "totals":
-            return int(value)
-    raise CounterUnavailableError(f"{path.name} of callgrind has no line of totals")
+    if path.exists():
+        for line in path.read_text().splitlines():
+            name, _, value = line.partition(":")
+            if name == "totals":
+                return int(value)
+    raise CounterUnavailableError(f"callgrind has not written a total to {path.name}")
 
 
-def count_instructions(calls):
+def _run_counter(valgrind, directory):
+    """Start the process that counts; numbers of those that it has started."""
+    command = [
+        *(valgrind, "--tool=callgrind", "--instr-atstart=no"),
+        f"--callgrind-out-file={directory / COUNTS}.%p",
+        *(sys.executable, "-m", "benchmarks.callgrind", str(directory)),
+    ]
+    done = subprocess.run(
+        command,
+        cwd=Path(__file__).parent.parent,
+        env=os.environ | ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(f"counting failed:\n{done.stderr[-4000:]}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def count_instructions(calls, modules=()):
     """Count the instructions of calls.
 
     Parameters
     ----------
-    calls : list of callable
+    calls : iterable of callable
         Without arguments; they are pickled.
+    modules : iterable of str, default=()
+        Names of modules that are imported once for all calls.
 
     Returns
     -------
@@ -137,33 +188,15 @@ def count_instructions(calls):
     valgrind = find_valgrind()
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        (directory / CALLS).write_bytes(pickle.dumps(calls))
-        command = [
-            *(valgrind, "--tool=callgrind", "--instr-atstart=no"),
-            f"--callgrind-out-file={directory / COUNTS}",
-            *(sys.executable, "-m", "benchmarks.callgrind", name),
+        (directory / MODULES).write_text(json.dumps(list(modules)))
+        for number, call in enumerate((_do_nothing, *calls)):
+            (directory / CALL.format(number)).write_bytes(pickle.dumps(call))
+        processes = _run_counter(valgrind, directory)
+        nothing, *counts = [
+            _read_total(directory / f"{COUNTS}.{process}.1") for process in processes
         ]
-        done = subprocess.run(
-            command,
-            cwd=Path(__file__).parent.parent,
-            env=os.environ | ENVIRONMENT,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            raise RuntimeError(f"counting failed:\n{done.stderr[-4000:]}")
-        paths = [
-            directory / f"{COUNTS}.{number}" for number in range(1, len(calls) + 2)
-        ]
-        if not all(path.exists() for path in paths):
-            raise CounterUnavailableError(
-                f"valgrind wrote {sum(path.exists() for path in paths)} counts instead "
-                f"of {len(paths)}:\n{done.stderr[-4000:]}"
-            )
-        nothing, *counts = map(_read_total, paths)
     return [count - nothing for count in counts]
 
 
 if __name__ == "__main__":
-    _count_calls(sys.argv[1])
+    _fork_calls(Path(sys.argv[1]))

@@ -11,6 +11,9 @@ from benchmarks.measure import machine_facts, median, time_alternately
 from benchmarks.peers import OWN
 from benchmarks.report import format_seconds, format_table
 
+#: What all calls need, and what takes long to import under the counter.
+MODULES = ("pandas", "sklearn_textbook.ensemble", "sklearn_textbook.tree")
+
 
 @dataclass(frozen=True)
 class Count:
@@ -53,7 +56,7 @@ def count_works(names, scale, n_repeats):
     """Count and time some works, with one thread."""
     calls = {name: COUNTED_WORKS[name].make_call(scale) for name in names}
     # The counter first: without one, nobody wants to wait for the clock.
-    counts = count_instructions(list(calls.values()))
+    counts = count_instructions(calls.values(), MODULES)
     times = time_alternately(calls, n_repeats)
     return [
         Count(name, count, median(times[name].seconds))
