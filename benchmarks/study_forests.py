@@ -205,14 +205,13 @@ class LevelOrder(TransformerMixin, BaseEstimator):
 
 
 def score_as_ranger(table, splits, n_trees):
-    """Our forests, on what ranger's grow on, with its rule for constant columns."""
+    """Our forests, on what ranger's grow on."""
     for split in splits:
         order = LevelOrder().fit(split.X, split.y)
         forest = choose_own(table)(
             n_trees,
             max_features=table.max_features,
             oob_score=True,
-            redraw_constant=False,
             random_state=split.seed,
         )
         forest.fit(order.transform(split.X), split.y)

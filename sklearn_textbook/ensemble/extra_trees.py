@@ -94,10 +94,6 @@ class ExtraTreesClassifier(ForestClassifierMethods, BaseForest):
         in random order.
     top_splits : int, default=1
         Each node takes at random one of so many best tests (算法参数扰动); 1: the best.
-    redraw_constant : bool, default=True
-        Whether a node goes on drawing where all ``max_features`` drawn columns are
-        constant in it, until one column varies, as in scikit-learn. False: such a
-        node is a leaf, as in R's ranger.
 
     Attributes
     ----------
@@ -193,7 +189,6 @@ class ExtraTreesClassifier(ForestClassifierMethods, BaseForest):
         unseen="parent",
         tie_breaking="first",
         top_splits=1,
-        redraw_constant=True,
     ):
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -223,7 +218,6 @@ class ExtraTreesClassifier(ForestClassifierMethods, BaseForest):
         self.unseen = unseen
         self.tie_breaking = tie_breaking
         self.top_splits = top_splits
-        self.redraw_constant = redraw_constant
 
 
 class ExtraTreesRegressor(ForestRegressorMethods, BaseForest):
@@ -300,10 +294,6 @@ class ExtraTreesRegressor(ForestRegressorMethods, BaseForest):
         in random order.
     top_splits : int, default=1
         Each node takes at random one of so many best tests (算法参数扰动); 1: the best.
-    redraw_constant : bool, default=True
-        Whether a node goes on drawing where all ``max_features`` drawn columns are
-        constant in it, until one column varies, as in scikit-learn. False: such a
-        node is a leaf, as in R's ranger.
 
     Attributes
     ----------
@@ -392,7 +382,6 @@ class ExtraTreesRegressor(ForestRegressorMethods, BaseForest):
         unseen="parent",
         tie_breaking="first",
         top_splits=1,
-        redraw_constant=True,
     ):
         if isinstance(criterion, str) and criterion == "friedman_mse":
             # scikit-learn's own name for the same splits, on its way out there too.
@@ -428,4 +417,3 @@ class ExtraTreesRegressor(ForestRegressorMethods, BaseForest):
         self.unseen = unseen
         self.tie_breaking = tie_breaking
         self.top_splits = top_splits
-        self.redraw_constant = redraw_constant

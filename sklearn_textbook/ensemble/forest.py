@@ -64,7 +64,6 @@ CART_PARAMETERS = (
     "unseen",
     "tie_breaking",
     "top_splits",
-    "redraw_constant",
 )
 
 

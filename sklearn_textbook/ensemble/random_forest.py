@@ -100,10 +100,6 @@ class RandomForestClassifier(ForestClassifierMethods, BaseForest):
         in random order.
     top_splits : int, default=1
         Each node takes at random one of so many best tests (算法参数扰动); 1: the best.
-    redraw_constant : bool, default=True
-        Whether a node goes on drawing where all ``max_features`` drawn columns are
-        constant in it, until one column varies, as in scikit-learn. False: such a
-        node is a leaf, as in R's ranger.
 
     Attributes
     ----------
@@ -204,7 +200,6 @@ class RandomForestClassifier(ForestClassifierMethods, BaseForest):
         unseen="parent",
         tie_breaking="first",
         top_splits=1,
-        redraw_constant=True,
     ):
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -234,7 +229,6 @@ class RandomForestClassifier(ForestClassifierMethods, BaseForest):
         self.unseen = unseen
         self.tie_breaking = tie_breaking
         self.top_splits = top_splits
-        self.redraw_constant = redraw_constant
 
 
 class RandomForestRegressor(ForestRegressorMethods, BaseForest):
@@ -312,10 +306,6 @@ class RandomForestRegressor(ForestRegressorMethods, BaseForest):
         in random order.
     top_splits : int, default=1
         Each node takes at random one of so many best tests (算法参数扰动); 1: the best.
-    redraw_constant : bool, default=True
-        Whether a node goes on drawing where all ``max_features`` drawn columns are
-        constant in it, until one column varies, as in scikit-learn. False: such a
-        node is a leaf, as in R's ranger.
 
     Attributes
     ----------
@@ -404,7 +394,6 @@ class RandomForestRegressor(ForestRegressorMethods, BaseForest):
         unseen="parent",
         tie_breaking="first",
         top_splits=1,
-        redraw_constant=True,
     ):
         if isinstance(criterion, str) and criterion == "friedman_mse":
             # scikit-learn's own name for the same splits, on its way out there too.
@@ -440,4 +429,3 @@ class RandomForestRegressor(ForestRegressorMethods, BaseForest):
         self.unseen = unseen
         self.tie_breaking = tie_breaking
         self.top_splits = top_splits
-        self.redraw_constant = redraw_constant

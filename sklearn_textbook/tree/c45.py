@@ -116,10 +116,6 @@ class C45Classifier(BaseGainTree):
         than ``min_impurity_decrease``, those of the largest gain ratio. For the
         members of an ensemble (算法参数扰动 [4]_); [5]_ takes one of 20, among which
         may be several thresholds of a column.
-    redraw_constant : bool, default=True
-        Whether a node goes on drawing where all ``max_features`` drawn columns are
-        constant in it, until one column varies, as in scikit-learn. False: such a
-        node is a leaf, as in R's ranger.
     random_state : int, RandomState instance or None, default=None
         Seed of the drawn columns and tests and of random ties.
     n_jobs : int, default=None
@@ -232,7 +228,6 @@ class C45Classifier(BaseGainTree):
         unseen="parent",
         tie_breaking="first",
         top_splits=1,
-        redraw_constant=True,
         random_state=None,
         n_jobs=None,
     ):
@@ -256,7 +251,6 @@ class C45Classifier(BaseGainTree):
         self.unseen = unseen
         self.tie_breaking = tie_breaking
         self.top_splits = top_splits
-        self.redraw_constant = redraw_constant
         self.random_state = random_state
         self.n_jobs = n_jobs
 

@@ -91,10 +91,6 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         A node takes one of so many best tests at random, each as likely: the best
         ones of the columns that lower the impurity most, and by no less than
         ``min_impurity_decrease``. For members of ensembles (算法参数扰动 [3]_ [4]_).
-    redraw_constant : bool, default=True
-        Whether a node goes on drawing where all ``max_features`` drawn columns are
-        constant in it, until one column varies, as in scikit-learn. False: such a
-        node is a leaf, as in R's ranger.
     n_jobs : int, default=None
         Threads; None: as many as OpenMP allows, at most one per core. The tree is the
         same for any number.
@@ -197,7 +193,6 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         unseen="parent",
         tie_breaking="first",
         top_splits=1,
-        redraw_constant=True,
         n_jobs=None,
     ):
         self.criterion = criterion
@@ -220,7 +215,6 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         self.unseen = unseen
         self.tie_breaking = tie_breaking
         self.top_splits = top_splits
-        self.redraw_constant = redraw_constant
         self.n_jobs = n_jobs
 
     def fit(
@@ -332,10 +326,6 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         A node takes one of so many best tests at random, each as likely: the best
         ones of the columns that lower the impurity most, and by no less than
         ``min_impurity_decrease``. For members of ensembles (算法参数扰动 [3]_ [4]_).
-    redraw_constant : bool, default=True
-        Whether a node goes on drawing where all ``max_features`` drawn columns are
-        constant in it, until one column varies, as in scikit-learn. False: such a
-        node is a leaf, as in R's ranger.
     n_jobs : int, default=None
         Threads; None: as many as OpenMP allows, at most one per core. The tree is the
         same for any number.
@@ -423,7 +413,6 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         unseen="parent",
         tie_breaking="first",
         top_splits=1,
-        redraw_constant=True,
         n_jobs=None,
     ):
         if isinstance(criterion, str) and criterion == "friedman_mse":
@@ -453,7 +442,6 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         self.unseen = unseen
         self.tie_breaking = tie_breaking
         self.top_splits = top_splits
-        self.redraw_constant = redraw_constant
         self.n_jobs = n_jobs
 
     def _criterion_name(self):

@@ -12,7 +12,6 @@ from sklearn_textbook._contract.parameters import (
     check_integer,
     check_random_seed,
     check_real,
-    check_truth,
     resolve_count,
     resolve_max_features,
 )
@@ -57,7 +56,6 @@ class BaseCART(BaseTree):
         check_choice("unseen", self.unseen, ("parent", "fractional", "error"))
         check_choice("tie_breaking", self.tie_breaking, ("first", "random"))
         check_integer("top_splits", self.top_splits, 1)
-        check_truth("redraw_constant", self.redraw_constant)
 
     def _read_monotonic(self, table, target):
         """Return the constraints as integers, or None."""
@@ -111,7 +109,6 @@ class BaseCART(BaseTree):
             random_splitter=self.splitter == "random",
             shuffles_columns=self.tie_breaking == "random",
             top_splits=int(self.top_splits),
-            redraws_constant=bool(self.redraw_constant),
             missing=self.missing,
             categorical_split=self.categorical_split,
             unseen=self.unseen,

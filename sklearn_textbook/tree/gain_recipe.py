@@ -12,7 +12,6 @@ from sklearn_textbook._contract.parameters import (
     check_integer,
     check_random_seed,
     check_real,
-    check_truth,
     is_integer,
     resolve_max_features,
 )
@@ -53,7 +52,6 @@ class BaseGainTree(ClassifierMixin, TreeClassifierMethods, BaseTree):
         check_choice("unseen", self.unseen, ("parent", "fractional", "error"))
         check_choice("tie_breaking", self.tie_breaking, ("first", "random"))
         check_integer("top_splits", self.top_splits, 1)
-        check_truth("redraw_constant", self.redraw_constant)
 
     def _check_target(self, y, *, is_classifier):
         require_classes(y)
@@ -84,7 +82,6 @@ class BaseGainTree(ClassifierMixin, TreeClassifierMethods, BaseTree):
             max_features=self.max_features_,
             shuffles_columns=self.tie_breaking == "random",
             top_splits=int(self.top_splits),
-            redraws_constant=bool(self.redraw_constant),
             missing="fractional",
             categorical_split=self.categorical_split,
             unseen=self.unseen,

@@ -82,10 +82,6 @@ class ID3Classifier(BaseGainTree):
         ones of the columns that gain most, and no less than ``min_gain`` and
         ``min_impurity_decrease``. For the members of an ensemble (算法参数扰动
         [2]_ [4]_).
-    redraw_constant : bool, default=True
-        Whether a node goes on drawing where all ``max_features`` drawn columns are
-        constant in it, until one column varies, as in scikit-learn. False: such a
-        node is a leaf, as in R's ranger.
     random_state : int, RandomState instance or None, default=None
         Seed of the drawn columns and tests and of random ties.
     n_jobs : int, default=None
@@ -179,7 +175,6 @@ class ID3Classifier(BaseGainTree):
         pruning=None,
         tie_breaking="first",
         top_splits=1,
-        redraw_constant=True,
         random_state=None,
         n_jobs=None,
     ):
@@ -199,7 +194,6 @@ class ID3Classifier(BaseGainTree):
         self.pruning = pruning
         self.tie_breaking = tie_breaking
         self.top_splits = top_splits
-        self.redraw_constant = redraw_constant
         self.random_state = random_state
         self.n_jobs = n_jobs
 

@@ -386,9 +386,6 @@ CHANGES = {
     "unseen": [({}, {"unseen": "fractional"})],
     "tie_breaking": [({"max_depth": None}, {"tie_breaking": "random"})],
     "top_splits": [({}, {"top_splits": 2})],
-    "redraw_constant": [
-        ({"max_features": 1, "max_depth": None}, {"redraw_constant": False})
-    ],
 }
 CLASSIFIER_CHANGES = {
     **CHANGES,

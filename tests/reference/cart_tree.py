@@ -39,7 +39,6 @@ class Settings:
     unseen: str = "parent"
     top_splits: int = 1
     max_features: int | None = None
-    redraw_constant: bool = True
     seed: int = 0  # what the estimator draws from its random_state
 
 

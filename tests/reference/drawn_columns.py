@@ -15,7 +15,7 @@ def draw_columns(settings, path, columns, rows):
     rest, found = list(range(n_columns)), []
     state = child_state(reduce(child_state, path, settings.seed), 7)
     for n_drawn in range(n_columns):
-        if n_drawn >= settings.max_features and (found or not settings.redraw_constant):
+        if n_drawn >= settings.max_features and found:
             break
         place = next_random(state) % len(rest)
         state += WEYL

@@ -342,7 +342,7 @@ cdef int64_t draw_numbers(
     while n < most and place < n_columns:
         number = order[place]
         if problem.shuffle_columns:
-            if place >= most_features and draw.n_found + n >= problem.least_varying:
+            if place >= most_features and draw.n_found + n > 0:
                 break
             rest = n_columns - place
             j = place + random_below_known(

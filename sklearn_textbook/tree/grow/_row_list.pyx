@@ -339,8 +339,9 @@ cdef int32_t draw_number(
     while draw.place < n_columns:
         number = order[draw.place]
         if problem.shuffle_columns:
-            if draw.n_drawn >= problem.max_features and (
-                draw.n_found + draw.n_waiting >= problem.least_varying
+            if (
+                draw.n_drawn >= problem.max_features
+                and draw.n_found + draw.n_waiting > 0
             ):
                 return -1
             j = draw.place + random_below(&draw.random_state, n_columns - draw.place)

@@ -143,15 +143,15 @@ cdef int64_t list_columns(
     if not problem.shuffle_columns:
         memcpy(worker.visit, active, n_active * sizeof(int32_t))
         return n_active
-    # Draw without replacement; constant columns count as drawn, but where they are
-    # drawn again go on until one column that is not constant was drawn.
+    # Draw without replacement; constant columns count as drawn, but go on
+    # until one column that is not constant was drawn.
     memset(worker.is_active, 0, problem.n_columns)
     for i in range(n_active):
         worker.is_active[active[i]] = 1
     for i in range(problem.n_columns):
         worker.order[i] = <int32_t>i
     for i in range(problem.n_columns):
-        if n_drawn >= problem.max_features and n_visit >= problem.least_varying:
+        if n_drawn >= problem.max_features and n_visit > 0:
             break
         j = i + random_below(&random_state, problem.n_columns - i)
         column = worker.order[j]

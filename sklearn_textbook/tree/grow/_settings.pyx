@@ -88,7 +88,6 @@ cdef int fill_problem(Problem* problem, dict settings) except -1:
     problem.unseen_branch = settings["unseen_branch"]
     problem.max_features = settings["max_features"]
     problem.shuffle_columns = settings["shuffle_columns"]
-    problem.least_varying = settings["least_varying"]
     problem.random_splitter = settings["random_splitter"]
     problem.top_splits = settings["top_splits"]
     if settings["monotonic"] is not None:

@@ -157,9 +157,7 @@ cdef inline int32_t draw_number(
     while draw.place < problem.n_columns:
         number = draw.order[draw.place]
         if problem.shuffle_columns:
-            if draw.place >= problem.max_features and (
-                draw.n_found + n_waiting >= problem.least_varying
-            ):
+            if draw.place >= problem.max_features and draw.n_found + n_waiting > 0:
                 return -1
             n_left = problem.n_columns - draw.place
             j = draw.place + random_below_known(

@@ -115,7 +115,6 @@ class GrowthRules:
     monotonic: tuple | None = None
     gain: GainRules | None = None
     top_splits: int = 1
-    redraws_constant: bool = True
 
 
 def choose_scan(rules, target, weight, impurity):
@@ -425,7 +424,6 @@ def describe_rules(rules, n_columns):
         "min_impurity_decrease": rules.min_impurity_decrease,
         "max_features": max_features,
         "shuffle_columns": rules.shuffles_columns or max_features < n_columns,
-        "least_varying": int(rules.redraws_constant),
         "random_splitter": rules.random_splitter,
         "top_splits": min(rules.top_splits, UNLIMITED),
         "missing_mode": MISSING_MODES[rules.missing],

@@ -173,7 +173,6 @@ cdef struct Problem:
     # choice of columns and thresholds
     int64_t max_features
     bint shuffle_columns
-    int64_t least_varying  # 1: after max_features, draw on until one column varies
     bint random_splitter
     int64_t top_splits  # one of so many best tests is taken, at random
     const int32_t* monotonic  # NULL without constraints
