@@ -1,6 +1,6 @@
 """Grown trees for the tests of routing, pruning and the tree itself.
 
-Random trees with every kind of test stand in ``tests/explain_builders.py``.
+Random trees with every kind of test stand in ``tests/explain/builders.py``.
 """
 
 import numpy as np

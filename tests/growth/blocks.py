@@ -26,7 +26,7 @@ FRACTIONAL = ("one-column/fractional", "everywhere/fractional")
 WEIGHTS = ("none", "whole", "large", "floats", "zeros", "float-zeros")
 DRAWN = ("all", "sqrt", "third", "one")
 LIMITS = ("none", "leaf", "share", "depth", "leaves", "decrease", "split")
-OPTIONS = ("none", "random-ties", "three-best", "keep-constant")
+OPTIONS = ("none", "random-ties", "three-best")
 LEVELS = ("default", "subset", "one-vs-rest", "multiway")
 
 _TREES = {
@@ -41,7 +41,7 @@ _PLAIN = {
     "table": (*NUMERIC_TABLES, "ordinal"),
     "splitter": ("best", "random"),
     "limit": ("none", "leaf", "depth", "leaves", "decrease", "split"),
-    "option": ("none", "random-ties", "keep-constant"),
+    "option": ("none", "random-ties"),
 }
 _PLAIN_FORESTS = {
     **_PLAIN,

@@ -62,7 +62,6 @@ OPTIONS = {
     "none": {},
     "random-ties": {"tie_breaking": "random"},
     "three-best": {"top_splits": 3},
-    "keep-constant": {"redraw_constant": False},
 }
 ROWS = {
     "default": {},

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.explain_builders import route_row
+from tests.explain.builders import route_row
 
 
 def list_out_of_bag(member, n_rows):

@@ -1,0 +1,362 @@
+"""Figures: what is drawn, and that nothing stands in the way of anything else."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.colors import to_hex
+from matplotlib.patches import FancyBboxPatch, PathPatch, Rectangle
+from matplotlib.text import Text
+
+from sklearn_textbook.inspection import TreeDisplay
+from sklearn_textbook.tree.explain import plot_tree
+from sklearn_textbook.tree.explain.colors import CLASS_COLORS, node_colors
+from sklearn_textbook.tree.explain.lettering import break_lines, choose_fonts, shorten
+from sklearn_textbook.tree.explain.tidy import place_nodes
+from sklearn_textbook.tree.grow.layout import FRACTIONAL, STAY
+from tests.explain.builders import (
+    MODES,
+    TreeBuilder,
+    make_estimator,
+    make_schema,
+    random_tree,
+)
+
+ORIENTATIONS = ("vertical", "horizontal")
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    plt.close("all")
+    yield
+    plt.close("all")
+
+
+def texts(artists):
+    return [artist.get_text() for artist in artists if isinstance(artist, Text)]
+
+
+def frames(artists):
+    return [artist for artist in artists if isinstance(artist, FancyBboxPatch)]
+
+
+def extents(artists):
+    """Corners of artists in pixels: left, bottom, right, top."""
+    return np.array([artist.get_window_extent().extents for artist in artists])
+
+
+def overlaps(first, second, slack=0.5):
+    """Whether boxes overlap by more than a part of a pixel; shape (n, m)."""
+    low = np.maximum(first[:, None, :2], second[None, :, :2])
+    high = np.minimum(first[:, None, 2:], second[None, :, 2:])
+    return np.all(high - low > slack, axis=2)
+
+
+def make_wide(n_leaves, n_levels=0):
+    """A balanced tree, or many branches of which each is split again."""
+    builder = TreeBuilder([0, n_levels])
+    builder.add([n_leaves, n_leaves, 1])
+    open_nodes, leaves = [0], 1
+    if n_levels:
+        open_nodes = [
+            *builder.split(
+                0, 1, list(range(n_levels)), [[2, 1, 0]] * n_levels, missing=0
+            )
+        ]
+        leaves = n_levels
+    while leaves < n_leaves:
+        node = open_nodes.pop(0)
+        threshold = float(node) + 0.123
+        open_nodes += builder.split(
+            node, 0, threshold, [[1, 0, 0], [1, 1, 0]], missing=1
+        )
+        leaves += 1
+    levels = tuple(f"level number {n}" for n in range(n_levels)) or None
+    nominal = ("b", "nominal", levels, "string") if levels else ("b",)
+    schema = make_schema(("sepal length (cm)",), nominal)
+    labels = np.array(["setosa", "versicolor", "virginica"])
+    return make_estimator(builder.build(), schema, labels)
+
+
+# -------------------------------------------------------------------- layout
+@st.composite
+def random_shapes(draw):
+    """First children and numbers of children, level by level, and sizes."""
+    first_child, n_children = [], []
+    n_nodes, most = 1, draw(st.integers(1, 40))
+    while len(n_children) < n_nodes:
+        count = draw(st.integers(0, 5)) if n_nodes < most else 0
+        first_child.append(n_nodes if count else -1)
+        n_children.append(count)
+        n_nodes += count
+    size = st.floats(0.5, 20.0)
+    return (
+        first_child,
+        n_children,
+        draw(st.lists(size, min_size=n_nodes, max_size=n_nodes)),
+    )
+
+
+def levels_of(first_child, n_children):
+    level = [0] * len(n_children)
+    for node, (first, count) in enumerate(zip(first_child, n_children, strict=True)):
+        level[first : first + count] = [level[node] + 1] * count if count else []
+    return np.array(level)
+
+
+@given(random_shapes(), st.floats(0.0, 5.0))
+def test_nodes_of_a_level_keep_their_order_and_distance(shape, gap):
+    first_child, n_children, sizes = shape
+    places = place_nodes(first_child, n_children, sizes, gap)
+    sizes, level = np.array(sizes), levels_of(first_child, n_children)
+    for number in range(level.max() + 1):
+        row = level == number
+        left, right = places[row] - sizes[row] / 2, places[row] + sizes[row] / 2
+        assert np.all(left[1:] - right[:-1] >= gap - 1e-9)
+    assert (places - sizes / 2).min() == pytest.approx(0.0, abs=1e-9)
+    for node, (first, count) in enumerate(zip(first_child, n_children, strict=True)):
+        if count:
+            middle = (places[first] + places[first + count - 1]) / 2
+            assert places[node] == pytest.approx(middle)
+
+
+def test_small_subtrees_between_large_ones_are_spread_evenly():
+    # The first and the last child have five children each, the others none.
+    first_child = [1, 6, -1, -1, -1, 11] + [-1] * 10
+    n_children = [5, 5, 0, 0, 0, 5] + [0] * 10
+    places = place_nodes(first_child, n_children, [1.0] * 16, 1.0)
+    assert np.diff(places[1:6]) == pytest.approx([2.5] * 4)
+
+
+def test_layout_time_grows_with_the_number_of_nodes():
+    # A chain of a hundred thousand levels: quadratic work would not end.
+    depth = 100_000
+    first_child = [
+        1 + 2 * ((node + 1) // 2) if node % 2 == 0 else -1
+        for node in range(2 * depth + 1)
+    ]
+    n_children = [2 if first > 0 else 0 for first in first_child]
+    first_child[-1], n_children[-1] = -1, 0
+    places = place_nodes(first_child, n_children, [1.0] * (2 * depth + 1), 1.0)
+    assert np.all(np.abs(np.diff(places)[1::2]) == 2.0)
+
+
+# ------------------------------------------------------------------ the figure
+@pytest.mark.parametrize("orientation", ORIENTATIONS)
+@pytest.mark.parametrize("make", [lambda: make_wide(30), lambda: make_wide(24, 8)])
+def test_nothing_overlaps_at_the_default_size_of_figures(make, orientation):
+    figure = plt.figure()
+    artists = plot_tree(make(), orientation=orientation)
+    figure.canvas.draw()
+    boxes = extents(frames(artists))
+    letters = extents([artist for artist in artists if isinstance(artist, Text)])
+    n_boxes = len(boxes)
+    assert not (overlaps(boxes, boxes) & ~np.eye(n_boxes, dtype=bool)).any()
+    assert not (overlaps(letters, letters) & ~np.eye(len(letters), dtype=bool)).any()
+    # Every text stands in one box, or, as a label, in none.
+    inside = overlaps(letters, boxes, slack=0.0)
+    assert inside.sum(axis=1).max() == 1
+    owner = boxes[inside.argmax(axis=1)][inside.any(axis=1)]
+    written = letters[inside.any(axis=1)]
+    assert np.all(written[:, 0] >= owner[:, 0])
+    assert np.all(written[:, 2] <= owner[:, 2])
+    assert (~inside.any(axis=1)).sum() == n_boxes - 1
+    # And all is in the figure.
+    everything = np.concatenate([boxes, letters])
+    assert everything[:, :2].min() >= 0
+    assert np.all(everything[:, 2:].max(axis=0) <= figure.bbox.size)
+
+
+def test_texts_of_boxes_and_edges():
+    builder = TreeBuilder([3, 0])
+    builder.add([6, 6])
+    kids = builder.split(0, 0, [0, 1, 2], [[4, 0], [1, 3], [1, 3]], missing=FRACTIONAL)
+    builder.split(kids[2], 1, 2.5, [[1, 1], [0, 2]], missing=STAY)
+    schema = make_schema(
+        ("colour", "nominal", ("red", "blue", "grey"), "string"), ("x",)
+    )
+    estimator = make_estimator(builder.build(), schema, np.array(["no", "yes"]))
+    assert texts(plot_tree(estimator)) == [
+        "colour",
+        "12 rows",
+        *("no", "4 rows, 100%", "red"),
+        *("yes", "4 rows, 75%", "blue"),
+        *("x", "4 rows", "grey"),
+        *("no", "2 rows, 50%", "≤ 2.5"),
+        *("yes", "2 rows, 100%", "> 2.5"),
+    ]
+    estimator.n_missing_ = np.array([1, 1])
+    shown = texts(plot_tree(estimator, ax="new"))
+    assert shown[2] == "if missing: all branches"
+    assert "if missing: stays" in shown
+
+
+def test_missing_values_on_edges_and_by_surrogates():
+    builder = TreeBuilder([0, 0])
+    builder.add([3, 3])
+    left, _ = builder.split(0, 0, 1.5, [[3, 1], [0, 2]], missing=1)
+    builder.split(left, 1, 1.5, [[3, 0], [0, 1]], missing=1)
+    builder.stand_in(left, 0, 0.5)
+    schema = make_schema(("x",), ("y",))
+    estimator = make_estimator(builder.build(), schema, np.array([0, 1]))
+    shown = texts(plot_tree(estimator, show_missing=True))
+    assert "> 1.5 or missing" in shown
+    assert "if missing: by x" in shown
+    assert not any("missing" in text for text in texts(plot_tree(estimator)))
+
+
+def test_options_show_in_the_boxes():
+    estimator = make_wide(3)
+    shown = texts(
+        plot_tree(
+            estimator,
+            feature_names=["length", "b"],
+            class_names=["A", "B", "C"],
+            impurity=True,
+            node_ids=True,
+            proportion=True,
+            precision=1,
+        )
+    )
+    assert shown[:4] == ["length", "#0", "100% of rows", "impurity 0.5"]
+    assert "≤ 0.1" in shown
+    assert {"A", "B", "C"} & set(shown)
+
+
+def test_max_depth_marks_what_it_leaves_out():
+    artists = plot_tree(make_wide(8), max_depth=1)
+    assert len(frames(artists)) == 3
+    assert texts(artists).count("… 4 leaves") == 2
+    assert len(frames(plot_tree(make_wide(8), max_depth=0, ax="new"))) == 1
+
+
+def test_colours_and_bars():
+    estimator = make_wide(4)
+    artists = plot_tree(estimator)
+    fills = [to_hex(frame.get_facecolor()).upper() for frame in frames(artists)]
+    assert fills == node_colors(estimator.tree_)
+    bars = [artist for artist in artists if isinstance(artist, Rectangle)]
+    bars = [to_hex(bar.get_facecolor()).upper() for bar in bars]
+    assert set(bars) <= set(CLASS_COLORS[:3])
+    assert bars[:3] == list(CLASS_COLORS[:3])
+    plain = plot_tree(estimator, filled=False, rounded=False, ax="new")
+    assert {to_hex(frame.get_facecolor()) for frame in frames(plain)} == {"#ffffff"}
+    assert not any(type(artist) is Rectangle for artist in plain)
+
+
+def test_edges_are_as_wide_as_the_rows_they_carry():
+    builder = TreeBuilder([0])
+    builder.add([90, 10])
+    builder.split(0, 0, 0.5, [[90, 0], [0, 10]], missing=0)
+    estimator = make_estimator(builder.build(), make_schema(("x",)), np.array([0, 1]))
+    edges = [e for e in plot_tree(estimator) if type(e) is PathPatch]
+    assert edges[0].get_linewidth() > 2 * edges[1].get_linewidth()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("n_classes", [0, 3])
+def test_every_tree_can_be_drawn(mode, n_classes):
+    for seed in range(2):
+        estimator = random_tree(
+            seed, mode, n_classes=n_classes, n_outputs=1 + seed, depth=3
+        )
+        # The fonts of a machine may lack the odd letter of the columns' names.
+        names = [f"$x_{c}" for c in range(estimator.tree_.n_features)]
+        artists = plot_tree(estimator, feature_names=names, ax="new", show_missing=True)
+        artists[0].figure.set_dpi(20)  # few pixels take little time
+        artists[0].figure.canvas.draw()
+        assert len(frames(artists)) == estimator.tree_.node_count
+        plt.close("all")
+
+
+def test_a_tree_of_one_leaf():
+    builder = TreeBuilder([0])
+    builder.add([2, 6])
+    estimator = make_estimator(builder.build(), make_schema(("x",)), np.array([0, 1]))
+    assert texts(plot_tree(estimator)) == ["1", "8 rows, 75%"]
+
+
+# ---------------------------------------------------------------- where and how
+def test_figures_are_as_large_as_the_tree_needs():
+    plot_tree(make_wide(3))
+    small = plt.gcf().get_size_inches()
+    plt.close("all")
+    plot_tree(make_wide(20))
+    large = plt.gcf().get_size_inches()
+    assert large[0] > 2 * small[0]
+    plt.close("all")
+    artists = plot_tree(make_wide(150))
+    assert plt.gcf().get_size_inches()[0] <= 24.0
+    assert max(a.get_fontsize() for a in artists if isinstance(a, Text)) < 8
+
+
+def test_axes_are_taken_as_pyplot_does():
+    _, (left, right) = plt.subplots(1, 2)
+    assert plot_tree(make_wide(3), ax=left)[0].axes is left
+    assert plot_tree(make_wide(3))[0].axes is right
+    assert plot_tree(make_wide(3), ax="new")[0].axes not in (left, right)
+    assert not left.axison
+
+
+def test_letters_can_have_a_size():
+    artists = plot_tree(make_wide(3), fontsize=7)
+    assert max(a.get_fontsize() for a in artists if isinstance(a, Text)) == 7
+
+
+def test_display():
+    estimator = make_wide(4)
+    display = TreeDisplay.from_estimator(
+        estimator, class_names=["A", "B", "C"], orientation="horizontal"
+    )
+    assert display.figure_ is display.ax_.figure
+    assert "A" in texts(display.artists_)
+    _, ax = plt.subplots()
+    assert display.plot(ax=ax, max_depth=0) is display
+    assert display.ax_ is ax
+    assert len(frames(display.artists_)) == 1
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"orientation": "up"}, r"orientation must be one of .*'horizontal'.*'up'"),
+        ({"max_depth": -1}, "max_depth must be an integer >= 0 or None"),
+        ({"fontsize": 0}, "fontsize must be a number > 0 or None, got 0"),
+        ({"ax": "here"}, "ax must be"),
+    ],
+)
+def test_wrong_parameters_are_named(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        plot_tree(make_wide(3), **parameters)
+
+
+def test_without_matplotlib_there_is_a_clear_error(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=r"sklearn-textbook\[plot\]"):
+        plot_tree(make_wide(3))
+
+
+# ------------------------------------------------------------------- lettering
+def test_lines_break_at_spaces_and_long_names_are_cut():
+    assert break_lines("worst concave points", 18) == ["worst concave", "points"]
+    assert break_lines("od280/od315_of_diluted_wines", 18) == [
+        "od280/od315_of_",
+        "diluted_wines",
+    ]
+    assert break_lines("nameWithoutAnyPlaceToBreak", 18) == [
+        "nameWithoutAnyPlaceToBreak"
+    ]
+    assert break_lines("", 18) == [""]
+    assert shorten("a very long name", 10) == "a very lo…"
+    assert shorten("short", 10) == "short"
+
+
+def test_chinese_letters_get_a_font_that_has_them(monkeypatch):
+    from matplotlib import font_manager, rcParams
+
+    installed = ["DejaVu Sans", "SimHei"]
+    monkeypatch.setattr(font_manager, "get_font_names", lambda: installed)
+    own = list(rcParams["font.family"])
+    assert choose_fonts("sepal length ≤ 2…") == own
+    assert choose_fonts("色泽") == [*own, "SimHei"]

@@ -1,0 +1,141 @@
+"""Thresholds drawn at random: a list of rows gives the trees of sorted columns.
+
+For classes every bit must agree. Means and impurities of regression trees are sums of
+y, which round in the order of summation; tests and sizes must agree.
+"""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification, make_regression
+
+from sklearn_textbook.tree import CARTClassifier, CARTRegressor
+from sklearn_textbook.tree.grow import grow
+from sklearn_textbook.tree.grow.grow import GrowthRules, choose_engine
+from tests.growth.partitioners import (
+    ENGINES,
+    assert_close_trees,
+    assert_equal_trees,
+    draw_case,
+    encode,
+    grow_twice,
+    make_classes,
+    make_values,
+)
+
+
+@pytest.mark.parametrize(
+    ("criterion", "n_classes"),
+    [("gini", 2), ("gini", 5), ("log_loss", 2), ("entropy", 9), ("error", 3)],
+)
+def test_random_tables(monkeypatch, criterion, n_classes):
+    n_nodes = 0
+    for seed in range(60):
+        case = draw_case(seed, n_classes, criterion, random_splitter=True)
+        expected, tree = grow_twice(monkeypatch, *case)
+        assert_equal_trees(expected, tree, f"draw_case({seed})")
+        n_nodes += tree.node_count
+    assert n_nodes > 200
+
+
+def test_random_tables_of_values(monkeypatch):
+    n_nodes = 0
+    for seed in range(100):
+        case = draw_case(seed, "values", "squared_error", random_splitter=True)
+        expected, tree = grow_twice(monkeypatch, *case)
+        assert_close_trees(expected, tree, f"draw_case({seed})")
+        n_nodes += tree.node_count
+    assert n_nodes > 200
+
+
+@pytest.mark.parametrize("max_features", [1, 12])
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_larger_tables(monkeypatch, max_features, is_weighted):
+    """Nodes of all sizes: beyond the local copy, inside it, searched code by code."""
+    X, y = make_classification(20000, 12, n_informative=8, flip_y=0.1, random_state=0)
+    X[:, :3] = np.round(X[:, :3])
+    rng = np.random.default_rng(max_features)
+    weight = None
+    if is_weighted:
+        weight = np.bincount(rng.integers(0, 20000, 20000), minlength=20000) * 1.0
+    rules = GrowthRules("gini", max_features=max_features, random_splitter=True)
+    expected, tree = grow_twice(
+        monkeypatch, encode(X), make_classes(y), rules, weight, max_features
+    )
+    assert tree.node_count > 1000
+    assert_equal_trees(expected, tree)
+
+
+def test_larger_table_of_values(monkeypatch):
+    X, y = make_regression(20000, 6, noise=1.0, random_state=0)
+    rules = GrowthRules("squared_error", max_features=3, random_splitter=True)
+    expected, tree = grow_twice(monkeypatch, encode(X), make_values(y), rules)
+    assert_close_trees(expected, tree)
+
+
+@pytest.mark.parametrize("target", [make_classes, make_values])
+def test_least_weight_of_leaves(monkeypatch, target):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 4))
+    y = rng.integers(0, 3, 500)
+    weight = rng.integers(0, 5, 500).astype(float)
+    rules = GrowthRules(
+        "gini" if target is make_classes else "squared_error",
+        min_weight_leaf=20.0,
+        max_features=2,
+        random_splitter=True,
+    )
+    expected, tree = grow_twice(monkeypatch, encode(X), target(y), rules, weight)
+    assert tree.node_count > 9
+    assert tree.nodes["weight"].min() >= 20.0
+    assert_close_trees(expected, tree)
+
+
+def test_threshold_lies_anywhere_between_the_values(monkeypatch):
+    """And leaves rows on both sides, also where nothing lies between two values."""
+    low = 1.0
+    high = np.nextafter(low, 2.0)
+    table = encode(np.array([[low], [high]]))
+    rules = GrowthRules("gini", random_splitter=True)
+    for random_state in range(20):
+        expected, tree = grow_twice(
+            monkeypatch, table, make_classes([0, 1]), rules, random_state=random_state
+        )
+        assert tree.nodes["threshold"][0] == low
+        assert_equal_trees(expected, tree)
+
+
+def test_drawn_thresholds_choose_the_list():
+    """With any number of columns, once the ranks are there."""
+    table = encode(np.arange(12.0).reshape(4, 3))
+    classes, values = make_classes([0, 1, 2, 0]), make_values([0.5, 1, 2, 0])
+    for target, criterion in ((classes, "entropy"), (values, "squared_error")):
+        rules = GrowthRules(criterion, random_splitter=True)
+        assert choose_engine(table, target, rules, None) == "sorted-columns"
+    table.ranks()
+    for target, criterion in ((classes, "entropy"), (values, "squared_error")):
+        rules = GrowthRules(criterion, random_splitter=True)
+        assert choose_engine(table, target, rules, None) == "row-list"
+    rules = GrowthRules("absolute_error", random_splitter=True)
+    assert choose_engine(table, values, rules, None) == "sorted-columns"
+    rules = GrowthRules("gini", random_splitter=True)
+    weight = np.array([0.5, 1.0, 1.0, 1.0])
+    assert choose_engine(table, classes, rules, weight) == "sorted-columns"
+
+
+@pytest.mark.parametrize("splitter", ["best", "random"])
+@pytest.mark.parametrize("tree_class", [CARTClassifier, CARTRegressor])
+def test_fewest_leaves_of_estimators(monkeypatch, splitter, tree_class):
+    """``max_leaf_nodes`` chooses among the splits of the whole tree."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(700, 5))
+    y = np.round(X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=700))
+    trees = []
+    for engine in ENGINES:
+        with monkeypatch.context() as patch:
+            patch.setattr(grow, "choose_engine", lambda *_, name=engine: name)
+            estimator = tree_class(
+                splitter=splitter, max_features=2, max_leaf_nodes=12, random_state=0
+            )
+            trees.append(estimator.fit(X, y).tree_)
+    assert trees[0].n_leaves == 12
+    assert_close_trees(*trees)
