@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import gc
 import os
 
 # Workers of pytest-xdist share the cores: where each took as many threads as there
@@ -27,3 +28,9 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.register_profile("explore", deadline=None, max_examples=2_000)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_collection_finish():
+    """Keep the collected tests out of garbage collection, which would visit them all."""
+    gc.collect()
+    gc.freeze()

@@ -1,6 +1,5 @@
 """Tiny runs of every workload: it runs, and its check of the work can fail."""
 
-import gc
 import json
 import os
 from dataclasses import replace
@@ -72,15 +71,6 @@ FOREST_WORKS = [
 FEW_PEERS |= dict.fromkeys(
     FOREST_WORKS, ("scikit-learn-forest", "ydf-forest", "scikit-learn-intelex")
 )
-
-
-@pytest.fixture(autouse=True, scope="module")
-def quick_collection():
-    """Collecting garbage before each call takes long among the objects of pytest."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 def run_tiny(*arguments):
