@@ -5,108 +5,103 @@ Environment switches, all empty by default (doc/development.rst tells how to use
 SKLEARN_TEXTBOOK_EXTENSIONS=_rank,_route  build only these rows of the table
 SKLEARN_TEXTBOOK_DEBUG=1                  bounds checks and C assertions, -O1 -g
 SKLEARN_TEXTBOOK_SANITIZE=address         compile with AddressSanitizer
-SKLEARN_TEXTBOOK_NO_OPENMP=1              serial loops, as where OpenMP is missing
 SKLEARN_TEXTBOOK_ANNOTATE=1               write Cython's annotated HTML under build/
 """
 
 import os
-import sys
-import tempfile
 from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
-from setuptools.errors import CCompilerError, SetupError
+from setuptools.errors import SetupError
 
-# Module name -> options. The module sklearn_textbook.tree.encode._rank is compiled
-# from sklearn_textbook/tree/encode/_rank.pyx; "openmp" asks for threads.
-EXTENSIONS = {
-    "sklearn_textbook._contract._threads": {"openmp": True},
-    "sklearn_textbook.decomposition._jacobi": {},
-    "sklearn_textbook.ensemble._count_draws": {},
-    "sklearn_textbook.linear_model._logistic": {"openmp": True},
-    "sklearn_textbook.linear_model.maximum_entropy._expectation": {"openmp": True},
-    "sklearn_textbook.linear_model.maximum_entropy._iterative_scaling": {
-        "openmp": True
-    },
-    "sklearn_textbook.linear_model._row_sums": {"openmp": True},
-    "sklearn_textbook.tree.encode._bin": {"openmp": True},
-    "sklearn_textbook.tree.encode._cells": {"openmp": True},
-    "sklearn_textbook.tree.encode._rank": {"openmp": True},
-    "sklearn_textbook.tree.split._absolute": {},
-    "sklearn_textbook.tree.split._best": {},
-    "sklearn_textbook.tree.split._class_bins": {},
-    "sklearn_textbook.tree.split._class_division": {},
-    "sklearn_textbook.tree.split._class_histogram": {},
-    "sklearn_textbook.tree.split._column": {},
-    "sklearn_textbook.tree.split._counted": {},
-    "sklearn_textbook.tree.split._drawn_steps": {},
-    "sklearn_textbook.tree.split._entropy": {},
-    "sklearn_textbook.tree.split._gain": {},
-    "sklearn_textbook.tree.split._gain_nominal": {},
-    "sklearn_textbook.tree.split._general": {},
-    "sklearn_textbook.tree.split._histogram": {},
-    "sklearn_textbook.tree.split._impurity": {},
-    "sklearn_textbook.tree.split._levels": {},
-    "sklearn_textbook.tree.split._listed": {},
-    "sklearn_textbook.tree.split._listed_search": {},
-    "sklearn_textbook.tree.split._nominal": {},
-    "sklearn_textbook.tree.split._numeric": {},
-    "sklearn_textbook.tree.split._surrogate": {},
-    "sklearn_textbook.tree.split._value_bins": {},
-    "sklearn_textbook.tree.split._value_histogram": {},
-    "sklearn_textbook.tree.split._values": {},
-    "sklearn_textbook.tree.grow._assemble": {},
-    "sklearn_textbook.tree.grow._buffers": {},
-    "sklearn_textbook.tree.grow._choose": {"openmp": True},
-    "sklearn_textbook.tree.grow._class_search": {},
-    "sklearn_textbook.tree.grow._class_small": {},
-    "sklearn_textbook.tree.grow._class_tile": {},
-    "sklearn_textbook.tree.grow._coded_small": {},
-    "sklearn_textbook.tree.grow._coded_tile": {},
-    "sklearn_textbook.tree.grow._divide": {},
-    "sklearn_textbook.tree.grow._drawn_children": {},
-    "sklearn_textbook.tree.grow._drawn_node": {},
-    "sklearn_textbook.tree.grow._drawn_rows": {},
-    "sklearn_textbook.tree.grow._drawn_small": {},
-    "sklearn_textbook.tree.grow._drawn_tile": {},
-    "sklearn_textbook.tree.grow._engine": {"openmp": True},
-    "sklearn_textbook.tree.grow._fill": {},
-    "sklearn_textbook.tree.grow._fractions": {"openmp": True},
-    "sklearn_textbook.tree.grow._level_map": {},
-    "sklearn_textbook.tree.grow._listed_engine": {},
-    "sklearn_textbook.tree.grow._listed_node": {},
-    "sklearn_textbook.tree.grow._listed_rows": {},
-    "sklearn_textbook.tree.grow._measure": {},
-    "sklearn_textbook.tree.grow._missing": {},
-    "sklearn_textbook.tree.grow._node": {},
-    "sklearn_textbook.tree.grow._partition": {"openmp": True},
-    "sklearn_textbook.tree.grow._row_list": {},
-    "sklearn_textbook.tree.grow._row_list_engine": {},
-    "sklearn_textbook.tree.grow._row_search": {},
-    "sklearn_textbook.tree.grow._row_small": {},
-    "sklearn_textbook.tree.grow._search": {"openmp": True},
-    "sklearn_textbook.tree.grow._settings": {},
-    "sklearn_textbook.tree.grow._short_columns": {},
-    "sklearn_textbook.tree.grow._small_nodes": {},
-    "sklearn_textbook.tree.grow._storage": {},
-    "sklearn_textbook.tree.grow._task": {},
-    "sklearn_textbook.tree.grow._value_search": {},
-    "sklearn_textbook.tree.grow._workers": {},
-    "sklearn_textbook.tree.route._many_trees": {"openmp": True},
-    "sklearn_textbook.tree.route._route": {"openmp": True},
-    "sklearn_textbook.tree.prune._cases": {},
-    "sklearn_textbook.tree.prune._cost_complexity": {},
-    "sklearn_textbook.tree.prune._error_based": {},
-    "sklearn_textbook.tree.prune._node_losses": {},
-    "sklearn_textbook.tree.prune._pruner": {},
-    "sklearn_textbook.tree.prune._rpart_sequence": {},
-    "sklearn_textbook.tree.prune._subtree": {},
-    "sklearn_textbook.tree.rules._choose_subset": {},
-    "sklearn_textbook.tree.rules._generalise": {"openmp": True},
-    "sklearn_textbook.tree.rules._order": {},
-    "sklearn_textbook.tree.rules._predict": {"openmp": True},
-}
+# The module sklearn_textbook.tree.encode._rank is compiled from
+# sklearn_textbook/tree/encode/_rank.pyx.
+EXTENSIONS = [
+    "sklearn_textbook._contract._threads",
+    "sklearn_textbook.decomposition._jacobi",
+    "sklearn_textbook.ensemble._count_draws",
+    "sklearn_textbook.linear_model._logistic",
+    "sklearn_textbook.linear_model.maximum_entropy._expectation",
+    "sklearn_textbook.linear_model.maximum_entropy._iterative_scaling",
+    "sklearn_textbook.linear_model._row_sums",
+    "sklearn_textbook.tree.encode._bin",
+    "sklearn_textbook.tree.encode._cells",
+    "sklearn_textbook.tree.encode._rank",
+    "sklearn_textbook.tree.split._absolute",
+    "sklearn_textbook.tree.split._best",
+    "sklearn_textbook.tree.split._class_bins",
+    "sklearn_textbook.tree.split._class_division",
+    "sklearn_textbook.tree.split._class_histogram",
+    "sklearn_textbook.tree.split._column",
+    "sklearn_textbook.tree.split._counted",
+    "sklearn_textbook.tree.split._drawn_steps",
+    "sklearn_textbook.tree.split._entropy",
+    "sklearn_textbook.tree.split._gain",
+    "sklearn_textbook.tree.split._gain_nominal",
+    "sklearn_textbook.tree.split._general",
+    "sklearn_textbook.tree.split._histogram",
+    "sklearn_textbook.tree.split._impurity",
+    "sklearn_textbook.tree.split._levels",
+    "sklearn_textbook.tree.split._listed",
+    "sklearn_textbook.tree.split._listed_search",
+    "sklearn_textbook.tree.split._nominal",
+    "sklearn_textbook.tree.split._numeric",
+    "sklearn_textbook.tree.split._surrogate",
+    "sklearn_textbook.tree.split._value_bins",
+    "sklearn_textbook.tree.split._value_histogram",
+    "sklearn_textbook.tree.split._values",
+    "sklearn_textbook.tree.grow._assemble",
+    "sklearn_textbook.tree.grow._buffers",
+    "sklearn_textbook.tree.grow._choose",
+    "sklearn_textbook.tree.grow._class_search",
+    "sklearn_textbook.tree.grow._class_small",
+    "sklearn_textbook.tree.grow._class_tile",
+    "sklearn_textbook.tree.grow._coded_small",
+    "sklearn_textbook.tree.grow._coded_tile",
+    "sklearn_textbook.tree.grow._divide",
+    "sklearn_textbook.tree.grow._drawn_children",
+    "sklearn_textbook.tree.grow._drawn_node",
+    "sklearn_textbook.tree.grow._drawn_rows",
+    "sklearn_textbook.tree.grow._drawn_small",
+    "sklearn_textbook.tree.grow._drawn_tile",
+    "sklearn_textbook.tree.grow._engine",
+    "sklearn_textbook.tree.grow._fill",
+    "sklearn_textbook.tree.grow._fractions",
+    "sklearn_textbook.tree.grow._level_map",
+    "sklearn_textbook.tree.grow._listed_engine",
+    "sklearn_textbook.tree.grow._listed_node",
+    "sklearn_textbook.tree.grow._listed_rows",
+    "sklearn_textbook.tree.grow._measure",
+    "sklearn_textbook.tree.grow._missing",
+    "sklearn_textbook.tree.grow._node",
+    "sklearn_textbook.tree.grow._partition",
+    "sklearn_textbook.tree.grow._row_list",
+    "sklearn_textbook.tree.grow._row_list_engine",
+    "sklearn_textbook.tree.grow._row_search",
+    "sklearn_textbook.tree.grow._row_small",
+    "sklearn_textbook.tree.grow._search",
+    "sklearn_textbook.tree.grow._settings",
+    "sklearn_textbook.tree.grow._short_columns",
+    "sklearn_textbook.tree.grow._small_nodes",
+    "sklearn_textbook.tree.grow._storage",
+    "sklearn_textbook.tree.grow._task",
+    "sklearn_textbook.tree.grow._value_search",
+    "sklearn_textbook.tree.grow._workers",
+    "sklearn_textbook.tree.route._many_trees",
+    "sklearn_textbook.tree.route._route",
+    "sklearn_textbook.tree.prune._cases",
+    "sklearn_textbook.tree.prune._cost_complexity",
+    "sklearn_textbook.tree.prune._error_based",
+    "sklearn_textbook.tree.prune._node_losses",
+    "sklearn_textbook.tree.prune._pruner",
+    "sklearn_textbook.tree.prune._rpart_sequence",
+    "sklearn_textbook.tree.prune._subtree",
+    "sklearn_textbook.tree.rules._choose_subset",
+    "sklearn_textbook.tree.rules._generalise",
+    "sklearn_textbook.tree.rules._order",
+    "sklearn_textbook.tree.rules._predict",
+]
 
 DIRECTIVES = {
     "language_level": 3,
@@ -117,11 +112,6 @@ DIRECTIVES = {
     "cdivision": True,
 }
 DEBUG_DIRECTIVES = {"boundscheck": True, "wraparound": True, "initializedcheck": True}
-
-OPENMP_PROGRAM = """
-#include <omp.h>
-int main(void) { return omp_get_max_threads() < 1; }
-"""
 
 
 def is_on(name):
@@ -142,7 +132,7 @@ def select_modules():
     """The rows of the table to build, all unless the environment names some."""
     wanted = os.environ.get("SKLEARN_TEXTBOOK_EXTENSIONS", "")
     if not wanted:
-        return list(EXTENSIONS)
+        return EXTENSIONS
     by_stem = {module.rpartition(".")[2]: module for module in EXTENSIONS}
     stems = [stem.strip() for stem in wanted.split(",")]
     unknown = sorted(set(stems) - set(by_stem))
@@ -152,53 +142,6 @@ def select_modules():
             f"list; it lists {sorted(by_stem)}."
         )
     return [by_stem[stem] for stem in stems]
-
-
-def openmp_candidates(compiler_type):
-    """(compile flags, link flags) that may switch OpenMP on, likeliest first."""
-    if compiler_type == "msvc":
-        return [(["/openmp"], [])]
-    candidates = [(["-fopenmp"], ["-fopenmp"])]
-    if sys.platform == "darwin":
-        # Apple's clang knows the pragmas but ships no run-time library.
-        for prefix in ("/opt/homebrew/opt/libomp", "/usr/local/opt/libomp", ""):
-            include = [f"-I{prefix}/include"] if prefix else []
-            library = [f"-L{prefix}/lib"] if prefix else []
-            candidates.append(
-                (["-Xpreprocessor", "-fopenmp", *include], [*library, "-lomp"])
-            )
-    return candidates
-
-
-def compiles(compiler, program, compile_flags, link_flags):
-    """Whether the compiler turns a C program into an executable file."""
-    with tempfile.TemporaryDirectory() as directory:
-        source = Path(directory, "program.c")
-        source.write_text(program)
-        try:
-            objects = compiler.compile(
-                [str(source)], output_dir=directory, extra_postargs=compile_flags
-            )
-            compiler.link_executable(
-                objects, "program", output_dir=directory, extra_postargs=link_flags
-            )
-        except CCompilerError:
-            return False
-    return True
-
-
-def find_openmp(compiler):
-    """Flags for OpenMP, or two empty lists where the compiler has none."""
-    if is_on("NO_OPENMP"):
-        return [], []
-    for flags in openmp_candidates(compiler.compiler_type):
-        if compiles(compiler, OPENMP_PROGRAM, *flags):
-            return flags
-    print(
-        "sklearn_textbook: the C compiler has no OpenMP (on macOS: brew install "
-        "libomp); building serial loops, n_jobs will have no effect inside a tree."
-    )
-    return [], []
 
 
 def common_flags(compiler_type):
@@ -244,18 +187,11 @@ class BuildExtensions(build_ext):
     def set_flags(self):
         """Give every extension its flags; a change of flags compiles it again."""
         compile_flags, link_flags = common_flags(self.compiler.compiler_type)
-        openmp_compile, openmp_link = find_openmp(self.compiler)
         mode = Path("build", "mode.txt")
-        write_if_changed(
-            mode,
-            f"{compile_flags} {link_flags} {openmp_compile} {openmp_link} {DEBUG}\n",
-        )
+        write_if_changed(mode, f"{compile_flags} {link_flags} {DEBUG}\n")
         for extension in self.extensions:
             extension.extra_compile_args += compile_flags
             extension.extra_link_args += link_flags
-            if EXTENSIONS[extension.name].get("openmp"):
-                extension.extra_compile_args += openmp_compile
-                extension.extra_link_args += openmp_link
             if DEBUG:
                 extension.undef_macros.append("NDEBUG")
             else:

@@ -1,17 +1,247 @@
-"""How many threads OpenMP allows: 1 where the build has none."""
+"""Threads that take tasks from one queue, and sleep while there are none.
 
-cdef extern from *:
+A team of threads lives as long as one call of a kernel. The thread that calls works,
+too, and waits for nobody but a thread that has begun a task and not ended it: threads
+that a busy machine lets run late cost no time. Nobody waits by spinning.
+
+The threads are detached: one that runs only after the team was stopped finds so and
+ends, and the last one out frees the memory. Whatever the tasks use is safe to free
+once ``run_tasks`` has returned.
+"""
+
+from libc.stdlib cimport calloc, free
+
+import numpy as np
+
+cdef extern from "pythread.h" nogil:
+    enum:
+        WAIT_LOCK
+    unsigned long PYTHREAD_INVALID_THREAD_ID
+    unsigned long PyThread_start_new_thread(void (*)(void*) noexcept nogil, void*)
+    PyThread_type_lock PyThread_allocate_lock()
+    void PyThread_free_lock(PyThread_type_lock)
+    int PyThread_acquire_lock(PyThread_type_lock, int)
+    void PyThread_release_lock(PyThread_type_lock)
+
+
+cdef enum:
+    # A thread takes this part of its share of what is left at a time, or one task.
+    PARTS = 32
+
+
+cdef PyThread_type_lock make_locked() noexcept nogil:
+    """A lock to sleep on until somebody releases it; NULL when memory runs out."""
+    cdef PyThread_type_lock lock = PyThread_allocate_lock()
+    if lock != NULL:
+        PyThread_acquire_lock(lock, WAIT_LOCK)
+    return lock
+
+
+cdef void free_team(ThreadTeam* team) noexcept nogil:
+    cdef int i
+    if team.helpers != NULL:
+        for i in range(team.n_helpers):
+            PyThread_free_lock(team.helpers[i].wake)
+    if team.done != NULL:
+        PyThread_free_lock(team.done)
+    if team.lock != NULL:
+        PyThread_free_lock(team.lock)
+    free(team.helpers)
+    free(team)
+
+
+cdef void leave_team(ThreadTeam* team) noexcept nogil:
+    """Release the lock; the last one frees the team."""
+    cdef bint is_last
+    team.n_users -= 1
+    is_last = team.n_users == 0
+    PyThread_release_lock(team.lock)
+    if is_last:
+        free_team(team)
+
+
+cdef void take_tasks(ThreadTeam* team, int thread) noexcept nogil:
+    """Do tasks until all are taken. The lock is held before and after."""
+    cdef int64_t task, stop
+    while team.next_task < team.n_tasks:
+        task = team.next_task
+        stop = task + 1 + (team.n_tasks - task) // (PARTS * (team.n_helpers + 1))
+        team.next_task = stop
+        PyThread_release_lock(team.lock)
+        while task < stop:
+            team.function(team.context, task, thread)
+            task += 1
+        PyThread_acquire_lock(team.lock, WAIT_LOCK)
+
+
+cdef void help_team(void* argument) noexcept nogil:
+    """What a helper does until the team is stopped."""
+    cdef:
+        Helper* helper = <Helper*> argument
+        ThreadTeam* team = helper.team
+    PyThread_acquire_lock(team.lock, WAIT_LOCK)
+    while not team.is_stopped:
+        if team.next_task < team.n_tasks:
+            team.n_busy += 1
+            take_tasks(team, helper.thread)
+            team.n_busy -= 1
+            if team.n_busy == 0 and team.is_awaited:
+                team.is_awaited = False
+                PyThread_release_lock(team.done)
+        else:
+            helper.is_asleep = True
+            PyThread_release_lock(team.lock)
+            PyThread_acquire_lock(helper.wake, WAIT_LOCK)
+            PyThread_acquire_lock(team.lock, WAIT_LOCK)
+    leave_team(team)
+
+
+cdef void wake_helpers(ThreadTeam* team, int64_t n_wanted) noexcept nogil:
+    """Wake some of those that sleep. The lock is held."""
+    cdef int i
+    for i in range(team.n_helpers):
+        if i >= n_wanted:
+            break
+        if team.helpers[i].is_asleep:
+            team.helpers[i].is_asleep = False
+            PyThread_release_lock(team.helpers[i].wake)
+
+
+cdef bint start_helper(ThreadTeam* team) noexcept nogil:
+    """Start one more thread; False if that cannot be."""
+    cdef:
+        Helper* helper = &team.helpers[team.n_helpers]
+        unsigned long ident
+    helper.wake = make_locked()
+    if helper.wake == NULL:
+        return False
+    helper.team = team
+    helper.thread = team.n_helpers + 1
+    PyThread_acquire_lock(team.lock, WAIT_LOCK)
+    # Counted before it starts, for it may end at once.
+    team.n_users += 1
+    team.n_helpers += 1
+    PyThread_release_lock(team.lock)
+    ident = PyThread_start_new_thread(help_team, helper)
+    if ident != PYTHREAD_INVALID_THREAD_ID:
+        return True
+    PyThread_acquire_lock(team.lock, WAIT_LOCK)
+    team.n_users -= 1
+    team.n_helpers -= 1
+    PyThread_release_lock(team.lock)
+    PyThread_free_lock(helper.wake)
+    return False
+
+
+cdef ThreadTeam* start_team(int n_threads) noexcept:
+    """Start threads; the one that calls is one of them.
+
+    Returns NULL, a team of one thread, if no other is wanted or can be started; with
+    fewer than asked for the tasks take longer. Called with the interpreter's lock, for
+    starting a thread looks at what the interpreter says of threads.
     """
-    #ifdef _OPENMP
-    #include <omp.h>
-    static int count_openmp_threads(void) { return omp_get_max_threads(); }
-    #else
-    static int count_openmp_threads(void) { return 1; }
-    #endif
+    cdef:
+        ThreadTeam* team
+        bint is_complete
+    if n_threads <= 1:
+        return NULL
+    team = <ThreadTeam*> calloc(1, sizeof(ThreadTeam))
+    if team == NULL:
+        return NULL
+    team.n_users = 1
+    team.helpers = <Helper*> calloc(n_threads - 1, sizeof(Helper))
+    team.lock = PyThread_allocate_lock()
+    team.done = make_locked()
+    is_complete = team.helpers != NULL and team.lock != NULL and team.done != NULL
+    while is_complete and team.n_helpers < n_threads - 1:
+        is_complete = start_helper(team)
+    if team.n_helpers == 0:
+        free_team(team)
+        return NULL
+    return team
+
+
+cdef void run_tasks(
+    ThreadTeam* team, TaskFunction function, void* context, int64_t n_tasks
+) noexcept nogil:
+    """Call ``function(context, task, thread)`` once for each task from 0 on.
+
+    Tasks are begun in ascending order, but end in any; all have ended on return. A task
+    may start a team of its own, but not run tasks of this one.
     """
-    int count_openmp_threads() noexcept nogil
+    cdef int64_t task
+    if team == NULL or n_tasks <= 1:
+        for task in range(n_tasks):
+            function(context, task, 0)
+        return
+    PyThread_acquire_lock(team.lock, WAIT_LOCK)
+    team.function, team.context = function, context
+    team.n_tasks, team.next_task = n_tasks, 0
+    wake_helpers(team, n_tasks - 1)
+    take_tasks(team, 0)
+    team.is_awaited = team.n_busy > 0
+    if team.is_awaited:
+        PyThread_release_lock(team.lock)
+        PyThread_acquire_lock(team.done, WAIT_LOCK)
+    else:
+        PyThread_release_lock(team.lock)
 
 
-def get_max_threads():
-    """Threads of a parallel region; follows OMP_NUM_THREADS and threadpoolctl."""
-    return count_openmp_threads()
+cdef void stop_team(ThreadTeam* team) noexcept nogil:
+    """Let the threads end. No task may be running."""
+    if team == NULL:
+        return
+    PyThread_acquire_lock(team.lock, WAIT_LOCK)
+    team.is_stopped = True
+    wake_helpers(team, team.n_helpers)
+    leave_team(team)
+
+
+cdef void run_in_threads(
+    int n_threads, TaskFunction function, void* context, int64_t n_tasks
+) noexcept:
+    """Run tasks in a team that is needed for nothing else."""
+    cdef ThreadTeam* team = start_team(<int> min(<int64_t> n_threads, n_tasks))
+    with nogil:
+        run_tasks(team, function, context, n_tasks)
+        stop_team(team)
+
+
+# ------------------------------------------------------------------- for the tests
+cdef struct Counting:
+    int64_t* n_runs  # of each task
+    int64_t* n_done  # by each thread
+    int n_nested  # threads of the team that each task starts
+
+
+cdef void count_task(void* context, int64_t task, int thread) noexcept nogil:
+    cdef:
+        Counting* counting = <Counting*> context
+        Counting inner
+    if counting.n_nested:
+        inner.n_runs = counting.n_runs + task * counting.n_nested
+        inner.n_done = NULL
+        inner.n_nested = 0
+        with gil:
+            run_in_threads(counting.n_nested, count_task, &inner, counting.n_nested)
+    else:
+        counting.n_runs[task] += 1
+    if counting.n_done != NULL:
+        counting.n_done[thread] += 1
+
+
+def count_runs(int n_threads, int64_t n_tasks, int n_calls=1, int n_nested=0):
+    """Count how often each task was run, and what each thread did of them."""
+    cdef:
+        int64_t[::1] n_runs = np.zeros(n_tasks * max(1, n_nested) + 1, dtype=np.int64)
+        int64_t[::1] n_done = np.zeros(n_threads, dtype=np.int64)
+        Counting counting
+        ThreadTeam* team = start_team(n_threads)
+        int call
+    counting.n_runs, counting.n_done = &n_runs[0], &n_done[0]
+    counting.n_nested = n_nested
+    with nogil:
+        for call in range(n_calls):
+            run_tasks(team, count_task, &counting, n_tasks)
+        stop_team(team)
+    return np.asarray(n_runs)[: n_runs.shape[0] - 1], np.asarray(n_done)

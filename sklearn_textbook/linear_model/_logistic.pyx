@@ -7,11 +7,11 @@ probabilities, these become residuals and curvatures, and both are summed up wit
 columns.
 """
 
-from cython.parallel cimport prange, threadid
 from libc.math cimport INFINITY, exp, fabs, log1p
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 
+from sklearn_textbook._contract._threads cimport run_in_threads
 from sklearn_textbook.linear_model._panels cimport (
     BLOCK_ROWS, PANEL_WIDTH, add_products, add_scaled_rows, clear_rest, fill_columns,
     fill_ones, scale_panels, score_rows, shift_rows,
@@ -249,15 +249,28 @@ cdef void add_stretch(
         first += n_rows
 
 
-cdef inline Sums point_to_sums(
-    double[:, ::1] totals, double[:, :, ::1] gradient, double[:, :, :, ::1] hessian,
-    Py_ssize_t stretch, int order,
-) noexcept nogil:
-    cdef Sums sums
-    sums.totals = &totals[stretch, 0]
-    sums.gradient = &gradient[stretch, 0, 0] if order >= GRADIENT else NULL
-    sums.hessian = &hessian[stretch, 0, 0, 0] if order >= HESSIAN else NULL
-    return sums
+cdef struct Stretches:
+    # Stretches of rows that threads share: sums of each stretch, memory of each thread.
+    Problem problem
+    const Py_ssize_t* bounds
+    Sums sums
+    Py_ssize_t gradient_size
+    Py_ssize_t hessian_size
+    int order
+    double* memory
+    Py_ssize_t memory_size
+
+
+cdef void sum_stretch(void* context, int64_t stretch, int thread) noexcept nogil:
+    cdef const Stretches* work = <Stretches*> context
+    cdef Sums sums = work.sums
+    sums.totals += 2 * stretch
+    sums.gradient += stretch * work.gradient_size
+    sums.hessian += stretch * work.hessian_size
+    add_stretch(
+        &work.problem, work.bounds[stretch], work.bounds[stretch + 1],
+        work.memory + thread * work.memory_size, sums, work.order,
+    )
 
 
 def sum_likelihood(
@@ -273,8 +286,9 @@ def sum_likelihood(
     gradient (n_stretches, n_scores, n_padded), hessian (n_stretches, n_pairs, n_padded,
     n_padded), zero; of each pair of scores the upper triangle. order: 0, 1 or 2.
     """
+    cdef Stretches work
     cdef Problem problem
-    cdef Py_ssize_t stretch, n_stretches = totals.shape[0], size
+    cdef Py_ssize_t size
     cdef double* memory
     problem.values = &X[0, 0] if X.shape[1] else NULL
     problem.row_stride = X.strides[0] // <Py_ssize_t> sizeof(double)
@@ -293,57 +307,85 @@ def sum_likelihood(
     memory = <double*> malloc(n_threads * size * BLOCK_ROWS * sizeof(double))
     if memory == NULL:
         raise MemoryError()
-    for stretch in prange(
-        n_stretches, nogil=True, num_threads=n_threads, schedule="dynamic", chunksize=1
-    ):
-        # Nothing is noted here: the threads share whatever is not handed on.
-        add_stretch(
-            &problem, bounds[stretch], bounds[stretch + 1],
-            memory + threadid() * size * BLOCK_ROWS,
-            point_to_sums(totals, gradient, hessian, stretch, order), order,
-        )
+    work = Stretches(
+        problem, &bounds[0], Sums(&totals[0, 0], NULL, NULL), 0, 0, order, memory,
+        size * BLOCK_ROWS,
+    )
+    if order >= GRADIENT:
+        work.sums.gradient = &gradient[0, 0, 0]
+        work.gradient_size = gradient.shape[1] * gradient.shape[2]
+    if order >= HESSIAN:
+        work.sums.hessian = &hessian[0, 0, 0, 0]
+        work.hessian_size = hessian.shape[1] * hessian.shape[2] * hessian.shape[3]
+    run_in_threads(n_threads, sum_stretch, &work, totals.shape[0])
     free(memory)
 
 
-cdef void judge_stretch(
-    const Problem* problem, const double[:, ::1] scores, Py_ssize_t first,
-    Py_ssize_t last, double* memory, double* totals, double[:, ::1] residuals,
-    double[:, ::1] curvatures,
-) noexcept nogil:
-    """Judge the scores of the rows from ``first`` to before ``last``."""
-    cdef Py_ssize_t n_rows, k, other, row, pair
+cdef struct Judgement:
+    # Stretches of rows that threads share: a line of totals for each stretch, memory
+    # of each thread.
+    Problem problem
+    const double* scores
+    const Py_ssize_t* bounds
+    Py_ssize_t n_rows
+    double* totals
+    # rows, or none
+    double* residuals
+    Py_ssize_t n_residuals
+    double* curvatures
+    Py_ssize_t n_curvatures
+    double* memory
+    Py_ssize_t memory_size
+
+
+cdef void judge_stretch(void* context, int64_t stretch, int thread) noexcept nogil:
+    """Judge the scores of a stretch of rows."""
+    cdef const Judgement* work = <Judgement*> context
+    cdef const Problem* problem = &work.problem
+    cdef Py_ssize_t first = work.bounds[stretch], last = work.bounds[stretch + 1]
+    cdef Py_ssize_t n_rows, k, row
+    cdef double* totals = work.totals + 2 * stretch
     cdef Room room
-    room.scores = memory
+    room.scores = work.memory + thread * work.memory_size
     room.factors = room.scores + (problem.n_scores + 1) * BLOCK_ROWS
     while first < last:
         n_rows = min(<Py_ssize_t> BLOCK_ROWS, last - first)
         for k in range(problem.n_scores):
             for row in range(n_rows):
-                room.scores[k * BLOCK_ROWS + row] = scores[first + row, k]
+                room.scores[k * BLOCK_ROWS + row] = work.scores[
+                    (first + row) * problem.n_scores + k
+                ]
         if problem.n_classes == 2:
             judge_two(problem, first, n_rows, &room, totals)
-            if residuals.shape[0]:
-                for row in range(n_rows):
-                    residuals[0, first + row] = room.factors[row]
-            if curvatures.shape[0]:
-                for row in range(n_rows):
-                    curvatures[0, first + row] = room.factors[BLOCK_ROWS + row]
+            for row in range(n_rows if work.n_residuals else 0):
+                work.residuals[first + row] = room.factors[row]
+            for row in range(n_rows if work.n_curvatures else 0):
+                work.curvatures[first + row] = room.factors[BLOCK_ROWS + row]
         else:
             judge_many(problem, first, n_rows, &room, totals)
-            for k in range(residuals.shape[0]):
-                note_residual(
-                    problem, first, n_rows, &room, k, &residuals[k, first]
-                )
-            if curvatures.shape[0]:
-                pair = 0
-                for k in range(problem.n_scores):
-                    for other in range(k, problem.n_scores):
-                        note_curvature(
-                            problem, first, n_rows, &room, k, other,
-                            &curvatures[pair, first],
-                        )
-                        pair += 1
+            note_block(work, first, n_rows, &room)
         first += n_rows
+
+
+cdef void note_block(
+    const Judgement* work, Py_ssize_t first, Py_ssize_t n_rows, const Room* room
+) noexcept nogil:
+    """Residuals and curvatures of a block of several classes."""
+    cdef const Problem* problem = &work.problem
+    cdef Py_ssize_t k, other, pair = 0
+    for k in range(work.n_residuals):
+        note_residual(
+            problem, first, n_rows, room, k, work.residuals + k * work.n_rows + first
+        )
+    if work.n_curvatures == 0:
+        return
+    for k in range(problem.n_scores):
+        for other in range(k, problem.n_scores):
+            note_curvature(
+                problem, first, n_rows, room, k, other,
+                work.curvatures + pair * work.n_rows + first,
+            )
+            pair += 1
 
 
 def judge_scores(
@@ -356,8 +398,9 @@ def judge_scores(
     totals (n_stretches, 2): as above. residuals (n_scores, n_rows) and curvatures
     (n_pairs, n_rows) are filled, unless they have no rows.
     """
+    cdef Judgement work
     cdef Problem problem
-    cdef Py_ssize_t stretch, size
+    cdef Py_ssize_t size
     cdef double* memory
     problem.weight = NULL
     if weight is not None:
@@ -368,12 +411,13 @@ def judge_scores(
     memory = <double*> malloc(n_threads * size * sizeof(double))
     if memory == NULL:
         raise MemoryError()
-    for stretch in prange(
-        totals.shape[0], nogil=True, num_threads=n_threads, schedule="dynamic",
-        chunksize=1,
-    ):
-        judge_stretch(
-            &problem, scores, bounds[stretch], bounds[stretch + 1],
-            memory + threadid() * size, &totals[stretch, 0], residuals, curvatures,
-        )
+    work = Judgement(
+        problem, &scores[0, 0], &bounds[0], scores.shape[0], &totals[0, 0], NULL,
+        residuals.shape[0], NULL, curvatures.shape[0], memory, size,
+    )
+    if work.n_residuals:
+        work.residuals = &residuals[0, 0]
+    if work.n_curvatures:
+        work.curvatures = &curvatures[0, 0]
+    run_in_threads(n_threads, judge_stretch, &work, totals.shape[0])
     free(memory)

@@ -7,10 +7,12 @@ order. Of wide ones, whose sums would fill the memory, the threads share the sum
 each block of rows. How it is done depends on the shape alone, and so do the bits.
 """
 
-from cython cimport integral
-from cython.parallel cimport prange, threadid
+from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 
+from sklearn_textbook._contract._threads cimport (
+    ThreadTeam, run_in_threads, run_tasks, start_team, stop_team,
+)
 from sklearn_textbook.linear_model._panels cimport (
     BLOCK_ROWS, PANEL_WIDTH, TILE_HEIGHT, add_half_panel, add_products, clear_rest,
     count_panels, fill_columns, fill_ones, scale_panels,
@@ -84,6 +86,24 @@ cdef DenseRows note_rows(
     return rows
 
 
+cdef struct Stretches:
+    # Stretches of rows that threads share: sums of each stretch, room of each thread.
+    DenseRows rows
+    const Py_ssize_t* bounds
+    double* sums
+    Py_ssize_t n_sums
+    double* room
+    Py_ssize_t room_size
+
+
+cdef void sum_stretch(void* context, int64_t stretch, int thread) noexcept nogil:
+    cdef const Stretches* work = <Stretches*> context
+    add_stretch(
+        &work.rows, work.bounds[stretch], work.bounds[stretch + 1],
+        work.room + thread * work.room_size, work.sums + stretch * work.n_sums,
+    )
+
+
 def sum_dense_stretches(
     const double[:, :] X, const double[::1] weight, const double[:, ::1] targets,
     const Py_ssize_t[::1] bounds, double[:, :, ::1] sums, int n_threads,
@@ -93,20 +113,42 @@ def sum_dense_stretches(
     bounds (n_stretches + 1): where stretches begin and end. sums (n_stretches,
     n_padded, n_padded), zero: the upper triangle of the first 1 + n_columns rows.
     """
-    cdef DenseRows rows = note_rows(X, weight, targets)
-    cdef Py_ssize_t stretch, n_stretches = sums.shape[0]
+    cdef Stretches work
     cdef Py_ssize_t size = 2 * sums.shape[1] * BLOCK_ROWS
     cdef double* room = <double*> malloc(n_threads * size * sizeof(double))
     if room == NULL:
         raise MemoryError()
-    for stretch in prange(
-        n_stretches, nogil=True, num_threads=n_threads, schedule="dynamic", chunksize=1
-    ):
-        add_stretch(
-            &rows, bounds[stretch], bounds[stretch + 1], room + threadid() * size,
-            &sums[stretch, 0, 0],
-        )
+    work = Stretches(
+        note_rows(X, weight, targets), &bounds[0], &sums[0, 0, 0],
+        sums.shape[1] * sums.shape[2], room, size,
+    )
+    run_in_threads(n_threads, sum_stretch, &work, sums.shape[0])
     free(room)
+
+
+cdef struct Tiles:
+    # Panels of a block of rows, then halves of panels of the sums, that threads share.
+    const double* weight
+    Py_ssize_t n_rows
+    double* panels
+    double* scaled
+    Py_ssize_t n_panels
+    double* sums
+
+
+cdef void scale_panel(void* context, int64_t panel, int thread) noexcept nogil:
+    cdef const Tiles* tiles = <Tiles*> context
+    cdef Py_ssize_t start = panel * BLOCK_ROWS * PANEL_WIDTH
+    scale_panels(
+        tiles.panels + start, tiles.weight, tiles.scaled + start, 1, tiles.n_rows
+    )
+
+
+cdef void add_half(void* context, int64_t half, int thread) noexcept nogil:
+    cdef const Tiles* tiles = <Tiles*> context
+    add_half_panel(
+        tiles.scaled, tiles.panels, half, tiles.n_panels, tiles.n_rows, tiles.sums
+    )
 
 
 def sum_dense_tiles(
@@ -121,37 +163,69 @@ def sum_dense_tiles(
     cdef Py_ssize_t n_panels = sums.shape[0] // PANEL_WIDTH
     cdef Py_ssize_t size = n_panels * BLOCK_ROWS * PANEL_WIDTH
     cdef Py_ssize_t n_halves = (1 + rows.n_columns + TILE_HEIGHT - 1) // TILE_HEIGHT
-    cdef Py_ssize_t first = 0, n_rows, half, panel
+    cdef Py_ssize_t first = 0
     cdef double* panels = <double*> malloc(2 * size * sizeof(double))
-    cdef double* scaled = panels + size
+    cdef Tiles tiles
+    cdef ThreadTeam* team
     if panels == NULL:
         raise MemoryError()
+    tiles = Tiles(NULL, 0, panels, panels, n_panels, &sums[0, 0])
+    team = start_team(n_threads)
     with nogil:
         clear_rest(panels, count_sums(&rows))
         while first < rows.n_rows:
-            n_rows = min(<Py_ssize_t> BLOCK_ROWS, rows.n_rows - first)
-            fill_block(&rows, first, n_rows, panels)
-            if rows.weight == NULL:
-                scaled = panels
-            else:
-                for panel in prange(
-                    n_panels, num_threads=n_threads, schedule="static"
-                ):
-                    scale_panels(
-                        panels + panel * BLOCK_ROWS * PANEL_WIDTH, rows.weight + first,
-                        scaled + panel * BLOCK_ROWS * PANEL_WIDTH, 1, n_rows,
-                    )
-            for half in prange(
-                n_halves, num_threads=n_threads, schedule="dynamic", chunksize=2
-            ):
-                add_half_panel(scaled, panels, half, n_panels, n_rows, &sums[0, 0])
-            first += n_rows
+            tiles.n_rows = min(<Py_ssize_t> BLOCK_ROWS, rows.n_rows - first)
+            fill_block(&rows, first, tiles.n_rows, panels)
+            if rows.weight != NULL:
+                tiles.scaled = panels + size
+                tiles.weight = rows.weight + first
+                run_tasks(team, scale_panel, &tiles, n_panels)
+            run_tasks(team, add_half, &tiles, n_halves)
+            first += tiles.n_rows
+        stop_team(team)
     free(panels)
 
 
 # ---------------------------------------------------------------------------- sparse
+ctypedef fused index_t:
+    int32_t
+    int64_t
+
+
+cdef struct SparseRows:
+    # Stretches of rows, or bands of the sums, that threads share.
+    const double* data
+    const void* indices
+    const void* indptr
+    bint is_wide  # indices of 64 bits, or of 32
+    const double* weight
+    const double* targets
+    Py_ssize_t n_targets
+    Py_ssize_t n_rows
+    const Py_ssize_t* bounds
+    double* sums
+    Py_ssize_t height
+
+
+cdef SparseRows note_sparse_rows(
+    const double[::1] data, const index_t[::1] indices, const index_t[::1] indptr,
+    const double[::1] weight, const double[:, ::1] targets,
+    const Py_ssize_t[::1] bounds, Py_ssize_t height,
+) noexcept:
+    cdef SparseRows rows = SparseRows(
+        NULL, NULL, &indptr[0], index_t is int64_t, NULL, NULL, targets.shape[1],
+        indptr.shape[0] - 1, &bounds[0], NULL, height,
+    )
+    if data.shape[0]:
+        rows.data, rows.indices = &data[0], &indices[0]
+    if weight.shape[0]:
+        rows.weight = &weight[0]
+        rows.targets = &targets[0, 0] if rows.n_targets else NULL
+    return rows
+
+
 def sum_sparse_stretches(
-    const double[::1] data, const integral[::1] indices, const integral[::1] indptr,
+    const double[::1] data, const index_t[::1] indices, const index_t[::1] indptr,
     const double[::1] weight, const double[:, ::1] targets,
     const Py_ssize_t[::1] bounds, double[:, :, ::1] sums, int n_threads,
 ):
@@ -160,18 +234,23 @@ def sum_sparse_stretches(
     sums (n_stretches, 1 + n_columns, 1 + n_columns + n_targets), zero: the upper
     triangle.
     """
-    cdef Py_ssize_t stretch, n_stretches = sums.shape[0], height = sums.shape[1]
-    for stretch in prange(
-        n_stretches, nogil=True, num_threads=n_threads, schedule="dynamic", chunksize=1
-    ):
-        add_sparse_rows(
-            data, indices, indptr, weight, targets, bounds[stretch],
-            bounds[stretch + 1], 0, height, sums[stretch],
-        )
+    cdef SparseRows rows = note_sparse_rows(
+        data, indices, indptr, weight, targets, bounds, sums.shape[1]
+    )
+    rows.sums = &sums[0, 0, 0]
+    run_in_threads(n_threads, sum_sparse_stretch, &rows, sums.shape[0])
+
+
+cdef void sum_sparse_stretch(void* context, int64_t stretch, int thread) noexcept nogil:
+    cdef const SparseRows* rows = <SparseRows*> context
+    add_sparse_rows(
+        rows, rows.bounds[stretch], rows.bounds[stretch + 1], 0, rows.height,
+        rows.sums + stretch * rows.height * (rows.height + rows.n_targets),
+    )
 
 
 def sum_sparse_bands(
-    const double[::1] data, const integral[::1] indices, const integral[::1] indptr,
+    const double[::1] data, const index_t[::1] indices, const index_t[::1] indptr,
     const double[::1] weight, const double[:, ::1] targets,
     const Py_ssize_t[::1] bounds, double[:, ::1] sums, int n_threads,
 ):
@@ -179,41 +258,66 @@ def sum_sparse_bands(
 
     bounds (n_bands + 1): rows of the sums that a thread sees to at a time.
     """
-    cdef Py_ssize_t band, n_bands = bounds.shape[0] - 1, n_rows = indptr.shape[0] - 1
-    for band in prange(
-        n_bands, nogil=True, num_threads=n_threads, schedule="dynamic", chunksize=1
-    ):
-        add_sparse_rows(
-            data, indices, indptr, weight, targets, 0, n_rows, bounds[band],
-            bounds[band + 1], sums,
-        )
+    cdef SparseRows rows = note_sparse_rows(
+        data, indices, indptr, weight, targets, bounds, sums.shape[0]
+    )
+    rows.sums = &sums[0, 0]
+    run_in_threads(n_threads, sum_sparse_band, &rows, bounds.shape[0] - 1)
+
+
+cdef void sum_sparse_band(void* context, int64_t band, int thread) noexcept nogil:
+    cdef const SparseRows* rows = <SparseRows*> context
+    add_sparse_rows(
+        rows, 0, rows.n_rows, rows.bounds[band], rows.bounds[band + 1], rows.sums
+    )
 
 
 cdef void add_sparse_rows(
-    const double[::1] data, const integral[::1] indices, const integral[::1] indptr,
-    const double[::1] weight, const double[:, ::1] targets, Py_ssize_t first,
-    Py_ssize_t last, Py_ssize_t low, Py_ssize_t high, double[:, ::1] sums,
+    const SparseRows* rows, Py_ssize_t first, Py_ssize_t last, Py_ssize_t low,
+    Py_ssize_t high, double* sums,
 ) noexcept nogil:
     """Add rows to the rows of the sums from ``low`` to before ``high``."""
+    if rows.is_wide:
+        add_indexed_rows(
+            rows, <const int64_t*> rows.indices, <const int64_t*> rows.indptr, first,
+            last, low, high, sums,
+        )
+    else:
+        add_indexed_rows(
+            rows, <const int32_t*> rows.indices, <const int32_t*> rows.indptr, first,
+            last, low, high, sums,
+        )
+
+
+cdef void add_indexed_rows(
+    const SparseRows* rows, const index_t* indices, const index_t* indptr,
+    Py_ssize_t first, Py_ssize_t last, Py_ssize_t low, Py_ssize_t high, double* sums,
+) noexcept nogil:
     cdef Py_ssize_t row, entry, other, end, i, target
-    cdef Py_ssize_t height = sums.shape[0], n_targets = targets.shape[1]
-    cdef double factor
+    cdef Py_ssize_t height = rows.height, n_targets = rows.n_targets
+    cdef const double* data = rows.data
+    cdef const double* targets
+    cdef double* line
+    cdef double factor, weight
     for row in range(first, last):
         end = indptr[row + 1]
+        weight = rows.weight[row]
+        targets = rows.targets + row * n_targets
         if low == 0:
-            sums[0, 0] += weight[row]
+            sums[0] += weight
             for entry in range(indptr[row], end):
-                sums[0, 1 + indices[entry]] += weight[row] * data[entry]
+                sums[1 + indices[entry]] += weight * data[entry]
             for target in range(n_targets):
-                sums[0, height + target] += weight[row] * targets[row, target]
+                sums[height + target] += weight * targets[target]
         for entry in range(indptr[row], end):
             i = 1 + indices[entry]
             if i < low:
                 continue
             if i >= high:
                 break
-            factor = weight[row] * data[entry]
+            line = sums + i * (height + n_targets)
+            factor = weight * data[entry]
             for other in range(entry, end):
-                sums[i, 1 + indices[other]] += factor * data[other]
+                line[1 + indices[other]] += factor * data[other]
             for target in range(n_targets):
-                sums[i, height + target] += factor * targets[row, target]
+                line[height + target] += factor * targets[target]

@@ -5,10 +5,11 @@ Rows are divided into blocks that do not depend on the number of threads, and ev
 block has sums of its own, which are added in the order of the blocks.
 """
 
-from cython.parallel cimport prange
 from libc.math cimport exp, log
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
+
+from sklearn_textbook._contract._threads cimport run_in_threads
 
 cdef uint64_t FIRST_MULTIPLIER = 0x9E3779B97F4A7C15
 cdef uint64_t SECOND_MULTIPLIER = 0xC2B2AE3D27D4EB4F
@@ -36,6 +37,23 @@ cdef Rows hold_rows(
     return rows
 
 
+cdef struct Blocks:
+    # Blocks of contexts that threads share; NULL for arrays without entries.
+    Rows rows
+    int64_t n_contexts
+    int64_t n_blocks
+    const double* weights
+    int64_t n_features
+    const double* context_weight
+    const double* counts
+    const int32_t* bucket
+    bint is_given
+    double* probabilities
+    double* block_loss
+    double* block_sums
+    int64_t n_sums
+
+
 def sum_expectations(
     const double[::1] values,
     const int32_t[::1] columns,
@@ -56,57 +74,53 @@ def sum_expectations(
     With ``is_given`` the probabilities are taken as they are. ``block_sums`` without
     columns: no sums. ``bucket`` without entries: all in the first.
     """
-    cdef int64_t n_contexts = probabilities.shape[0]
-    cdef int64_t n_blocks = block_loss.shape[0]
-    cdef int64_t n_features = weights.shape[0]
-    cdef const double* weight = &weights[0] if n_features else NULL
-    cdef const double* count = &counts[0, 0] if counts.shape[0] else NULL
-    cdef const int32_t* place = &bucket[0] if bucket.shape[0] else NULL
-    cdef bint has_sums = block_sums.shape[1] > 0
-    cdef int64_t block
-    cdef double* sums
-    cdef Rows rows = hold_rows(
-        values, columns, starts, is_joint, probabilities.shape[1]
+    cdef Blocks blocks = Blocks(
+        hold_rows(values, columns, starts, is_joint, probabilities.shape[1]),
+        probabilities.shape[0], block_loss.shape[0], NULL, weights.shape[0],
+        &context_weight[0], NULL, NULL, is_given, &probabilities[0, 0], &block_loss[0],
+        NULL, block_sums.shape[1],
     )
-    for block in prange(
-        n_blocks, nogil=True, num_threads=n_threads, schedule="dynamic", chunksize=1
-    ):
-        sums = &block_sums[block, 0] if has_sums else NULL
-        block_loss[block] = sum_block(
-            &rows, n_contexts * block // n_blocks, n_contexts * (block + 1) // n_blocks,
-            weight, n_features, &context_weight[0], count, place, is_given,
-            &probabilities[0, 0], sums,
-        )
+    if weights.shape[0]:
+        blocks.weights = &weights[0]
+    if counts.shape[0]:
+        blocks.counts = &counts[0, 0]
+    if bucket.shape[0]:
+        blocks.bucket = &bucket[0]
+    if block_sums.shape[1]:
+        blocks.block_sums = &block_sums[0, 0]
+    run_in_threads(n_threads, sum_block, &blocks, blocks.n_blocks)
 
 
-cdef double sum_block(
-    const Rows* rows, int64_t start, int64_t stop, const double* weights,
-    int64_t n_features, const double* context_weight, const double* counts,
-    const int32_t* bucket, bint is_given, double* probabilities, double* sums,
-) noexcept nogil:
+cdef void sum_block(void* context, int64_t block, int thread) noexcept nogil:
     """Loss of a block of contexts; adds what is expected of their features."""
+    cdef const Blocks* blocks = <Blocks*> context
+    cdef const Rows* rows = &blocks.rows
     cdef int64_t i, k, n_classes = rows.n_classes
+    cdef int64_t start = blocks.n_contexts * block // blocks.n_blocks
+    cdef int64_t stop = blocks.n_contexts * (block + 1) // blocks.n_blocks
+    cdef const double* counts = NULL
+    cdef double* sums = blocks.block_sums + block * blocks.n_sums
     cdef double* shares
-    cdef double loss = 0.0
+    cdef double weight, loss = 0.0
     for i in range(start, stop):
-        shares = probabilities + i * n_classes
-        if not is_given:
+        shares = blocks.probabilities + i * n_classes
+        weight = blocks.context_weight[i]
+        if not blocks.is_given:
             if rows.is_joint:
-                score_joint(rows, i, weights, shares)
+                score_joint(rows, i, blocks.weights, shares)
             else:
-                score_shared(rows, i, weights, shares)
-            loss += take_shares(
-                shares, n_classes, context_weight[i],
-                counts + i * n_classes if counts != NULL else NULL,
-            )
-        if sums == NULL:
+                score_shared(rows, i, blocks.weights, shares)
+            if blocks.counts != NULL:
+                counts = blocks.counts + i * n_classes
+            loss += take_shares(shares, n_classes, weight, counts)
+        if blocks.block_sums == NULL:
             continue
         if rows.is_joint:
-            add_joint(rows, i, context_weight[i], shares, bucket, n_features, sums)
+            add_joint(rows, i, weight, shares, blocks.bucket, blocks.n_features, sums)
         else:
-            k = bucket[i] if bucket != NULL else 0
-            add_shared(rows, i, context_weight[i], shares, sums + k * n_features)
-    return loss
+            k = blocks.bucket[i] if blocks.bucket != NULL else 0
+            add_shared(rows, i, weight, shares, sums + k * blocks.n_features)
+    blocks.block_loss[block] = loss
 
 
 cdef inline void score_shared(
@@ -217,10 +231,33 @@ def hash_contexts(
     int n_threads,
 ):
     """Fill in a number for every context; equal contexts have equal numbers."""
-    cdef int64_t i, n_contexts = hashes.shape[0]
-    cdef Rows rows = hold_rows(values, columns, starts, False, 1)
-    for i in prange(n_contexts, nogil=True, num_threads=n_threads, schedule="static"):
-        hashes[i] = hash_context(&rows, i, n_rows_per_context)
+    cdef Hashing hashing = Hashing(
+        hold_rows(values, columns, starts, False, 1), n_rows_per_context,
+        hashes.shape[0], &hashes[0],
+    )
+    run_in_threads(
+        n_threads, hash_block, &hashing, (hashes.shape[0] + N_HASHED - 1) // N_HASHED
+    )
+
+
+cdef enum:
+    N_HASHED = 64  # contexts that a thread takes at a time
+
+
+cdef struct Hashing:
+    Rows rows
+    int64_t n_rows_per_context
+    int64_t n_contexts
+    uint64_t* hashes
+
+
+cdef void hash_block(void* context, int64_t block, int thread) noexcept nogil:
+    cdef const Hashing* hashing = <Hashing*> context
+    cdef int64_t i, first = block * N_HASHED
+    for i in range(first, min(hashing.n_contexts, first + N_HASHED)):
+        hashing.hashes[i] = hash_context(
+            &hashing.rows, i, hashing.n_rows_per_context
+        )
 
 
 cdef uint64_t hash_context(

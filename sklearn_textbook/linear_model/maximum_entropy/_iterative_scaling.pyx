@@ -8,9 +8,10 @@ is the closed form. The second derivative shortens the way: each sum has as many
 exponentials as terms, but for the first.
 """
 
-from cython.parallel cimport prange
 from libc.math cimport INFINITY, exp, fabs, fmax, fmin, log, sqrt
 from libc.stdint cimport int32_t, int64_t
+
+from sklearn_textbook._contract._threads cimport run_in_threads
 
 cdef int MOST_STEPS = 200
 cdef double PRECISION = 1e-13
@@ -43,6 +44,32 @@ cdef struct Sum:
     double bend
 
 
+cdef struct Equations:
+    # Features that threads share: arrays as the two functions below have them.
+    const double* amounts
+    const double* sizes
+    int64_t n_sizes
+    int64_t n_features
+    # entries instead of buckets
+    const int32_t* places
+    const int64_t* starts
+    const double* shares
+    int64_t n_blocks
+    const double* empirical
+    const double* penalty
+    const double* weights
+    double* steps
+    double floor
+
+
+cdef inline double solve_feature(
+    const Equations* work, int64_t j, Terms* terms
+) noexcept nogil:
+    return solve(
+        terms, work.empirical[j], work.penalty[j], work.weights[j], work.floor
+    )
+
+
 def find_bucket_steps(
     const double[:, ::1] amounts,
     const double[::1] sizes,
@@ -54,28 +81,28 @@ def find_bucket_steps(
     int n_threads,
 ):
     """Fill in the steps from sums over all terms of each size."""
-    cdef int64_t j, n_features = steps.shape[0]
-    for j in prange(n_features, nogil=True, num_threads=n_threads, schedule="static"):
-        steps[j] = find_bucket_step(
-            &amounts[0, j], &sizes[0], sizes.shape[0], n_features, empirical[j],
-            penalty[j], weights[j], floor,
-        )
+    cdef Equations work
+    if steps.shape[0] == 0:
+        return
+    work = Equations(
+        &amounts[0, 0], &sizes[0], sizes.shape[0], steps.shape[0], NULL, NULL, NULL, 0,
+        &empirical[0], &penalty[0], &weights[0], &steps[0], floor,
+    )
+    run_in_threads(n_threads, find_bucket_step, &work, steps.shape[0])
 
 
-cdef double find_bucket_step(
-    const double* amounts, const double* sizes, int64_t n_sizes, int64_t n_features,
-    double empirical, double penalty, double weight, double floor,
-) noexcept nogil:
+cdef void find_bucket_step(void* context, int64_t j, int thread) noexcept nogil:
+    cdef const Equations* work = <Equations*> context
     cdef Terms terms
-    terms.amounts = amounts
-    terms.sizes = sizes
+    terms.amounts = work.amounts + j
+    terms.sizes = work.sizes
     terms.shares = NULL
     terms.places = NULL
-    terms.n_terms = n_sizes
-    terms.stride = n_features
+    terms.n_terms = work.n_sizes
+    terms.stride = work.n_features
     terms.size_stride = 1
     terms.offset = 0
-    return solve(&terms, empirical, penalty, weight, floor)
+    work.steps[j] = solve_feature(work, j, &terms)
 
 
 def find_entry_steps(
@@ -97,31 +124,29 @@ def find_entry_steps(
     Column j // n_blocks has feature j; the share of a row for it is entry
     ``row * n_blocks + j % n_blocks``.
     """
-    cdef int64_t j, n_features = steps.shape[0]
-    for j in prange(
-        n_features, nogil=True, num_threads=n_threads, schedule="dynamic", chunksize=1
-    ):
-        steps[j] = find_entry_step(
-            &values[0], &places[0], &starts[j // n_blocks], &sizes[0], &shares[0],
-            n_blocks, j % n_blocks, empirical[j], penalty[j], weights[j], floor,
-        )
+    cdef Equations work
+    if steps.shape[0] == 0:
+        return
+    work = Equations(
+        &values[0], &sizes[0], 0, 0, &places[0], &starts[0], &shares[0], n_blocks,
+        &empirical[0], &penalty[0], &weights[0], &steps[0], floor,
+    )
+    run_in_threads(n_threads, find_entry_step, &work, steps.shape[0])
 
 
-cdef double find_entry_step(
-    const double* values, const int32_t* places, const int64_t* starts,
-    const double* sizes, const double* shares, int64_t n_blocks, int64_t block,
-    double empirical, double penalty, double weight, double floor,
-) noexcept nogil:
+cdef void find_entry_step(void* context, int64_t j, int thread) noexcept nogil:
+    cdef const Equations* work = <Equations*> context
+    cdef int64_t start = work.starts[j // work.n_blocks]
     cdef Terms terms
-    terms.amounts = values + starts[0]
-    terms.places = places + starts[0]
-    terms.sizes = sizes
-    terms.shares = shares
-    terms.n_terms = starts[1] - starts[0]
+    terms.amounts = work.amounts + start
+    terms.places = work.places + start
+    terms.sizes = work.sizes
+    terms.shares = work.shares
+    terms.n_terms = work.starts[j // work.n_blocks + 1] - start
     terms.stride = 1
-    terms.size_stride = n_blocks
-    terms.offset = block
-    return solve(&terms, empirical, penalty, weight, floor)
+    terms.size_stride = work.n_blocks
+    terms.offset = j % work.n_blocks
+    work.steps[j] = solve_feature(work, j, &terms)
 
 
 cdef inline void read_term(

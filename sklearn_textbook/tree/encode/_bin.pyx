@@ -7,9 +7,9 @@ than ``max_bins``: found by halving, each try jumping from bin to bin over the s
 rows.
 """
 
-from cython.parallel import prange, threadid
-
 from libc.stdint cimport int64_t, uint8_t, uint32_t
+
+from sklearn_textbook._contract._threads cimport run_in_threads
 
 import numpy as np
 
@@ -95,6 +95,31 @@ cdef int64_t bin_column(
     return n_bins
 
 
+cdef struct Columns:
+    # Columns that threads share; arrays as of bin_sorted_columns.
+    uint32_t* order
+    int64_t n_rows
+    double* values
+    double* upper_values
+    int64_t* n_distinct
+    const int64_t* n_missing
+    const uint8_t* is_binned
+    int64_t max_bins
+    uint32_t* starts
+
+
+cdef void bin_task(void* context, int64_t c, int thread) noexcept nogil:
+    cdef:
+        const Columns* work = <Columns*>context
+        int64_t start = c * work.n_rows
+    if work.is_binned[c]:
+        work.n_distinct[c] = bin_column(
+            work.order + start, work.n_rows - work.n_missing[c], work.values + start,
+            work.upper_values + start, work.n_distinct[c], work.max_bins,
+            work.starts + thread * (work.n_rows + 1)
+        )
+
+
 def bin_sorted_columns(
     uint32_t[:, ::1] order,
     double[:, ::1] values,
@@ -127,13 +152,10 @@ def bin_sorted_columns(
         Number of threads; each takes one column at a time.
     """
     cdef:
-        int64_t c, n_columns = order.shape[0], n_rows = order.shape[1]
+        int64_t n_rows = order.shape[1]
         uint32_t[:, ::1] starts = np.empty((n_threads, n_rows + 1), dtype=np.uint32)
-    for c in prange(
-        n_columns, nogil=True, schedule="dynamic", chunksize=1, num_threads=n_threads
-    ):
-        if is_binned[c]:
-            n_distinct[c] = bin_column(
-                &order[c, 0], n_rows - n_missing[c], &values[c, 0],
-                &upper_values[c, 0], n_distinct[c], max_bins, &starts[threadid(), 0]
-            )
+        Columns work = Columns(
+            &order[0, 0], n_rows, &values[0, 0], &upper_values[0, 0], &n_distinct[0],
+            &n_missing[0], &is_binned[0], max_bins, &starts[0, 0]
+        )
+    run_in_threads(n_threads, bin_task, &work, order.shape[0])

@@ -4,10 +4,10 @@ Columns, or blocks of rows, are shared among the threads. A block of few rows st
 the cache while its cells are written row by row.
 """
 
-from cython.parallel import prange
-
 from libc.math cimport INFINITY
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
+
+from sklearn_textbook._contract._threads cimport run_in_threads
 
 ctypedef fused code_t:
     uint8_t
@@ -19,7 +19,7 @@ ctypedef fused floating_t:
     double
 
 cdef enum:
-    BLOCK_ROWS = 64
+    BLOCK_ROWS = 64  # that a thread takes at a time
     LOWEST_STEP = -32767
 
 cdef uint32_t ROW_MASK = 0x7FFFFFFF
@@ -59,6 +59,32 @@ def write_codes(
         write_column(&order[0], n_present, order.shape[0], missing_code, &codes[0])
 
 
+cdef struct Ranking:
+    # Columns that threads share; ranks have 1, 2 or 4 bytes.
+    const uint32_t* order
+    const int64_t* n_distinct
+    const int64_t* n_missing
+    int64_t n_rows
+    char* ranks
+    int rank_size
+
+
+cdef void rank_column(void* context, int64_t c, int thread) noexcept nogil:
+    """Write the ranks of one column."""
+    cdef:
+        const Ranking* work = <Ranking*>context
+        const uint32_t* order = work.order + c * work.n_rows
+        int64_t n_present = work.n_rows - work.n_missing[c]
+        uint32_t missing_code = <uint32_t>work.n_distinct[c]
+        char* ranks = work.ranks + c * work.n_rows * work.rank_size
+    if work.rank_size == 1:
+        write_column(order, n_present, work.n_rows, missing_code, <uint8_t*>ranks)
+    elif work.rank_size == 2:
+        write_column(order, n_present, work.n_rows, missing_code, <uint16_t*>ranks)
+    else:
+        write_column(order, n_present, work.n_rows, missing_code, <uint32_t*>ranks)
+
+
 def write_ranks(
     const uint32_t[:, ::1] order, const int64_t[::1] n_distinct,
     const int64_t[::1] n_missing, code_t[:, ::1] ranks, int n_threads,
@@ -76,27 +102,52 @@ def write_ranks(
     n_threads : int
         Number of threads.
     """
-    cdef int64_t c, n_rows = order.shape[1]
-    for c in prange(order.shape[0], nogil=True, num_threads=n_threads):
-        write_column(
-            &order[c, 0], n_rows - n_missing[c], n_rows, <uint32_t>n_distinct[c],
-            &ranks[c, 0]
-        )
+    cdef Ranking work = Ranking(
+        &order[0, 0], &n_distinct[0], &n_missing[0], order.shape[1],
+        <char*>&ranks[0, 0], sizeof(code_t)
+    )
+    run_in_threads(n_threads, rank_column, &work, order.shape[0])
 
 
-cdef void turn_block(
-    const code_t* ranks, int64_t n_rows, int64_t n_columns, int64_t start,
-    int64_t stop, const int32_t* shift, code_t* row_ranks, uint8_t* row_bins
+cdef struct Turning:
+    # Blocks of rows that threads share; ranks have 1, 2 or 4 bytes.
+    void* ranks
+    int rank_size
+    int64_t n_rows
+    int64_t n_columns
+    const int32_t* shift
+    void* row_ranks
+    uint8_t* row_bins
+
+
+cdef void turn_rows(
+    const Turning* work, int64_t start, const code_t* ranks, code_t* row_ranks
 ) noexcept nogil:
     """Write the ranks and bins of some rows."""
     cdef:
-        int64_t i, c
+        int64_t i, c, n_columns = work.n_columns
         code_t rank
     for c in range(n_columns):
-        for i in range(start, stop):
-            rank = ranks[c * n_rows + i]
+        for i in range(start, min(work.n_rows, start + BLOCK_ROWS)):
+            rank = ranks[c * work.n_rows + i]
             row_ranks[i * n_columns + c] = rank
-            row_bins[i * n_columns + c] = <uint8_t>(rank >> shift[c])
+            work.row_bins[i * n_columns + c] = <uint8_t>(rank >> work.shift[c])
+
+
+cdef void turn_block(void* context, int64_t block, int thread) noexcept nogil:
+    cdef:
+        const Turning* work = <Turning*>context
+        int64_t start = block * BLOCK_ROWS
+    if work.rank_size == 1:
+        turn_rows(work, start, <uint8_t*>work.ranks, <uint8_t*>work.row_ranks)
+    elif work.rank_size == 2:
+        turn_rows(work, start, <uint16_t*>work.ranks, <uint16_t*>work.row_ranks)
+    else:
+        turn_rows(work, start, <uint32_t*>work.ranks, <uint32_t*>work.row_ranks)
+
+
+cdef inline int64_t count_blocks(int64_t n_rows) noexcept nogil:
+    return (n_rows + BLOCK_ROWS - 1) // BLOCK_ROWS
 
 
 def write_row_ranks(
@@ -118,26 +169,32 @@ def write_row_ranks(
     n_threads : int
         Number of threads.
     """
-    cdef int64_t block, n_rows = ranks.shape[1], n_columns = ranks.shape[0]
-    for block in prange(
-        (n_rows + BLOCK_ROWS - 1) // BLOCK_ROWS, nogil=True, num_threads=n_threads
-    ):
-        turn_block(
-            &ranks[0, 0], n_rows, n_columns, block * BLOCK_ROWS,
-            min(n_rows, (block + 1) * BLOCK_ROWS), &shift[0], &row_ranks[0, 0],
-            &row_bins[0, 0]
-        )
+    cdef Turning work = Turning(
+        <void*>&ranks[0, 0], sizeof(code_t), ranks.shape[1], ranks.shape[0], &shift[0],
+        &row_ranks[0, 0], &row_bins[0, 0]
+    )
+    run_in_threads(n_threads, turn_block, &work, count_blocks(ranks.shape[1]))
 
 
-cdef double find_gap(const double* values, int64_t n) noexcept nogil:
+cdef struct Gaps:
+    # Columns that threads share.
+    const double* values
+    int64_t stride
+    const int64_t* n_distinct
+    double* gap
+
+
+cdef void find_gap(void* context, int64_t c, int thread) noexcept nogil:
     """The smallest difference of two ascending values next to each other."""
     cdef:
+        const Gaps* gaps = <Gaps*>context
+        const double* values = gaps.values + c * gaps.stride
         double gap = INFINITY, difference
         int64_t i
-    for i in range(1, n):
+    for i in range(1, gaps.n_distinct[c]):
         difference = values[i] - values[i - 1]
         gap = difference if difference < gap else gap
-    return gap
+    gaps.gap[c] = gap
 
 
 def find_gaps(
@@ -157,19 +214,34 @@ def find_gaps(
     n_threads : int
         Number of threads.
     """
-    cdef int64_t c
-    for c in prange(values.shape[0], nogil=True, num_threads=n_threads):
-        gap[c] = find_gap(&values[c, 0], n_distinct[c])
+    cdef Gaps gaps = Gaps(&values[0, 0], values.shape[1], &n_distinct[0], &gap[0])
+    run_in_threads(n_threads, find_gap, &gaps, values.shape[0])
 
 
-cdef void copy_block(
-    const floating_t[:, :] matrix, int64_t start, int64_t stop, double[:, ::1] rows
-) noexcept nogil:
+cdef struct Copying:
+    # Blocks of rows that threads share; the matrix has float32 or float64.
+    const char* matrix
+    bint is_single
+    int64_t row_stride
+    int64_t column_stride
+    int64_t n_rows
+    int64_t n_columns
+    double* rows
+
+
+cdef void copy_block(void* context, int64_t block, int thread) noexcept nogil:
     """Copy some rows."""
-    cdef int64_t i, c
-    for c in range(matrix.shape[1]):
-        for i in range(start, stop):
-            rows[i, c] = matrix[i, c]
+    cdef:
+        const Copying* work = <Copying*>context
+        int64_t i, c, start = block * BLOCK_ROWS
+        const char* number
+    for c in range(work.n_columns):
+        for i in range(start, min(work.n_rows, start + BLOCK_ROWS)):
+            number = work.matrix + i * work.row_stride + c * work.column_stride
+            work.rows[i * work.n_columns + c] = (
+                (<const float*>number)[0] if work.is_single
+                else (<const double*>number)[0]
+            )
 
 
 def copy_rows(const floating_t[:, :] matrix, double[:, ::1] rows, int n_threads):
@@ -184,22 +256,34 @@ def copy_rows(const floating_t[:, :] matrix, double[:, ::1] rows, int n_threads)
     n_threads : int
         Number of threads.
     """
-    cdef int64_t block, n_rows = matrix.shape[0]
-    for block in prange(
-        (n_rows + BLOCK_ROWS - 1) // BLOCK_ROWS, nogil=True, num_threads=n_threads
-    ):
-        copy_block(
-            matrix, block * BLOCK_ROWS, min(n_rows, (block + 1) * BLOCK_ROWS), rows
-        )
+    cdef Copying work = Copying(
+        <const char*>&matrix[0, 0], floating_t is float, matrix.strides[0],
+        matrix.strides[1], matrix.shape[0], matrix.shape[1], &rows[0, 0]
+    )
+    run_in_threads(n_threads, copy_block, &work, count_blocks(matrix.shape[0]))
 
 
-cdef void round_block(
-    const double* values, int64_t n_rows, int64_t n_columns, int64_t start,
-    int64_t stop, const double* low, const double* factor, int16_t* steps,
+cdef struct Rounding:
+    # Blocks of rows that threads share.
+    const double* values
+    int64_t n_rows
+    int64_t n_columns
+    const double* low
+    const double* factor
+    int16_t* steps
     int16_t* row_steps
-) noexcept nogil:
+
+
+cdef void round_block(void* context, int64_t block, int thread) noexcept nogil:
     """Write the steps of some rows."""
-    cdef int64_t i, c
+    cdef:
+        const Rounding* work = <Rounding*>context
+        int64_t i, c, n_columns = work.n_columns, start = block * BLOCK_ROWS
+        int64_t stop = min(work.n_rows, start + BLOCK_ROWS)
+        const double* values = work.values
+        const double* low = work.low
+        const double* factor = work.factor
+        int16_t* row_steps = work.row_steps
     for i in range(start, stop):
         for c in range(n_columns):
             # A factor of 0 is for ranges that overflow.
@@ -211,7 +295,7 @@ cdef void round_block(
             )
     for c in range(n_columns):
         for i in range(start, stop):
-            steps[c * n_rows + i] = row_steps[i * n_columns + c]
+            work.steps[c * work.n_rows + i] = row_steps[i * n_columns + c]
 
 
 def write_steps(
@@ -233,12 +317,8 @@ def write_steps(
     n_threads : int
         Number of threads.
     """
-    cdef int64_t block, n_rows = values.shape[0], n_columns = values.shape[1]
-    for block in prange(
-        (n_rows + BLOCK_ROWS - 1) // BLOCK_ROWS, nogil=True, num_threads=n_threads
-    ):
-        round_block(
-            &values[0, 0], n_rows, n_columns, block * BLOCK_ROWS,
-            min(n_rows, (block + 1) * BLOCK_ROWS), &low[0], &factor[0], &steps[0, 0],
-            &row_steps[0, 0]
-        )
+    cdef Rounding work = Rounding(
+        &values[0, 0], values.shape[0], values.shape[1], &low[0], &factor[0],
+        &steps[0, 0], &row_steps[0, 0]
+    )
+    run_in_threads(n_threads, round_block, &work, count_blocks(values.shape[0]))

@@ -16,11 +16,11 @@ A column is sorted in three steps.
 Every step keeps rows with equal values in the order of the table.
 """
 
-from cython.parallel import prange, threadid
-
 from libc.math cimport INFINITY, isfinite
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
+
+from sklearn_textbook._contract._threads cimport run_in_threads
 
 import numpy as np
 
@@ -379,15 +379,71 @@ cdef int64_t write_level_codes(
     return n_missing
 
 
-cdef void copy_columns(
-    const floating_t[:, :] matrix, Py_ssize_t first_row, double[:, ::1] columns
+cdef struct Columns:
+    # A matrix whose rows, then columns, threads share; arrays as of rank_columns.
+    const char* matrix
+    bint is_single
+    Py_ssize_t row_stride
+    Py_ssize_t column_stride
+    Py_ssize_t n_rows
+    Py_ssize_t n_columns
+    uint32_t* order
+    double* values
+    int64_t* n_distinct
+    int64_t* n_missing
+    uint8_t* has_infinity
+    const uint8_t* is_coded
+    char* level_codes
+    int code_size
+    uint64_t* scratch
+    Py_ssize_t scratch_size
+
+
+cdef void copy_tile(void* context, int64_t tile, int thread) noexcept nogil:
+    """Copy a tile of rows into rows of ``values``, one per column of the matrix."""
+    cdef const Columns* work = <Columns*> context
+    cdef Py_ssize_t row, column, first_row = tile * TILE_ROWS
+    cdef Py_ssize_t stop = min(first_row + TILE_ROWS, work.n_rows)
+    cdef const char* start
+    cdef double* copied
+    for column in range(work.n_columns):
+        start = work.matrix + column * work.column_stride
+        copied = work.values + column * work.n_rows
+        if work.is_single:
+            for row in range(first_row, stop):
+                copied[row] = (<const float*> (start + row * work.row_stride))[0]
+        else:
+            for row in range(first_row, stop):
+                copied[row] = (<const double*> (start + row * work.row_stride))[0]
+
+
+cdef int64_t code_levels(
+    const Columns* work, const double* column, int64_t c
 ) noexcept nogil:
-    """Copy a tile of rows into rows of `columns`, one per column of the matrix."""
-    cdef Py_ssize_t row, column
-    cdef Py_ssize_t stop = min(first_row + TILE_ROWS, matrix.shape[0])
-    for column in range(matrix.shape[1]):
-        for row in range(first_row, stop):
-            columns[column, row] = matrix[row, column]
+    """Write the level codes of a column, of 1, 2 or 4 bytes; count the missing."""
+    cdef char* codes = work.level_codes + c * work.n_rows * work.code_size
+    if work.code_size == 1:
+        return write_level_codes(column, work.n_rows, <uint8_t*> codes)
+    if work.code_size == 2:
+        return write_level_codes(column, work.n_rows, <uint16_t*> codes)
+    return write_level_codes(column, work.n_rows, <uint32_t*> codes)
+
+
+cdef void rank_task(void* context, int64_t c, int thread) noexcept nogil:
+    """Sort one column."""
+    cdef const Columns* work = <Columns*> context
+    cdef const double* column
+    column = <const double*> (work.matrix + c * work.column_stride)
+    if work.is_coded[c]:
+        work.n_missing[c] = code_levels(work, column, c)
+        work.n_distinct[c] = 0
+        work.has_infinity[c] = False
+        return
+    work.has_infinity[c] = rank_column(
+        column, work.n_rows, work.scratch + thread * work.scratch_size,
+        work.order + c * work.n_rows, work.values + c * work.n_rows,
+        &work.n_distinct[c], &work.n_missing[c],
+    )
 
 
 def rank_columns(
@@ -427,8 +483,7 @@ def rank_columns(
     """
     cdef Py_ssize_t n_rows = matrix.shape[0]
     cdef Py_ssize_t n_columns = matrix.shape[1]
-    cdef Py_ssize_t c, tile, scratch_size = 2 * n_rows + MAX_DIGITS * N_BUCKETS // 2
-    cdef const double* column
+    cdef Py_ssize_t scratch_size = 2 * n_rows + MAX_DIGITS * N_BUCKETS // 2
     # Contiguous float64 columns are read where they are; others are first copied to
     # where their distinct values will be written.
     cdef bint in_place = floating_t is double and (
@@ -436,29 +491,24 @@ def rank_columns(
     )
     cdef Py_ssize_t n_tiles = (n_rows + TILE_ROWS - 1) // TILE_ROWS
     cdef uint64_t[:, ::1] scratch = np.empty((n_threads, scratch_size), dtype=np.uint64)
+    cdef char* codes = NULL
+    cdef Columns work
     if n_rows == 0 or n_columns == 0:
         raise ValueError("rank_columns needs at least one row and one column.")
     if n_rows > ROW_MASK:
         raise ValueError(
             f"A table may have at most {ROW_MASK} rows, this one has {n_rows}."
         )
-    with nogil:
-        if not in_place:
-            for tile in prange(n_tiles, schedule="static", num_threads=n_threads):
-                copy_columns(matrix, tile * TILE_ROWS, values)
-        for c in prange(
-            n_columns, schedule="dynamic", chunksize=1, num_threads=n_threads
-        ):
-            if in_place:
-                column = <const double*> &matrix[0, c]
-            else:
-                column = &values[c, 0]
-            if is_coded[c]:
-                n_missing[c] = write_level_codes(column, n_rows, &level_codes[c, 0])
-                n_distinct[c] = 0
-                has_infinity[c] = False
-                continue
-            has_infinity[c] = rank_column(
-                column, n_rows, &scratch[threadid(), 0], &order[c, 0], &values[c, 0],
-                &n_distinct[c], &n_missing[c],
-            )
+    if level_codes.shape[1]:
+        codes = <char*> &level_codes[0, 0]
+    work = Columns(
+        <const char*> &matrix[0, 0], floating_t is float, matrix.strides[0],
+        matrix.strides[1], n_rows, n_columns, &order[0, 0], &values[0, 0],
+        &n_distinct[0], &n_missing[0], &has_infinity[0], &is_coded[0], codes,
+        sizeof(code_t), &scratch[0, 0], scratch_size,
+    )
+    if not in_place:
+        run_in_threads(n_threads, copy_tile, &work, n_tiles)
+        work.matrix = <const char*> work.values
+        work.column_stride = n_rows * <Py_ssize_t> sizeof(double)
+    run_in_threads(n_threads, rank_task, &work, n_columns)

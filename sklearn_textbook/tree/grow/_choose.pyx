@@ -1,8 +1,9 @@
 """ID3 and C4.5: the choice between the tests of all columns, and when to stop."""
 
-from cython.parallel cimport prange, threadid
 from libc.stdint cimport uint64_t
 
+from sklearn_textbook._contract._threads cimport run_tasks
+from sklearn_textbook.tree.grow._workers cimport SharedNode
 from sklearn_textbook.tree.split._best cimport decreases
 from sklearn_textbook.tree.split._gain cimport evaluate_numeric_gain
 from sklearn_textbook.tree.split._gain_nominal cimport evaluate_nominal_gain
@@ -146,9 +147,19 @@ cdef void evaluate_gain(
         )
 
 
+cdef void evaluate_shared(void* context, int64_t task, int thread) noexcept nogil:
+    """The test of one column, by one of the threads."""
+    cdef const SharedNode* node = <SharedNode*>context
+    evaluate_gain(
+        node.problem, node.arena, &node.all_workers[thread].scratch, node.frame,
+        node.view, node.entries, node.worker.visit[task],
+        &node.worker.candidates[task]
+    )
+
+
 cdef void choose_by_gain(
     const Problem* problem, Arena* arena, Worker* worker, Worker* all_workers,
-    int n_threads, const Frame* frame, const NodeView* view, int64_t n_visit,
+    ThreadTeam* team, const Frame* frame, const NodeView* view, int64_t n_visit,
     Entry* entries, Split* best
 ) noexcept nogil:
     """The test of the node; ``best.column`` is -1 if it stays a leaf."""
@@ -156,16 +167,14 @@ cdef void choose_by_gain(
         int64_t i, winner
         double least
         bint shared = False
+        SharedNode node
     if Entry is uint64_t:
-        shared = n_threads > 1 and n_visit * frame.n_rows >= SHARED_CELLS
+        shared = team != NULL and n_visit * frame.n_rows >= SHARED_CELLS
         if shared:
-            for i in prange(
-                n_visit, schedule="dynamic", chunksize=1, num_threads=n_threads
-            ):
-                evaluate_gain(
-                    problem, arena, &all_workers[threadid()].scratch, frame, view,
-                    entries, worker.visit[i], &worker.candidates[i]
-                )
+            node = SharedNode(
+                problem, arena, worker, all_workers, frame, view, entries
+            )
+            run_tasks(team, evaluate_shared, &node, n_visit)
     if not shared:
         for i in range(n_visit):
             evaluate_gain(

@@ -9,10 +9,16 @@ decides a split is the same in both phases and for any number of threads.
 
 import numpy as np
 
-from cython.parallel cimport prange, threadid
+from cpython.object cimport PyObject
 from libc.stdlib cimport calloc, free, malloc, qsort
 from libc.string cimport memset
 
+from sklearn_textbook._contract._threads cimport (
+    ThreadTeam,
+    run_tasks,
+    start_team,
+    stop_team,
+)
 from sklearn_textbook.tree.grow._assemble cimport count_nodes, write_nodes
 from sklearn_textbook.tree.grow._buffers cimport (
     Block,
@@ -97,6 +103,23 @@ cdef int compare_sizes(const void* first, const void* second) noexcept nogil:
     return (a.index > b.index) - (a.index < b.index)
 
 
+cdef struct Filling:
+    # Columns to be filled; the grower is borrowed.
+    PyObject* grower
+    const uint32_t* order
+    int64_t n_table_rows
+    const int64_t* n_missing
+    const int64_t* n_distinct
+    const uint32_t* row_number
+    const uint8_t* second_class
+
+
+cdef struct Subtrees:
+    # Tasks in the order they are begun in; -1 in place of one that failed.
+    PyObject* grower
+    Keyed* sizes
+
+
 cdef class TreeGrower:
     """Owns all memory of one growing tree."""
 
@@ -113,6 +136,7 @@ cdef class TreeGrower:
         int64_t n_rows
         int64_t task_rows
         int n_threads
+        ThreadTeam* team
         object kept  # the settings, which own the arrays pointed to
         object entries
 
@@ -123,6 +147,7 @@ cdef class TreeGrower:
 
     def __dealloc__(self):
         cdef int64_t i
+        stop_team(self.team)
         if self.workers != NULL:
             free_buffer(&self.workers[0].buffer)
             for i in range(self.n_threads - 1, -1, -1):
@@ -212,6 +237,8 @@ cdef class TreeGrower:
         ) == 0
         if not complete:
             raise MemoryError()
+        if self.n_rows > self.task_rows:
+            self.team = start_team(n_threads)
         return 0
 
     cdef int grow_large(self, Frame* root, const int32_t* columns) noexcept nogil:
@@ -241,7 +268,7 @@ cdef class TreeGrower:
                     <uint64_t*>frame.entries
                 )
             if expand_node(
-                &self.problem, &self.table, worker, self.workers, self.n_threads,
+                &self.problem, &self.table, worker, self.workers, self.team,
                 &frame, <uint64_t*>frame.entries
             ) < 0:
                 return -1
@@ -342,6 +369,18 @@ cdef class TreeGrower:
             &self.workers[0].buffer, frame, active
         )
 
+    cdef void fill_column(self, const Filling* filling, int64_t column) noexcept nogil:
+        if self.is_coded(column):
+            return
+        fill_column(
+            filling.order + column * filling.n_table_rows, filling.n_table_rows,
+            filling.n_missing[column], filling.row_number, filling.second_class,
+            <uint64_t*>self.table.entries + column * self.n_rows
+        )
+        self.measure_table_spacing(
+            column, filling.n_distinct[column], filling.n_missing[column]
+        )
+
     cdef int grow_in_two_phases(self, dict settings, Frame* root) except -1:
         cdef:
             const uint32_t[:, ::1] order = settings["order"]
@@ -352,8 +391,9 @@ cdef class TreeGrower:
             const int32_t[::1] columns = settings["columns"]
             const uint32_t* row_number = NULL
             int64_t i, n_tasks, n_columns = self.problem.n_columns
-            int64_t n_table_rows = order.shape[1]
-            int failed = 0, outcome
+            int outcome
+            Filling filling
+            Subtrees subtrees
             Keyed* sizes
             uint64_t* entries
             uint64_t[:, ::1] cells
@@ -376,15 +416,12 @@ cdef class TreeGrower:
         self.table.entries = entries
         root.entries = entries
         root.stride = self.n_rows
-        for i in prange(
-            n_columns, nogil=True, schedule="static", num_threads=self.n_threads
-        ):
-            if not self.is_coded(i):
-                fill_column(
-                    &order[i, 0], n_table_rows, n_missing[i], row_number,
-                    &second_class[0], entries + i * self.n_rows
-                )
-                self.measure_table_spacing(i, n_distinct[i], n_missing[i])
+        filling = Filling(
+            <PyObject*>self, &order[0, 0], order.shape[1], &n_missing[0],
+            &n_distinct[0], row_number, &second_class[0]
+        )
+        with nogil:
+            run_tasks(self.team, fill_shared, &filling, n_columns)
         if self.problem.any_coded:
             list_rows(
                 self.n_rows, self.table.rows.label, &second_class[0],
@@ -404,15 +441,15 @@ cdef class TreeGrower:
             sizes[i].key = <double>self.tasks.frames[i].n_rows
             sizes[i].index = i
         qsort(sizes, n_tasks, sizeof(Keyed), compare_sizes)
-        for i in prange(
-            n_tasks, nogil=True, schedule="dynamic", chunksize=1,
-            num_threads=self.n_threads
-        ):
-            outcome = self.copy_and_grow(sizes[i].index, threadid())
-            if outcome < 0:
-                failed += 1
+        subtrees = Subtrees(<PyObject*>self, sizes)
+        with nogil:
+            run_tasks(self.team, grow_subtree, &subtrees, n_tasks)
+        # A task that failed has written that into its place of the list.
+        outcome = 0
+        for i in range(n_tasks):
+            outcome = min(outcome, <int>sizes[i].index)
         free(sizes)
-        if failed:
+        if outcome < 0:
             raise MemoryError()
         return 0
 
@@ -472,6 +509,18 @@ cdef class TreeGrower:
         if outcome < 0:
             raise MemoryError()
         return 0
+
+
+cdef void fill_shared(void* context, int64_t column, int thread) noexcept nogil:
+    cdef const Filling* filling = <Filling*>context
+    (<TreeGrower>filling.grower).fill_column(filling, column)
+
+
+cdef void grow_subtree(void* context, int64_t i, int thread) noexcept nogil:
+    cdef Subtrees* subtrees = <Subtrees*>context
+    cdef Keyed* size = &subtrees.sizes[i]
+    if (<TreeGrower>subtrees.grower).copy_and_grow(size.index, thread) < 0:
+        size.index = -1
 
 
 def grow_nodes(dict settings, int n_threads):

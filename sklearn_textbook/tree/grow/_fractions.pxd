@@ -1,5 +1,6 @@
 from libc.stdint cimport int64_t, uint8_t
 
+from sklearn_textbook._contract._threads cimport ThreadTeam
 from sklearn_textbook.tree.grow._buffers cimport Block, Frame
 from sklearn_textbook.tree.grow._measure cimport Children
 from sklearn_textbook.tree.grow._workers cimport Arena, Worker
@@ -14,7 +15,7 @@ cdef void share_missing_rows(
 ) noexcept nogil
 cdef int move_fractions(
     const Problem* problem, Arena* arena, Worker* worker, Worker* all_workers,
-    int n_threads, const Frame* frame, const Split* split, Entry* entries,
+    ThreadTeam* team, const Frame* frame, const Split* split, Entry* entries,
     const uint8_t* is_leaf
 ) noexcept nogil
 cdef void load_weights(

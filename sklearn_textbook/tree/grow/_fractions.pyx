@@ -7,14 +7,14 @@ growing of the branch begins. Branches of a test that no case misses need no blo
 they divide the room of their parent, as everywhere else.
 """
 
-from cython.parallel cimport prange, threadid
 from libc.stdint cimport int32_t, uint64_t
 
+from sklearn_textbook._contract._threads cimport run_tasks
 from sklearn_textbook.tree.grow._buffers cimport make_block
 from sklearn_textbook.tree.grow._divide cimport IN_ALL
 from sklearn_textbook.tree.grow._measure cimport finish_classes
 from sklearn_textbook.tree.grow._missing cimport mark_rows
-from sklearn_textbook.tree.grow._workers cimport anchor_column, count_slots
+from sklearn_textbook.tree.grow._workers cimport SharedNode, anchor_column, count_slots
 from sklearn_textbook.tree.split._types cimport SHARED_CELLS, row_of
 
 
@@ -161,9 +161,21 @@ cdef void share_column(
                 next_slot[child] += 1
 
 
+cdef void share_column_shared(void* context, int64_t task, int thread) noexcept nogil:
+    """One column, by one of the threads."""
+    cdef:
+        const SharedNode* node = <SharedNode*>context
+        int64_t column = node.worker.moved[task]
+    share_column(
+        node.worker, &node.all_workers[thread],
+        node.entries + column * node.frame.stride + node.frame.start,
+        node.frame.n_rows, column
+    )
+
+
 cdef int move_fractions(
     const Problem* problem, Arena* arena, Worker* worker, Worker* all_workers,
-    int n_threads, const Frame* frame, const Split* split, Entry* entries,
+    ThreadTeam* team, const Frame* frame, const Split* split, Entry* entries,
     const uint8_t* is_leaf
 ) noexcept nogil:
     """A block for every child that will be split. Returns -1 when memory runs out."""
@@ -172,6 +184,7 @@ cdef int move_fractions(
         Entry* cells = entries + split.column * frame.stride + frame.start
         int64_t i, child, n = frame.n_rows
         int64_t anchor = anchor_column(problem, worker.moved)
+        SharedNode node
     if not problem.is_coded[split.column]:
         mark_rows(children, cells, worker.child_of_row)
         for i in range(n - children.n_missing, n):
@@ -191,15 +204,11 @@ cdef int move_fractions(
         arena, worker, entries + anchor * frame.stride + frame.start, n
     )
     if Entry is uint64_t:
-        if n_threads > 1 and worker.n_moved * n >= SHARED_CELLS:
-            for i in prange(
-                worker.n_moved, schedule="dynamic", chunksize=1, num_threads=n_threads
-            ):
-                share_column(
-                    worker, &all_workers[threadid()],
-                    entries + worker.moved[i] * frame.stride + frame.start, n,
-                    worker.moved[i]
-                )
+        if team != NULL and worker.n_moved * n >= SHARED_CELLS:
+            node = SharedNode(
+                problem, arena, worker, all_workers, frame, NULL, entries
+            )
+            run_tasks(team, share_column_shared, &node, worker.n_moved)
             return 0
     for i in range(worker.n_moved):
         share_column(

@@ -1,5 +1,6 @@
 from libc.stdint cimport int64_t, uint8_t
 
+from sklearn_textbook._contract._threads cimport ThreadTeam
 from sklearn_textbook.tree.grow._buffers cimport Frame
 from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.grow._measure cimport Children
@@ -31,5 +32,5 @@ cdef int push_children(
 ) noexcept nogil
 cdef int expand_node(
     const Problem* problem, Arena* arena, Worker* worker, Worker* all_workers,
-    int n_threads, Frame* frame, Entry* entries
+    ThreadTeam* team, Frame* frame, Entry* entries
 ) noexcept nogil

@@ -241,7 +241,7 @@ cdef void write_test(
 
 cdef int expand_node(
     const Problem* problem, Arena* arena, Worker* worker, Worker* all_workers,
-    int n_threads, Frame* frame, Entry* entries
+    ThreadTeam* team, Frame* frame, Entry* entries
 ) noexcept nogil:
     """Split a node if that is worth it. Returns -1 when memory runs out."""
     cdef:
@@ -259,7 +259,7 @@ cdef int expand_node(
     view_node(problem, arena, worker, frame, &view)
     if not splits_pair(problem, frame, worker, &best):
         find_split(
-            problem, arena, worker, all_workers, n_threads, frame, &view, n_visit,
+            problem, arena, worker, all_workers, team, frame, &view, n_visit,
             entries, &best, &before
         )
     if best.column < 0:
@@ -303,13 +303,13 @@ cdef int expand_node(
     memset(children.blocks, 0, children.n_children * sizeof(Block*))
     if any_inner and children.n_missing > 0:
         if move_fractions(
-            problem, arena, worker, all_workers, n_threads, frame, &best, entries,
+            problem, arena, worker, all_workers, team, frame, &best, entries,
             is_leaf
         ) < 0:
             return -1
     elif any_inner:
         move_rows(
-            problem, arena, worker, all_workers, n_threads, frame, &best, entries,
+            problem, arena, worker, all_workers, team, frame, &best, entries,
             is_leaf
         )
     return push_children(problem, worker, frame, &best, first, is_leaf)

@@ -4,9 +4,9 @@ Both partitions are stable, so every child's column stays sorted and its missing
 rows stay last.
 """
 
-from cython.parallel cimport prange, threadid
 from libc.string cimport memcpy
 
+from sklearn_textbook._contract._threads cimport ThreadTeam, run_tasks
 from sklearn_textbook.tree.grow._buffers cimport Frame
 from sklearn_textbook.tree.grow._measure cimport Children
 from sklearn_textbook.tree.grow._missing cimport mark_rows
@@ -109,9 +109,34 @@ cdef bint mark_sides(
     return True
 
 
+cdef struct Move:
+    # Columns of a node that threads share.
+    const Arena* arena
+    const Worker* worker
+    Worker* all_workers
+    const Frame* frame
+    uint64_t* entries
+    bint two_way
+    int64_t column_in_place  # or -1
+    bint keeps_left
+    bint keeps_right
+
+
+cdef void move_shared(void* context, int64_t task, int thread) noexcept nogil:
+    """One column, by one of the threads."""
+    cdef:
+        const Move* move = <Move*>context
+        int64_t column = move.worker.moved[task]
+    move_column(
+        move.arena, move.worker, &move.all_workers[thread], move.frame, column,
+        move.entries, move.two_way, column == move.column_in_place,
+        move.keeps_left, move.keeps_right
+    )
+
+
 cdef void move_rows(
     const Problem* problem, Arena* arena, Worker* worker, Worker* all_workers,
-    int n_threads, const Frame* frame, const Split* split, Entry* entries,
+    ThreadTeam* team, const Frame* frame, const Split* split, Entry* entries,
     const uint8_t* is_leaf
 ) noexcept nogil:
     """Partition every column that the children still need."""
@@ -124,6 +149,7 @@ cdef void move_rows(
         bint sorted_already = not is_marked
         int32_t last = 0
         bint two_way
+        Move move
     if not is_marked:
         for p in range(children.n_pieces):
             if children.pieces[p].child < last:
@@ -131,16 +157,12 @@ cdef void move_rows(
             last = children.pieces[p].child
     two_way = mark_sides(worker, frame, cells, is_marked)
     if Entry is uint64_t:
-        if n_threads > 1 and worker.n_moved * frame.n_rows >= SHARED_CELLS:
-            for i in prange(
-                worker.n_moved, schedule="dynamic", chunksize=1, num_threads=n_threads
-            ):
-                move_column(
-                    arena, worker, &all_workers[threadid()], frame, worker.moved[i],
-                    entries, two_way,
-                    sorted_already and worker.moved[i] == split.column,
-                    not is_leaf[0], not is_leaf[1]
-                )
+        if team != NULL and worker.n_moved * frame.n_rows >= SHARED_CELLS:
+            move = Move(
+                arena, worker, all_workers, frame, entries, two_way,
+                split.column if sorted_already else -1, not is_leaf[0], not is_leaf[1]
+            )
+            run_tasks(team, move_shared, &move, worker.n_moved)
             return
     for i in range(worker.n_moved):
         move_column(

@@ -1,5 +1,6 @@
 from libc.stdint cimport int64_t
 
+from sklearn_textbook._contract._threads cimport ThreadTeam
 from sklearn_textbook.tree.grow._buffers cimport Frame
 from sklearn_textbook.tree.grow._workers cimport Arena, Worker
 from sklearn_textbook.tree.split._types cimport Entry, NodeView, Problem, Split
@@ -17,6 +18,6 @@ cdef bint splits_pair(
 ) noexcept nogil
 cdef void find_split(
     const Problem* problem, Arena* arena, Worker* worker, Worker* all_workers,
-    int n_threads, const Frame* frame, const NodeView* view, int64_t n_visit,
+    ThreadTeam* team, const Frame* frame, const NodeView* view, int64_t n_visit,
     Entry* entries, Split* best, Split* before
 ) noexcept nogil

@@ -1,13 +1,18 @@
 """The best test of one node over all of its columns."""
 
-from cython.parallel cimport prange, threadid
 from libc.math cimport fabs, log2, sqrt
 from libc.string cimport memcpy, memset
 
+from sklearn_textbook._contract._threads cimport ThreadTeam, run_tasks
 from sklearn_textbook.tree.grow._buffers cimport Frame
 from sklearn_textbook.tree.grow._choose cimport choose_by_gain
 from sklearn_textbook.tree.grow._layout cimport Node
-from sklearn_textbook.tree.grow._workers cimport Arena, Worker, column_ranks
+from sklearn_textbook.tree.grow._workers cimport (
+    Arena,
+    SharedNode,
+    Worker,
+    column_ranks,
+)
 from sklearn_textbook.tree.split._absolute cimport rank_targets
 from sklearn_textbook.tree.split._best cimport decreases
 from sklearn_textbook.tree.split._column cimport (
@@ -192,9 +197,22 @@ cdef bint splits_pair(
     return True
 
 
+cdef void search_column(void* context, int64_t task, int thread) noexcept nogil:
+    """The best test of one column, by one of the threads."""
+    cdef:
+        const SharedNode* node = <SharedNode*>context
+        Worker* worker = node.worker
+        int64_t column = worker.visit[task]
+    evaluate_column(
+        node.problem, &node.arena.rows, &node.all_workers[thread].scratch,
+        node.entries + column * node.frame.stride + node.frame.start,
+        node.arena.ranks, node.view, column, &worker.splits[task]
+    )
+
+
 cdef void search_columns(
     const Problem* problem, Arena* arena, Worker* worker, Worker* all_workers,
-    int n_threads, const Frame* frame, const NodeView* view, int64_t n_visit,
+    ThreadTeam* team, const Frame* frame, const NodeView* view, int64_t n_visit,
     Entry* entries
 ) noexcept nogil:
     """The best test of every visited column for itself, so that the number of threads
@@ -202,19 +220,16 @@ cdef void search_columns(
     cdef:
         int64_t i, column, start = frame.start, stride = frame.stride
         bint shared = False
+        SharedNode node
     for i in range(n_visit):
         clear_split(&worker.splits[i])
     if Entry is uint64_t:
-        shared = n_threads > 1 and n_visit * frame.n_rows >= SHARED_CELLS
+        shared = team != NULL and n_visit * frame.n_rows >= SHARED_CELLS
         if shared:
-            for i in prange(
-                n_visit, schedule="dynamic", chunksize=1, num_threads=n_threads
-            ):
-                evaluate_column(
-                    problem, &arena.rows, &all_workers[threadid()].scratch,
-                    entries + worker.visit[i] * stride + start, arena.ranks, view,
-                    worker.visit[i], &worker.splits[i]
-                )
+            node = SharedNode(
+                problem, arena, worker, all_workers, frame, view, entries
+            )
+            run_tasks(team, search_column, &node, n_visit)
     if not shared:
         for i in range(n_visit):
             column = worker.visit[i]
@@ -266,7 +281,7 @@ cdef int64_t draw_split(
 
 cdef void find_split(
     const Problem* problem, Arena* arena, Worker* worker, Worker* all_workers,
-    int n_threads, const Frame* frame, const NodeView* view, int64_t n_visit,
+    ThreadTeam* team, const Frame* frame, const NodeView* view, int64_t n_visit,
     Entry* entries, Split* best, Split* before
 ) noexcept nogil:
     """The best test of all visited columns; ``before`` is what it had to beat."""
@@ -277,7 +292,7 @@ cdef void find_split(
     clear_split(before)
     if problem.gain.choice != CHOOSE_SCORE:
         choose_by_gain(
-            problem, arena, worker, all_workers, n_threads, frame, view, n_visit,
+            problem, arena, worker, all_workers, team, frame, view, n_visit,
             entries, best
         )
         return
@@ -288,7 +303,7 @@ cdef void find_split(
         )
     if Entry is uint64_t or problem.top_splits > 1:
         search_columns(
-            problem, arena, worker, all_workers, n_threads, frame, view, n_visit,
+            problem, arena, worker, all_workers, team, frame, view, n_visit,
             entries
         )
         if problem.top_splits > 1:

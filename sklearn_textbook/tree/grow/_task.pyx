@@ -67,7 +67,7 @@ cdef int grow_task(
                 <uint32_t*>root.entries
             )
         outcome = expand_node(
-            problem, arena, worker, worker, 1, &root, <uint32_t*>root.entries
+            problem, arena, worker, worker, NULL, &root, <uint32_t*>root.entries
         )
         release_block(&worker.blocks, root.block)
     done[0] = worker.buffer

@@ -1,10 +1,11 @@
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-from sklearn_textbook.tree.grow._buffers cimport BlockList, NodeBuffer, Stack
+from sklearn_textbook.tree.grow._buffers cimport BlockList, Frame, NodeBuffer, Stack
 from sklearn_textbook.tree.grow._measure cimport Children
 from sklearn_textbook.tree.split._types cimport (
     Candidate,
     Codes,
+    NodeView,
     Problem,
     Rows,
     Scratch,
@@ -43,6 +44,16 @@ cdef struct Worker:
     void* spare  # stride entries
     uint8_t* goes_left
     int32_t* child_of_row
+
+# The columns of a node that threads share: worker is that of the node.
+cdef struct SharedNode:
+    const Problem* problem
+    Arena* arena
+    Worker* worker
+    Worker* all_workers
+    const Frame* frame
+    const NodeView* view
+    uint64_t* entries
 
 cdef inline const uint32_t* column_ranks(
     const Arena* arena, int64_t column

@@ -7,10 +7,10 @@ the cache.
 """
 
 from cython cimport floating
-from cython.parallel cimport prange, threadid
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 
+from sklearn_textbook._contract._threads cimport run_in_threads
 from sklearn_textbook.tree.route._block_walk cimport (
     N_FIRST_TURNS, BlockScratch, note_complete_groups, walk_block, walk_row,
 )
@@ -201,17 +201,31 @@ cdef void serve_block(
         )
 
 
-cdef void serve_rows(
-    const Member* members, Py_ssize_t n_members, const Table* table,
-    Py_ssize_t first, Py_ssize_t n_rows, const Collecting* collecting, char* copied,
-    int32_t* numbers, uint8_t* is_complete,
-) noexcept nogil:
+cdef struct Walk:
+    # Blocks of rows that threads share, each with working memory of its own.
+    const Member* members
+    Py_ssize_t n_members
+    Table table
+    Py_ssize_t block_rows
+    Collecting collecting
+    char* copied
+    Py_ssize_t copied_size
+    int32_t* numbers
+    Py_ssize_t numbers_size
+    uint8_t* is_complete
+    Py_ssize_t complete_size
+
+
+cdef void serve_rows(void* context, int64_t block, int thread) noexcept nogil:
+    cdef const Walk* walk = <Walk*> context
     cdef BlockScratch scratch
-    scratch.position = numbers
-    scratch.active = numbers + n_rows
-    scratch.is_complete = is_complete
+    scratch.position = walk.numbers + thread * walk.numbers_size
+    scratch.active = scratch.position + walk.block_rows
+    scratch.is_complete = walk.is_complete + thread * walk.complete_size
     serve_block(
-        members, n_members, table, first, n_rows, collecting, copied, &scratch
+        walk.members, walk.n_members, &walk.table, block * walk.block_rows,
+        walk.block_rows, &walk.collecting, walk.copied + thread * walk.copied_size,
+        &scratch,
     )
 
 
@@ -231,10 +245,7 @@ def walk_trees(
     """
     cdef Table table
     cdef Collecting collecting
-    cdef const Member* members = trees.members
-    cdef Py_ssize_t n_members = trees.n_members
-    cdef Py_ssize_t n_threads = numbers.shape[0]
-    cdef Py_ssize_t n_blocks, block
+    cdef Walk walk
     table.start = <const char*> &matrix[0, 0]
     table.row_stride, table.column_stride = matrix.strides[0], matrix.strides[1]
     table.n_rows, table.n_columns = matrix.shape[0], matrix.shape[1]
@@ -249,11 +260,12 @@ def walk_trees(
     else:
         collecting.sums = &sums[0, 0, 0]
         collecting.n_outputs, collecting.n_statistics = sums.shape[1], sums.shape[2]
-    n_blocks = (table.n_rows + block_rows - 1) // block_rows
-    with nogil:
-        for block in prange(n_blocks, num_threads=n_threads, schedule="dynamic"):
-            serve_rows(
-                members, n_members, &table, block * block_rows, block_rows,
-                &collecting, &copied[threadid(), 0], &numbers[threadid(), 0],
-                &is_complete[threadid(), 0],
-            )
+    walk = Walk(
+        trees.members, trees.n_members, table, block_rows, collecting,
+        &copied[0, 0], copied.shape[1], &numbers[0, 0],
+        numbers.shape[1], &is_complete[0, 0], is_complete.shape[1],
+    )
+    run_in_threads(
+        <int> numbers.shape[0], serve_rows, &walk,
+        (table.n_rows + block_rows - 1) // block_rows,
+    )

@@ -2,10 +2,10 @@
 """Kernels of routing; :mod:`sklearn_textbook.tree.route.route` has the documents."""
 
 from cython cimport floating
-from cython.parallel cimport prange
 from libc.math cimport INFINITY
 from libc.stdint cimport INT64_MIN, int32_t, int64_t
 
+from sklearn_textbook._contract._threads cimport run_in_threads
 from sklearn_textbook.tree.grow._layout cimport (
     FRACTIONAL, LEAF, NUMERIC, STAY, Node, Surrogate,
 )
@@ -231,35 +231,45 @@ cdef inline int64_t find_end(
     return ~<int64_t> node if branch == FRACTIONAL else node
 
 
-# Distributions of the nodes, and where to write those of the rows; or NULLs.
-cdef struct Gathering:
+cdef inline Py_ssize_t count_blocks(Py_ssize_t n_rows) noexcept nogil:
+    return (n_rows + BLOCK - 1) // BLOCK
+
+
+cdef struct Walk:
+    # Blocks of rows that threads share; all of it as walk_rows has it, NULL for None.
+    const TreeView* tree
+    const FastTree* fast
+    Table table
+    int64_t* ended
     const double* shares
     double* gathered
     Py_ssize_t width
+    int64_t* errors
 
 
-cdef void walk_block(
-    const TreeView* tree, const FastTree* fast, const Table* table, Py_ssize_t block,
-    int64_t* ended, const Gathering* gathering, int64_t* error,
-) noexcept nogil:
-    cdef Py_ssize_t first = block * BLOCK, number, i, width = gathering.width
+cdef void walk_block(void* context, int64_t block, int thread) noexcept nogil:
+    cdef const Walk* walk = <Walk*> context
+    cdef Py_ssize_t first = block * BLOCK, number, i
+    cdef int64_t* ended = walk.ended
     cdef const double* source
     cdef double* target
-    cdef Table part = table[0]
-    part.start += first * table.row_stride
-    part.n_rows = min(<Py_ssize_t> BLOCK, table.n_rows - first)
-    if fast != NULL:
-        walk_table(fast, &part, ended + first)
+    cdef Table part = walk.table
+    part.start += first * part.row_stride
+    part.n_rows = min(<Py_ssize_t> BLOCK, part.n_rows - first)
+    if walk.fast != NULL:
+        walk_table(walk.fast, &part, ended + first)
     for number in range(first, first + part.n_rows):
-        if fast == NULL or ended[number] == INT64_MIN:
-            ended[number] = find_end(tree, table, number, error)
-    if gathering.shares == NULL:
+        if walk.fast == NULL or ended[number] == INT64_MIN:
+            ended[number] = find_end(
+                walk.tree, &walk.table, number, walk.errors + 2 * block
+            )
+    if walk.shares == NULL:
         return
     for number in range(first, first + part.n_rows):
         if ended[number] >= 0:
-            source = gathering.shares + ended[number] * width
-            target = gathering.gathered + number * width
-            for i in range(width):
+            source = walk.shares + ended[number] * walk.width
+            target = walk.gathered + number * walk.width
+            for i in range(walk.width):
                 target[i] = source[i]
 
 
@@ -278,23 +288,15 @@ def walk_rows(
     errors: written, one for each block of rows; (row, column) of its first unseen
         level, if that is an error, else left alone.
     """
-    cdef Table table = view_table(matrix)
-    cdef const TreeView* tree = &tables.view
-    cdef const FastTree* fast = NULL
-    cdef Gathering gathering
-    cdef Py_ssize_t n_blocks = errors.shape[0]
-    cdef Py_ssize_t block
-    gathering.shares, gathering.gathered, gathering.width = NULL, NULL, 0
+    cdef Walk walk = Walk(
+        &tables.view, NULL, view_table(matrix), &ended[0], NULL, NULL, 0, &errors[0, 0]
+    )
     if fast_tables is not None:
-        fast = &fast_tables.view
+        walk.fast = &fast_tables.view
     if shares is not None:
-        gathering.shares, gathering.gathered = &shares[0, 0], &gathered[0, 0]
-        gathering.width = shares.shape[1]
-    with nogil:
-        for block in prange(n_blocks, num_threads=n_threads, schedule="dynamic"):
-            walk_block(
-                tree, fast, &table, block, &ended[0], &gathering, &errors[block, 0]
-            )
+        walk.shares, walk.gathered = &shares[0, 0], &gathered[0, 0]
+        walk.width = shares.shape[1]
+    run_in_threads(n_threads, walk_block, &walk, errors.shape[0])
 
 
 # --------------------------------------------------------------------- divided rows
@@ -355,33 +357,44 @@ def spread_rows(
     double[:, ::1] pending_share, double[:, ::1] means, int64_t[:, ::1] errors,
 ):
     """Fill ``means`` for the rows that are divided; one thread per line of pending."""
-    cdef Table table = view_table(matrix)
-    cdef const TreeView* tree = &tables.view
-    cdef Py_ssize_t n_threads = pending.shape[0]
-    cdef Py_ssize_t thread
-    with nogil:
-        for thread in prange(n_threads, num_threads=n_threads, schedule="static"):
-            spread_part(
-                tree, &table, &rows[0], rows.shape[0] * thread // n_threads,
-                rows.shape[0] * (thread + 1) // n_threads, &ended[0], &shares[0, 0],
-                shares.shape[1], &pending[thread, 0], &pending_share[thread, 0],
-                &means[0, 0], &errors[thread, 0],
-            )
+    cdef Spreading work = Spreading(
+        &tables.view, view_table(matrix), &rows[0], rows.shape[0], &ended[0],
+        &shares[0, 0], shares.shape[1], &pending[0, 0], &pending_share[0, 0],
+        pending.shape[1], &means[0, 0], &errors[0, 0],
+    )
+    run_in_threads(
+        <int> pending.shape[0], spread_block, &work, count_blocks(rows.shape[0])
+    )
 
 
-cdef void spread_part(
-    const TreeView* tree, const Table* table, const int64_t* rows, Py_ssize_t first,
-    Py_ssize_t last, const int64_t* ended, const double* shares, Py_ssize_t width,
-    int32_t* pending, double* pending_share, double* means, int64_t* error,
-) noexcept nogil:
-    cdef Py_ssize_t i, number
+cdef struct Spreading:
+    # Blocks of rows that threads share; a line of pending and errors for each thread.
+    const TreeView* tree
+    Table table
+    const int64_t* rows
+    Py_ssize_t n_rows
+    const int64_t* ended
+    const double* shares
+    Py_ssize_t width
+    int32_t* pending
+    double* pending_share
+    Py_ssize_t n_pending
+    double* means
+    int64_t* errors
+
+
+cdef void spread_block(void* context, int64_t block, int thread) noexcept nogil:
+    cdef const Spreading* work = <Spreading*> context
+    cdef Py_ssize_t i, number, first = block * BLOCK
     cdef Row row
-    for i in range(first, last):
-        number = rows[i]
-        row = view_row(table, number)
+    for i in range(first, min(work.n_rows, first + BLOCK)):
+        number = work.rows[i]
+        row = view_row(&work.table, number)
         spread_row(
-            tree, &row, <int32_t> ~ended[number], shares, width, pending,
-            pending_share, means + number * width, number, error,
+            work.tree, &row, <int32_t> ~work.ended[number], work.shares, work.width,
+            work.pending + thread * work.n_pending,
+            work.pending_share + thread * work.n_pending,
+            work.means + number * work.width, number, work.errors + 2 * thread,
         )
 
 
@@ -417,22 +430,37 @@ cdef Py_ssize_t enter_nodes(
     return n_entered
 
 
-cdef void count_block(
-    const TreeView* tree, const Table* table, const int64_t* ended,
-    const int64_t* depth, Py_ssize_t first, Py_ssize_t last, int64_t* n_nodes,
-    int32_t* entered, int64_t* error,
-) noexcept nogil:
-    cdef Py_ssize_t number
+cdef struct Paths:
+    # Blocks of rows that threads share: to count nodes, a line of entered and errors
+    # for each thread; to write them, where.
+    const TreeView* tree
+    Table table
+    const int64_t* ended
+    const int64_t* depth
+    int64_t* n_nodes
+    int32_t* entered
+    Py_ssize_t n_entered
+    int64_t* errors
+    const int64_t* path_start
+    int32_t* path_nodes
+
+
+cdef void count_block(void* context, int64_t block, int thread) noexcept nogil:
+    cdef const Paths* paths = <Paths*> context
+    cdef Py_ssize_t number, first = block * BLOCK
+    cdef int64_t end
     cdef int32_t start
     cdef Row row
-    for number in range(first, last):
-        if ended[number] >= 0:
-            n_nodes[number] = depth[ended[number]] + 1
+    for number in range(first, min(paths.table.n_rows, first + BLOCK)):
+        end = paths.ended[number]
+        if end >= 0:
+            paths.n_nodes[number] = paths.depth[end] + 1
         else:
-            start = <int32_t> ~ended[number]
-            row = view_row(table, number)
-            n_nodes[number] = depth[start] + enter_nodes(
-                tree, &row, start, entered, number, error
+            start = <int32_t> ~end
+            row = view_row(&paths.table, number)
+            paths.n_nodes[number] = paths.depth[start] + enter_nodes(
+                paths.tree, &row, start, paths.entered + thread * paths.n_entered,
+                number, paths.errors + 2 * thread,
             )
 
 
@@ -442,35 +470,35 @@ def count_path_nodes(
     int64_t[:, ::1] errors,
 ):
     """Number of nodes that each row enters; one thread per line of ``entered``."""
-    cdef Table table = view_table(matrix)
-    cdef const TreeView* tree = &tables.view
-    cdef Py_ssize_t n_threads = entered.shape[0]
-    cdef Py_ssize_t thread
-    with nogil:
-        for thread in prange(n_threads, num_threads=n_threads, schedule="static"):
-            count_block(
-                tree, &table, &ended[0], &depth[0],
-                table.n_rows * thread // n_threads,
-                table.n_rows * (thread + 1) // n_threads, &n_nodes[0],
-                &entered[thread, 0], &errors[thread, 0],
-            )
+    cdef Paths paths = Paths(
+        &tables.view, view_table(matrix), &ended[0], &depth[0], &n_nodes[0],
+        &entered[0, 0], entered.shape[1], &errors[0, 0], NULL, NULL,
+    )
+    run_in_threads(
+        <int> entered.shape[0], count_block, &paths, count_blocks(ended.shape[0])
+    )
 
 
-cdef void fill_path(
-    const TreeView* tree, const Table* table, Py_ssize_t number, int64_t end,
-    int64_t depth, int32_t* path,
-) noexcept nogil:
-    cdef int32_t node = <int32_t> (end if end >= 0 else ~end)
+cdef void fill_block(void* context, int64_t block, int thread) noexcept nogil:
+    cdef const Paths* paths = <Paths*> context
+    cdef Py_ssize_t number, i, first = block * BLOCK
+    cdef int32_t node
+    cdef int32_t* path
     cdef int64_t ignored[2]
     cdef Row row
-    cdef Py_ssize_t i
-    if end < 0:
-        row = view_row(table, number)
-        ignored[0] = 0
-        enter_nodes(tree, &row, node, path + depth, number, ignored)
-    for i in range(depth, -1, -1):
-        path[i] = node
-        node = tree.nodes[node].parent
+    ignored[0] = 0
+    for number in range(first, min(paths.table.n_rows, first + BLOCK)):
+        node = <int32_t> paths.ended[number]
+        path = paths.path_nodes + paths.path_start[number]
+        if node < 0:
+            node = ~node
+            row = view_row(&paths.table, number)
+            enter_nodes(
+                paths.tree, &row, node, path + paths.depth[node], number, ignored
+            )
+        for i in range(paths.depth[node], -1, -1):
+            path[i] = node
+            node = paths.tree.nodes[node].parent
 
 
 def fill_path_nodes(
@@ -479,13 +507,8 @@ def fill_path_nodes(
     int n_threads,
 ):
     """Write the nodes of each row's path, ascending, from path_start on."""
-    cdef Table table = view_table(matrix)
-    cdef const TreeView* tree = &tables.view
-    cdef Py_ssize_t number
-    with nogil:
-        for number in prange(table.n_rows, num_threads=n_threads, schedule="static"):
-            fill_path(
-                tree, &table, number, ended[number],
-                depth[ended[number] if ended[number] >= 0 else ~ended[number]],
-                &path_nodes[path_start[number]],
-            )
+    cdef Paths paths = Paths(
+        &tables.view, view_table(matrix), &ended[0], &depth[0], NULL, NULL, 0, NULL,
+        &path_start[0], &path_nodes[0],
+    )
+    run_in_threads(n_threads, fill_block, &paths, count_blocks(ended.shape[0]))

@@ -7,9 +7,9 @@ the rule when its condition is dropped, so one pass over the words tells what th
 rule would cover without each of its conditions.
 """
 
-from cython.parallel cimport prange
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
+from sklearn_textbook._contract._threads cimport run_in_threads
 from sklearn_textbook.tree.grow._layout cimport NOMINAL
 from sklearn_textbook.tree.prune._error_estimate cimport Confidence
 from sklearn_textbook.tree.rules._cover cimport Test, meets, weigh
@@ -197,6 +197,32 @@ cdef void drop_conditions(
             draft.active[i] = draft.active[i + 1]
 
 
+cdef enum:
+    N_PATHS = 8  # that a thread takes at a time
+
+
+cdef struct Paths:
+    # What threads share, as generalise_rules has it; and the memory of all of them.
+    const Test* tests
+    const int32_t* level_branch
+    const Rows* rows
+    const Limits* limits
+    int64_t n_paths
+    const int64_t* class_start
+    const int64_t* path_start
+    const int32_t* path_nodes
+    const int32_t* path_class
+    int64_t longest
+    uint64_t* met
+    int32_t* met_node
+    int32_t* active
+    double* more
+    uint64_t* cover
+    uint8_t* kept
+    double* counts
+    double* rate
+
+
 def generalise_rules(
     const Test[::1] tests,
     const int32_t[::1] level_branch,
@@ -222,17 +248,17 @@ def generalise_rules(
     double[:, ::1] counts,
     double[::1] rate,
 ):
-    """Generalise the paths ``path_start[i]`` to ``path_start[i + 1]``, one part of
-    them per thread.
+    """Generalise the paths ``path_start[i]`` to ``path_start[i + 1]``, a few of them
+    per thread at a time.
 
     Results are ``kept``, one per entry of ``path_nodes``; ``cover``, ``counts`` (the
     weight of right and wrong rows) and ``rate``, one per path. The memory of a
     thread: ``met`` with the node of each of its lines in ``met_node`` (-1: none),
     ``active`` and ``more``.
     """
-    cdef int part, n_parts = <int> met.shape[0]
     cdef int64_t n_paths = path_class.shape[0]
     cdef const int32_t* levels = &level_branch[0] if level_branch.shape[0] else NULL
+    cdef Paths paths
     cdef Rows rows
     cdef Limits limits
     rows.values = &values[0, 0]
@@ -248,45 +274,49 @@ def generalise_rules(
         confidence
     )
     limits.significance = significance
-    for part in prange(
-        n_parts, nogil=True, num_threads=n_parts, schedule="static", chunksize=1
-    ):
-        generalise_part(
-            n_paths * part // n_parts, n_paths * (part + 1) // n_parts,
-            &tests[0], levels, &rows, &limits, &class_start[0], &path_start[0],
-            &path_nodes[0], &path_class[0], &met[part, 0, 0], &met_node[part, 0],
-            &active[part, 0], &more[part, 0, 0], more.shape[2], &cover[0, 0],
-            &kept[0], &counts[0, 0], &rate[0],
-        )
+    paths = Paths(
+        &tests[0], levels, &rows, &limits, n_paths, &class_start[0], &path_start[0],
+        &path_nodes[0], &path_class[0], met.shape[1], &met[0, 0, 0], &met_node[0, 0],
+        &active[0, 0], &more[0, 0, 0], &cover[0, 0], &kept[0], &counts[0, 0], &rate[0],
+    )
+    run_in_threads(
+        <int> met.shape[0], generalise_some, &paths, (n_paths + N_PATHS - 1) // N_PATHS
+    )
 
 
-cdef void generalise_part(
-    int64_t first, int64_t stop, const Test* tests, const int32_t* level_branch,
-    const Rows* rows, const Limits* limits, const int64_t* class_start,
-    const int64_t* path_start, const int32_t* path_nodes, const int32_t* path_class,
-    uint64_t* met, int32_t* met_node, int32_t* active, double* more,
-    int64_t max_length, uint64_t* cover, uint8_t* kept, double* counts, double* rate,
-) noexcept nogil:
-    cdef Draft draft
-    cdef int64_t path, i, length
+cdef void generalise_some(void* context, int64_t task, int thread) noexcept nogil:
+    cdef const Paths* paths = <Paths*> context
+    cdef const Rows* rows = paths.rows
+    cdef int64_t path, first, i, length, longest = paths.longest
+    cdef int32_t* met_node = paths.met_node + thread * longest
     cdef int32_t node
-    draft.met, draft.active = met, active
-    draft.more_right, draft.more_wrong = more, more + max_length
-    for path in range(first, stop):
-        length = path_start[path + 1] - path_start[path]
+    cdef Draft draft
+    draft.met = paths.met + thread * longest * rows.n_words
+    draft.active = paths.active + thread * longest
+    draft.more_right = paths.more + thread * 2 * longest
+    draft.more_wrong = draft.more_right + longest
+    for path in range(task * N_PATHS, min(paths.n_paths, (task + 1) * N_PATHS)):
+        first = paths.path_start[path]
+        length = paths.path_start[path + 1] - first
         for i in range(length):
-            active[i] = <int32_t> i
-            node = path_nodes[path_start[path] + i]
+            draft.active[i] = <int32_t> i
+            node = paths.path_nodes[first + i]
             # Paths come from left to right, so they share their beginnings.
             if met_node[i] != node:
                 met_node[i] = node
-                fill_met(&tests[node], level_branch, rows, met + i * rows.n_words)
+                fill_met(
+                    &paths.tests[node], paths.level_branch, rows,
+                    draft.met + i * rows.n_words,
+                )
         draft.n_active = length
-        draft.first_word = class_start[path_class[path]]
-        draft.stop_word = class_start[path_class[path] + 1]
-        draft.cover = cover + path * rows.n_words
-        drop_conditions(&draft, rows, limits)
+        draft.first_word = paths.class_start[paths.path_class[path]]
+        draft.stop_word = paths.class_start[paths.path_class[path] + 1]
+        draft.cover = paths.cover + path * rows.n_words
+        drop_conditions(&draft, rows, paths.limits)
         for i in range(draft.n_active):
-            kept[path_start[path] + active[i]] = 1
-        counts[2 * path], counts[2 * path + 1] = draft.right, draft.wrong
-        rate[path] = estimate_rate(&limits.confidence, draft.right, draft.wrong)
+            paths.kept[first + draft.active[i]] = 1
+        paths.counts[2 * path] = draft.right
+        paths.counts[2 * path + 1] = draft.wrong
+        paths.rate[path] = estimate_rate(
+            &paths.limits.confidence, draft.right, draft.wrong
+        )

@@ -1,0 +1,38 @@
+from libc.stdint cimport int64_t
+
+cdef extern from "pythread.h":
+    ctypedef void* PyThread_type_lock
+
+# Does one task; ``thread`` counts from 0, so that each can have working memory.
+ctypedef void (*TaskFunction)(void* context, int64_t task, int thread) noexcept nogil
+
+# One thread beside the one that calls.
+cdef struct Helper:
+    ThreadTeam* team
+    int thread
+    bint is_asleep
+    PyThread_type_lock wake
+
+# Read and written by who has the lock, and by the functions below only.
+cdef struct ThreadTeam:
+    PyThread_type_lock lock
+    TaskFunction function
+    void* context
+    int64_t n_tasks
+    int64_t next_task
+    int n_busy  # helpers that do tasks
+    bint is_awaited  # whether the caller sleeps until they are done
+    PyThread_type_lock done
+    bint is_stopped
+    int n_users  # threads that may still read this
+    Helper* helpers
+    int n_helpers
+
+cdef ThreadTeam* start_team(int n_threads) noexcept
+cdef void run_tasks(
+    ThreadTeam* team, TaskFunction function, void* context, int64_t n_tasks
+) noexcept nogil
+cdef void stop_team(ThreadTeam* team) noexcept nogil
+cdef void run_in_threads(
+    int n_threads, TaskFunction function, void* context, int64_t n_tasks
+) noexcept
