@@ -6,6 +6,8 @@ import argparse
 import sys
 
 from benchmarks import instructions
+from benchmarks.busy import WORKS as BUSY_WORKS
+from benchmarks.busy import measure_slowdown
 from benchmarks.measure import count_cores, installed_version, machine_facts
 from benchmarks.peers import OWN, PEERS, sort_out_missing
 from benchmarks.report import (
@@ -53,6 +55,16 @@ def make_parser():
         action="store_true",
         help="run peers, too, where that takes more than a minute",
     )
+    busy = commands.add_parser("busy", help="several threads beside another program")
+    busy.add_argument(
+        "works",
+        nargs="*",
+        default=list(BUSY_WORKS),
+        metavar="WORK",
+        help=", ".join(BUSY_WORKS),
+    )
+    busy.add_argument("--repeat", type=int, default=9, metavar="N", help="rounds")
+    busy.add_argument("--scale", type=float, default=1.0, help="share of the rows")
     table = commands.add_parser("table", help="print results for the documentation")
     table.add_argument("files", nargs="+", metavar="FILE", help="written by --json")
     instructions.add_parser(commands)
@@ -86,6 +98,16 @@ def _select(parser, arguments):
     return [WORKS[name] for name in names], peers, missing
 
 
+def run_busy(parser, arguments):
+    """Time works beside a busy program, and print how much slower they are."""
+    if not set(arguments.works) <= set(BUSY_WORKS):
+        parser.error(f"works beside a busy program: {', '.join(BUSY_WORKS)}")
+    for work in arguments.works:
+        for slowdown in measure_slowdown(work, arguments.scale, arguments.repeat):
+            print(slowdown, flush=True)
+    return 0
+
+
 def main(arguments=None):
     """Run the command; the exit status is 1 if a peer did different work."""
     parser = make_parser()
@@ -104,6 +126,8 @@ def main(arguments=None):
 
 def _run_works(parser, arguments):
     """Run works, and print what was measured; the exit status."""
+    if arguments.command == "busy":
+        return run_busy(parser, arguments)
     works, peers, missing = _select(parser, arguments)
     threads = (arguments.threads,) if arguments.threads else (1, count_cores())
     options = Options(

@@ -83,7 +83,7 @@ def test_readme_links_lead_somewhere():
 
 def test_every_extension_of_the_table_has_its_source():
     setup = (ROOT / "setup.py").read_text("utf-8")
-    table = re.findall(r'"(sklearn_textbook[\w.]+)": {', setup)
+    table = re.findall(r'^    "(sklearn_textbook[\w.]+)",$', setup, re.M)
     sources = {path.replace(".", "/") + ".pyx" for path in table}
     on_disk = {
         path.relative_to(ROOT).as_posix()

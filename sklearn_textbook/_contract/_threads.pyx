@@ -237,11 +237,11 @@ def count_runs(int n_threads, int64_t n_tasks, int n_calls=1, int n_nested=0):
         int64_t[::1] n_done = np.zeros(n_threads, dtype=np.int64)
         Counting counting
         ThreadTeam* team = start_team(n_threads)
-        int call
+        int _call
     counting.n_runs, counting.n_done = &n_runs[0], &n_done[0]
     counting.n_nested = n_nested
     with nogil:
-        for call in range(n_calls):
+        for _call in range(n_calls):
             run_tasks(team, count_task, &counting, n_tasks)
         stop_team(team)
     return np.asarray(n_runs)[: n_runs.shape[0] - 1], np.asarray(n_done)

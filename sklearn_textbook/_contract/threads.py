@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
+from pathlib import Path
 
 from joblib import cpu_count
 from joblib.parallel import get_active_backend
 from threadpoolctl import LibController, register
 
-import sklearn_textbook._contract._threads  # threadpoolctl finds loaded libraries
+from sklearn_textbook._contract import _threads
 from sklearn_textbook._contract.parameters import is_checked, is_integer
 
 MOST_THREADS = 256  # more would only cost memory
@@ -28,16 +29,19 @@ class ThreadsController(LibController):
 
     user_api = "openmp"
     internal_api = "sklearn_textbook"
-    filename_prefixes = ("_threads.",)
+    # The file and a symbol of the compiled module, by which threadpoolctl finds it.
+    filename_prefixes = (Path(_threads.__file__).name.lower(),)
     check_symbols = ("PyInit__threads",)
 
     def get_num_threads(self):
         """Return the largest number of threads for ``n_jobs=None``."""
-        return count_free_cores()
+        return count_cores()
 
     def set_num_threads(self, num_threads):
-        """Set it."""
-        _LIMIT.n_threads = num_threads
+        """Set it; all cores are no limit, so that taking one back leaves none."""
+        _LIMIT.n_threads = None
+        if num_threads < count_cores():
+            _LIMIT.n_threads = num_threads
 
     def get_version(self):
         """Return nothing: it is that of the package."""
@@ -46,23 +50,28 @@ class ThreadsController(LibController):
 register(ThreadsController)
 
 
-def count_free_cores():
-    """Count the cores that this call may keep busy.
+def count_cores():
+    """Count the cores of the process, at most ``OMP_NUM_THREADS`` and the limit.
 
-    These are the cores of the process, at most ``OMP_NUM_THREADS``, by which joblib
-    divides the cores among its processes; and one in a thread of a parallel call of
-    joblib, whose other threads use the others.
+    joblib sets the variable in its processes, so that they share the cores.
     """
-    n_cores = cpu_count()
-    limit = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
-    if limit.isdecimal() and int(limit) > 0:
-        n_cores = min(n_cores, int(limit))
-    is_nested = getattr(get_active_backend()[0], "nesting_level", 0) > 0
-    if is_nested and (
-        not limit or threading.current_thread() is not threading.main_thread()
-    ):
-        return 1
-    return min(n_cores, getattr(_LIMIT, "n_threads", n_cores))
+    limits = [cpu_count()]
+    setting = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+    if setting.isdecimal() and int(setting) > 0:
+        limits.append(int(setting))
+    limits.append(getattr(_LIMIT, "n_threads", None) or limits[0])
+    return min(limits)
+
+
+def is_in_parallel_call():
+    """Whether others of the same parallel call of joblib have the other cores.
+
+    In its processes they have not, if it has divided the cores among these.
+    """
+    if getattr(get_active_backend()[0], "nesting_level", 0) == 0:
+        return False
+    is_thread = threading.current_thread() is not threading.main_thread()
+    return is_thread or "OMP_NUM_THREADS" not in os.environ
 
 
 def count_threads(n_jobs, n_cells=None):
@@ -71,9 +80,8 @@ def count_threads(n_jobs, n_cells=None):
     Parameters
     ----------
     n_jobs : int or None
-        None: one per core that is free for this call, as `count_free_cores` tells. A
-        positive number: that many. A negative one: all cores but ``-n_jobs - 1``, as in
-        joblib.
+        None: one per core, and one in threads of joblib. A positive number: that many.
+        A negative one: all cores but ``-n_jobs - 1``, as in joblib.
     n_cells : int, default=None
         Cells of the table to work on; small tables get fewer threads.
 
@@ -93,7 +101,7 @@ def count_threads(n_jobs, n_cells=None):
             f"(-1: all cores); got {n_jobs!r}."
         )
     if n_jobs is None:
-        n_threads = count_free_cores()
+        n_threads = 1 if is_in_parallel_call() else count_cores()
     elif n_jobs < 0:
         n_threads = cpu_count() + 1 + int(n_jobs)
     else:

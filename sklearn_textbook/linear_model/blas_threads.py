@@ -11,7 +11,7 @@ from threadpoolctl import ThreadpoolController
 
 @lru_cache(maxsize=1)
 def _find_libraries():
-    return ThreadpoolController()
+    return ThreadpoolController().select(user_api="blas")
 
 
 class _Limit:
@@ -35,7 +35,7 @@ def use_one_blas_thread():
     """
     with _LIMIT.lock:
         if _LIMIT.n_inside == 0:
-            _LIMIT.limit = _find_libraries().limit(limits=1, user_api="blas")
+            _LIMIT.limit = _find_libraries().limit(limits=1)
         _LIMIT.n_inside += 1
     try:
         yield

@@ -119,8 +119,8 @@ class C45Classifier(BaseGainTree):
     random_state : int, RandomState instance or None, default=None
         Seed of the drawn columns and tests and of random ties.
     n_jobs : int, default=None
-        Threads; None: as many as OpenMP allows, at most one per core. The tree is the
-        same for any number.
+        Threads; None: one per core, fewer in a parallel call. The tree is the same
+        for any number.
 
     Attributes
     ----------

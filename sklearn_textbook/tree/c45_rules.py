@@ -110,8 +110,8 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
         and unordered categories are nominal, ordered categories and the Enum of polars
         ordinal; objects are nominal unless all are numbers, booleans or dates.
     n_jobs : int, default=None
-        Threads; None: as many as OpenMP allows, at most one per core. The rules are
-        the same for any number.
+        Threads; None: one per core, fewer in a parallel call. The rules are the
+        same for any number.
 
     Attributes
     ----------

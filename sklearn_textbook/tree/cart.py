@@ -92,8 +92,8 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         ones of the columns that lower the impurity most, and by no less than
         ``min_impurity_decrease``. For members of ensembles (算法参数扰动 [3]_ [4]_).
     n_jobs : int, default=None
-        Threads; None: as many as OpenMP allows, at most one per core. The tree is the
-        same for any number.
+        Threads; None: one per core, fewer in a parallel call. The tree is the same
+        for any number.
 
     Attributes
     ----------
@@ -327,8 +327,8 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         ones of the columns that lower the impurity most, and by no less than
         ``min_impurity_decrease``. For members of ensembles (算法参数扰动 [3]_ [4]_).
     n_jobs : int, default=None
-        Threads; None: as many as OpenMP allows, at most one per core. The tree is the
-        same for any number.
+        Threads; None: one per core, fewer in a parallel call. The tree is the same
+        for any number.
 
     Attributes
     ----------

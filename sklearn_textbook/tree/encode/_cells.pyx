@@ -226,39 +226,48 @@ cdef struct Copying:
     int64_t column_stride
     int64_t n_rows
     int64_t n_columns
-    double* rows
+    double* target
+    int64_t row_step
+    int64_t column_step
 
 
 cdef void copy_block(void* context, int64_t block, int thread) noexcept nogil:
     """Copy some rows."""
     cdef:
         const Copying* work = <Copying*>context
-        int64_t i, c, start = block * BLOCK_ROWS
-        const char* number
+        int64_t i, c, first = block * BLOCK_ROWS
+        int64_t n_rows = min(<int64_t>BLOCK_ROWS, work.n_rows - first)
+        int64_t row_stride = work.row_stride, row_step = work.row_step
+        const char* numbers
+        double* target
     for c in range(work.n_columns):
-        for i in range(start, min(work.n_rows, start + BLOCK_ROWS)):
-            number = work.matrix + i * work.row_stride + c * work.column_stride
-            work.rows[i * work.n_columns + c] = (
-                (<const float*>number)[0] if work.is_single
-                else (<const double*>number)[0]
-            )
+        numbers = work.matrix + first * row_stride + c * work.column_stride
+        target = work.target + first * row_step + c * work.column_step
+        if work.is_single:
+            for i in range(n_rows):
+                target[i * row_step] = (<const float*>(numbers + i * row_stride))[0]
+        else:
+            for i in range(n_rows):
+                target[i * row_step] = (<const double*>(numbers + i * row_stride))[0]
 
 
-def copy_rows(const floating_t[:, :] matrix, double[:, ::1] rows, int n_threads):
-    """Put the numbers of every row of a matrix side by side.
+def copy_matrix(const floating_t[:, :] matrix, double[:, :] target, int n_threads):
+    """Copy the numbers of a matrix.
 
     Parameters
     ----------
     matrix : memoryview of float32 or float64, shape (n_rows, n_columns)
         Any strides.
-    rows : memoryview of float64, shape (n_rows, n_columns)
-        Out: the same.
+    target : memoryview of float64, shape (n_rows, n_columns)
+        Out: the same, with any strides.
     n_threads : int
         Number of threads.
     """
     cdef Copying work = Copying(
         <const char*>&matrix[0, 0], floating_t is float, matrix.strides[0],
-        matrix.strides[1], matrix.shape[0], matrix.shape[1], &rows[0, 0]
+        matrix.strides[1], matrix.shape[0], matrix.shape[1], &target[0, 0],
+        target.strides[0] // <Py_ssize_t>sizeof(double),
+        target.strides[1] // <Py_ssize_t>sizeof(double)
     )
     run_in_threads(n_threads, copy_block, &work, count_blocks(matrix.shape[0]))
 

@@ -24,10 +24,6 @@ from sklearn_textbook._contract._threads cimport run_in_threads
 
 import numpy as np
 
-ctypedef fused floating_t:
-    float
-    double
-
 ctypedef fused code_t:
     uint8_t
     uint16_t
@@ -38,7 +34,6 @@ cdef enum:
     N_BUCKETS = 2048  # 2 ** DIGIT_BITS
     MAX_DIGITS = 3
     MAX_MOVES = 64  # of one insertion; a run that needs more is sorted by its bits
-    TILE_ROWS = 32  # rows copied at a time from a row-major table
     SAMPLE_SIZE = 256  # numbers that show whether a column is crowded
     MAX_CROWDED = 8  # of them may share a bucket with an unequal neighbour
     MIN_SAMPLED_ROWS = 4096  # of a column that is worth the sampling
@@ -380,13 +375,10 @@ cdef int64_t write_level_codes(
 
 
 cdef struct Columns:
-    # A matrix whose rows, then columns, threads share; arrays as of rank_columns.
-    const char* matrix
-    bint is_single
-    Py_ssize_t row_stride
-    Py_ssize_t column_stride
+    # Columns that threads share; arrays as of rank_columns, codes of 1, 2 or 4 bytes.
+    const double* columns
+    Py_ssize_t stride
     Py_ssize_t n_rows
-    Py_ssize_t n_columns
     uint32_t* order
     double* values
     int64_t* n_distinct
@@ -399,28 +391,10 @@ cdef struct Columns:
     Py_ssize_t scratch_size
 
 
-cdef void copy_tile(void* context, int64_t tile, int thread) noexcept nogil:
-    """Copy a tile of rows into rows of ``values``, one per column of the matrix."""
-    cdef const Columns* work = <Columns*> context
-    cdef Py_ssize_t row, column, first_row = tile * TILE_ROWS
-    cdef Py_ssize_t stop = min(first_row + TILE_ROWS, work.n_rows)
-    cdef const char* start
-    cdef double* copied
-    for column in range(work.n_columns):
-        start = work.matrix + column * work.column_stride
-        copied = work.values + column * work.n_rows
-        if work.is_single:
-            for row in range(first_row, stop):
-                copied[row] = (<const float*> (start + row * work.row_stride))[0]
-        else:
-            for row in range(first_row, stop):
-                copied[row] = (<const double*> (start + row * work.row_stride))[0]
-
-
 cdef int64_t code_levels(
     const Columns* work, const double* column, int64_t c
 ) noexcept nogil:
-    """Write the level codes of a column, of 1, 2 or 4 bytes; count the missing."""
+    """Write the level codes of a column; count the missing ones."""
     cdef char* codes = work.level_codes + c * work.n_rows * work.code_size
     if work.code_size == 1:
         return write_level_codes(column, work.n_rows, <uint8_t*> codes)
@@ -432,8 +406,7 @@ cdef int64_t code_levels(
 cdef void rank_task(void* context, int64_t c, int thread) noexcept nogil:
     """Sort one column."""
     cdef const Columns* work = <Columns*> context
-    cdef const double* column
-    column = <const double*> (work.matrix + c * work.column_stride)
+    cdef const double* column = work.columns + c * work.stride
     if work.is_coded[c]:
         work.n_missing[c] = code_levels(work, column, c)
         work.n_distinct[c] = 0
@@ -447,7 +420,7 @@ cdef void rank_task(void* context, int64_t c, int thread) noexcept nogil:
 
 
 def rank_columns(
-    const floating_t[:, :] matrix,
+    const double[:, :] columns,
     uint32_t[:, ::1] order,
     double[:, ::1] values,
     int64_t[::1] n_distinct,
@@ -457,12 +430,13 @@ def rank_columns(
     code_t[:, ::1] level_codes,
     int n_threads,
 ):
-    """Sort every column of a matrix and mark its runs of equal values.
+    """Sort every column of a table and mark its runs of equal values.
 
     Parameters
     ----------
-    matrix : memoryview of float32 or float64, shape (n_rows, n_columns)
-        Any strides; NaN is a missing value. At least one row, fewer than 2**31.
+    columns : memoryview of float64, shape (n_columns, n_rows)
+        The numbers of a column side by side; NaN is a missing value. At least one row,
+        fewer than 2**31. They may stand where ``values`` will be written.
     order : memoryview of uint32, shape (n_columns, n_rows)
         Out: row numbers by ascending value, ties by row number, missing rows last;
         bit 31 marks the first row of each run of equal values and the first missing
@@ -481,15 +455,9 @@ def rank_columns(
     n_threads : int
         Number of threads; each takes one column at a time.
     """
-    cdef Py_ssize_t n_rows = matrix.shape[0]
-    cdef Py_ssize_t n_columns = matrix.shape[1]
+    cdef Py_ssize_t n_columns = columns.shape[0]
+    cdef Py_ssize_t n_rows = columns.shape[1]
     cdef Py_ssize_t scratch_size = 2 * n_rows + MAX_DIGITS * N_BUCKETS // 2
-    # Contiguous float64 columns are read where they are; others are first copied to
-    # where their distinct values will be written.
-    cdef bint in_place = floating_t is double and (
-        matrix.strides[0] == sizeof(double) or n_rows == 1
-    )
-    cdef Py_ssize_t n_tiles = (n_rows + TILE_ROWS - 1) // TILE_ROWS
     cdef uint64_t[:, ::1] scratch = np.empty((n_threads, scratch_size), dtype=np.uint64)
     cdef char* codes = NULL
     cdef Columns work
@@ -502,13 +470,8 @@ def rank_columns(
     if level_codes.shape[1]:
         codes = <char*> &level_codes[0, 0]
     work = Columns(
-        <const char*> &matrix[0, 0], floating_t is float, matrix.strides[0],
-        matrix.strides[1], n_rows, n_columns, &order[0, 0], &values[0, 0],
-        &n_distinct[0], &n_missing[0], &has_infinity[0], &is_coded[0], codes,
-        sizeof(code_t), &scratch[0, 0], scratch_size,
+        &columns[0, 0], columns.strides[0] // <Py_ssize_t> sizeof(double), n_rows,
+        &order[0, 0], &values[0, 0], &n_distinct[0], &n_missing[0], &has_infinity[0],
+        &is_coded[0], codes, sizeof(code_t), &scratch[0, 0], scratch_size,
     )
-    if not in_place:
-        run_in_threads(n_threads, copy_tile, &work, n_tiles)
-        work.matrix = <const char*> work.values
-        work.column_stride = n_rows * <Py_ssize_t> sizeof(double)
     run_in_threads(n_threads, rank_task, &work, n_columns)

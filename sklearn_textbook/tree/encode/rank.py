@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from sklearn_textbook.tree.encode._cells import copy_matrix
 from sklearn_textbook.tree.encode._rank import rank_columns
 from sklearn_textbook.tree.encode.bin import bin_columns, check_max_bins
 from sklearn_textbook.tree.encode.columns import NOMINAL, infinity_error
@@ -96,9 +97,8 @@ def encode_table(matrix, schema, n_threads=1, *, sorts_nominal=True, max_bins=No
     has_infinity = np.empty(n_columns, dtype=np.uint8)
     level_codes, is_coded = make_level_codes(schema, n_rows, sorts_nominal)
     for block in find_blocks(matrix, n_threads):
-        part = matrix[:, block]
         rank_columns(
-            part.toarray(order="F") if sparse.issparse(part) else part,
+            take_columns(matrix[:, block], values[block], n_threads),
             order[block],
             values[block],
             n_distinct[block],
@@ -124,6 +124,17 @@ def encode_table(matrix, schema, n_threads=1, *, sorts_nominal=True, max_bins=No
         *(schema, order, values, n_distinct, n_missing, level_codes, upper_values),
         matrix if is_whole else None,
     )
+
+
+def take_columns(part, values, n_threads):
+    """Columns side by side in float64, copied to ``values`` unless they are so."""
+    if sparse.issparse(part):
+        part = part.toarray(order="F")
+    is_ready = part.shape[0] == 1 or part.strides[0] == part.itemsize
+    if part.dtype == np.float64 and is_ready:
+        return part.T
+    copy_matrix(part, values.T, n_threads)
+    return values
 
 
 def make_level_codes(schema, n_rows, sorts_nominal):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 
 from sklearn_textbook.tree.encode._cells import (
-    copy_rows,
+    copy_matrix,
     find_gaps,
     write_codes,
     write_ranks,
@@ -277,7 +277,7 @@ class EncodedTable:
             row_values = matrix
             if matrix.dtype != np.float64 or not matrix.flags.c_contiguous:
                 row_values = np.empty(shape)
-                copy_rows(matrix, row_values, n_threads)
+                copy_matrix(matrix, row_values, n_threads)
             low, factor, gap = np.zeros((3, self.n_columns))
             for column in range(self.n_columns):
                 low[column], factor[column] = _scale_steps(self.column_values(column))

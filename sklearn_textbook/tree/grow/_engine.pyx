@@ -369,7 +369,9 @@ cdef class TreeGrower:
             &self.workers[0].buffer, frame, active
         )
 
-    cdef void fill_column(self, const Filling* filling, int64_t column) noexcept nogil:
+    cdef void fill_table_column(
+        self, const Filling* filling, int64_t column
+    ) noexcept nogil:
         if self.is_coded(column):
             return
         fill_column(
@@ -513,7 +515,7 @@ cdef class TreeGrower:
 
 cdef void fill_shared(void* context, int64_t column, int thread) noexcept nogil:
     cdef const Filling* filling = <Filling*>context
-    (<TreeGrower>filling.grower).fill_column(filling, column)
+    (<TreeGrower>filling.grower).fill_table_column(filling, column)
 
 
 cdef void grow_subtree(void* context, int64_t i, int thread) noexcept nogil:

@@ -231,20 +231,22 @@ cdef inline int64_t find_end(
     return ~<int64_t> node if branch == FRACTIONAL else node
 
 
-cdef inline Py_ssize_t count_blocks(Py_ssize_t n_rows) noexcept nogil:
-    return (n_rows + BLOCK - 1) // BLOCK
-
-
+# Blocks of rows that threads share, with the arrays of the functions below, or NULL.
 cdef struct Walk:
-    # Blocks of rows that threads share; all of it as walk_rows has it, NULL for None.
     const TreeView* tree
     const FastTree* fast
     Table table
     int64_t* ended
     const double* shares
-    double* gathered
+    double* predicted
     Py_ssize_t width
     int64_t* errors
+    # rows that are divided, and the memory of each thread for them
+    const int64_t* rows
+    Py_ssize_t n_rows
+    int32_t* pending
+    double* pending_share
+    Py_ssize_t n_pending
 
 
 cdef void walk_block(void* context, int64_t block, int thread) noexcept nogil:
@@ -268,7 +270,7 @@ cdef void walk_block(void* context, int64_t block, int thread) noexcept nogil:
     for number in range(first, first + part.n_rows):
         if ended[number] >= 0:
             source = walk.shares + ended[number] * walk.width
-            target = walk.gathered + number * walk.width
+            target = walk.predicted + number * walk.width
             for i in range(walk.width):
                 target[i] = source[i]
 
@@ -289,12 +291,13 @@ def walk_rows(
         level, if that is an error, else left alone.
     """
     cdef Walk walk = Walk(
-        &tables.view, NULL, view_table(matrix), &ended[0], NULL, NULL, 0, &errors[0, 0]
+        &tables.view, NULL, view_table(matrix), &ended[0], NULL, NULL, 0,
+        &errors[0, 0], NULL, 0, NULL, NULL, 0,
     )
     if fast_tables is not None:
         walk.fast = &fast_tables.view
     if shares is not None:
-        walk.shares, walk.gathered = &shares[0, 0], &gathered[0, 0]
+        walk.shares, walk.predicted = &shares[0, 0], &gathered[0, 0]
         walk.width = shares.shape[1]
     run_in_threads(n_threads, walk_block, &walk, errors.shape[0])
 
@@ -357,44 +360,29 @@ def spread_rows(
     double[:, ::1] pending_share, double[:, ::1] means, int64_t[:, ::1] errors,
 ):
     """Fill ``means`` for the rows that are divided; one thread per line of pending."""
-    cdef Spreading work = Spreading(
-        &tables.view, view_table(matrix), &rows[0], rows.shape[0], &ended[0],
-        &shares[0, 0], shares.shape[1], &pending[0, 0], &pending_share[0, 0],
-        pending.shape[1], &means[0, 0], &errors[0, 0],
+    cdef Walk walk = Walk(
+        &tables.view, NULL, view_table(matrix), <int64_t*> &ended[0], &shares[0, 0],
+        &means[0, 0], shares.shape[1], &errors[0, 0], &rows[0], rows.shape[0],
+        &pending[0, 0], &pending_share[0, 0], pending.shape[1],
     )
+    # The last block may be empty.
     run_in_threads(
-        <int> pending.shape[0], spread_block, &work, count_blocks(rows.shape[0])
+        <int> pending.shape[0], spread_block, &walk, 1 + rows.shape[0] // BLOCK
     )
-
-
-cdef struct Spreading:
-    # Blocks of rows that threads share; a line of pending and errors for each thread.
-    const TreeView* tree
-    Table table
-    const int64_t* rows
-    Py_ssize_t n_rows
-    const int64_t* ended
-    const double* shares
-    Py_ssize_t width
-    int32_t* pending
-    double* pending_share
-    Py_ssize_t n_pending
-    double* means
-    int64_t* errors
 
 
 cdef void spread_block(void* context, int64_t block, int thread) noexcept nogil:
-    cdef const Spreading* work = <Spreading*> context
+    cdef const Walk* walk = <Walk*> context
     cdef Py_ssize_t i, number, first = block * BLOCK
     cdef Row row
-    for i in range(first, min(work.n_rows, first + BLOCK)):
-        number = work.rows[i]
-        row = view_row(&work.table, number)
+    for i in range(first, min(walk.n_rows, first + BLOCK)):
+        number = walk.rows[i]
+        row = view_row(&walk.table, number)
         spread_row(
-            work.tree, &row, <int32_t> ~work.ended[number], work.shares, work.width,
-            work.pending + thread * work.n_pending,
-            work.pending_share + thread * work.n_pending,
-            work.means + number * work.width, number, work.errors + 2 * thread,
+            walk.tree, &row, <int32_t> ~walk.ended[number], walk.shares, walk.width,
+            walk.pending + thread * walk.n_pending,
+            walk.pending_share + thread * walk.n_pending,
+            walk.predicted + number * walk.width, number, walk.errors + 2 * thread,
         )
 
 
@@ -448,18 +436,16 @@ cdef struct Paths:
 cdef void count_block(void* context, int64_t block, int thread) noexcept nogil:
     cdef const Paths* paths = <Paths*> context
     cdef Py_ssize_t number, first = block * BLOCK
-    cdef int64_t end
-    cdef int32_t start
+    cdef int32_t node
     cdef Row row
     for number in range(first, min(paths.table.n_rows, first + BLOCK)):
-        end = paths.ended[number]
-        if end >= 0:
-            paths.n_nodes[number] = paths.depth[end] + 1
+        node = <int32_t> paths.ended[number]
+        if node >= 0:
+            paths.n_nodes[number] = paths.depth[node] + 1
         else:
-            start = <int32_t> ~end
             row = view_row(&paths.table, number)
-            paths.n_nodes[number] = paths.depth[start] + enter_nodes(
-                paths.tree, &row, start, paths.entered + thread * paths.n_entered,
+            paths.n_nodes[number] = paths.depth[~node] + enter_nodes(
+                paths.tree, &row, ~node, paths.entered + thread * paths.n_entered,
                 number, paths.errors + 2 * thread,
             )
 
@@ -475,7 +461,7 @@ def count_path_nodes(
         &entered[0, 0], entered.shape[1], &errors[0, 0], NULL, NULL,
     )
     run_in_threads(
-        <int> entered.shape[0], count_block, &paths, count_blocks(ended.shape[0])
+        <int> entered.shape[0], count_block, &paths, 1 + ended.shape[0] // BLOCK
     )
 
 
@@ -511,4 +497,4 @@ def fill_path_nodes(
         &tables.view, view_table(matrix), &ended[0], &depth[0], NULL, NULL, 0, NULL,
         &path_start[0], &path_nodes[0],
     )
-    run_in_threads(n_threads, fill_block, &paths, count_blocks(ended.shape[0]))
+    run_in_threads(n_threads, fill_block, &paths, 1 + ended.shape[0] // BLOCK)
