@@ -10,7 +10,7 @@ ctypedef void (*TaskFunction)(void* context, int64_t task, int thread) noexcept 
 cdef struct Helper:
     ThreadTeam* team
     int thread
-    bint is_asleep
+    bint is_asleep  # or will be soon
     PyThread_type_lock wake
 
 # Read and written by who has the lock, and by the functions below only.
@@ -24,6 +24,7 @@ cdef struct ThreadTeam:
     bint is_awaited  # whether the caller sleeps until they are done
     PyThread_type_lock done
     bint is_stopped
+    unsigned long caller  # number of its thread in the system
     int n_users  # threads that may still read this
     Helper* helpers
     int n_helpers

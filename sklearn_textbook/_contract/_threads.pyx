@@ -2,7 +2,8 @@
 
 A team of threads lives as long as one call of a kernel. The thread that calls works,
 too, and waits for nobody but a thread that has begun a task and not ended it: threads
-that a busy machine lets run late cost no time. Nobody waits by spinning.
+that a busy machine lets run late cost no time. Who has to wait tries for a moment, as
+long as being woken would take, and then sleeps.
 
 The threads are detached: one that runs only after the team was stopped finds so and
 ends, and the last one out frees the memory. Whatever the tasks use is safe to free
@@ -16,6 +17,7 @@ import numpy as np
 cdef extern from "pythread.h" nogil:
     enum:
         WAIT_LOCK
+        NOWAIT_LOCK
     unsigned long PYTHREAD_INVALID_THREAD_ID
     unsigned long PyThread_start_new_thread(void (*)(void*) noexcept nogil, void*)
     PyThread_type_lock PyThread_allocate_lock()
@@ -24,9 +26,52 @@ cdef extern from "pythread.h" nogil:
     void PyThread_release_lock(PyThread_type_lock)
 
 
+cdef extern from * nogil:
+    """
+    /* Linux may leave a new thread on the core of the one that started it, to wait
+       there for a millisecond or two while other cores have nothing to do. */
+    #if defined(__linux__) && !defined(__ANDROID__)
+    #include <pthread.h>
+    #include <sched.h>
+
+    static void move_elsewhere(unsigned long ident)
+    {
+        cpu_set_t cores;
+        int own = sched_getcpu();
+        if (own < 0 || sched_getaffinity(0, sizeof(cores), &cores))
+            return;
+        CPU_CLR(own, &cores);
+        if (CPU_COUNT(&cores))
+            pthread_setaffinity_np((pthread_t)ident, sizeof(cores), &cores);
+    }
+
+    static unsigned long get_native_id(void)
+    {
+        return PyThread_get_thread_native_id();
+    }
+
+    static void allow_cores_of(unsigned long native_id)
+    {
+        cpu_set_t cores;
+        if (!sched_getaffinity((pid_t)native_id, sizeof(cores), &cores))
+            sched_setaffinity(0, sizeof(cores), &cores);
+    }
+    #else
+    #define move_elsewhere(ident)
+    #define get_native_id() 0
+    #define allow_cores_of(native_id)
+    #endif
+    """
+    void move_elsewhere(unsigned long ident)
+    unsigned long get_native_id()
+    void allow_cores_of(unsigned long native_id)
+
+
 cdef enum:
     # A thread takes this part of its share of what is left at a time, or one task.
     PARTS = 32
+    # Before a thread sleeps it looks so many times whether it still has to.
+    N_TRIES = 4000
 
 
 cdef PyThread_type_lock make_locked() noexcept nogil:
@@ -35,6 +80,15 @@ cdef PyThread_type_lock make_locked() noexcept nogil:
     if lock != NULL:
         PyThread_acquire_lock(lock, WAIT_LOCK)
     return lock
+
+
+cdef void wait_for(PyThread_type_lock lock) noexcept nogil:
+    """Take a lock that somebody will release."""
+    cdef int _i
+    for _i in range(N_TRIES):
+        if PyThread_acquire_lock(lock, NOWAIT_LOCK):
+            return
+    PyThread_acquire_lock(lock, WAIT_LOCK)
 
 
 cdef void free_team(ThreadTeam* team) noexcept nogil:
@@ -79,6 +133,7 @@ cdef void help_team(void* argument) noexcept nogil:
     cdef:
         Helper* helper = <Helper*> argument
         ThreadTeam* team = helper.team
+    allow_cores_of(team.caller)
     PyThread_acquire_lock(team.lock, WAIT_LOCK)
     while not team.is_stopped:
         if team.next_task < team.n_tasks:
@@ -91,7 +146,7 @@ cdef void help_team(void* argument) noexcept nogil:
         else:
             helper.is_asleep = True
             PyThread_release_lock(team.lock)
-            PyThread_acquire_lock(helper.wake, WAIT_LOCK)
+            wait_for(helper.wake)
             PyThread_acquire_lock(team.lock, WAIT_LOCK)
     leave_team(team)
 
@@ -124,6 +179,8 @@ cdef bint start_helper(ThreadTeam* team) noexcept nogil:
     PyThread_release_lock(team.lock)
     ident = PyThread_start_new_thread(help_team, helper)
     if ident != PYTHREAD_INVALID_THREAD_ID:
+        # One that begins before this stays elsewhere as long as the team lives.
+        move_elsewhere(ident)
         return True
     PyThread_acquire_lock(team.lock, WAIT_LOCK)
     team.n_users -= 1
@@ -149,6 +206,7 @@ cdef ThreadTeam* start_team(int n_threads) noexcept:
     if team == NULL:
         return NULL
     team.n_users = 1
+    team.caller = get_native_id()
     team.helpers = <Helper*> calloc(n_threads - 1, sizeof(Helper))
     team.lock = PyThread_allocate_lock()
     team.done = make_locked()
@@ -182,7 +240,7 @@ cdef void run_tasks(
     team.is_awaited = team.n_busy > 0
     if team.is_awaited:
         PyThread_release_lock(team.lock)
-        PyThread_acquire_lock(team.done, WAIT_LOCK)
+        wait_for(team.done)
     else:
         PyThread_release_lock(team.lock)
 
