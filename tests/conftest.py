@@ -31,6 +31,6 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default")
 
 
 def pytest_collection_finish():
-    """Keep the collected tests out of garbage collection, which would visit them all."""
+    """Keep collected tests out of garbage collection, which would visit them all."""
     gc.collect()
     gc.freeze()

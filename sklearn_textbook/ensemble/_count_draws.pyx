@@ -95,3 +95,53 @@ def count_seeded_draws(uint32_t seed, uint32_t n_rows, int64_t n_drawn):
     with nogil:
         count_words(seed, n_rows, n_drawn, mask, &view[0])
     return counts[:n_rows]
+
+
+cdef void count_positions(
+    const double* cumulated, int64_t n_rows, const double* uniform, int64_t n_drawn,
+    int32_t* first, int32_t* counts
+) noexcept nogil:
+    """Count in which interval of a distribution each number falls. ``first`` is room
+    for the first interval that may hold numbers from i / n_rows on."""
+    cdef:
+        int64_t i, row = 0
+        double scale = <double>n_rows
+    for i in range(n_rows):
+        while row < n_rows - 1 and cumulated[row] * scale < <double>i:
+            row += 1
+        first[i] = <int32_t>row
+    for i in range(n_drawn):
+        row = first[<int64_t>(uniform[i] * scale)]
+        # Rounding may have put the guess one interval too far.
+        while row > 0 and cumulated[row - 1] > uniform[i]:
+            row -= 1
+        while cumulated[row] <= uniform[i]:
+            row += 1
+        counts[row] += 1
+
+
+def count_weighted_draws(const double[::1] cumulated, const double[::1] uniform):
+    """Count how often each row is drawn in proportion to its weight.
+
+    Parameters
+    ----------
+    cumulated : memoryview of float64, shape (n_rows,)
+        Cumulated shares of the weights, the last one 1.
+    uniform : memoryview of float64, shape (n_drawn,)
+        Random numbers from 0 to 1, without 1.
+
+    Returns
+    -------
+    counts : ndarray of int32, shape (n_rows,)
+        Those of ``cumulated.searchsorted(uniform, side="right")``.
+    """
+    cdef:
+        int64_t n_rows = cumulated.shape[0], n_drawn = uniform.shape[0]
+        int32_t[::1] counts = np.zeros(n_rows, dtype=np.int32)
+        int32_t[::1] first = np.empty(n_rows, dtype=np.int32)
+    if n_drawn > 0:
+        with nogil:
+            count_positions(
+                &cumulated[0], n_rows, &uniform[0], n_drawn, &first[0], &counts[0]
+            )
+    return counts.base

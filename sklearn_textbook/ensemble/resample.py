@@ -14,7 +14,10 @@ from sklearn.utils.random import sample_without_replacement
 
 from sklearn_textbook._contract.parameters import is_integer
 from sklearn_textbook._contract.random_state import borrow_random_state
-from sklearn_textbook.ensemble._count_draws import count_seeded_draws
+from sklearn_textbook.ensemble._count_draws import (
+    count_seeded_draws,
+    count_weighted_draws,
+)
 
 LARGEST_SEED = np.iinfo(np.int32).max
 
@@ -166,4 +169,10 @@ def count_sample(seed, n_rows, n_drawn, weight=None):
     """
     if weight is None and 1 < n_rows <= LARGEST_SEED and n_drawn <= LARGEST_SEED:
         return count_seeded_draws(seed, n_rows, n_drawn)
+    if weight is not None and n_rows <= LARGEST_SEED:
+        # As RandomState.choice, which looks up every draw by itself.
+        cumulated = (weight / np.sum(weight)).cumsum()
+        cumulated /= cumulated[-1]
+        uniform = borrow_random_state(seed).random_sample(n_drawn)
+        return count_weighted_draws(cumulated, uniform)
     return count_draws(draw_rows(seed, n_rows, n_drawn, weight), n_rows)

@@ -13,7 +13,7 @@ from sklearn_textbook.tree.gain_recipe import (
     pick_classes,
     resolve_weight,
 )
-from sklearn_textbook.tree.grow.grow import J48_TOLERANCE, GainRules
+from sklearn_textbook.tree.grow.rules import J48_TOLERANCE, GainRules
 from sklearn_textbook.tree.prune import (
     ErrorBasedPruning,
     collapse_tree,

@@ -15,7 +15,7 @@ from sklearn_textbook._contract.parameters import (
     resolve_count,
     resolve_max_features,
 )
-from sklearn_textbook.tree.grow.grow import UNLIMITED, GrowthRules
+from sklearn_textbook.tree.grow.rules import UNLIMITED, GrowthRules
 from sklearn_textbook.tree.prune import (
     compute_weakest_link_sequence,
     keep_best_first,

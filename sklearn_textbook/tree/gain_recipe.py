@@ -15,7 +15,7 @@ from sklearn_textbook._contract.parameters import (
     is_integer,
     resolve_max_features,
 )
-from sklearn_textbook.tree.grow.grow import UNLIMITED, GrowthRules
+from sklearn_textbook.tree.grow.rules import UNLIMITED, GrowthRules
 from sklearn_textbook.tree.prune import keep_best_first
 from sklearn_textbook.tree.recipe import BaseTree, TreeClassifierMethods
 

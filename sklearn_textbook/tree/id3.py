@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sklearn_textbook._contract.parameters import check_real
 from sklearn_textbook.tree.gain_recipe import BaseGainTree, resolve_weight
-from sklearn_textbook.tree.grow.grow import GainRules
+from sklearn_textbook.tree.grow.rules import GainRules
 
 
 class ID3Classifier(BaseGainTree):

@@ -1,58 +1,103 @@
-"""Random tables, targets and rules, and trees that both growth engines grow of them."""
+"""Random tables, targets and rules, and the trees that grow from lists of samples and
+from sorted columns."""
+
+from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from sklearn_textbook.tree.encode import encode_table, read_training_table
-from sklearn_textbook.tree.grow import grow
-from sklearn_textbook.tree.grow.grow import (
-    GrowthRules,
-    grow_tree,
-    keep_weighted_rows,
-    serves_list,
-)
+from sklearn_textbook.tree.grow import plan
+from sklearn_textbook.tree.grow.grow import grow_tree
+from sklearn_textbook.tree.grow.plan import choose_partitioner
+from sklearn_textbook.tree.grow.rules import GrowthRules
 from sklearn_textbook.tree.grow.target import Target
 
-ENGINES = ("sorted-columns", "row-list")
+PARTITIONERS = ("sorted-columns", "sample-list")
 
 
-def encode(X):
+def encode(X, is_nominal="from_dtype", max_bins=None):
     """Sort the columns of a matrix."""
-    return encode_table(*read_training_table(X, "from_dtype"), 1)
+    return encode_table(*read_training_table(X, is_nominal), 1, max_bins=max_bins)
 
 
 def make_classes(y):
-    """Classes as the engines take them."""
-    codes = np.ascontiguousarray(np.asarray(y, dtype=np.int32)[:, np.newaxis])
-    return Target(codes, None, np.array([codes.max() + 1], dtype=np.int64))
+    """Classes as trees are grown for; a column of y for each output."""
+    codes = np.asarray(y, dtype=np.int32)
+    codes = np.ascontiguousarray(codes.reshape(len(codes), -1))
+    return Target(codes, None, codes.max(axis=0).astype(np.int64) + 1)
 
 
 def make_values(y):
-    """Values as the engines take them."""
-    values = np.ascontiguousarray(np.asarray(y, dtype=np.float64)[:, np.newaxis])
-    return Target(None, values, np.ones(1, dtype=np.int64))
+    """Values as trees are grown for; a column of y for each output."""
+    values = np.asarray(y, dtype=np.float64)
+    values = np.ascontiguousarray(values.reshape(len(values), -1))
+    return Target(None, values, np.ones(values.shape[1], dtype=np.int64))
 
 
-def grow_with(monkeypatch, engine, table, target, rules, weight=None, random_state=0):
-    """Grow a tree with one of the engines; fail where the list does not serve."""
-    kept_target, kept_weight, _ = keep_weighted_rows(target, weight)
-    assert serves_list(table, kept_target, rules, kept_weight)
-    with monkeypatch.context() as patch:
-        patch.setattr(grow, "choose_engine", lambda *_: engine)
+@contextmanager
+def force(partitioner):
+    """Grow all trees from lists of samples, or all from sorted columns."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plan, "choose_partitioner", lambda *_: partitioner)
+        yield
+
+
+def serves_list(table, target, rules):
+    """Whether a list of samples serves; it is chosen wherever thresholds are drawn."""
+    drawn = replace(rules, random_splitter=True)
+    return choose_partitioner(table, target, drawn) == "sample-list"
+
+
+def grow_with(partitioner, table, target, rules, weight=None, random_state=0):
+    """Grow a tree with one of the partitioners; fail where the list does not serve."""
+    assert serves_list(table, target, rules)
+    with force(partitioner):
         return grow_tree(
             table, target, rules, sample_weight=weight, random_state=random_state
         )
 
 
-def grow_twice(monkeypatch, *arguments, **keywords):
-    """Grow a tree with each of the engines."""
-    return [
-        grow_with(monkeypatch, engine, *arguments, **keywords) for engine in ENGINES
-    ]
+def grow_twice(*arguments, **keywords):
+    """Grow a tree with each of the partitioners."""
+    return [grow_with(name, *arguments, **keywords) for name in PARTITIONERS]
+
+
+#: Of the nodes; level maps may stand in another order.
+TESTS = (
+    "first_child",
+    "n_children",
+    "feature",
+    "missing_branch",
+    "kind",
+    "parent",
+    "threshold",
+    "n_samples",
+)
+AMOUNTS = ("impurity", "improvement", "weight")
+
+
+def assert_equal_tests(expected, tree, message=""):
+    """Compare the tests of all nodes, and where their rows go, bit by bit."""
+    for name in TESTS:
+        np.testing.assert_array_equal(
+            tree.nodes[name], expected.nodes[name], f"{message}: {name}"
+        )
+    has_map = expected.nodes["map_start"] != -1
+    np.testing.assert_array_equal(tree.nodes["map_start"] != -1, has_map, message)
+    for number in np.flatnonzero(has_map):
+        np.testing.assert_array_equal(
+            tree.read_level_map(tree.nodes[number]),
+            expected.read_level_map(expected.nodes[number]),
+            f"{message}: level map of node {number}",
+        )
 
 
 def assert_equal_trees(expected, tree, message=""):
     """Compare all that was grown, bit by bit."""
-    for name in expected.nodes.dtype.names:
+    assert_equal_tests(expected, tree, message)
+    for name in AMOUNTS:
         np.testing.assert_array_equal(
             tree.nodes[name], expected.nodes[name], f"{message}: {name}"
         )
@@ -60,18 +105,15 @@ def assert_equal_trees(expected, tree, message=""):
 
 
 def assert_close_trees(expected, tree, message=""):
-    """Compare the tests bit by bit, and sums of y but for rounding."""
-    rounded = ("impurity", "improvement")
-    for name in expected.nodes.dtype.names:
-        if name not in rounded:
-            np.testing.assert_array_equal(
-                tree.nodes[name], expected.nodes[name], f"{message}: {name}"
-            )
+    """Compare the tests bit by bit, and sums of weights and y but for rounding."""
+    assert_equal_tests(expected, tree, message)
     spread = max(expected.nodes["impurity"][0], 1e-300)
-    for name in rounded:
+    units = {"impurity": spread, "improvement": spread}
+    units["weight"] = expected.nodes["weight"][0]
+    for name, unit in units.items():
         np.testing.assert_allclose(
-            tree.nodes[name] / spread,
-            expected.nodes[name] / spread,
+            tree.nodes[name] / unit,
+            expected.nodes[name] / unit,
             rtol=1e-7,
             atol=1e-11,
             err_msg=f"{message}: {name}",
@@ -120,7 +162,7 @@ def draw_rules(rng, criterion, n_columns, **rules):
         min_samples_leaf=int(rng.choice([1, 1, 2, 15, 50])),
         min_impurity_decrease=float(rng.choice([0.0, 0.0, 0.01])),
         shuffles_columns=bool(rng.random() < 0.5),
-        missing=str(rng.choice(["learned", "branch", "surrogate", "fractional"])),
+        missing=str(rng.choice(["learned", "branch"])),
         **rules,
     )
 

@@ -15,10 +15,10 @@ from sklearn_textbook.tree import (
     recipe,
 )
 from sklearn_textbook.tree.encode import encode_table, read_training_table
-from sklearn_textbook.tree.grow.grow import GrowthRules, choose_engine, grow_tree
-from sklearn_textbook.tree.grow.target import Target
+from sklearn_textbook.tree.grow.rules import GrowthRules
 from sklearn_textbook.tree.route import find_ends
 from tests.amount import FACTOR, count_chunks
+from tests.growth.partitioners import encode, grow_twice, make_classes
 from tests.reference import c45_cases, cases
 from tests.reference.bins import bin_values
 from tests.reference.compare import find_difference, read_grown_tree
@@ -349,22 +349,13 @@ def test_enough_bins_change_no_bit(bin_tables):
         assert trees[2].nodes.tobytes() != trees[0].nodes.tobytes()
 
 
-def test_both_engines_grow_the_same_binned_tree():
+def test_both_partitioners_grow_the_same_binned_tree():
     rng = np.random.default_rng(4)
     X = rng.normal(size=(5000, 9))
     y = (X[:, 0] * X[:, 1] + X[:, 2] + rng.normal(size=5000) > 0).astype(np.int32)
     weight = np.bincount(rng.integers(0, 5000, 5000), minlength=5000).astype(float)
-    target = Target(y[:, None], None, np.array([2], dtype=np.int64))
     rules = GrowthRules("gini", max_features=3)
-    matrix, schema = read_training_table(X)
-    trees = []
-    for engine in ("sorted-columns", "row-list"):
-        table = encode_table(matrix, schema, max_bins=63)
-        if engine == "row-list":
-            table.ranks()
-        assert choose_engine(table, target, rules, weight) == engine
-        trees.append(
-            grow_tree(table, target, rules, sample_weight=weight, random_state=1)
-        )
-    assert trees[0].nodes.tobytes() == trees[1].nodes.tobytes()
-    assert_rows_end_where_they_are_counted(trees[1], X, y, weight)
+    table = encode(X, max_bins=63)
+    expected, tree = grow_twice(table, make_classes(y), rules, weight, 1)
+    assert expected.nodes.tobytes() == tree.nodes.tobytes()
+    assert_rows_end_where_they_are_counted(tree, X, y, weight)

@@ -12,7 +12,7 @@ from sklearn_textbook.tree import (
     CARTRegressor,
     ID3Classifier,
 )
-from sklearn_textbook.tree.grow.grow import GrowthRules
+from sklearn_textbook.tree.grow.rules import GrowthRules
 from tests.amount import FACTOR
 from tests.growth.partitioners import (
     assert_close_trees,
@@ -60,8 +60,8 @@ def test_random_tables(name):
 @pytest.mark.parametrize("n_rows", [50, 3000])
 @pytest.mark.parametrize("random_splitter", [False, True])
 @pytest.mark.parametrize("kind", [2, 5, "values"])
-def test_both_engines(monkeypatch, kind, random_splitter, n_rows):
-    """A list of rows, its small subtrees, and sorted columns draw alike."""
+def test_both_partitioners(kind, random_splitter, n_rows):
+    """A list of samples, its small subtrees, and sorted columns draw alike."""
     rng = np.random.default_rng(n_rows)
     X = rng.integers(0, 3, (n_rows, 9)).astype(float)
     X[:, 0] = rng.normal(size=n_rows)
@@ -76,7 +76,7 @@ def test_both_engines(monkeypatch, kind, random_splitter, n_rows):
         max_features=2,
         random_splitter=random_splitter,
     )
-    expected, tree = grow_twice(monkeypatch, encode(X), target, rules, weight, 1)
+    expected, tree = grow_twice(encode(X), target, rules, weight, 1)
     compare(expected, tree)
 
 

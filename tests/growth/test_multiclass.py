@@ -1,4 +1,4 @@
-"""Several classes, and entropy: a list of rows gives the trees of sorted columns.
+"""Several classes, and entropy: a list of samples gives the trees of sorted columns.
 
 Nodes, statistics and thresholds must agree in every bit.
 """
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from sklearn_textbook.tree.grow.grow import GrowthRules, choose_engine
+from sklearn_textbook.tree.grow.rules import GrowthRules
 from tests.growth.partitioners import (
     assert_equal_trees,
     draw_case,
@@ -21,11 +21,11 @@ KINDS = [("gini", 3), ("gini", 40), ("gini", 80), ("entropy", 2), ("log_loss", 7
 
 
 @pytest.mark.parametrize(("criterion", "n_classes"), KINDS)
-def test_random_tables(monkeypatch, criterion, n_classes):
+def test_random_tables(criterion, n_classes):
     n_nodes = 0
     for seed in range(80):
         case = draw_case(seed, n_classes, criterion)
-        expected, tree = grow_twice(monkeypatch, *case)
+        expected, tree = grow_twice(*case)
         assert_equal_trees(expected, tree, f"draw_case({seed})")
         n_nodes += tree.node_count
     assert n_nodes > 800
@@ -34,7 +34,7 @@ def test_random_tables(monkeypatch, criterion, n_classes):
 @pytest.mark.parametrize(("criterion", "n_classes"), KINDS)
 @pytest.mark.parametrize("decimals", [None, 0])
 @pytest.mark.parametrize("is_weighted", [False, True])
-def test_larger_tables(monkeypatch, criterion, n_classes, decimals, is_weighted):
+def test_larger_tables(criterion, n_classes, decimals, is_weighted):
     """Nodes of all sizes: beyond the local copy, binned with gaps, sorted."""
     X, y = make_classification(
         12000,
@@ -53,7 +53,6 @@ def test_larger_tables(monkeypatch, criterion, n_classes, decimals, is_weighted)
     if is_weighted:
         weight = np.bincount(rng.integers(0, len(y), len(y)), minlength=len(y)) * 1.0
     expected, tree = grow_twice(
-        monkeypatch,
         encode(X),
         make_classes(y),
         GrowthRules(criterion, max_features=3),
@@ -69,9 +68,7 @@ def test_larger_tables(monkeypatch, criterion, n_classes, decimals, is_weighted)
 @pytest.mark.parametrize(
     ("n_rows", "n_values"), [(17000, 200), (17000, None), (70000, None)]
 )
-def test_nodes_beyond_the_local_copy(
-    monkeypatch, criterion, min_samples_leaf, n_rows, n_values
-):
+def test_nodes_beyond_the_local_copy(criterion, min_samples_leaf, n_rows, n_values):
     """Codes of one, two and four bytes, counted where they are."""
     rng = np.random.default_rng(n_rows)
     X = rng.normal(size=(n_rows, 4))
@@ -81,13 +78,13 @@ def test_nodes_beyond_the_local_copy(
     rules = GrowthRules(
         criterion, max_features=3, max_depth=6, min_samples_leaf=min_samples_leaf
     )
-    expected, tree = grow_twice(monkeypatch, encode(X), make_classes(y), rules)
+    expected, tree = grow_twice(encode(X), make_classes(y), rules)
     assert tree.node_count > 20
     assert_equal_trees(expected, tree)
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
-def test_more_than_64_columns(monkeypatch, criterion):
+def test_more_than_64_columns(criterion):
     """Nodes of all sizes draw their columns from many, some of them constant."""
     rng = np.random.default_rng(3)
     X = np.round(rng.normal(size=(1500, 70)), 1)
@@ -95,7 +92,6 @@ def test_more_than_64_columns(monkeypatch, criterion):
     y = rng.integers(0, 5, 1500)
     for max_features in (1, 9, 30):
         expected, tree = grow_twice(
-            monkeypatch,
             encode(X),
             make_classes(y),
             GrowthRules(criterion, max_features=max_features),
@@ -105,7 +101,7 @@ def test_more_than_64_columns(monkeypatch, criterion):
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
-def test_mirrored_columns_tie(monkeypatch, criterion):
+def test_mirrored_columns_tie(criterion):
     """Equal scores by the thousand: the first column and lowest threshold win."""
     rng = np.random.default_rng(0)
     x = rng.permutation(2000).astype(float)
@@ -113,29 +109,9 @@ def test_mirrored_columns_tie(monkeypatch, criterion):
     y = np.abs(x - 999.5) // 250
     for random_state in range(10):
         expected, tree = grow_twice(
-            monkeypatch,
             encode(X),
             make_classes(y),
             GrowthRules(criterion, max_features=3),
             random_state=random_state,
         )
         assert_equal_trees(expected, tree)
-
-
-def test_few_columns_choose_the_list():
-    table = encode(np.arange(12.0).reshape(4, 3))
-    several, two = make_classes([0, 1, 2, 0]), make_classes([0, 1, 1, 0])
-    cases = [(several, "gini"), (two, "entropy"), (several, "log_loss")]
-    for target, criterion in cases:
-        rules = GrowthRules(criterion, max_features=1)
-        assert choose_engine(table, target, rules, None) == "sorted-columns"
-    table.ranks()
-    for target, criterion in cases:
-        rules = GrowthRules(criterion, max_features=1)
-        assert choose_engine(table, target, rules, None) == "row-list"
-        assert choose_engine(table, target, rules, np.full(4, 2.0)) == "row-list"
-        assert choose_engine(table, target, rules, np.full(4, 0.5)) == "sorted-columns"
-        rules = GrowthRules(criterion, max_features=1, min_weight_leaf=1.5)
-        assert choose_engine(table, target, rules, None) == "sorted-columns"
-    rules = GrowthRules("error", max_features=1)
-    assert choose_engine(table, several, rules, None) == "sorted-columns"

@@ -2,41 +2,210 @@
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification, make_regression
 
-from sklearn_textbook.tree.grow import grow
-from sklearn_textbook.tree.grow._listed_engine import RowsGrower
-from sklearn_textbook.tree.grow.grow import GrowthRules, choose_engine, grow_tree
-from sklearn_textbook.tree.grow.plan import GrowthPlan
+from sklearn_textbook.tree.grow import plan as plan_module
+from sklearn_textbook.tree.grow.plan import (
+    LARGEST_LISTED_WEIGHT,
+    GrowthPlan,
+    choose_partitioner,
+    choose_sums,
+)
+from sklearn_textbook.tree.grow.rules import GainRules, GrowthRules
 from sklearn_textbook.tree.grow.storage import store_nodes
 from tests.growth.partitioners import (
     assert_close_trees,
     assert_equal_trees,
     encode,
+    force,
     make_classes,
     make_values,
 )
 
+# ------------------------------------------------------ what is partitioned and summed
+
+
+def make_case(kind, *, missing=False, nominal=False):
+    """A table of four rows and five columns, and classes or values."""
+    X = np.arange(20.0).reshape(4, 5)
+    if missing:
+        X[2, 1] = np.nan
+    table = encode(X, [0] if nominal else "from_dtype")
+    y = {
+        "two classes": [0, 1, 1, 0],
+        "three classes": [0, 1, 2, 0],
+        "two outputs": [[0, 1], [1, 1], [0, 1], [1, 0]],
+        "values": [0.5, 1.0, 2.0, 0.0],
+        "two values": [[0.5, 1.0], [2.0, 0.0], [1.0, 1.0], [0.0, 1.0]],
+    }[kind]
+    return table, make_values(y) if "value" in kind else make_classes(y)
+
+
+SERVED = [
+    ("two classes", {}),
+    ("two classes", {"criterion": "error"}),
+    ("two classes", {"monotonic": (1, 0, 0, 0, -1)}),
+    ("three classes", {"criterion": "log_loss", "min_weight_leaf": 1.5}),
+    ("three classes", {"missing": "branch", "top_splits": 3}),
+    ("two outputs", {}),
+    ("values", {"criterion": "squared_error"}),
+    ("values", {"criterion": "poisson", "min_impurity_decrease": 0.1}),
+    ("two values", {"criterion": "squared_error"}),
+]
+NOT_SERVED = [
+    ("values", {"criterion": "absolute_error"}),
+    ("two classes", {"missing": "surrogate"}),
+    ("two classes", {"missing": "fractional"}),
+    ("three classes", {"criterion": "entropy", "gain": GainRules("gain")}),
+]
+
+
+@pytest.mark.parametrize("nominal", [False, True])
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize(("kind", "settings"), SERVED + NOT_SERVED)
+def test_choice_of_the_partitioner(kind, settings, missing, nominal):
+    """The same, whatever was asked of the table before."""
+    table, target = make_case(kind, missing=missing, nominal=nominal)
+    rules = GrowthRules(**{"criterion": "gini"} | settings)
+    is_served = (kind, settings) in SERVED
+    few = "sample-list" if is_served else "sorted-columns"
+    for prepare in (table.ranks, table.row_ranks, table.steps, lambda: None):
+        for max_features, random_splitter, expected in [
+            (1, False, few),
+            (2, False, few),
+            (3, False, "sorted-columns"),
+            (None, False, "sorted-columns"),
+            (3, True, few),
+            (None, True, few),
+        ]:
+            drawn = replace(
+                rules, max_features=max_features, random_splitter=random_splitter
+            )
+            assert choose_partitioner(table, target, drawn) == expected
+        prepare()
+
+
+def test_half_of_the_columns_are_not_few():
+    table, target = encode(np.arange(16.0).reshape(4, 4)), make_classes([0, 1, 1, 0])
+    rules = GrowthRules("gini", max_features=2)
+    assert choose_partitioner(table, target, rules) == "sorted-columns"
+    rules = GrowthRules("gini", max_features=1)
+    assert choose_partitioner(table, target, rules) == "sample-list"
+
+
+@pytest.mark.parametrize(
+    ("limit", "largest"), [("MOST_LISTED_ROWS", 4), ("MOST_LISTED_CLASSES", 3)]
+)
+def test_most_rows_and_classes_of_a_list(monkeypatch, limit, largest):
+    table, target = make_case("three classes")
+    rules = GrowthRules("gini", max_features=1)
+    monkeypatch.setattr(plan_module, limit, largest)
+    assert choose_partitioner(table, target, rules) == "sample-list"
+    monkeypatch.setattr(plan_module, limit, largest - 1)
+    assert choose_partitioner(table, target, rules) == "sorted-columns"
+
+
+def test_levels_that_are_not_sorted():
+    table, target = make_case("two classes", nominal=True)
+    codes = np.zeros((table.n_columns, table.n_rows), dtype=np.uint16)
+    rules = GrowthRules("gini", max_features=1)
+    table = replace(table, level_codes=codes)
+    assert choose_partitioner(table, target, rules) == "sorted-columns"
+
+
+WHOLE, FLOATS = [1.0, 3.0, 0.0, 2.0], [0.5, 1.0, 1.0, 1.0]
+HEAVY = [LARGEST_LISTED_WEIGHT + 1, 1, 1, 1]
+SUMS = [
+    # kind, criterion, without weights and with whole ones, with others
+    ("two classes", "gini", "binary", "moments"),
+    ("two classes", "entropy", "class-counts", "class-weights"),
+    ("two classes", "error", "general", "general"),
+    ("three classes", "gini", "class-counts", "class-weights"),
+    ("three classes", "log_loss", "class-counts", "class-weights"),
+    ("three classes", "error", "general", "general"),
+    ("two outputs", "gini", "general", "general"),
+    ("values", "squared_error", "moments", "moments"),
+    ("values", "poisson", "moments", "moments"),
+    ("two values", "squared_error", "general", "general"),
+]
+
+
+@pytest.mark.parametrize(("kind", "criterion", "whole", "others"), SUMS)
+def test_choice_of_the_sums(kind, criterion, whole, others):
+    table, target = make_case(kind)
+    rules = GrowthRules(criterion, max_features=1)
+    for _ in range(2):
+        assert choose_sums(table, target, rules, None) == whole
+        for dtype in (float, np.int32, np.uint8):
+            weight = np.array(WHOLE, dtype=dtype)
+            assert choose_sums(table, target, rules, weight) == whole
+        for weight in (FLOATS, HEAVY, np.array(HEAVY, dtype=float)):
+            assert choose_sums(table, target, rules, np.array(weight)) == others
+        table.ranks()
+
+
+def test_sums_of_weights_that_fit_into_a_list(monkeypatch):
+    table, target = make_case("two classes")
+    rules = GrowthRules("gini", max_features=1)
+    weight = np.array([1.0, 1.0, 1.0, 40.0])
+    assert choose_sums(table, target, rules, weight) == "binary"
+    monkeypatch.setattr(plan_module, "LARGEST_LISTED_TOTAL", 42)
+    assert choose_sums(table, target, rules, weight) == "moments"
+    assert choose_sums(table, target, rules, None) == "binary"
+    monkeypatch.setattr(plan_module, "LARGEST_LISTED_TOTAL", 3)
+    assert choose_sums(table, target, rules, None) == "moments"
+
+
+STEPPED = [
+    ("two classes", {"criterion": "gini"}),
+    ("two classes", {"criterion": "error"}),
+    ("three classes", {"criterion": "entropy", "missing": "branch"}),
+    ("three classes", {"criterion": "gini", "min_weight_leaf": 1.0}),
+    ("values", {"criterion": "squared_error"}),
+]
+NOT_STEPPED = [
+    ("two outputs", {"criterion": "gini"}),
+    ("two classes", {"criterion": "gini", "top_splits": 2}),
+    ("two classes", {"criterion": "gini", "monotonic": (0, 0, 0, 0, 1)}),
+    ("values", {"criterion": "poisson"}),
+]
+
+
+@pytest.mark.parametrize(("kind", "settings"), STEPPED + NOT_STEPPED)
+def test_thresholds_sampled_between_steps(kind, settings):
+    """Of numbers without missing values, with whole weights."""
+    rules = GrowthRules(max_features=1, random_splitter=True, **settings)
+    table, target = make_case(kind)
+    is_stepped = (kind, settings) in STEPPED
+    for weight in (None, np.array(WHOLE)):
+        assert (choose_sums(table, target, rules, weight) == "steps") == is_stepped
+    assert choose_sums(table, target, rules, np.array(FLOATS)) != "steps"
+    best = replace(rules, random_splitter=False)
+    assert choose_sums(table, target, best, None) != "steps"
+    for options in ({"missing": True}, {"nominal": True}):
+        table, target = make_case(kind, **options)
+        assert choose_sums(table, target, rules, None) != "steps"
+
+
+# ------------------------------------------------------------------------------- plans
+
 
 def make_plan(max_features=2):
-    """A plan over a table whose ranks are there."""
+    """A plan whose trees grow from lists of samples, of few columns."""
     X, y = make_classification(500, 8, n_informative=5, flip_y=0.2, random_state=0)
     table, target = encode(X), make_classes(y)
-    table.ranks()
     return GrowthPlan(table, target, GrowthRules("gini", max_features=max_features))
 
 
 def grow_sorted(plan, weight, random_state):
-    """The same tree from sorted columns: the table of its own has no ranks."""
-    table = encode(np.array([plan.table.column_values(c)[plan.table.codes(c)]
-                             for c in range(plan.table.n_columns)]).T)  # fmt: skip
-    assert choose_engine(table, plan.target, plan.rules, None) == "sorted-columns"
-    return grow_tree(
-        table, plan.target, plan.rules, sample_weight=weight, random_state=random_state
-    )
+    """The same tree from sorted columns."""
+    with force("sorted-columns"):
+        other = GrowthPlan(plan.table, plan.target, plan.rules)
+        return other.grow(weight, random_state)
 
 
 def draw_counts(random_state, n_rows=500):
@@ -68,26 +237,28 @@ def test_weights_of_any_type(dtype):
     ],
 )
 def test_other_kinds(criterion, n_classes, random_splitter, dtype):
-    """One memory for trees of all sizes, also for those that are a single leaf."""
+    """One memory for all trees with the same sums, also for single leaves."""
     X, y = make_regression(500, 8, noise=20.0, random_state=0)
     table = encode(X)
-    table.ranks()
     y = y if n_classes == 1 else np.digitize(y, np.linspace(-99, 99, n_classes - 1))
     target = make_values(y) if n_classes == 1 else make_classes(y)
     rules = GrowthRules(criterion, max_features=2, random_splitter=random_splitter)
-    assert choose_engine(table, target, rules, None) == "row-list"
+    assert choose_partitioner(table, target, rules) == "sample-list"
     plan = GrowthPlan(table, target, rules)
     compare = assert_close_trees if n_classes == 1 else assert_equal_trees
     single, halves = np.zeros(500), draw_counts(0) * 0.5
     single[7] = 1
+    kinds = set()
     for weight in (None, draw_counts(0), single, draw_counts(1), halves, None):
         weight = None if weight is None else weight.astype(dtype)
+        kinds.add(choose_sums(table, target, rules, weight))
         expected = weight if weight is None else weight.astype(float)
         expected = grow_sorted(plan, expected, 5)
         tree = plan.grow(weight, 5)
         compare(expected, tree, criterion)
         assert tree.is_classifier == (n_classes > 1)
-    assert len(plan._growers) == 1
+    assert plan._growers.keys() == kinds
+    assert all(len(growers) == 1 for growers in plan._growers.values())
 
 
 def test_no_weights():
@@ -96,14 +267,14 @@ def test_no_weights():
 
 
 @pytest.mark.parametrize("factor", [0.5, 65536.0, 3000.0])
-def test_weights_that_do_not_fit_into_a_list(factor):
+def test_weights_that_are_no_small_counts(factor):
     """Fractions, single weights and sums of weights that are too large."""
     plan = make_plan()
     weight = draw_counts(0) * factor
     weight[0] = factor
     expected = grow_sorted(plan, weight, 3)
     assert_equal_trees(expected, plan.grow(weight, 3))
-    # What was listed before the plan gave up does not show in the next tree.
+    # The next tree is not affected.
     counts = draw_counts(1)
     assert_equal_trees(grow_sorted(plan, counts.astype(float), 4), plan.grow(counts, 4))
 
@@ -116,17 +287,21 @@ def test_almost_no_rows(rows):
     assert_equal_trees(grow_sorted(plan, weight, 0), plan.grow(weight, 0))
 
 
-def test_rules_that_lists_do_not_serve():
+def test_plan_of_sorted_columns():
     plan = make_plan(max_features=None)
-    assert_equal_trees(grow_sorted(plan, None, 0), plan.grow(None, 0))
+    assert choose_partitioner(plan.table, plan.target, plan.rules) == "sorted-columns"
+    with force("sample-list"):
+        expected = GrowthPlan(plan.table, plan.target, plan.rules).grow(None, 0)
+    assert_equal_trees(expected, plan.grow(None, 0))
 
 
-def test_tables_whose_row_numbers_do_not_fit(monkeypatch):
-    expected = make_plan().grow(draw_counts(0), 0)
-    monkeypatch.setattr(grow, "MOST_COUNTED_ROWS", 499)
+def test_more_rows_than_pairs_of_counts_hold(monkeypatch):
     plan = make_plan()
-    assert plan._engine is RowsGrower
-    assert choose_engine(plan.table, plan.target, plan.rules, None) == "row-list"
+    assert choose_sums(plan.table, plan.target, plan.rules, None) == "binary"
+    expected = plan.grow(draw_counts(0), 0)
+    monkeypatch.setattr(plan_module, "MOST_COUNTED_ROWS", 499)
+    plan = make_plan()
+    assert choose_sums(plan.table, plan.target, plan.rules, None) == "moments"
     assert_equal_trees(expected, plan.grow(draw_counts(0), 0))
 
 
@@ -146,7 +321,7 @@ def test_ranks_row_by_row(n_distinct):
     X = np.column_stack([np.arange(6000) % n_distinct, rng.integers(0, 3, 6000)])
     table = encode(X.astype(float))
     ranks = table.ranks()
-    row_ranks, row_bins, shift = table.row_ranks()
+    row_ranks, row_bins, shift, missing_bin = table.row_ranks()
     assert ranks.dtype == row_ranks.dtype
     assert ranks.dtype == (np.uint8 if n_distinct <= 256 else np.uint16)
     np.testing.assert_array_equal(ranks, X.T)
@@ -154,6 +329,26 @@ def test_ranks_row_by_row(n_distinct):
     np.testing.assert_array_equal(row_bins, X.astype(int) >> shift)
     assert shift[1] == 0
     assert shift[0] == max(0, int(n_distinct - 1).bit_length() - 8)
+    assert missing_bin.tolist() == [255, 255]
+
+
+@pytest.mark.parametrize("n_distinct", [1, 15, 16, 17, 240, 241, 481, 5000])
+def test_bin_of_missing_values(n_distinct):
+    """Up to 16 bins can be joined, and it stays alone."""
+    x = np.concatenate([np.arange(6000) % n_distinct, np.full(50, np.nan)])
+    is_missing = np.isnan(x)
+    table = encode(x[:, np.newaxis])
+    row_ranks, row_bins, shift, missing_bin = table.row_ranks()
+    assert (row_ranks[is_missing] == n_distinct).all()
+    assert (row_bins[is_missing] == missing_bin).all()
+    np.testing.assert_array_equal(row_ranks[~is_missing, 0], x[~is_missing])
+    np.testing.assert_array_equal(
+        row_bins[~is_missing, 0], x[~is_missing].astype(int) >> shift[0]
+    )
+    for coarseness in range(5):
+        joined = row_bins[~is_missing] >> coarseness
+        assert joined.max() < missing_bin[0] >> coarseness
+    assert (n_distinct - 1) >> shift[0] < 240
 
 
 @pytest.mark.parametrize("compacted_nodes", [None, 1, 100, 1_000])
@@ -218,7 +413,6 @@ def test_short_form_is_that_of_the_records(case, weights, values):
     if values == "whole":
         X = np.round(X)
     table = encode(X)
-    table.ranks()
     if n_classes == 1:
         target = make_values(y)
     else:
@@ -242,7 +436,6 @@ def test_short_form_needs_no_records(monkeypatch):
     """Records are made for the rare trees alone whose columns do not get short."""
     X, y = make_regression(500, 8, noise=20.0, random_state=0)
     table = encode(X)
-    table.ranks()
     made = []
     make_tree = GrowthPlan._make_tree
 

@@ -1,4 +1,4 @@
-"""Thresholds drawn at random: a list of rows gives the trees of sorted columns.
+"""Thresholds drawn at random: a list of samples gives the trees of sorted columns.
 
 For classes every bit must agree. Means and impurities of regression trees are sums of
 y, which round in the order of summation; tests and sizes must agree.
@@ -9,14 +9,14 @@ import pytest
 from sklearn.datasets import make_classification, make_regression
 
 from sklearn_textbook.tree import CARTClassifier, CARTRegressor
-from sklearn_textbook.tree.grow import grow
-from sklearn_textbook.tree.grow.grow import GrowthRules, choose_engine
+from sklearn_textbook.tree.grow.rules import GrowthRules
 from tests.growth.partitioners import (
-    ENGINES,
+    PARTITIONERS,
     assert_close_trees,
     assert_equal_trees,
     draw_case,
     encode,
+    force,
     grow_twice,
     make_classes,
     make_values,
@@ -27,21 +27,21 @@ from tests.growth.partitioners import (
     ("criterion", "n_classes"),
     [("gini", 2), ("gini", 5), ("log_loss", 2), ("entropy", 9), ("error", 3)],
 )
-def test_random_tables(monkeypatch, criterion, n_classes):
+def test_random_tables(criterion, n_classes):
     n_nodes = 0
     for seed in range(60):
         case = draw_case(seed, n_classes, criterion, random_splitter=True)
-        expected, tree = grow_twice(monkeypatch, *case)
+        expected, tree = grow_twice(*case)
         assert_equal_trees(expected, tree, f"draw_case({seed})")
         n_nodes += tree.node_count
     assert n_nodes > 200
 
 
-def test_random_tables_of_values(monkeypatch):
+def test_random_tables_of_values():
     n_nodes = 0
     for seed in range(100):
         case = draw_case(seed, "values", "squared_error", random_splitter=True)
-        expected, tree = grow_twice(monkeypatch, *case)
+        expected, tree = grow_twice(*case)
         assert_close_trees(expected, tree, f"draw_case({seed})")
         n_nodes += tree.node_count
     assert n_nodes > 200
@@ -49,7 +49,7 @@ def test_random_tables_of_values(monkeypatch):
 
 @pytest.mark.parametrize("max_features", [1, 12])
 @pytest.mark.parametrize("is_weighted", [False, True])
-def test_larger_tables(monkeypatch, max_features, is_weighted):
+def test_larger_tables(max_features, is_weighted):
     """Nodes of all sizes: beyond the local copy, inside it, searched code by code."""
     X, y = make_classification(20000, 12, n_informative=8, flip_y=0.1, random_state=0)
     X[:, :3] = np.round(X[:, :3])
@@ -58,22 +58,20 @@ def test_larger_tables(monkeypatch, max_features, is_weighted):
     if is_weighted:
         weight = np.bincount(rng.integers(0, 20000, 20000), minlength=20000) * 1.0
     rules = GrowthRules("gini", max_features=max_features, random_splitter=True)
-    expected, tree = grow_twice(
-        monkeypatch, encode(X), make_classes(y), rules, weight, max_features
-    )
+    expected, tree = grow_twice(encode(X), make_classes(y), rules, weight, max_features)
     assert tree.node_count > 1000
     assert_equal_trees(expected, tree)
 
 
-def test_larger_table_of_values(monkeypatch):
+def test_larger_table_of_values():
     X, y = make_regression(20000, 6, noise=1.0, random_state=0)
     rules = GrowthRules("squared_error", max_features=3, random_splitter=True)
-    expected, tree = grow_twice(monkeypatch, encode(X), make_values(y), rules)
+    expected, tree = grow_twice(encode(X), make_values(y), rules)
     assert_close_trees(expected, tree)
 
 
 @pytest.mark.parametrize("target", [make_classes, make_values])
-def test_least_weight_of_leaves(monkeypatch, target):
+def test_least_weight_of_leaves(target):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 4))
     y = rng.integers(0, 3, 500)
@@ -84,13 +82,13 @@ def test_least_weight_of_leaves(monkeypatch, target):
         max_features=2,
         random_splitter=True,
     )
-    expected, tree = grow_twice(monkeypatch, encode(X), target(y), rules, weight)
+    expected, tree = grow_twice(encode(X), target(y), rules, weight)
     assert tree.node_count > 9
     assert tree.nodes["weight"].min() >= 20.0
     assert_close_trees(expected, tree)
 
 
-def test_threshold_lies_anywhere_between_the_values(monkeypatch):
+def test_threshold_lies_anywhere_between_the_values():
     """And leaves rows on both sides, also where nothing lies between two values."""
     low = 1.0
     high = np.nextafter(low, 2.0)
@@ -98,41 +96,22 @@ def test_threshold_lies_anywhere_between_the_values(monkeypatch):
     rules = GrowthRules("gini", random_splitter=True)
     for random_state in range(20):
         expected, tree = grow_twice(
-            monkeypatch, table, make_classes([0, 1]), rules, random_state=random_state
+            table, make_classes([0, 1]), rules, random_state=random_state
         )
         assert tree.nodes["threshold"][0] == low
         assert_equal_trees(expected, tree)
 
 
-def test_drawn_thresholds_choose_the_list():
-    """With any number of columns, once the ranks are there."""
-    table = encode(np.arange(12.0).reshape(4, 3))
-    classes, values = make_classes([0, 1, 2, 0]), make_values([0.5, 1, 2, 0])
-    for target, criterion in ((classes, "entropy"), (values, "squared_error")):
-        rules = GrowthRules(criterion, random_splitter=True)
-        assert choose_engine(table, target, rules, None) == "sorted-columns"
-    table.ranks()
-    for target, criterion in ((classes, "entropy"), (values, "squared_error")):
-        rules = GrowthRules(criterion, random_splitter=True)
-        assert choose_engine(table, target, rules, None) == "row-list"
-    rules = GrowthRules("absolute_error", random_splitter=True)
-    assert choose_engine(table, values, rules, None) == "sorted-columns"
-    rules = GrowthRules("gini", random_splitter=True)
-    weight = np.array([0.5, 1.0, 1.0, 1.0])
-    assert choose_engine(table, classes, rules, weight) == "sorted-columns"
-
-
 @pytest.mark.parametrize("splitter", ["best", "random"])
 @pytest.mark.parametrize("tree_class", [CARTClassifier, CARTRegressor])
-def test_fewest_leaves_of_estimators(monkeypatch, splitter, tree_class):
+def test_fewest_leaves_of_estimators(splitter, tree_class):
     """``max_leaf_nodes`` chooses among the splits of the whole tree."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(700, 5))
     y = np.round(X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=700))
     trees = []
-    for engine in ENGINES:
-        with monkeypatch.context() as patch:
-            patch.setattr(grow, "choose_engine", lambda *_, name=engine: name)
+    for partitioner in PARTITIONERS:
+        with force(partitioner):
             estimator = tree_class(
                 splitter=splitter, max_features=2, max_leaf_nodes=12, random_state=0
             )

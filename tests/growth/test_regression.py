@@ -1,15 +1,14 @@
-"""Regression trees: a list of rows gives the trees of sorted columns.
+"""Regression trees: a list of samples gives the trees of sorted columns.
 
-Scores are whole numbers here and sums of y there, and both engines take scores that
-differ by rounding for equal ones: tests and sizes must agree in every bit. Means and
-impurities are sums of y, which round in the order of summation.
+Both take scores that differ by rounding for equal ones: tests and sizes must agree in
+every bit. Means and impurities are sums of y, which round in the order of summation.
 """
 
 import numpy as np
 import pytest
 from sklearn.datasets import make_regression
 
-from sklearn_textbook.tree.grow.grow import GrowthRules, choose_engine
+from sklearn_textbook.tree.grow.rules import GrowthRules
 from tests.growth.partitioners import (
     assert_close_trees,
     draw_case,
@@ -19,11 +18,11 @@ from tests.growth.partitioners import (
 )
 
 
-def test_random_tables(monkeypatch):
+def test_random_tables():
     n_nodes = 0
     for seed in range(200):
         case = draw_case(seed, "values", "squared_error")
-        expected, tree = grow_twice(monkeypatch, *case)
+        expected, tree = grow_twice(*case)
         assert_close_trees(expected, tree, f"draw_case({seed})")
         n_nodes += tree.node_count
     assert n_nodes > 2500
@@ -31,7 +30,7 @@ def test_random_tables(monkeypatch):
 
 @pytest.mark.parametrize("max_features", [1, 6])
 @pytest.mark.parametrize("decimals", [None, 1])
-def test_bootstrap_of_a_larger_table(monkeypatch, max_features, decimals):
+def test_bootstrap_of_a_larger_table(max_features, decimals):
     """Nodes of all sizes: beyond the local copy, binned with gaps, sorted."""
     X, y = make_regression(12000, 6, noise=20.0, random_state=0)
     if decimals is not None:
@@ -39,7 +38,6 @@ def test_bootstrap_of_a_larger_table(monkeypatch, max_features, decimals):
     rng = np.random.default_rng(max_features)
     weight = np.bincount(rng.integers(0, len(y), len(y)), minlength=len(y))
     expected, tree = grow_twice(
-        monkeypatch,
         encode(X),
         make_values(y),
         GrowthRules("squared_error", max_features=max_features),
@@ -50,7 +48,7 @@ def test_bootstrap_of_a_larger_table(monkeypatch, max_features, decimals):
     assert_close_trees(expected, tree)
 
 
-def test_mirrored_columns_tie(monkeypatch):
+def test_mirrored_columns_tie():
     """Equal scores by the thousand: the first column and lowest threshold win."""
     rng = np.random.default_rng(0)
     x = rng.permutation(2000).astype(float)
@@ -58,7 +56,6 @@ def test_mirrored_columns_tie(monkeypatch):
     y = np.abs(x - 999.5) // 250
     for random_state in range(10):
         expected, tree = grow_twice(
-            monkeypatch,
             encode(X),
             make_values(y),
             GrowthRules("squared_error", max_features=3),
@@ -69,67 +66,43 @@ def test_mirrored_columns_tie(monkeypatch):
 
 @pytest.mark.parametrize("scale", [1e-100, 1e-8, 1.0, 1e100])
 @pytest.mark.parametrize("offset", [0.0, 3.0])
-def test_scale_and_offset_of_y(monkeypatch, scale, offset):
+def test_scale_and_offset_of_y(scale, offset):
     """Units follow the residuals of each node, whatever their size."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(800, 4))
     y = scale * (np.where(X[:, 0] > 1, 1e5, 0.0) + X[:, 1] + rng.normal(size=800))
     rules = GrowthRules("squared_error", max_features=2, min_samples_leaf=3)
-    expected, tree = grow_twice(
-        monkeypatch, encode(X), make_values(y + scale * offset), rules
-    )
+    expected, tree = grow_twice(encode(X), make_values(y + scale * offset), rules)
     assert tree.node_count > 100
     assert_close_trees(expected, tree)
 
 
-def test_pure_leaves_keep_the_very_value(monkeypatch):
+def test_pure_leaves_keep_the_very_value():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(300, 3))
     y = rng.choice([0.1, 0.2, 0.3], 300)
-    _, tree = grow_twice(
-        monkeypatch, encode(X), make_values(y), GrowthRules("squared_error")
-    )
+    _, tree = grow_twice(encode(X), make_values(y), GrowthRules("squared_error"))
     leaves = tree.nodes["n_children"] == 0
     assert set(tree.statistics[leaves].ravel()) == {0.1, 0.2, 0.3}
     assert (tree.nodes["impurity"][leaves] == 0).all()
 
 
-def test_few_columns_choose_the_list():
-    table = encode(np.arange(12.0).reshape(4, 3))
-    values = make_values([0.5, 1, 2, 0])
-    rules = GrowthRules("squared_error", max_features=1)
-    assert choose_engine(table, values, rules, None) == "sorted-columns"
-    table.ranks()
-    assert choose_engine(table, values, rules, None) == "row-list"
-    assert choose_engine(table, values, rules, np.full(4, 2.0)) == "row-list"
-    assert choose_engine(table, values, rules, np.full(4, 0.5)) == "sorted-columns"
-    for refused in (
-        GrowthRules("absolute_error", max_features=1),
-        GrowthRules("poisson", max_features=1),
-        GrowthRules("squared_error", max_features=1, min_weight_leaf=1.5),
-        GrowthRules("squared_error"),
-    ):
-        assert choose_engine(table, values, refused, None) == "sorted-columns"
-
-
 @pytest.mark.parametrize("n_rows", [600, 5000])
 @pytest.mark.parametrize("n_low", [1, 5, 31])
-def test_jump_among_the_first_rows(monkeypatch, n_rows, n_low):
+def test_jump_among_the_first_rows(n_rows, n_low):
     """The first candidates of all count as well, where many are tried at once."""
     rng = np.random.default_rng(n_low)
     x = rng.permutation(n_rows).astype(float)
     y = rng.normal(size=n_rows) + np.where(x < n_low, 1000.0, 0.0)
     rules = GrowthRules("squared_error", max_depth=1)
-    for tree in grow_twice(
-        monkeypatch, encode(x[:, np.newaxis]), make_values(y), rules
-    ):
+    for tree in grow_twice(encode(x[:, np.newaxis]), make_values(y), rules):
         assert tree.nodes["threshold"][0] == n_low - 0.5
 
 
 @pytest.mark.parametrize("random_splitter", [False, True])
 @pytest.mark.parametrize("min_samples_leaf", [1, 2])
 @pytest.mark.parametrize("n_columns", [30, 64, 65])
-def test_many_columns(monkeypatch, n_columns, min_samples_leaf, random_splitter):
+def test_many_columns(n_columns, min_samples_leaf, random_splitter):
     """Nodes of a few rows, with and without a bit for every column, read from the
     table, as copies do not pay."""
     rng = np.random.default_rng(n_columns)
@@ -144,7 +117,6 @@ def test_many_columns(monkeypatch, n_columns, min_samples_leaf, random_splitter)
     )
     for random_state in range(3):
         expected, tree = grow_twice(
-            monkeypatch,
             encode(X),
             make_values(X[:, 0] + rng.integers(0, 4, 400)),
             rules,
@@ -156,7 +128,7 @@ def test_many_columns(monkeypatch, n_columns, min_samples_leaf, random_splitter)
 
 
 @pytest.mark.parametrize("n_levels", [1, 2, 5])
-def test_several_passes_over_the_rows(monkeypatch, n_levels):
+def test_several_passes_over_the_rows(n_levels):
     """Nine columns in passes of four, of which some turn out to be constant: the bins
     of the others are asked for again after the last pass."""
     rng = np.random.default_rng(n_levels)
@@ -167,7 +139,6 @@ def test_several_passes_over_the_rows(monkeypatch, n_levels):
     weight = rng.integers(0, 4, 3000).astype(float)
     for random_state in range(2):
         expected, tree = grow_twice(
-            monkeypatch,
             encode(X),
             make_values(y),
             rules,

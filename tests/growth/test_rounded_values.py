@@ -13,7 +13,7 @@ from scipy.sparse import csc_array, issparse
 
 from sklearn_textbook.tree.encode import encode_table, read_training_table
 from sklearn_textbook.tree.encode.table import STEPS
-from sklearn_textbook.tree.grow.grow import GrowthRules
+from sklearn_textbook.tree.grow.rules import GrowthRules
 from tests.growth.partitioners import (
     assert_close_trees,
     assert_equal_trees,
@@ -86,27 +86,27 @@ def make_targets(rng, x):
 
 @pytest.mark.parametrize("is_weighted", [False, True])
 @pytest.mark.parametrize("make_column", SHAPES)
-def test_columns_of_all_shapes(monkeypatch, make_column, is_weighted):
+def test_columns_of_all_shapes(make_column, is_weighted):
     rng = np.random.default_rng(SHAPES.index(make_column))
     X = np.column_stack([make_column(rng), rng.normal(size=N_ROWS)])
     weight = rng.integers(0, 4, N_ROWS).astype(float) if is_weighted else None
     for target, criterion, compare in make_targets(rng, X[:, 0]):
         rules = GrowthRules(criterion, max_features=1, random_splitter=True)
-        expected, tree = grow_twice(monkeypatch, encode(X), target, rules, weight)
+        expected, tree = grow_twice(encode(X), target, rules, weight)
         assert tree.node_count > 300
         assert np.bincount(tree.nodes["feature"][tree.nodes["feature"] >= 0]).all()
         compare(expected, tree)
 
 
 @pytest.mark.parametrize("max_features", [1, 3, 7, 150])
-def test_more_columns_than_a_word_has_bits(monkeypatch, max_features):
+def test_more_columns_than_a_word_has_bits(max_features):
     """Most of them constant in most nodes."""
     rng = np.random.default_rng(max_features)
     X = np.where(rng.random((600, 150)) < 0.02, rng.normal(size=(600, 150)), 0.0)
     X[:, 70] = 5.0
     for target, criterion, compare in make_targets(rng, X[:, :40].sum(axis=1)):
         rules = GrowthRules(criterion, max_features=max_features, random_splitter=True)
-        expected, tree = grow_twice(monkeypatch, encode(X), target, rules)
+        expected, tree = grow_twice(encode(X), target, rules)
         assert tree.node_count > 300
         compare(expected, tree)
 
@@ -165,8 +165,8 @@ def test_bins_stand_for_their_values():
 
 
 @pytest.mark.parametrize("n_classes", [2, 4, None])
-def test_thresholds_stand_at_the_ends_of_bins(monkeypatch, n_classes):
-    """Both engines agree, and no bin is divided."""
+def test_thresholds_stand_at_the_ends_of_bins(n_classes):
+    """Both partitioners agree, and no bin is divided."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1500, 5))
     score = X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=1500)
@@ -178,7 +178,7 @@ def test_thresholds_stand_at_the_ends_of_bins(monkeypatch, n_classes):
         target = make_classes(np.argsort(np.argsort(score)) * n_classes // 1500)
         criterion, compare = "gini", assert_equal_trees
     rules = GrowthRules(criterion, max_features=2, random_splitter=True)
-    expected, tree = grow_twice(monkeypatch, table, target, rules)
+    expected, tree = grow_twice(table, target, rules)
     compare(expected, tree)
     assert tree.node_count > 100
     for node in tree.nodes[tree.nodes["feature"] >= 0]:
@@ -213,7 +213,7 @@ def test_another_process_makes_them_again():
 
 
 @pytest.mark.parametrize("n_extreme", [0, 1, 2])
-def test_more_rows_than_are_numbered_at_a_time(monkeypatch, n_extreme):
+def test_more_rows_than_are_numbered_at_a_time(n_extreme):
     """Extremes are looked for in pieces; those here stand in different ones."""
     rng = np.random.default_rng(n_extreme)
     X = rng.normal(size=(40_000, 4))
@@ -223,8 +223,6 @@ def test_more_rows_than_are_numbered_at_a_time(monkeypatch, n_extreme):
     target = make_classes(X.sum(axis=1) > rng.normal(size=40_000))
     for seed in range(3):
         rules = GrowthRules("gini", max_depth=3, random_splitter=True)
-        expected, tree = grow_twice(
-            monkeypatch, encode(X), target, rules, random_state=seed
-        )
+        expected, tree = grow_twice(encode(X), target, rules, random_state=seed)
         assert tree.node_count > 8
         assert_equal_trees(expected, tree)

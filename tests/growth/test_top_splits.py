@@ -13,10 +13,7 @@ from sklearn_textbook.tree import (
     CARTRegressor,
     ID3Classifier,
 )
-from sklearn_textbook.tree.encode import encode_table, read_training_table
 from sklearn_textbook.tree.grow import _engine
-from sklearn_textbook.tree.grow.grow import GrowthRules, choose_engine
-from sklearn_textbook.tree.grow.target import Target
 from sklearn_textbook.tree.recipe import LARGEST_SEED
 from tests.amount import FACTOR
 from tests.reference.c45_cases import make_seeded_case as make_c45_case
@@ -169,17 +166,6 @@ def test_nothing_gains():
         model = CARTClassifier(top_splits=2, random_state=seed).fit(X, [0, 1, 1, 0])
         assert model.tree_.feature[0] == 0
         assert model.tree_.n_leaves == 4
-
-
-def test_the_list_of_rows_does_not_serve():
-    X, y = make_table()
-    table = encode_table(*read_training_table(X))
-    table.ranks()
-    target = Target(y.astype(np.int32)[:, None], None, np.array([2]))
-    rules = GrowthRules("gini", max_features=1)
-    assert choose_engine(table, target, rules, None) == "row-list"
-    rules = replace(rules, top_splits=2)
-    assert choose_engine(table, target, rules, None) == "sorted-columns"
 
 
 @pytest.mark.parametrize("top_splits", [0, -1, 1.5, None, True, "all"])

@@ -116,6 +116,8 @@ cdef struct Turning:
     int64_t n_rows
     int64_t n_columns
     const int32_t* shift
+    const int64_t* n_values
+    const int32_t* missing_bin
     void* row_ranks
     uint8_t* row_bins
 
@@ -131,7 +133,10 @@ cdef void turn_rows(
         for i in range(start, min(work.n_rows, start + BLOCK_ROWS)):
             rank = ranks[c * work.n_rows + i]
             row_ranks[i * n_columns + c] = rank
-            work.row_bins[i * n_columns + c] = <uint8_t>(rank >> work.shift[c])
+            work.row_bins[i * n_columns + c] = (
+                <uint8_t>(rank >> work.shift[c]) if rank < work.n_values[c]
+                else <uint8_t>work.missing_bin[c]
+            )
 
 
 cdef void turn_block(void* context, int64_t block, int thread) noexcept nogil:
@@ -151,7 +156,8 @@ cdef inline int64_t count_blocks(int64_t n_rows) noexcept nogil:
 
 
 def write_row_ranks(
-    const code_t[:, ::1] ranks, const int32_t[::1] shift, code_t[:, ::1] row_ranks,
+    const code_t[:, ::1] ranks, const int32_t[::1] shift, const int64_t[::1] n_values,
+    const int32_t[::1] missing_bin, code_t[:, ::1] row_ranks,
     uint8_t[:, ::1] row_bins, int n_threads,
 ):
     """Write the ranks row by row, and bins of them.
@@ -162,16 +168,20 @@ def write_row_ranks(
         The ranks.
     shift : memoryview of int32, shape (n_columns,)
         By how many bits those of a column are shortened.
+    n_values : memoryview of int64, shape (n_columns,)
+        Number of distinct values; a rank that is not below is that of missing values.
+    missing_bin : memoryview of int32, shape (n_columns,)
+        The bin of missing values.
     row_ranks : memoryview of the same type, shape (n_rows, n_columns)
         Out: the ranks.
     row_bins : memoryview of uint8, shape (n_rows, n_columns)
-        Out: ``row_ranks >> shift``; may be the same memory.
+        Out: ``row_ranks >> shift``; may be the same memory if no value is missing.
     n_threads : int
         Number of threads.
     """
     cdef Turning work = Turning(
         <void*>&ranks[0, 0], sizeof(code_t), ranks.shape[1], ranks.shape[0], &shift[0],
-        &row_ranks[0, 0], &row_bins[0, 0]
+        &n_values[0], &missing_bin[0], &row_ranks[0, 0], &row_bins[0, 0]
     )
     run_in_threads(n_threads, turn_block, &work, count_blocks(ranks.shape[1]))
 

@@ -18,6 +18,8 @@ from sklearn_textbook.tree.encode.schema import TableSchema
 
 RUN_START = np.uint32(0x80000000)
 ROW_MASK = np.uint32(0x7FFFFFFF)
+MOST_BINS = 256  # whose numbers fit into a byte
+BIN_GAP = 16  # bins that may be joined without that of missing values
 STEPS = 65534  # the highest step of a column counted from the lowest
 
 
@@ -235,7 +237,7 @@ class EncodedTable:
         Returns
         -------
         values : ndarray of float64, shape (n_rows, n_columns)
-            Undefined where a value is missing. Made on the first call, then kept;
+            Not a number where a value is missing. Made on the first call, then kept;
             read-only.
         """
         return self._row_cells(n_threads)[0]
@@ -296,6 +298,8 @@ class EncodedTable:
         columns = np.empty(ranks.shape)
         for column, values in enumerate(self.values):
             values.take(ranks[column], mode="clip", out=columns[column])
+            if self.n_missing[column]:
+                columns[column, ranks[column] == self.n_distinct[column]] = np.nan
         return columns.T
 
     def row_ranks(self, n_threads=1):
@@ -312,21 +316,39 @@ class EncodedTable:
             The ranks of a row stand next to each other. Made on the first call, then
             kept; read-only, as the others.
         row_bins : ndarray of uint8, shape (n_rows, n_columns)
-            ``row_ranks >> shift``: the same array, where the ranks are that small.
+            ``row_ranks >> shift``, and ``missing_bin`` for missing values: the same
+            array, where the ranks are that small and no value is missing.
         shift : ndarray of int32, shape (n_columns,)
-            The smallest that makes bytes of the ranks of a column.
+            The smallest that leaves 256 bins of a column, or 240 if it has missing
+            values.
+        missing_bin : ndarray of int32, shape (n_columns,)
+            The first multiple of 16 that is above all bins of values, so that 16 bins
+            can be joined without it; 255 if no value is missing.
         """
 
         def make():
             ranks = self.ranks(n_threads)
             shift = np.zeros(self.n_columns, dtype=np.int32)
             row_bins = row_ranks = np.empty(ranks.shape[::-1], dtype=ranks.dtype)
-            if ranks.dtype != np.uint8:
-                n_bits = [int(n - 1).bit_length() for n in self.n_distinct]
-                shift = np.maximum(np.array(n_bits, dtype=np.int32) - 8, 0)
+            if ranks.dtype != np.uint8 or self.n_missing.any():
+                most = np.where(self.n_missing > 0, MOST_BINS - BIN_GAP, MOST_BINS)
+                while ((self.n_distinct - 1) >> shift >= most).any():
+                    shift += (self.n_distinct - 1) >> shift >= most
                 row_bins = np.empty(row_ranks.shape, dtype=np.uint8)
-            write_row_ranks(ranks, shift, row_ranks, row_bins, n_threads)
-            return row_ranks, row_bins, shift
+            n_bins = (np.maximum(self.n_distinct - 1, 0) >> shift) + 1
+            missing_bin = np.full(self.n_columns, MOST_BINS - 1, dtype=np.int32)
+            has_missing = self.n_missing > 0
+            missing_bin[has_missing] = -(-n_bins[has_missing] // BIN_GAP) * BIN_GAP
+            write_row_ranks(
+                ranks,
+                shift,
+                self.n_distinct,
+                missing_bin,
+                row_ranks,
+                row_bins,
+                n_threads,
+            )
+            return row_ranks, row_bins, shift, missing_bin
 
         return self._keep("row_ranks", make)
 

@@ -6,7 +6,6 @@ from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.grow._measure cimport Children
 from sklearn_textbook.tree.grow._missing cimport branch_for_missing
 from sklearn_textbook.tree.grow._node cimport create_children, improvement_of
-from sklearn_textbook.tree.grow._small_nodes cimport is_worth
 from sklearn_textbook.tree.grow._workers cimport Worker
 from sklearn_textbook.tree.split._bin_end cimport leave_bin
 from sklearn_textbook.tree.split._types cimport NodeView, Problem, Split
@@ -22,7 +21,10 @@ cdef inline int write_division(
         Frame frame
         int first
     record.improvement = improvement_of(problem, record, children, best)
-    if not is_worth(problem, record):
+    if record.improvement * record.weight / problem.total_weight + 2.2e-16 < (
+        problem.min_impurity_decrease
+    ):
+        record.improvement = 0.0
         return 0
     frame.node = number
     first = create_children(problem, worker, &frame)

@@ -51,7 +51,7 @@ from sklearn_textbook.tree.grow._node cimport must_be_leaf
 from sklearn_textbook.tree.grow._search cimport view_node
 from sklearn_textbook.tree.grow._workers cimport Arena
 from sklearn_textbook.tree.split._best cimport score_to_beat, take
-from sklearn_textbook.tree.split._counted cimport FETCH_EARLY, FEW_ROWS
+from sklearn_textbook.tree.split._sums cimport FEW_SAMPLES, PREFETCH
 from sklearn_textbook.tree.split._drawn_steps cimport (
     Scale,
     StepColumn,
@@ -100,8 +100,8 @@ cdef void locate_extremes(
     several columns are then on their way from memory at the same time."""
     cdef const uint64_t* rows = table.rows + node.start
     find_extremes(column, node.n_rows)
-    FETCH_EARLY(values_of(table, rows[column.place_smallest]) + column.number)
-    FETCH_EARLY(values_of(table, rows[column.place_largest]) + column.number)
+    PREFETCH(values_of(table, rows[column.place_smallest]) + column.number)
+    PREFETCH(values_of(table, rows[column.place_largest]) + column.number)
 
 
 cdef void widen_range(
@@ -419,7 +419,7 @@ cdef int grow_drawn(
                 return -1
             continue
         if copies_pay and not table.is_local and (
-            FEW_ROWS < node.n_rows <= table.local_rows
+            FEW_SAMPLES < node.n_rows <= table.local_rows
         ):
             if finish_small(problem, table, worker) < 0:
                 return -1

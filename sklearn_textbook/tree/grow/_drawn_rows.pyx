@@ -9,7 +9,7 @@ from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
 from sklearn_textbook.tree.grow._divide_list cimport divide_list, list_fronts
-from sklearn_textbook.tree.split._counted cimport FETCH_AHEAD, FETCH_EARLY
+from sklearn_textbook.tree.split._sums cimport FETCH_AHEAD, PREFETCH
 from sklearn_textbook.tree.split._drawn_steps cimport (
     HIGHEST_STEP,
     LOWEST_STEP,
@@ -197,8 +197,8 @@ cdef void make_local(DrawnTable* table, const DrawnNode* node) noexcept nogil:
         int16_t* largest = table.extremes + TURNED_ROWS * width
     for i in range(n):
         source = table.row_steps + number_of(rows[i + FETCH_AHEAD]) * width
-        FETCH_EARLY(source)
-        FETCH_EARLY(source + width - 1)
+        PREFETCH(source)
+        PREFETCH(source + width - 1)
         memcpy(
             target, table.row_steps + number_of(rows[i]) * width,
             width * sizeof(int16_t)
@@ -267,8 +267,8 @@ cdef inline void read_four(
         for j in range(4):
             if is_far:
                 row = steps + number_of(rows[i + j + FETCH_AHEAD]) * row_width
-                FETCH_EARLY(row)
-                FETCH_EARLY(row + row_width - 1)
+                PREFETCH(row)
+                PREFETCH(row + row_width - 1)
             places[j] = number_of(rows[i + j]) * row_width
         take_four(first, places, columns[0].cells + i)
         take_four(second, places, columns[1].cells + i)

@@ -26,7 +26,7 @@ from sklearn_textbook.tree.grow._drawn_tile cimport (
 )
 from sklearn_textbook.tree.grow._measure cimport Children, finish_values
 from sklearn_textbook.tree.grow._node cimport must_be_leaf
-from sklearn_textbook.tree.split._counted cimport FETCH_EARLY, ones_in, weight_in
+from sklearn_textbook.tree.split._sums cimport PREFETCH, ones_in, weight_in
 from sklearn_textbook.tree.split._impurity cimport class_impurity
 from sklearn_textbook.tree.split._listed cimport (
     LISTED_TWO_CLASSES,
@@ -235,12 +235,12 @@ cdef int wait_small(
     for i in range(node.n_rows):
         values = values_of(table, entries[i])
         if table.listed.kind == LISTED_VALUES:
-            FETCH_EARLY(y + number_of(entries[i]))
+            PREFETCH(y + number_of(entries[i]))
         j = 0
         while j < n_columns:
-            FETCH_EARLY(values + j)
+            PREFETCH(values + j)
             j += LINE_VALUES
-        FETCH_EARLY(values + n_columns - 1)
+        PREFETCH(values + n_columns - 1)
     root = &table.small[table.n_small % MOST_WAITING]
     if table.n_small - table.n_small_grown == MOST_WAITING:
         table.n_small_grown += 1

@@ -25,7 +25,7 @@ from sklearn_textbook.tree.grow._drawn_threshold cimport (
 )
 from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.split._best cimport score_to_beat, take
-from sklearn_textbook.tree.split._counted cimport ones_in, rows_in, weight_in
+from sklearn_textbook.tree.split._sums cimport ones_in, samples_in, weight_in
 from sklearn_textbook.tree.split._listed cimport LISTED_VALUES
 from sklearn_textbook.tree.split._types cimport ERROR, GINI, MISSING_SURROGATE
 
@@ -85,7 +85,7 @@ cdef void try_counts(
         double[2] left
         double[2] right
         bint is_gini = problem.criterion == GINI
-    if not leaves_enough(problem, n, rows_in(counts), search.weight, weight):
+    if not leaves_enough(problem, n, samples_in(counts), search.weight, weight):
         return
     left[1] = <double>ones_in(counts)
     left[0] = weight - left[1]
@@ -94,7 +94,7 @@ cdef void try_counts(
     score += goodness_of(problem, is_gini, left, weight)
     score += goodness_of(problem, is_gini, right, search.weight - weight)
     if score > score_to_beat(problem, &search.best, search.margin):
-        take(&search.best, score, rows_in(counts), -1)
+        take(&search.best, score, samples_in(counts), -1)
         search.best.column = number
         search.best.threshold = threshold
         search.counts = counts
@@ -106,13 +106,13 @@ cdef void try_sums(
 ) noexcept nogil:
     """Values: the same. d^2 / (k (n - k)), times 1 / n, is the score."""
     cdef double weight = <double>weight_in(counts), d, area
-    if not leaves_enough(problem, n, rows_in(counts), search.weight, weight):
+    if not leaves_enough(problem, n, samples_in(counts), search.weight, weight):
         return
     d = left * search.weight - search.total * weight
     area = weight * (search.weight - weight)
     if d * d > search.bound * area:
         search.bound = d * d / area + search.margin * search.weight
-        take(&search.best, 0.0, rows_in(counts), -1)
+        take(&search.best, 0.0, samples_in(counts), -1)
         search.best.column = number
         search.best.threshold = threshold
 

@@ -1,6 +1,6 @@
 # Numbers of four columns side by side, as vector units take them.
 
-from libc.stdint cimport int32_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 
 # Four keys, one of each column. Read as floats, numbers keep their order, and there is
 # an instruction for the smaller of two.
@@ -206,3 +206,89 @@ cdef extern from *:
     # Keep the largest number of each lane, and the largest of the others. Where one is
     # not a number, the other stays.
     void KEEP_BEST(Four four, Four top, Four second) noexcept nogil
+
+# The ranges of four columns of values, and sums over the values up to a threshold of
+# each. Where a value is not a number, it is left out.
+cdef extern from *:
+    """
+    #if defined(__SSE2__)
+    static void RANGE_FOUR(
+        const double* values, int64_t n, double* smallest, double* largest
+    ) {
+        __m128d low0 = _mm_loadu_pd(smallest), low1 = _mm_loadu_pd(smallest + 2);
+        __m128d high0 = _mm_loadu_pd(largest), high1 = _mm_loadu_pd(largest + 2);
+        int64_t i;
+        for (i = 0; i < n; i++, values += 4) {
+            __m128d v0 = _mm_loadu_pd(values), v1 = _mm_loadu_pd(values + 2);
+            low0 = _mm_min_pd(v0, low0);
+            low1 = _mm_min_pd(v1, low1);
+            high0 = _mm_max_pd(v0, high0);
+            high1 = _mm_max_pd(v1, high1);
+        }
+        _mm_storeu_pd(smallest, low0);
+        _mm_storeu_pd(smallest + 2, low1);
+        _mm_storeu_pd(largest, high0);
+        _mm_storeu_pd(largest + 2, high1);
+    }
+    static void SUM_FOUR(
+        const double* values, const double* threshold, const double* amounts,
+        int64_t n, double* first, double* weight, double* count
+    ) {
+        __m128d t0 = _mm_loadu_pd(threshold), t1 = _mm_loadu_pd(threshold + 2);
+        __m128d zero = _mm_setzero_pd(), one = _mm_set1_pd(1.0);
+        __m128d f0 = zero, f1 = zero, w0 = zero, w1 = zero, c0 = zero, c1 = zero;
+        int64_t i;
+        for (i = 0; i < n; i++, values += 4, amounts += 2) {
+            __m128d m0 = _mm_cmple_pd(_mm_loadu_pd(values), t0);
+            __m128d m1 = _mm_cmple_pd(_mm_loadu_pd(values + 2), t1);
+            __m128d a = _mm_set1_pd(amounts[0]), w = _mm_set1_pd(amounts[1]);
+            f0 = _mm_add_pd(f0, _mm_and_pd(m0, a));
+            f1 = _mm_add_pd(f1, _mm_and_pd(m1, a));
+            w0 = _mm_add_pd(w0, _mm_and_pd(m0, w));
+            w1 = _mm_add_pd(w1, _mm_and_pd(m1, w));
+            c0 = _mm_add_pd(c0, _mm_and_pd(m0, one));
+            c1 = _mm_add_pd(c1, _mm_and_pd(m1, one));
+        }
+        _mm_storeu_pd(first, f0);
+        _mm_storeu_pd(first + 2, f1);
+        _mm_storeu_pd(weight, w0);
+        _mm_storeu_pd(weight + 2, w1);
+        _mm_storeu_pd(count, c0);
+        _mm_storeu_pd(count + 2, c1);
+    }
+    #else
+    static void RANGE_FOUR(
+        const double* values, int64_t n, double* smallest, double* largest
+    ) {
+        int64_t i;
+        int c;
+        for (i = 0; i < n; i++, values += 4)
+            for (c = 0; c < 4; c++) {
+                if (values[c] < smallest[c]) smallest[c] = values[c];
+                if (values[c] > largest[c]) largest[c] = values[c];
+            }
+    }
+    static void SUM_FOUR(
+        const double* values, const double* threshold, const double* amounts,
+        int64_t n, double* first, double* weight, double* count
+    ) {
+        int64_t i;
+        int c;
+        for (c = 0; c < 4; c++) first[c] = weight[c] = count[c] = 0.0;
+        for (i = 0; i < n; i++, values += 4, amounts += 2)
+            for (c = 0; c < 4; c++)
+                if (values[c] <= threshold[c]) {
+                    first[c] += amounts[0];
+                    weight[c] += amounts[1];
+                    count[c] += 1.0;
+                }
+    }
+    #endif
+    """
+    void RANGE_FOUR(
+        const double* values, int64_t n, double* smallest, double* largest
+    ) noexcept nogil
+    void SUM_FOUR(
+        const double* values, const double* threshold, const double* amounts, int64_t n,
+        double* first, double* weight, double* count
+    ) noexcept nogil

@@ -21,3 +21,6 @@ cdef void find_split(
     ThreadTeam* team, const Frame* frame, const NodeView* view, int64_t n_visit,
     Entry* entries, Split* best, Split* before
 ) noexcept nogil
+cdef int64_t draw_split(
+    const Problem* problem, Worker* worker, const NodeView* view, int64_t n_visit
+) noexcept nogil

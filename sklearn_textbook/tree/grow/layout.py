@@ -83,13 +83,15 @@ SURROGATE_DTYPE = np.dtype(
     align=True,
 )
 
-# The codes of a column and their bins; its twin stands in _row_list.pxd.
+# The codes of a column and their bins; as in _sample_list.pxd.
 SPAN_DTYPE = np.dtype(
     [
         ("smallest", np.uint32),
         ("largest", np.uint32),
         # (code - smallest) >> shift is the number of the bin
         ("shift", np.int32),
+        # bin of missing values; 255 if there are none
+        ("missing_bin", np.int32),
     ],
     align=True,
 )

@@ -4,41 +4,138 @@ from __future__ import annotations
 
 import numpy as np
 
-from sklearn_textbook.tree.grow._listed_engine import RowsGrower
-from sklearn_textbook.tree.grow._row_list_engine import ListGrower
-from sklearn_textbook.tree.grow.grow import (
-    SCANS,
-    choose_engine,
-    counts_two_classes,
-    describe_cells,
+from sklearn_textbook.tree.encode import NOMINAL
+from sklearn_textbook.tree.grow._drawn_grower import RandomGrower
+from sklearn_textbook.tree.grow._engine import grow_nodes
+from sklearn_textbook.tree.grow._list_grower import ListGrower
+from sklearn_textbook.tree.grow.grown_tree import GrownTree
+from sklearn_textbook.tree.grow.layout import RecordRoom
+from sklearn_textbook.tree.grow.settings import (
+    collect_settings,
     describe_entropy,
     describe_gain,
     describe_ranks,
+    describe_root,
     describe_rows,
     describe_rules,
+    describe_scan,
+    describe_steps,
     describe_table,
-    grow_tree,
+    describe_values,
     is_root_leaf,
+    keep_weighted_rows,
+    shape_statistics,
 )
-from sklearn_textbook.tree.grow.grown_tree import GrownTree
-from sklearn_textbook.tree.grow.layout import RecordRoom
 from sklearn_textbook.tree.grow.storage import store_columns
 from sklearn_textbook.tree.grow.target import measure_counts
 
 LISTED_TYPES = (np.int32, np.int64, np.float64)
+# Limits of the entries of a list, which have 16 bits for a weight or a class, and of
+# the sums of whole weights.
+LARGEST_LISTED_WEIGHT = 2**16 - 1
+LARGEST_LISTED_TOTAL = 2**21 - 1
+MOST_LISTED_ROWS = 2**25
+MOST_LISTED_CLASSES = 2**16
+MOST_COUNTED_ROWS = 2**21  # in the table, where two classes are counted
+CLASS_CRITERIA = ("gini", "entropy", "log_loss")
 
 
-class GrowthPlan:
-    """Grows many trees over one table, as ``grow_tree`` grows one.
-
-    The description of the table and of the rules is made once, and the memory of a
-    grown tree serves the next one: pages that nobody has touched yet are dear.
+def choose_partitioner(table, target, rules):
+    """Name what is partitioned at a node; both give the same tree.
 
     Parameters
     ----------
     table : EncodedTable
-        The table. If its ranks are there (``table.ranks()``), they are used where that
-        is faster; see ``choose_engine``.
+        The table.
+    target : Target
+        Classes or values of all rows.
+    rules : GrowthRules
+        How the tree is grown.
+
+    Returns
+    -------
+    partitioner : {"sorted-columns", "sample-list"}
+        Sorted columns serve every table and rule. Partitioning all of them at every
+        node is wasteful where a node looks at few, and sorting them where thresholds
+        are sampled at random: then it is the list of samples, which serves all but
+        information gain, surrogates and fractional cases, which look at all columns,
+        and the absolute error.
+    """
+    max_features = rules.max_features or table.n_columns
+    looks_at_few = 2 * max_features < table.n_columns or rules.random_splitter
+    is_served = (
+        rules.gain is None
+        and rules.missing not in ("surrogate", "fractional")
+        and rules.criterion != "absolute_error"
+        and table.level_codes is None
+        and table.n_rows <= MOST_LISTED_ROWS
+        and (not target.is_classifier or max(target.n_classes) <= MOST_LISTED_CLASSES)
+    )
+    return "sample-list" if looks_at_few and is_served else "sorted-columns"
+
+
+def choose_sums(table, target, rules, weight):
+    """Name what is summed up of the samples of a list.
+
+    Parameters
+    ----------
+    table, target, rules : EncodedTable, Target, GrowthRules
+        As in ``choose_partitioner``.
+    weight : ndarray of shape (n_rows,), or None
+        Weights of the rows.
+
+    Returns
+    -------
+    sums : {"binary", "moments", "class-counts", "class-weights", "general", "steps"}
+        The types of split/_sums.pxd; "general" has no histograms, and "steps" is for
+        random thresholds of numbers without missing values.
+    """
+    if target.n_outputs > 1:
+        return "general"
+    is_whole = _are_small_counts(target, weight)
+    if is_whole and _samples_steps(table, target, rules):
+        return "steps"
+    if not target.is_classifier:
+        return "moments"
+    if rules.criterion == "gini" and target.n_classes[0] == 2:
+        is_counted = is_whole and table.n_rows <= MOST_COUNTED_ROWS
+        return "binary" if is_counted else "moments"
+    if rules.criterion in CLASS_CRITERIA:
+        return "class-counts" if is_whole else "class-weights"
+    return "general"
+
+
+def _samples_steps(table, target, rules):
+    """Whether thresholds are sampled between steps of values."""
+    return bool(
+        rules.random_splitter
+        and (target.is_classifier or rules.criterion == "squared_error")
+        and rules.top_splits == 1
+        and rules.monotonic is None
+        and NOMINAL not in table.schema.kinds
+        and not table.n_missing.any()
+    )
+
+
+def _are_small_counts(target, weight):
+    """Whether the weights, and their sum, fit into the entries of a list."""
+    if weight is None:
+        return target.n_rows <= LARGEST_LISTED_TOTAL
+    if weight.max() > LARGEST_LISTED_WEIGHT or weight.sum() > LARGEST_LISTED_TOTAL:
+        return False
+    return weight.dtype.kind in "iu" or bool((weight == np.floor(weight)).all())
+
+
+class GrowthPlan:
+    """Grows many trees over one table.
+
+    The description of the table and of the rules is made once, and the memory of a
+    grown tree serves the next one, whose pages have been touched already.
+
+    Parameters
+    ----------
+    table : EncodedTable
+        The table.
     target : Target
         Classes or values of all rows.
     rules : GrowthRules
@@ -55,28 +152,30 @@ class GrowthPlan:
         self.compacted_nodes = compacted_nodes
         self.target = target
         self.rules = rules
-        self._growers = []  # not at work
+        self._growers = {}  # by what they sum up; not at work
         self._settings = None
-        self._engine = ListGrower
-        if choose_engine(table, target, rules, None) != "row-list":
+        if choose_partitioner(table, target, rules) == "sorted-columns":
             return
         self._settings = {
             **describe_table(table, rules),
             **describe_rows(target, None, None),
             **describe_rules(rules, table.n_columns),
-            "scan": SCANS["general"],
+            **describe_scan(rules, target),
             "entropy_table": None,
             "total_weight": 0.0,
             "gain": describe_gain(table, rules.gain, target, None),
             "all_labels": target.codes,
             "all_values": target.values,
         }
-        if counts_two_classes(table, target, rules):
-            self._settings |= describe_ranks(table, n_threads)
-            self._settings["scan"] = SCANS["binary"]
-        else:
-            self._settings |= describe_cells(table, rules, n_threads)
-            self._engine = RowsGrower
+        self._describe_cells(choose_sums(table, target, rules, None), n_threads)
+
+    def _describe_cells(self, kind, n_threads=1):
+        """Describe the cells of all rows; the table keeps them."""
+        if kind == "steps":
+            return describe_steps(self.table, n_threads)
+        return describe_ranks(self.table, n_threads) | describe_values(
+            self.table, self.rules, n_threads
+        )
 
     def grow(self, weight=None, random_state=0, n_threads=1):
         """Grow a tree; several threads may do so at the same time.
@@ -88,51 +187,61 @@ class GrowthPlan:
         random_state : int, default=0
             Seed of all random choices.
         n_threads : int, default=1
-            Number of threads; a list of rows has one.
+            Number of threads; a list of samples has one.
 
         Returns
         -------
         tree : GrownTree
-            The same as that of ``grow_tree``.
+            The tree.
         """
         if self._settings is not None:
-            tree = self._grow_from_list(weight, random_state)
-            if tree is not None:
-                return tree
-        if weight is not None:
-            weight = np.asarray(weight, dtype=np.float64)
-        tree = grow_tree(
-            self.table,
-            self.target,
-            self.rules,
-            sample_weight=weight,
-            random_state=random_state,
-            n_threads=n_threads,
-        )
+            return self._grow_from_list(weight, random_state)
+        tree = self._grow_from_columns(weight, random_state, n_threads)
         return tree.compact() if self._is_compacted(tree.node_count) else tree
 
     def _is_compacted(self, n_nodes):
         return self.compacted_nodes is not None and n_nodes >= self.compacted_nodes
 
+    def _grow_from_columns(self, weight, random_state, n_threads):
+        """Grow a tree from sorted columns."""
+        rules = self.rules
+        if weight is not None:
+            weight = np.asarray(weight, dtype=np.float64)
+        target, weight, row_number = keep_weighted_rows(self.target, weight)
+        if rules.missing == "fractional" and self.table.n_missing.any():
+            # Growing writes into the weights.
+            weight = np.ones(target.n_rows) if weight is None else weight.copy()
+        settings = collect_settings(
+            self.table, target, rules, weight, row_number, random_state
+        )
+        return self._make_tree(*grow_nodes(settings, n_threads))
+
     def _grow_from_list(self, weight, random_state):
-        """Grow a tree from a list of rows; None if the weights do not fit into it."""
+        """Grow a tree from a list of samples."""
         if weight is not None:
             dtype = weight.dtype if weight.dtype in LISTED_TYPES else np.float64
             weight = np.ascontiguousarray(weight, dtype=dtype)
+        kind = choose_sums(self.table, self.target, self.rules, weight)
+        growers = self._growers.setdefault(kind, [])
         try:
-            grower, room = self._growers.pop()
+            grower, room = growers.pop()
         except IndexError:
-            grower, room = self._engine(self._settings), RecordRoom()
-        totals = grower.list_rows(weight)
-        tree = None
-        if totals is not None:
-            describe = self._describe_root
-            if self._engine is ListGrower:
-                describe = self._describe_binary_root
-            root = describe(totals) | {"random_state": random_state}
-            tree = self._read_tree(grower, room, grower.grow(root))
-        self._growers.append((grower, room))
+            grower, room = self._make_grower(kind), RecordRoom()
+        root = grower.list_samples(weight)
+        if root is not None:
+            root = self._finish_root(root, kind)
+        else:
+            real = None if weight is None else weight.astype(np.float64, copy=False)
+            target, kept, _ = keep_weighted_rows(self.target, real)
+            root = describe_root(target, self.rules, kept) | {"entropy_table": None}
+        root |= {"random_state": random_state}
+        tree = self._read_tree(grower, room, grower.grow(root))
+        growers.append((grower, room))
         return tree
+
+    def _make_grower(self, kind):
+        settings = self._settings | self._describe_cells(kind)
+        return RandomGrower(settings) if kind == "steps" else ListGrower(settings, kind)
 
     def _read_tree(self, grower, room, n_nodes):
         """Read the tree that a grower has grown, in the form that is asked for."""
@@ -148,7 +257,7 @@ class GrowthPlan:
     def _make_tree(self, nodes, statistics, level_branch, surrogates):
         return GrownTree(
             nodes=nodes,
-            statistics=statistics[:, np.newaxis, :],
+            statistics=shape_statistics(statistics, self.target),
             level_branch=level_branch,
             surrogates=surrogates,
             **self._describe_tree(),
@@ -158,41 +267,25 @@ class GrowthPlan:
         """Describe what all trees share."""
         return {
             "n_features": self.table.n_columns,
-            "n_levels": self._settings["n_levels"],
+            "n_levels": self.table.schema.n_levels,
             "n_classes": self.target.n_classes,
             "is_classifier": self.target.is_classifier,
             "unseen": self.rules.unseen,
         }
 
-    def _describe_binary_root(self, totals):
-        """Describe the root of a tree from the sums over its rows."""
-        n_rows, total_weight, ones = totals
-        counts = np.array([total_weight - ones, ones], dtype=np.float64)
-        return self._describe_root(
-            {
-                "n_rows": n_rows,
-                "total_weight": float(total_weight),
-                "root_statistics": counts,
-            }
-        )
-
-    def _describe_root(self, root):
-        """Describe the same from what a ``RowsGrower`` tells of the rows."""
+    def _finish_root(self, root, kind):
+        """Complete the description of a root that is made of the listed samples."""
         total_weight, criterion = root["total_weight"], self.rules.criterion
         if self.target.is_classifier:
             impurity, is_pure = measure_counts(root["root_statistics"], criterion)
             root = root | {"root_impurity": 0.0 if is_pure else impurity}
         else:
             is_pure = root["is_pure"]
-        return (
-            root
-            | describe_entropy(self.rules, total_weight)
-            | {
-                "root_is_leaf": is_root_leaf(
-                    self.rules, root["n_rows"], total_weight, is_pure
-                )
-            }
-        )
+        entropy = {"entropy_table": None}
+        if kind == "class-counts":
+            entropy = describe_entropy(self.rules, total_weight)
+        is_leaf = is_root_leaf(self.rules, root["n_rows"], total_weight, is_pure)
+        return root | entropy | {"root_is_leaf": is_leaf}
 
 
 def own_records(tree):

@@ -117,14 +117,10 @@ class MemberGrower:
     def expect_many(self):
         """Prepare what pays for many trees only."""
         host, rows, table = copy(self.host), self.rows, self.table
-        if table.n_missing.any() or not host._grows_over_weightless_rows:
+        if not host._grows_over_weightless_rows or table.level_codes is not None:
             return
         # Here all threads take part; later, each of them would make all of it.
         rules = host._resolve_rules(table, rows.target, rows.weight, rows.n_rows)
-        if rules.random_splitter:
-            table.row_values(self.n_threads)
-        else:
-            table.ranks(self.n_threads)
         self._prepare(table, rows.target, rules, self.n_threads)
 
     def grow(

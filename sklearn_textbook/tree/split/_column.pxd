@@ -7,6 +7,7 @@ from sklearn_textbook.tree.split._types cimport (
     Rows,
     Scratch,
     Split,
+    Totals,
 )
 
 cdef int64_t count_missing(const Entry* entries, int64_t n) noexcept nogil
@@ -32,3 +33,4 @@ cdef int32_t divide_runs(
     const Entry* entries, const uint32_t* ranks, const NodeView* node,
     const Split* chosen, const Split* before, int64_t n_present
 ) noexcept nogil
+cdef double own_margin(const Problem* problem, const Totals* present) noexcept nogil

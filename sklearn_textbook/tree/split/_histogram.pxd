@@ -1,35 +1,90 @@
-from sklearn_textbook.tree.split._counted cimport Contest, CountedColumn
-from sklearn_textbook.tree.split._types cimport (
-    Problem,
-    int32_t,
-    int64_t,
-    uint8_t,
-    uint64_t,
-)
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
-cdef int32_t choose_coarseness(int64_t n) noexcept nogil
-cdef void choose_bins(CountedColumn* column, int64_t n) noexcept nogil
-cdef void count_columns(
-    const uint8_t* row_bins, int64_t width, const uint64_t* rows, int64_t n,
-    CountedColumn** columns, int64_t n_columns, int32_t coarseness, bint is_far,
-    uint8_t* tile_bins, uint64_t* tile
-) noexcept nogil
-cdef void count_codes(
-    const CountedColumn* column, const uint64_t* rows, int64_t n, uint64_t* tile
-) noexcept nogil
-cdef int64_t add_up_bins(CountedColumn* column, const uint64_t* tile) noexcept nogil
-cdef void find_edge(const Contest* contest, CountedColumn* column) noexcept nogil
-cdef int64_t open_bins(
-    const Contest* contest, const CountedColumn* column, double bound,
-    double* excess, uint8_t* is_open
-) noexcept nogil
-cdef int64_t collect_coded_rows(
-    const CountedColumn* column, int64_t n, const uint8_t* is_open, uint64_t* keys
-) noexcept nogil
-cdef int64_t collect_rows(
-    const CountedColumn* column, int64_t n, const uint8_t* is_open, uint64_t* keys
-) noexcept nogil
-cdef void try_column(
-    const Problem* problem, Contest* contest, const CountedColumn* column,
-    int32_t place, const uint64_t* rows, const uint8_t* is_open, const uint64_t* keys
-) noexcept nogil
+from sklearn_textbook.tree.split._sums cimport Moments, Sums
+from sklearn_textbook.tree.split._types cimport NodeView, Problem, Split
+
+# A column that is tried in the node at hand.
+cdef struct SampledColumn:
+    int32_t number
+    bint is_sorted  # searched in order instead of in histograms
+    # codes of the node's samples in the order of their list, if they are gathered
+    bint is_gathered
+    uint32_t* codes
+    # (code - smallest) >> shift is the number of a bin; larger codes are missing
+    uint32_t smallest
+    uint32_t largest
+    int32_t shift
+    int64_t n_bins  # of values
+    int64_t missing_bin  # -1: no value can be missing
+    int64_t n_missing  # samples of the node
+    const uint8_t* bins  # of the node's samples, TILE_COLUMNS apart, if not gathered
+    # histograms: missing samples in child 1 (or nowhere), and in child 0
+    int32_t n_histograms
+    Histogram* histograms
+    double* totals  # of the samples with a value, and of those without
+
+# The samples of a node in the bins of a column. Two entries more than there are bins:
+# all below a bin, all of them, and in the end those whose value is missing.
+cdef struct Histogram:
+    const SampledColumn* column
+    int32_t missing_child
+    bint missing_left
+    # the samples that are split
+    int64_t n_samples
+    double weight
+    double total  # Moments, BinaryCounts: of ``first``
+    const double* totals  # classes: their weights
+    double base  # what has to be taken from a value for the score
+    int64_t whole_base  # the same, exactly
+    double offset  # score of parting the missing samples from all others
+    double margin
+    void* below
+    # of the split below each end of a bin; see the searches for their meaning
+    double* first
+    double* second
+    double* third
+    double* fourth
+    double* fifth
+    double edge  # largest score of the ends; -inf if there is none
+
+# The best split found so far.
+cdef struct Found:
+    Split split
+    const SampledColumn* column
+    const Histogram* histogram
+    # threshold: samples with codes up to the cut go to child 0. If it lies between two
+    # samples that are next to each other, the cut is the code of the one, and above
+    # that of the other
+    uint32_t cut
+    uint32_t above
+    bint is_between
+    uint64_t left_counts  # BinaryCounts: of child 0, without missing samples
+
+# What the search in histograms needs to know of the node.
+cdef struct NodeSearch:
+    const Problem* problem
+    const NodeView* view
+    const uint64_t* entries
+    int64_t n
+    const Moments* amounts  # of the samples
+    const double* sample_weight  # ClassWeights
+    double least_weight  # of a sample
+    # score of a unit of d^2 / (k (n - k)) / n; of classes, of a unit of their values
+    double unit
+    double centre  # what y is counted from
+    double total  # Moments, BinaryCounts: of ``first``
+    double slack  # difference of scores on which the order of candidates may depend
+    # samples in child 0 that leave enough on both sides
+    int64_t lowest
+    bint checks_limits  # min_weight_leaf, monotonic constraints
+    # classes
+    int64_t n_classes
+    int64_t stride  # from one class to the next in ``below``
+    bint counts_samples  # in a plane of their own
+    int64_t n_planes
+    const int64_t* entropy_table
+    double noise  # of values that come from a table of logarithms
+    double* left  # a number for each class
+    double* right
+    double* scratch  # a number for every bin
+    Found found

@@ -4,32 +4,12 @@ Sums of these are whole numbers, so they do not depend on the order of the list.
 """
 
 from libc.math cimport fabs, sqrt
-from libc.string cimport memset
 
 
 cdef enum:
     MOST_BITS = 50  # of a residual
     SUM_BITS = 62  # of a sum of residuals
     LEAST_EXPONENT = -900  # units stay numbers that have a reciprocal
-
-
-cdef void clear_division(Division* division) noexcept nogil:
-    memset(division, 0, sizeof(Division))
-    division.best.column = -1
-    division.best.score = -1.0
-    division.best.missing_child = -1
-    division.best.n_children = 2
-
-
-cdef void count_rows(ListedRows* listed) noexcept nogil:
-    """One count for every row, ready to be added."""
-    cdef int64_t i
-    if listed.kind == LISTED_TWO_CLASSES:
-        for i in range(listed.n):
-            listed.counts[i] = counts_of(listed.rows[i])
-    else:
-        for i in range(listed.n):
-            listed.counts[i] = rows_and_weight(listed.rows[i])
 
 
 cdef void centre_values(

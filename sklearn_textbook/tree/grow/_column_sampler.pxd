@@ -1,0 +1,76 @@
+# The columns that a node tries: all that are not constant, or some sampled without
+# replacement. Constant columns count as sampled, but sampling goes on until one column
+# varies.
+
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.string cimport memset
+
+from sklearn_textbook.tree.grow._buffers cimport Frame
+from sklearn_textbook.tree.grow._workers cimport Worker
+from sklearn_textbook.tree.split._random cimport child_state, random_below
+from sklearn_textbook.tree.split._types cimport Problem
+
+cdef struct ColumnSampler:
+    uint64_t random_state
+    int64_t place  # of the next column
+    int64_t n_found  # that are not constant
+    int64_t n_waiting  # sampled, but not known yet to be constant or not
+    bint any_constant
+
+cdef inline void start_sampling(
+    const Problem* problem, Worker* worker, const Frame* frame, ColumnSampler* sampler
+) noexcept nogil:
+    cdef int64_t i
+    memset(sampler, 0, sizeof(ColumnSampler))
+    sampler.random_state = child_state(frame.random_state, 7)
+    memset(worker.is_active, 0, problem.n_columns)
+    for i in range(frame.n_active):
+        worker.is_active[worker.active[i]] = 1
+    for i in range(problem.n_columns):
+        worker.order[i] = <int32_t>i
+
+cdef inline int32_t sample_column(
+    const Problem* problem, Worker* worker, ColumnSampler* sampler
+) noexcept nogil:
+    # The next column that is not known to be constant, or -1 when there are enough.
+    cdef:
+        int32_t* order = worker.order
+        int64_t j, n_columns = problem.n_columns
+        int32_t number
+    while sampler.place < n_columns:
+        number = order[sampler.place]
+        if problem.shuffle_columns:
+            if sampler.place >= problem.max_features and (
+                sampler.n_found + sampler.n_waiting >= 1
+            ):
+                return -1
+            j = sampler.place + random_below(
+                &sampler.random_state, n_columns - sampler.place
+            )
+            number = order[j]
+            order[j] = order[sampler.place]
+        sampler.place += 1
+        if worker.is_active[number]:
+            return number
+    return -1
+
+cdef inline void note_constant(
+    Worker* worker, int32_t number, ColumnSampler* sampler
+) noexcept nogil:
+    worker.is_active[number] = 0
+    sampler.any_constant = True
+
+cdef inline void finish_sampling(
+    Worker* worker, Frame* frame, const ColumnSampler* sampler
+) noexcept nogil:
+    # Columns found to be constant are left out in all nodes below.
+    cdef:
+        int32_t* active = worker.active
+        int32_t n_active = 0
+        int64_t i
+    if not sampler.any_constant:
+        return
+    for i in range(frame.n_active):
+        active[n_active] = active[i]
+        n_active += worker.is_active[active[i]]
+    frame.n_active = n_active

@@ -1,0 +1,41 @@
+from libc.stdint cimport int64_t, uint32_t
+
+from sklearn_textbook.tree.grow._buffers cimport Frame
+from sklearn_textbook.tree.grow._sample_list cimport SampleList
+from sklearn_textbook.tree.grow._workers cimport Worker
+from sklearn_textbook.tree.split._histogram cimport (
+    Found,
+    Histogram,
+    NodeSearch,
+    SampledColumn,
+)
+from sklearn_textbook.tree.split._types cimport NodeView, Problem, Split
+
+# Buffers for the columns that a node tries.
+cdef struct ListSearch:
+    SampledColumn* columns
+    Histogram* histograms
+    Found* found  # the best split of each column, where one of several is taken
+    void* below
+    double* ends
+    void* tile
+    double* totals
+    double* scratch
+    NodeSearch node
+    Split before  # what a sorted column had to beat that holds the best split
+
+cdef int start_list_search(
+    const Problem* problem, const SampleList* samples, ListSearch* search
+) noexcept nogil
+cdef void free_list_search(ListSearch* search) noexcept nogil
+cdef void search_list(
+    const Problem* problem, SampleList* samples, ListSearch* search, Worker* worker,
+    Frame* frame, const NodeView* view
+) noexcept nogil
+cdef int settle_list(
+    const Problem* problem, SampleList* samples, ListSearch* search, Worker* worker,
+    const Frame* frame, const NodeView* view, int64_t* pair
+) noexcept nogil
+cdef void partition_list(
+    const Problem* problem, SampleList* samples, const NodeSearch* node, Worker* worker
+) noexcept nogil

@@ -1,0 +1,496 @@
+"""The samples of a node as a list: reading the codes of the columns that are tried, and
+copying those of a subtree.
+
+Only the list is partitioned at a node. The codes stay where they are, but a subtree of
+few samples works on a copy that stays in the cache.
+"""
+
+from libc.stdint cimport uint16_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+from sklearn_textbook.tree.split._sums cimport (
+    BIN_GAP,
+    FETCH_AHEAD,
+    MOST_BINS,
+    MOST_VALUE_BINS,
+    PREFETCH,
+    TILE_COLUMNS,
+    BinaryCounts,
+    class_of,
+    number_of,
+    ones_in,
+    renumber,
+    weight_in,
+    whole_weight_of,
+)
+
+
+cdef enum:
+    LOCAL_BYTES = 786432  # codes and bins that stay in the cache of one core
+    MOST_LOCAL_ROWS = 16384
+    BLOCK_ROWS = 16  # of any width they fill whole vector registers
+
+ctypedef fused Rank:
+    uint8_t
+    uint16_t
+    uint32_t
+
+
+# ---------------------------------------------------------------------------- buffers
+
+
+cdef int start_sample_list(
+    const Problem* problem, SampleList* samples, int64_t n_rows
+) noexcept nogil:
+    """Allocate for trees of up to n_rows samples, after the table has been set.
+    Returns -1 without memory."""
+    cdef:
+        int64_t n_columns = problem.n_columns, n_slots = problem.max_features
+        int64_t size = samples.table.code_size, width, n_outputs = problem.n_outputs
+        int64_t n_tiles = (n_slots + 1) * TILE_COLUMNS
+        Rows* rows = &samples.node_rows
+    samples.n_outputs = n_outputs
+    width = n_columns * (size + 1)
+    samples.local_rows = min(n_rows, MOST_LOCAL_ROWS, LOCAL_BYTES // width)
+    samples.entries = <uint64_t*>malloc((n_rows + FETCH_AHEAD) * sizeof(uint64_t))
+    samples.keys = <uint64_t*>malloc((n_rows + 1) * sizeof(uint64_t))
+    # Or flags, which are read 64 at a time.
+    samples.spare = <uint64_t*>malloc((n_rows + 64) * sizeof(uint64_t))
+    samples.gathered = <uint32_t*>malloc(
+        (n_slots + TILE_COLUMNS) * n_rows * sizeof(uint32_t)
+    )
+    samples.child = <uint8_t*>malloc(n_rows)
+    samples.tile_bins = <uint8_t*>malloc(n_tiles * n_rows)
+    samples.is_open = <uint8_t*>malloc(MOST_BINS)
+    samples.local_codes = malloc(samples.local_rows * n_columns * size + 1)
+    samples.local_bins = <uint8_t*>malloc(samples.local_rows * n_columns + 1)
+    samples.local_spans = <Span*>malloc(n_columns * sizeof(Span))
+    samples.local_y = <double*>malloc((samples.local_rows + 1) * sizeof(double))
+    samples.local_weight = <double*>malloc((samples.local_rows + 1) * sizeof(double))
+    samples.local_row = <uint32_t*>malloc(
+        (samples.local_rows + 1) * sizeof(uint32_t)
+    )
+    samples.smallest = <uint8_t*>malloc(3 * BLOCK_ROWS * n_columns)
+    samples.amounts = NULL
+    if samples.kind == LIST_MOMENTS:
+        samples.amounts = <Moments*>malloc(n_rows * sizeof(Moments))
+    rows.label = <const int32_t*>malloc(n_rows * n_outputs * sizeof(int32_t))
+    rows.y = <const double*>malloc(n_rows * n_outputs * sizeof(double))
+    rows.weight = <const double*>malloc(n_rows * sizeof(double))
+    if (
+        samples.entries == NULL or samples.keys == NULL or samples.spare == NULL
+        or samples.gathered == NULL or samples.child == NULL
+        or samples.tile_bins == NULL or samples.is_open == NULL
+        or samples.local_codes == NULL
+        or samples.local_bins == NULL or samples.local_spans == NULL
+        or samples.local_y == NULL or samples.local_weight == NULL
+        or samples.local_row == NULL or samples.smallest == NULL
+        or rows.label == NULL or rows.y == NULL
+        or rows.weight == NULL
+        or (samples.kind == LIST_MOMENTS and samples.amounts == NULL)
+    ):
+        return -1
+    samples.largest = samples.smallest + BLOCK_ROWS * n_columns
+    set_value_limits(problem, samples)
+    return 0
+
+
+cdef void set_value_limits(const Problem* problem, SampleList* samples) noexcept nogil:
+    """The largest bin of a value, block by block as the bins of a subtree are read."""
+    cdef:
+        const Span* spans = samples.table.spans
+        int64_t i, n_columns = problem.n_columns
+        bint any_missing = False
+    samples.value_limit = samples.smallest + 2 * BLOCK_ROWS * n_columns
+    for i in range(BLOCK_ROWS * n_columns):
+        samples.value_limit[i] = (
+            <uint8_t>(spans[i % n_columns].missing_bin - 1)
+            if problem.has_missing[i % n_columns] else <uint8_t>(MOST_BINS - 1)
+        )
+        any_missing = any_missing or problem.has_missing[i % n_columns]
+    if not any_missing:
+        samples.value_limit = NULL
+
+
+cdef void free_sample_list(SampleList* samples) noexcept nogil:
+    free(samples.entries)
+    free(samples.keys)
+    free(samples.spare)
+    free(samples.gathered)
+    free(samples.child)
+    free(samples.tile_bins)
+    free(samples.is_open)
+    free(samples.local_codes)
+    free(samples.local_bins)
+    free(samples.local_spans)
+    free(samples.local_y)
+    free(samples.local_weight)
+    free(samples.local_row)
+    free(samples.smallest)
+    free(samples.amounts)
+    free(<void*>samples.node_rows.label)
+    free(<void*>samples.node_rows.y)
+    free(<void*>samples.node_rows.weight)
+    memset(samples, 0, sizeof(SampleList))
+
+
+# ------------------------------------------------------------------- local subtrees
+
+
+cdef void copy_rows(
+    const Sums* kind, const uint64_t* entries, int64_t n, int64_t width,
+    const Rank* source, Rank* target
+) noexcept nogil:
+    """Copy the codes or bins of some samples."""
+    cdef:
+        int64_t i
+        const Rank* early
+    for i in range(n):
+        if i + FETCH_AHEAD < n:
+            early = source + number_of(kind, entries[i + FETCH_AHEAD]) * width
+            PREFETCH(early)
+            PREFETCH(early + width - 1)
+        memcpy(
+            target, source + number_of(kind, entries[i]) * width, width * sizeof(Rank)
+        )
+        target += width
+
+
+cdef void widen(
+    const uint8_t* low, const uint8_t* high, int64_t n, uint8_t* smallest,
+    uint8_t* largest
+) noexcept nogil:
+    """Widen n ranges by others."""
+    cdef int64_t j
+    # Two loops over bytes, each of which the compiler vectorises.
+    for j in range(n):
+        smallest[j] = low[j] if low[j] < smallest[j] else smallest[j]
+    for j in range(n):
+        largest[j] = high[j] if high[j] > largest[j] else largest[j]
+
+
+cdef void widen_by_values(
+    const uint8_t* bins, const uint8_t* limit, int64_t n, uint8_t* smallest,
+    uint8_t* largest
+) noexcept nogil:
+    """The same, leaving out the bin of missing values."""
+    cdef:
+        int64_t j
+        uint8_t value
+    for j in range(n):
+        smallest[j] = bins[j] if bins[j] < smallest[j] else smallest[j]
+    for j in range(n):
+        value = bins[j] if bins[j] <= limit[j] else <uint8_t>0
+        largest[j] = value if value > largest[j] else largest[j]
+
+
+cdef void find_extremes(SampleList* samples, int64_t n) noexcept nogil:
+    """Find the smallest and largest of the copied bins of each column."""
+    cdef:
+        int64_t i, width = samples.table.n_columns, block = BLOCK_ROWS * width
+        int64_t n_blocks = n // BLOCK_ROWS
+        uint8_t* smallest = samples.smallest
+        uint8_t* largest = samples.largest
+        const uint8_t* bins = samples.local_bins
+        const uint8_t* limit = samples.value_limit
+    memset(smallest, 0xFF, block)
+    memset(largest, 0, block)
+    for i in range(n_blocks):
+        if limit != NULL:
+            widen_by_values(bins + i * block, limit, block, smallest, largest)
+        else:
+            widen(bins + i * block, bins + i * block, block, smallest, largest)
+    for i in range(n_blocks * BLOCK_ROWS, n):
+        if limit != NULL:
+            widen_by_values(bins + i * width, limit, width, smallest, largest)
+        else:
+            widen(bins + i * width, bins + i * width, width, smallest, largest)
+    # Those of the first row of the blocks stand for all.
+    for i in range(1, BLOCK_ROWS):
+        widen(smallest + i * width, largest + i * width, width, smallest, largest)
+
+
+cdef void refine_bins(
+    const Problem* problem, SampleList* samples, const Rank* codes, int64_t n
+) noexcept nogil:
+    """Make finer bins of the copied codes of those columns that have become narrow;
+    most have not, as the tests above the subtree were of few columns."""
+    cdef:
+        int64_t i, j, width = samples.table.n_columns, most
+        uint8_t* bins = samples.local_bins
+        Span* span
+        uint32_t smallest, largest, code
+        int32_t shift
+    for j in range(width):
+        span = &samples.local_spans[j]
+        span[0] = samples.table.spans[j]
+        if samples.largest[j] < samples.smallest[j]:
+            continue  # all are missing
+        shift = span.shift
+        most = MOST_VALUE_BINS if problem.has_missing[j] else MOST_BINS
+        while shift > 0 and (
+            <int64_t>(samples.largest[j] - samples.smallest[j] + 1) << span.shift
+        ) <= most << (shift - 1):
+            shift -= 1
+        if shift == span.shift:
+            continue
+        smallest = <uint32_t>samples.smallest[j] << span.shift
+        largest = min(
+            span.largest, ((<uint32_t>samples.largest[j] + 1) << span.shift) - 1
+        )
+        span.largest = largest
+        span.smallest = smallest
+        span.shift = shift
+        if problem.has_missing[j]:
+            span.missing_bin = <int32_t>(
+                (((largest - smallest) >> shift) // BIN_GAP + 1) * BIN_GAP
+            )
+        for i in range(n):
+            code = codes[i * width + j]
+            bins[i * width + j] = (
+                <uint8_t>((code - smallest) >> shift) if code <= largest
+                else <uint8_t>span.missing_bin
+            )
+
+
+cdef void copy_cells(
+    const Problem* problem, SampleList* samples, const Sums* kind,
+    const uint64_t* entries, int64_t n
+) noexcept nogil:
+    """Copy the codes and bins of some samples."""
+    cdef:
+        const CodedTable* table = &samples.table
+        int64_t width = table.n_columns
+    copy_rows(kind, entries, n, width, table.row_bins, samples.local_bins)
+    find_extremes(samples, n)
+    if table.row_codes == table.row_bins:
+        memcpy(samples.local_spans, table.spans, width * sizeof(Span))
+    elif table.code_size == 1:
+        copy_rows(
+            kind, entries, n, width, <const uint8_t*>table.row_codes,
+            <uint8_t*>samples.local_codes
+        )
+        refine_bins(problem, samples, <const uint8_t*>samples.local_codes, n)
+    elif table.code_size == 2:
+        copy_rows(
+            kind, entries, n, width, <const uint16_t*>table.row_codes,
+            <uint16_t*>samples.local_codes
+        )
+        refine_bins(problem, samples, <const uint16_t*>samples.local_codes, n)
+    else:
+        copy_rows(
+            kind, entries, n, width, <const uint32_t*>table.row_codes,
+            <uint32_t*>samples.local_codes
+        )
+        refine_bins(problem, samples, <const uint32_t*>samples.local_codes, n)
+
+
+cdef void make_local(
+    const Problem* problem, SampleList* samples, const Frame* frame
+) noexcept nogil:
+    """Copy the codes of a node's samples, and number these 0, 1, ... for all below."""
+    cdef:
+        uint64_t* entries = samples.entries + frame.start
+        const BinaryCounts* counted = NULL
+        const Moments* listed = NULL
+        int64_t i, n = frame.n_rows
+    if samples.kind == LIST_BINARY:
+        copy_cells(problem, samples, counted, entries, n)
+        for i in range(n):
+            samples.local_row[i] = <uint32_t>number_of(counted, entries[i])
+            entries[i] = renumber(counted, entries[i], i)
+    else:
+        copy_cells(problem, samples, listed, entries, n)
+        if samples.y != NULL:
+            for i in range(n):
+                samples.local_y[i] = samples.y[number_of(listed, entries[i])]
+        if samples.weight != NULL:
+            for i in range(n):
+                samples.local_weight[i] = samples.weight[number_of(listed, entries[i])]
+        for i in range(n):
+            samples.local_row[i] = <uint32_t>number_of(listed, entries[i])
+            entries[i] = renumber(listed, entries[i], i)
+    samples.is_local = True
+
+
+# ---------------------------------------------------------------------- reading codes
+
+
+cdef const void* find_codes(
+    const SampleList* samples, int64_t column, int64_t* step
+) noexcept nogil:
+    """Where the code of sample 0 stands, and how far on that of the next one."""
+    cdef const CodedTable* table = &samples.table
+    if not samples.is_local:
+        step[0] = 1
+        return <const char*>table.codes + column * table.n_rows * table.code_size
+    step[0] = table.n_columns
+    if table.row_codes == table.row_bins:
+        return samples.local_bins + column
+    return <const char*>samples.local_codes + column * table.code_size
+
+
+cdef void read_codes(
+    const Sums* kind, const uint64_t* entries, int64_t n, const Rank* codes,
+    int64_t step, uint32_t* gathered
+) noexcept nogil:
+    cdef int64_t i
+    for i in range(n):
+        gathered[i] = codes[number_of(kind, entries[i]) * step]
+
+
+cdef void gather_codes(
+    const SampleList* samples, const Sums* kind, const uint64_t* entries, int64_t n,
+    int64_t column, uint32_t* gathered
+) noexcept nogil:
+    """Put the codes of the node's samples next to each other."""
+    cdef:
+        int64_t step
+        const void* codes = find_codes(samples, column, &step)
+        int32_t size = samples.table.code_size
+    if size == 1:
+        read_codes(kind, entries, n, <const uint8_t*>codes, step, gathered)
+    elif size == 2:
+        read_codes(kind, entries, n, <const uint16_t*>codes, step, gathered)
+    else:
+        read_codes(kind, entries, n, <const uint32_t*>codes, step, gathered)
+
+
+cdef void complete_keys(
+    const Sums* kind, const uint64_t* entries, const Rank* codes, int64_t step,
+    uint32_t smallest, uint64_t* keys, int64_t n
+) noexcept nogil:
+    cdef int64_t i
+    for i in range(n):
+        if i + FETCH_AHEAD < n:
+            PREFETCH(codes + number_of(kind, entries[keys[i + FETCH_AHEAD]]) * step)
+        keys[i] |= <uint64_t>(
+            codes[number_of(kind, entries[keys[i]]) * step] - smallest
+        ) << 32
+
+
+cdef void add_codes(
+    const SampleList* samples, const Sums* kind, const uint64_t* entries,
+    int64_t column, uint32_t smallest, uint64_t* keys, int64_t n
+) noexcept nogil:
+    """Complete the keys of some of the node's samples, whose places stand in the lower
+    half."""
+    cdef:
+        int64_t step
+        const void* codes = find_codes(samples, column, &step)
+        int32_t size = samples.table.code_size
+    if size == 1:
+        complete_keys(kind, entries, <const uint8_t*>codes, step, smallest, keys, n)
+    elif size == 2:
+        complete_keys(kind, entries, <const uint16_t*>codes, step, smallest, keys, n)
+    else:
+        complete_keys(kind, entries, <const uint32_t*>codes, step, smallest, keys, n)
+
+
+cdef void describe_samples(
+    const Problem* problem, SampleList* samples, const Frame* frame
+) noexcept nogil:
+    """Put the targets and weights of a node's samples side by side."""
+    cdef:
+        const uint64_t* entries = samples.entries + frame.start
+        const Moments* listed = NULL
+        const double* y = samples.local_y if samples.is_local else samples.y
+        const double* weights = samples.weight
+        int32_t* label = <int32_t*>samples.node_rows.label
+        double* node_y = <double*>samples.node_rows.y
+        double* node_weight = <double*>samples.node_rows.weight
+        int64_t i, k, number, n = frame.n_rows, n_outputs = samples.n_outputs
+    if samples.kind == LIST_BINARY:
+        for i in range(n):
+            node_weight[i] = <double>weight_in(entries[i])
+            label[i] = ones_in(entries[i]) > 0
+        return
+    if weights != NULL and samples.is_local:
+        weights = samples.local_weight
+    for i in range(n):
+        number = number_of(listed, entries[i])
+        node_weight[i] = (
+            <double>whole_weight_of(entries[i]) if weights == NULL else weights[number]
+        )
+        if n_outputs > 1:
+            for k in range(n_outputs):
+                if problem.is_classifier:
+                    label[i * n_outputs + k] = samples.label[number * n_outputs + k]
+                else:
+                    node_y[i * n_outputs + k] = samples.y[number * n_outputs + k]
+        elif problem.is_classifier:
+            label[i] = <int32_t>class_of(entries[i])
+        else:
+            node_y[i] = y[number]
+
+
+# --------------------------------------------------------------------------- sorting
+
+
+cdef void sort_by_insertion(uint64_t* keys, int64_t n) noexcept nogil:
+    cdef:
+        int64_t i, j
+        uint64_t key
+    for i in range(1, n):
+        key = keys[i]
+        if keys[i - 1] <= key:
+            continue
+        j = i
+        while j > 0 and keys[j - 1] > key:
+            keys[j] = keys[j - 1]
+            j -= 1
+        keys[j] = key
+
+
+cdef void sort_keys(
+    uint64_t* keys, int64_t n, uint64_t* spare, int shift, uint32_t width
+) noexcept nogil:
+    """Sort by the bits from ``shift`` on, which do not exceed ``width``; the order of
+    equal ones stays."""
+    cdef:
+        int64_t[257] start
+        int64_t i
+        uint64_t* source = keys
+        uint64_t* target = spare
+    if n <= 64:
+        sort_by_insertion(keys, n)
+        return
+    while width > 0:
+        memset(start, 0, sizeof(start))
+        for i in range(n):
+            start[((source[i] >> shift) & 0xFF) + 1] += 1
+        for i in range(256):
+            start[i + 1] += start[i]
+        for i in range(n):
+            target[start[(source[i] >> shift) & 0xFF]] = source[i]
+            start[(source[i] >> shift) & 0xFF] += 1
+        source, target = target, source
+        shift += 8
+        width >>= 8
+    if source != keys:
+        memcpy(keys, source, n * sizeof(uint64_t))
+
+
+cdef void sort_column(
+    SampleList* samples, const uint64_t* entries, int64_t n, const uint32_t* codes,
+    uint32_t missing_code, bint holds_class, uint64_t* sorted_entries
+) noexcept nogil:
+    """Make the entries of a sorted column (see _types.pxd): rank, place in the node,
+    second class."""
+    cdef:
+        int64_t i
+        uint64_t one = 0
+        const int32_t* label = samples.node_rows.label
+        uint32_t largest = 0
+    for i in range(n):
+        one = <uint64_t>(label[i] == 1) if holds_class else <uint64_t>0
+        largest = codes[i] if codes[i] > largest else largest
+        sorted_entries[i] = (
+            <uint64_t>codes[i] << 32 | <uint64_t>i << 1 | one
+        )
+    sort_keys(sorted_entries, n, samples.spare, 32, largest)
+    i = n
+    while i > 0 and <uint32_t>(sorted_entries[i - 1] >> 32) == missing_code:
+        i -= 1
+        sorted_entries[i] |= <uint64_t>0xFFFFFFFF00000000

@@ -1,0 +1,297 @@
+"""What growing reads: table, rows and rules, in the types of the kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sklearn_textbook.tree.encode import NOMINAL, ORDINAL
+from sklearn_textbook.tree.grow import layout
+from sklearn_textbook.tree.grow.rules import J48_RESOLUTION, J48_TOLERANCE, UNLIMITED
+from sklearn_textbook.tree.grow.target import (
+    CRITERIA,
+    make_entropy_table,
+    measure_root,
+)
+
+# Numbers of the choices in split/_types.pxd.
+MISSING_MODES = {"learned": 0, "branch": 1, "surrogate": 2, "fractional": 3, "error": 0}
+CATEGORICAL_SPLITS = {"subset": 0, "one-vs-rest": 1, "multiway": 2}
+SCANS = {
+    "general": 0,
+    "binary": 1,
+    "classes": 2,
+    "entropy": 3,
+    "weighted-binary": 4,
+    "weighted-classes": 5,
+    "fixed": 6,
+    "weighted-values": 7,
+    "absolute": 8,
+}
+CHOICES = {"gain": 1, "above-average": 2, "plain": 3}
+MOST_DISTANT = 2.0**20  # spread of y, in standard deviations, that fixed point bears
+MOST_BINS = 256
+
+
+def choose_scan(rules, target, weight, impurity):
+    """Name the kernel for numeric columns: the fastest that gives the same splits."""
+    if rules.criterion == "absolute_error":
+        return "absolute"
+    special = target.n_outputs == 1 and not rules.random_splitter
+    if not special or rules.min_weight_leaf > 0 or rules.monotonic is not None:
+        return "general"
+    if rules.criterion == "gini":
+        kind = "binary" if target.n_classes[0] == 2 else "classes"
+        return kind if weight is None else f"weighted-{kind}"
+    if rules.criterion in ("entropy", "log_loss") and weight is None:
+        return "entropy"
+    if rules.criterion == "squared_error":
+        if weight is not None or impurity <= 0:
+            return "weighted-values"
+        y = target.values[:, 0]
+        spread = float(y.max()) - float(y.min())
+        return "fixed" if spread < MOST_DISTANT * impurity**0.5 else "weighted-values"
+    return "general"
+
+
+def keep_weighted_rows(target, weight):
+    """Drop the rows of weight 0; forget weights that are all 1.
+
+    Returns the target, the weights (or None) and the new number of every row (or
+    None if all rows stay).
+    """
+    if weight is None:
+        return target, None, None
+    row_number = None
+    is_kept = weight > 0
+    if not is_kept.all():
+        # Numbers of rows are taken several times faster than a mask.
+        kept = np.flatnonzero(is_kept)
+        row_number = np.full(len(weight), np.uint32(0xFFFFFFFF))
+        row_number[kept] = np.arange(len(kept), dtype=np.uint32)
+        target, weight = target.take(kept), weight[kept]
+    if (weight == 1.0).all():
+        weight = None
+    return target, weight, row_number
+
+
+def describe_ranks(table, n_threads=1):
+    """Describe the ranks of all rows, and the bins that they are counted in."""
+    row_ranks, row_bins, shift, missing_bin = table.row_ranks(n_threads)
+    spans = np.zeros(table.n_columns, dtype=layout.SPAN_DTYPE)
+    spans["largest"] = np.maximum(table.n_distinct - 1, 0)
+    spans["shift"] = shift
+    spans["missing_bin"] = missing_bin
+    return {
+        "ranks": table.ranks(),
+        "row_ranks": row_ranks,
+        "row_bins": row_bins,
+        "spans": spans,
+    }
+
+
+def describe_steps(table, n_threads=1):
+    """Describe the values of all rows, and the steps that they are rounded down to."""
+    steps, row_steps, *scaling = table.steps(n_threads)
+    scales = np.zeros(table.n_columns, dtype=layout.SCALE_DTYPE)
+    for name, numbers in zip(layout.SCALE_DTYPE.names, scaling, strict=True):
+        scales[name] = numbers
+    return {
+        "row_values": table.row_values(n_threads),
+        "steps": steps,
+        "row_steps": row_steps,
+        "scales": scales,
+    }
+
+
+def describe_values(table, rules, n_threads=1):
+    """Describe the values of all rows, if thresholds are sampled between them."""
+    if not rules.random_splitter:
+        return {"row_values": None}
+    shift = table.row_ranks(n_threads)[2]
+    first = np.arange(MOST_BINS)[np.newaxis, :] << shift[:, np.newaxis]
+    last = np.maximum(table.n_distinct - 1, 0)[:, np.newaxis]
+    bin_values = np.take_along_axis(table.values, np.minimum(first, last), axis=1)
+    return {
+        "row_values": table.row_values(n_threads),
+        "bin_values": np.ascontiguousarray(bin_values),
+    }
+
+
+def describe_scan(rules, target):
+    """Name the kernel that scans sorted samples with weights."""
+    return {"scan": SCANS[choose_scan(rules, target, np.ones(1), 0.0)]}
+
+
+def describe_entropy(rules, total_weight):
+    """Describe c log2 c for all counts of whole weights, where a rule asks for it."""
+    table, unit = None, 1.0
+    if rules.criterion in ("entropy", "log_loss") and not rules.random_splitter:
+        table, unit = make_entropy_table(int(total_weight))
+    return {"entropy_table": table, "entropy_unit": unit}
+
+
+def shape_statistics(flat, target):
+    """Statistics as (nodes, outputs, classes), padded where outputs differ."""
+    if not target.is_classifier or target.n_outputs == 1:
+        return flat.reshape(len(flat), target.n_outputs, -1)
+    statistics = np.zeros((len(flat), target.n_outputs, target.n_classes.max()))
+    starts = target.output_start
+    for output, n_classes in enumerate(target.n_classes):
+        first = starts[output]
+        statistics[:, output, :n_classes] = flat[:, first : first + n_classes]
+    return statistics
+
+
+def collect_settings(table, target, rules, weight, row_number, random_state):
+    """Collect everything that growing from sorted columns reads."""
+    return {
+        **describe_table(table, rules),
+        **describe_rows(target, weight, row_number),
+        **describe_rules(rules, table.n_columns),
+        **describe_root(target, rules, weight),
+        "gain": describe_gain(table, rules.gain, target, weight),
+        "random_state": random_state,
+    }
+
+
+def describe_table(table, rules):
+    """Describe the columns: their order, values and kinds."""
+    codes = {NOMINAL: layout.NOMINAL, ORDINAL: layout.ORDINAL}
+    kind = np.array(
+        [codes.get(name, layout.NUMERIC) for name in table.schema.kinds], dtype=np.int32
+    )
+    n_levels = table.schema.n_levels
+    is_nominal = kind == layout.NOMINAL
+    return {
+        "order": table.order,
+        "level_codes": table.level_codes,
+        "is_coded": (is_nominal & (table.level_codes is not None)).astype(np.uint8),
+        "values": table.values,
+        "upper_values": table.upper_values,
+        "n_missing": table.n_missing,
+        "n_distinct": table.n_distinct,
+        "has_missing": (table.n_missing > 0).astype(np.uint8),
+        "columns": np.arange(table.n_columns, dtype=np.int32),
+        "kind": kind,
+        "n_levels": n_levels,
+        "max_levels": int(n_levels[is_nominal].max()) if is_nominal.any() else 0,
+        "any_nominal": bool(is_nominal.any()),
+        "divides_cases": rules.missing == "fractional" and bool(table.n_missing.any()),
+        "is_plain": not (
+            is_nominal.any()
+            or table.n_missing.any()
+            or rules.random_splitter
+            or rules.monotonic is not None
+            or rules.gain is not None
+        ),
+    }
+
+
+def describe_rows(target, weight, row_number):
+    """Describe the rows: their classes or values, weights and numbers."""
+    second_class = np.zeros(target.n_rows, dtype=np.uint8)
+    if target.is_classifier and target.n_outputs == 1 and target.n_classes[0] == 2:
+        second_class = target.codes[:, 0].astype(np.uint8)
+    return {
+        "is_classifier": target.is_classifier,
+        "label": target.codes,
+        "y": target.values,
+        "second_class": second_class,
+        "output_start": target.output_start,
+        "weight": weight,
+        "row_number": row_number,
+    }
+
+
+def describe_rules(rules, n_columns):
+    """Describe the limits and strategies."""
+    max_features = rules.max_features or n_columns
+    monotonic = None
+    if rules.monotonic is not None:
+        monotonic = np.array(rules.monotonic, dtype=np.int32)
+    return {
+        "criterion": CRITERIA[rules.criterion],
+        "max_depth": min(rules.max_depth, UNLIMITED),
+        "min_samples_split": min(rules.min_samples_split, UNLIMITED),
+        "min_samples_leaf": min(rules.min_samples_leaf, UNLIMITED),
+        "min_weight_leaf": rules.min_weight_leaf,
+        "min_impurity_decrease": rules.min_impurity_decrease,
+        "max_features": max_features,
+        "shuffle_columns": rules.shuffles_columns or max_features < n_columns,
+        "random_splitter": rules.random_splitter,
+        "top_splits": min(rules.top_splits, UNLIMITED),
+        "missing_mode": MISSING_MODES[rules.missing],
+        "categorical_split": CATEGORICAL_SPLITS[rules.categorical_split],
+        "unseen_branch": (
+            layout.FRACTIONAL if rules.unseen == "fractional" else layout.STAY
+        ),
+        "monotonic": monotonic,
+    }
+
+
+def describe_root(target, rules, weight):
+    """Describe the root, and name the kernel that suits its impurity."""
+    statistics, impurity, is_pure = measure_root(target, rules.criterion, weight)
+    scan = choose_scan(rules, target, weight, impurity)
+    entropy_table, entropy_unit = None, 1.0
+    if scan == "entropy":
+        entropy_table, entropy_unit = make_entropy_table(target.n_rows)
+    total_weight = float(target.n_rows if weight is None else np.cumsum(weight)[-1])
+    return {
+        "scan": SCANS[scan],
+        "entropy_table": entropy_table,
+        "entropy_unit": entropy_unit,
+        "total_weight": total_weight,
+        "root_statistics": statistics,
+        "root_impurity": impurity,
+        "root_is_leaf": is_root_leaf(rules, target.n_rows, total_weight, is_pure),
+    }
+
+
+def describe_gain(table, gain, target, weight):
+    """Describe how gains decide, and what of it depends on the columns."""
+    if gain is None:
+        return {"choice": 0}
+    total_weight = float(target.n_rows if weight is None else weight.sum())
+    tolerance = 0.0 if gain.exact else J48_TOLERANCE
+    is_nominal = np.array([kind == NOMINAL for kind in table.schema.kinds])
+    is_many_valued = is_nominal & ~(
+        0.3 * total_weight - table.schema.n_levels > J48_TOLERANCE
+    )
+    if is_many_valued.all():
+        is_many_valued[:] = False
+    return {
+        "choice": CHOICES[gain.choice],
+        "min_gain": gain.min_gain,
+        "min_weight_split": gain.min_weight_split,
+        "min_divided_weight": gain.min_divided_weight,
+        "min_branch": gain.min_branch,
+        "needs_all_branches": gain.needs_all_branches,
+        "adapts_minimum": gain.adapts_minimum,
+        "corrects_gain": gain.corrects_gain,
+        "keeps_observed": gain.keeps_observed,
+        "tolerance": tolerance,
+        "weight_tolerance": J48_TOLERANCE,
+        "slack": 0.0 if gain.exact else 1e-3,
+        "resolution": 0.0 if gain.exact else J48_RESOLUTION,
+        "least_count": tolerance,
+        "least_share": tolerance,
+        "is_many_valued": is_many_valued.astype(np.uint8),
+    }
+
+
+def is_root_leaf(rules, n_rows, total_weight, is_pure):
+    """Whether the root may not be split."""
+    if rules.gain is not None:
+        return bool(
+            is_pure
+            or rules.max_depth <= 0
+            or rules.gain.min_weight_split - total_weight > J48_TOLERANCE
+        )
+    return bool(
+        is_pure
+        or rules.max_depth <= 0
+        or n_rows < rules.min_samples_split
+        or n_rows < 2 * rules.min_samples_leaf
+        or total_weight < 2 * rules.min_weight_leaf
+    )

@@ -1,0 +1,443 @@
+# Histograms of two classes and of values: scores of the ends of bins, and bounds of the
+# splits inside of bins.
+#
+# With weight k and first moment s on the left, n and t in all, the decrease of the
+# weighted squared error is d^2 / (n k (n - k)) where d = s n - t k; that of the
+# weighted Gini impurity of two classes is twice as much. The score is convex in (s, k),
+# so no split inside of a bin scores more than the corners of what the bin may put on
+# the left: d lies between what its samples that raise d, and what those that lower it
+# would make of it alone, and k (n - k) is not below that of one of the ends.
+#
+# Poisson deviance: s log(s / k) on both sides. It is convex and twice as large for
+# twice the samples; so a split inside of a bin has no more than the samples below the
+# bin, those above it, and each of its own samples for itself: weight * y log y.
+
+
+cdef wide_void measure_counts(
+    const BinaryCounts* below, int64_t n_ends, uint64_t before, double n, double t,
+    double* cross, double* area, double* reach
+) noexcept nogil:
+    cdef:
+        int64_t b
+        uint64_t counts
+        double weight, ones
+    for b in range(n_ends):
+        counts = below[b].counts + before
+        # 21 bits each: SSE2 converts no wider integers.
+        weight = <double><int32_t>((counts >> COUNT_BITS) & COUNT_MASK)
+        ones = <double><int32_t>(counts & COUNT_MASK)
+        cross[b] = ones * n - t * weight
+        area[b] = weight * (n - weight)
+        reach[b] = ones * (n - t)
+
+
+cdef wide_void measure_moments(
+    const Moments* below, int64_t n_ends, double first, double weight, double n,
+    double t, double slope, double* cross, double* area, double* reach
+) noexcept nogil:
+    cdef:
+        int64_t b
+        double k
+    for b in range(n_ends):
+        k = below[b].weight + weight
+        cross[b] = (below[b].first + first) * n - t * k
+        area[b] = k * (n - k)
+        reach[b] = below[b].spread * n + slope * k
+
+
+cdef wide_void score_ends(
+    const double* cross, const double* area, int64_t start, int64_t stop, double* score
+) noexcept nogil:
+    cdef int64_t b
+    for b in range(start, stop):
+        score[b] = cross[b] * cross[b] / area[b]
+
+
+cdef wide_void find_excess(
+    const double* cross, const double* area, const double* reach, int64_t n_bins,
+    double drift, double least_area, double bound, double* excess
+) noexcept nogil:
+    """By how much the bins may exceed a bound."""
+    cdef:
+        int64_t b
+        double gained, high, low, square, smaller
+    for b in range(n_bins):
+        gained = (reach[b + 1] - reach[b]) + drift
+        high = cross[b] + gained
+        low = cross[b + 1] - gained
+        high *= high
+        low *= low
+        square = high if high > low else low
+        smaller = area[b] if area[b] < area[b + 1] else area[b + 1]
+        smaller = smaller if smaller > least_area else least_area
+        # The factor covers what rounding may take from the largest.
+        excess[b] = square * (1.0 + 1e-14) - bound * smaller
+
+
+cdef inline double largest_of(const double* score, int64_t n) noexcept nogil:
+    """The largest of some numbers and -1, several at a time: a comparison waits for
+    the one before it."""
+    cdef:
+        double[4] top
+        int64_t b, c, whole = n // 4
+    for c in range(4):
+        top[c] = -1.0
+    for b in range(whole):
+        for c in range(4):
+            top[c] = score[4 * b + c] if score[4 * b + c] > top[c] else top[c]
+    for b in range(4 * whole, n):
+        top[0] = score[b] if score[b] > top[0] else top[0]
+    for c in range(1, 4):
+        top[0] = top[c] if top[c] > top[0] else top[0]
+    return top[0]
+
+
+cdef inline double deviance_part(double first, double weight) noexcept nogil:
+    """Poisson: what one side adds."""
+    return first * log(first / weight) if first > 0.0 and weight > 0.0 else 0.0
+
+
+cdef inline double raw_bound(
+    const Histogram* h, double unit, double score
+) noexcept nogil:
+    """What d^2 / (k (n - k)) must exceed."""
+    return (score - h.offset) * h.weight / unit
+
+
+cdef inline int64_t n_below(
+    const PairSums* below, int64_t b
+) noexcept nogil:
+    """Samples with values below the end of a bin."""
+    if PairSums is BinaryCounts:
+        return samples_in(below[b].counts)
+    else:
+        return <int64_t>below[b].n_samples
+
+
+cdef inline bint is_allowed(
+    const NodeSearch* search, const Histogram* h, double first, double weight
+) noexcept nogil:
+    """Whether a split satisfies the least weight of a leaf, monotonic constraints, and
+    Poisson's demand for events on both sides."""
+    cdef:
+        const Problem* problem = search.problem
+        double rest = h.weight - weight, smallest
+    if weight < problem.min_weight_leaf or rest < problem.min_weight_leaf:
+        return False
+    if problem.criterion == POISSON:
+        smallest = 1e-12 * h.total
+        if first <= smallest or h.total - first <= smallest:
+            return False
+    if problem.monotonic == NULL:
+        return True
+    return not breaks_constraint(
+        search.centre + first / weight, search.centre + (h.total - first) / rest,
+        search.view.lower, search.view.upper, problem.monotonic[h.column.number]
+    )
+
+
+cdef inline bint leaves_enough(
+    const NodeSearch* search, const Histogram* h, int64_t n_left
+) noexcept nogil:
+    """Whether so many samples with values on the left leave enough on both sides."""
+    cdef:
+        int64_t n_missing = h.column.n_missing if h.missing_child == 0 else 0
+        int64_t n_present = search.n - h.column.n_missing
+    return (
+        0 < n_left < n_present
+        and n_left + n_missing >= search.lowest
+        and h.n_samples - n_left - n_missing >= search.lowest
+    )
+
+
+cdef void bar_ends(
+    const NodeSearch* search, const Histogram* h, const PairSums* below, int64_t start,
+    int64_t stop
+) noexcept nogil:
+    """Bar the ends whose splits are not allowed."""
+    cdef:
+        int64_t b
+        PairSums left
+    for b in range(start, stop):
+        left = below[b]
+        if h.missing_left:
+            add_sums(&left, &below[h.column.n_bins + 1])
+        if not is_allowed(search, h, first_of(search, &left), weight_of(&left)):
+            h.fourth[b] = -1.0
+
+
+cdef inline void add_sums(PairSums* total, const PairSums* part) noexcept nogil:
+    if PairSums is BinaryCounts:
+        total.counts += part.counts
+    else:
+        add_moments(total, part)
+
+
+cdef inline double first_of(
+    const NodeSearch* search, const PairSums* sums
+) noexcept nogil:
+    """The first moment; of two classes counted from 0."""
+    if PairSums is BinaryCounts:
+        return <double>ones_in(sums.counts)
+    else:
+        return sums.first
+
+
+cdef inline double weight_of(const PairSums* sums) noexcept nogil:
+    if PairSums is BinaryCounts:
+        return <double>weight_in(sums.counts)
+    else:
+        return <double>sums.weight
+
+
+cdef void measure_pairs(
+    const NodeSearch* search, Histogram* h, const PairSums* below
+) noexcept nogil:
+    """What the ends of bins need for their scores."""
+    cdef:
+        int64_t b, n_ends = h.column.n_bins + 1
+        PairSums before
+    memset(&before, 0, sizeof(PairSums))
+    if h.missing_left:
+        before = below[n_ends]
+    if PairSums is BinaryCounts:
+        measure_counts(
+            below, n_ends, before.counts, h.weight, h.total, h.first, h.second, h.third
+        )
+    else:
+        if search.problem.criterion == POISSON:
+            for b in range(n_ends):
+                h.first[b] = deviance_part(
+                    below[b].first + before.first, below[b].weight + before.weight
+                )
+                h.second[b] = deviance_part(
+                    h.total - below[b].first - before.first,
+                    h.weight - below[b].weight - before.weight
+                )
+                h.third[b] = below[b].spread
+        else:
+            measure_moments(
+                below, n_ends, before.first, before.weight, h.weight, h.total,
+                fabs(h.total), h.first, h.second, h.third
+            )
+
+
+cdef void find_edge_of_pairs(
+    const NodeSearch* search, Histogram* h, const PairSums* below
+) noexcept nogil:
+    """The best end of a bin. Ends of empty bins repeat a candidate, which is cheaper
+    than to ask for them."""
+    cdef:
+        int64_t b, start = 0, stop = h.column.n_bins + 1
+        double* score = h.fourth
+        double best
+        bint is_poisson = search.problem.criterion == POISSON
+    measure_pairs(search, h, below)
+    while start < stop and not leaves_enough(search, h, n_below(below, start)):
+        score[start] = -1.0
+        start += 1
+    while stop > start and not leaves_enough(search, h, n_below(below, stop - 1)):
+        stop -= 1
+        score[stop] = -1.0
+    h.edge = -INFINITY
+    if is_poisson:
+        # Values are counted from that of an end that divides nothing.
+        for b in range(start, stop):
+            score[b] = max(h.first[b] + h.second[b] - h.base, 0.0)
+    else:
+        score_ends(h.first, h.second, start, stop, score)
+    if search.checks_limits:
+        bar_ends(search, h, below, start, stop)
+    best = largest_of(score + start, stop - start)
+    if best >= 0.0:
+        h.edge = h.offset + (best if is_poisson else search.unit * best / h.weight)
+
+
+cdef bint may_hold_better(
+    const Histogram* h, uint64_t below, uint64_t inside, double bound
+) noexcept nogil:
+    """Whether a split inside of a bin of two classes may exceed the bound: one that
+    leaves at least one sample of the bin on either side. Samples weigh 1 or more."""
+    cdef:
+        double n = h.weight, t = h.total
+        double left = <double>ones_in(below), k = <double>weight_in(below)
+        double weight = <double>weight_in(inside), ones = <double>ones_in(inside)
+        double zeros = weight - ones
+    if samples_in(inside) < 2:
+        return False
+    if ones > 0.0 and (
+        reaches(left + 1.0, k + 1.0, n, t, bound)
+        or reaches(left + ones - 1.0, k + weight - 1.0, n, t, bound)
+    ):
+        return True
+    if zeros > 0.0 and (
+        reaches(left, k + 1.0, n, t, bound)
+        or reaches(left + ones, k + weight - 1.0, n, t, bound)
+    ):
+        return True
+    return ones > 0.0 and zeros > 0.0 and (
+        reaches(left + ones, k + ones, n, t, bound)
+        or reaches(left, k + zeros, n, t, bound)
+    )
+
+
+cdef inline bint reaches(
+    double ones, double weight, double n, double t, double bound
+) noexcept nogil:
+    cdef double d = ones * n - t * weight
+    return d * d > bound * (weight * (n - weight))
+
+
+cdef int64_t open_bins_of_pairs(
+    const NodeSearch* search, const Histogram* h, const PairSums* below, double score,
+    uint8_t* is_open
+) noexcept nogil:
+    """Mark the bins that may hold a split above a score; returns how many."""
+    cdef:
+        double* excess = search.scratch
+        double drift = 0.0, bound = raw_bound(h, search.unit, score)
+        double least = search.least_weight
+        int64_t b, n_bins = h.column.n_bins, n_open = 0
+        uint64_t before = 0
+    if search.problem.criterion == POISSON:
+        bound = (score - h.offset + h.base) - 1e-13 * (
+            fabs(h.base) + fabs(h.third[n_bins])
+        )
+        for b in range(n_bins):
+            excess[b] = (
+                h.first[b] + h.second[b + 1] + (h.third[b + 1] - h.third[b]) - bound
+            )
+    else:
+        if PairSums is Moments:
+            # Rounding of sums whose parts cancel out.
+            drift = 1e-12 * fabs(h.third[n_bins])
+        find_excess(
+            h.first, h.second, h.third, n_bins, drift, least * (h.weight - least),
+            bound, excess
+        )
+    if PairSums is BinaryCounts:
+        if h.missing_left:
+            before = below[n_bins + 1].counts
+    for b in range(n_bins):
+        is_open[b] = False
+        if not excess[b] > 0.0:
+            continue
+        if PairSums is BinaryCounts:
+            is_open[b] = bound == -INFINITY or may_hold_better(
+                h, below[b].counts + before, below[b + 1].counts - below[b].counts,
+                bound
+            )
+        else:
+            is_open[b] = n_below(below, b + 1) - n_below(below, b) > 1
+        n_open += is_open[b]
+    return n_open
+
+
+cdef void take_split(
+    NodeSearch* search, const Histogram* h, const PairSums* left, double score,
+    uint32_t cut, uint32_t above, bint is_between
+) noexcept nogil:
+    """Take a split if it leaves enough on both sides; ``left`` has the missing samples
+    of child 0, too."""
+    cdef:
+        Found* found = &search.found
+        int64_t n_left = n_below(left, 0)
+    if h.missing_child == 0:
+        n_left -= h.column.n_missing
+    if not leaves_enough(search, h, n_left):
+        return
+    if search.checks_limits and not is_allowed(
+        search, h, first_of(search, left), weight_of(left)
+    ):
+        return
+    take(&found.split, score, n_left, h.missing_child)
+    found.split.n_children = 3 if h.missing_child == 2 else 2
+    found.column = h.column
+    found.histogram = h
+    found.cut = cut
+    found.above = above
+    found.is_between = is_between
+    if PairSums is BinaryCounts:
+        found.left_counts = left.counts
+
+
+cdef void walk_up_pairs(
+    NodeSearch* search, const Histogram* h, const PairSums* below, const uint64_t* keys,
+    int64_t n, int64_t b
+) noexcept nogil:
+    """Try the splits between the sorted samples of a bin."""
+    cdef:
+        const Problem* problem = search.problem
+        const SampledColumn* column = h.column
+        PairSums left = below[b]
+        uint32_t code = <uint32_t>(keys[0] >> 32), above, place
+        double weight = h.weight, total = h.total, k, d, area, value
+        double beat = score_to_beat(problem, &search.found.split, h.margin)
+        double bound = raw_bound(h, search.unit, beat)
+        bint is_poisson = problem.criterion == POISSON
+        int64_t i
+    if h.missing_left:
+        add_sums(&left, &below[column.n_bins + 1])
+    for i in range(1, n):
+        place = <uint32_t>keys[i - 1]
+        above = <uint32_t>(keys[i] >> 32)
+        if PairSums is BinaryCounts:
+            left.counts += counts_of(search.entries[place])
+            # 21 bits each.
+            k = <double><int32_t>weight_in(left.counts)
+            d = <double><int32_t>ones_in(left.counts) * weight - total * k
+        else:
+            add_moments(&left, &search.amounts[place])
+            k = left.weight
+            d = left.first * weight - total * k
+        if is_poisson:
+            if above != code:
+                value = (
+                    deviance_part(first_of(search, &left), k)
+                    + deviance_part(total - first_of(search, &left), weight - k)
+                    - h.base + h.offset
+                )
+                if value > beat:
+                    take_split(
+                        search, h, &left, value, column.smallest + code,
+                        column.smallest + above, True
+                    )
+                    beat = score_to_beat(problem, &search.found.split, h.margin)
+        else:
+            area = k * (weight - k)
+            if d * d > bound * area and above != code and area > 0.0:
+                take_split(
+                    search, h, &left, h.offset + search.unit * (d * d / area) / weight,
+                    column.smallest + code, column.smallest + above, True
+                )
+                beat = score_to_beat(problem, &search.found.split, h.margin)
+                bound = raw_bound(h, search.unit, beat)
+        code = above
+
+
+cdef inline bint beats_bound(
+    const Histogram* h, int64_t b, double bound, bint is_poisson
+) noexcept nogil:
+    """Whether the split at the end of a bin is better than a bound."""
+    if is_poisson:
+        return h.first[b] + h.second[b] - h.base > bound
+    return h.first[b] * h.first[b] > bound * h.second[b]
+
+
+cdef void take_end_of_pairs(
+    NodeSearch* search, const Histogram* h, const PairSums* below, int64_t b
+) noexcept nogil:
+    """Take the split at the end of a bin."""
+    cdef:
+        const SampledColumn* column = h.column
+        double score
+        PairSums left = below[b]
+    if search.problem.criterion == POISSON:
+        score = h.first[b] + h.second[b] - h.base + h.offset
+    else:
+        score = h.offset + search.unit * (
+            h.first[b] * h.first[b] / h.second[b]
+        ) / h.weight
+    if h.missing_left:
+        add_sums(&left, &below[column.n_bins + 1])
+    take_split(search, h, &left, score, end_code(column, b), 0, False)
