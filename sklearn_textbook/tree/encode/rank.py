@@ -133,7 +133,8 @@ def take_columns(part, values, n_threads):
     is_ready = part.shape[0] == 1 or part.strides[0] == part.itemsize
     if part.dtype == np.float64 and is_ready:
         return part.T
-    copy_matrix(part, values.T, n_threads)
+    if part.size:
+        copy_matrix(part, values.T, n_threads)
     return values
 
 
