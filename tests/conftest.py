@@ -11,6 +11,8 @@ if "PYTEST_XDIST_WORKER_COUNT" in os.environ:
     n_threads = max(1, (os.cpu_count() or 1) // n_workers)
     for library in ("OMP", "OPENBLAS", "MKL"):
         os.environ.setdefault(f"{library}_NUM_THREADS", str(n_threads))
+    # Nor do threads that have nothing to do keep a core busy.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import hypothesis
 import matplotlib
@@ -31,6 +33,6 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default")
 
 
 def pytest_collection_finish():
-    """Keep collected tests out of garbage collection, which would visit them all."""
+    """Keep garbage collection from visiting all collected tests."""
     gc.collect()
     gc.freeze()

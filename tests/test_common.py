@@ -10,6 +10,8 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
+from sklearn_textbook.ensemble.forest import BaseForest
+from sklearn_textbook.tree.recipe import BaseTree
 from tests.amount import FACTOR
 from tests.public_api import public_estimators
 from tests.registry import (
@@ -42,17 +44,33 @@ def test_scikit_learn_check(estimator, check):
     check(estimator)
 
 
-def is_repetition(check):
+#: Checks of the kinds of containers that tables, targets and weights come in. They are
+#: read before any parameter matters.
+CONTAINERS = {
+    "check_classifier_data_not_an_array",
+    "check_estimator_sparse_matrix",  # the same as sparse arrays
+    "check_regressor_data_not_an_array",
+    "check_sample_weights_list",
+    "check_sample_weights_not_an_array",
+    "check_sample_weights_pandas_series",
+    "check_transformer_data_not_an_array",
+}
+
+
+def is_repetition(check, estimator):
     """Whether a check of default parameters is as good for all others.
 
-    Sparse matrices go the way of sparse arrays, which are checked in all formats. For
-    tables that cannot be written to there is a check of their own besides the variants
-    of others. (In check_estimators_pickle it is the model that is mapped.)
+    For tables that cannot be written to there is a check of their own besides the
+    variants of others. (In check_estimators_pickle it is the model that is mapped.)
+    Trees and forests encode sparse arrays of all formats alike, whatever the
+    parameters; sparse tables with weights are checked for all of them.
     """
     name = check.func.__name__
     is_variant = "readonly_memmap" in check.keywords
     is_variant &= name != "check_estimators_pickle"
-    return is_variant or name == "check_estimator_sparse_matrix"
+    is_encoded = isinstance(estimator, (BaseTree, BaseForest))
+    is_encoded &= name == "check_estimator_sparse_array"
+    return is_variant or is_encoded or name in CONTAINERS
 
 
 # One test for all checks of further parameters: there are thousands, most of which take
@@ -66,7 +84,7 @@ def test_scikit_learn_checks_of_parameters(estimator):
     errors, n_passed = [], 0
     for _, check in estimator_checks_generator(estimator):
         name = check.func.__name__
-        if is_repetition(check) and FACTOR == 1:
+        if is_repetition(check, estimator) and FACTOR == 1:
             continue
         try:
             check(estimator)
@@ -126,9 +144,6 @@ def test_missing_class(name):
             clone(estimator).fit([[0.0], [1.0], [2.0]], y)
 
 
-REGRESSORS = [
-    name for name in sorted(INSTANCES) if name.endswith(("Regressor", "sion"))
-]
 REGRESSORS = [name for name in sorted(INSTANCES) if is_regressor(INSTANCES[name][0])]
 
 

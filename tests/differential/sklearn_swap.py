@@ -9,10 +9,12 @@ declaration is strict.
 
 import copy
 import functools
+import gc
 import importlib
 from collections import defaultdict
 from itertools import combinations
 
+import joblib
 import pytest
 
 from tests.amount import FACTOR
@@ -87,7 +89,7 @@ CROSSING = {
 #: more tables are asked for.
 LONG = {
     # A hundred calibrated support vector machines; ours are compared with plain loops
-    # over the members (tests/test_bagging.py).
+    # over the members (tests/ensemble/test_bagging.py).
     "test_bagging.py::test_oob_score_classification",
 }
 
@@ -187,6 +189,10 @@ def choose_cases(items, declared):
 
 
 def pytest_configure(config):
+    if FACTOR == 1:
+        # Processes take seconds to start. Tests of ours grow members in processes
+        # (tests/ensemble/test_more_machines.py).
+        joblib.parallel_config("threading")
     # The stock estimators build on private methods of each other: all are imported
     # first, so that they keep what they build on.
     for module in SWAPPED:
@@ -208,6 +214,12 @@ def pytest_collection_modifyitems(config, items):
     items[:], left_out = choose_cases(items, EXPECTED_FAILURES)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
+
+
+def pytest_collection_finish():
+    """Keep garbage collection from visiting all collected tests."""
+    gc.collect()
+    gc.freeze()
 
 
 def make_once(make):
