@@ -15,7 +15,7 @@ REGRESSION = "regression"
 #: alpha chosen by ten folds.
 CART, ID3, C45, GAIN_RATIO = "cart", "id3", "c4.5", "gain-ratio"
 CART_ALPHA = "cart-alpha"
-#: Forests of such binary trees, over bootstrap samples or with drawn thresholds.
+#: Forests of such binary trees, over bootstrap samples or with random thresholds.
 FOREST, EXTRA_TREES = "forest", "extra-trees"
 FORESTS = (FOREST, EXTRA_TREES)
 #: The first components of a table, which is its own target.

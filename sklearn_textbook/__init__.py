@@ -13,7 +13,7 @@ The books are 李航《统计学习方法》 and 周志华《机器学习》. Wh
     inspection     displays of what is better looked at
     cli            the command ``sklearn-textbook``: fit, predict, show
 
-The way of the data through ``tree``, one folder per station::
+The way of the data through ``tree``, one folder per stage::
 
     table -- encode --> EncodedTable -- split, grow --> GrownTree -- prune --+
     (array, frame,      levels, exact   best split,     immutable table      |

@@ -13,7 +13,7 @@ def public_modules():
     """What users import from: the modules and packages with ``__all__`` that stand
     directly in the package, and packages in these.
 
-    The stations inside the tree package are for those who work on it.
+    The stages inside the tree package are for those who work on it.
     """
     package = sklearn_textbook.__name__
     names = [package]

@@ -1,6 +1,6 @@
 """Who may import whom, read off the source text, Cython included.
 
-The rooms of the package stand in a row and import only from rooms before them, so
+The parts of the package stand in a row and import only from parts before them, so
 that the way of the data can be read from the folder names (doc/architecture.rst).
 """
 
@@ -16,9 +16,9 @@ import sklearn_textbook
 ROOT = Path(sklearn_textbook.__file__).parent
 PACKAGE = ROOT.name
 
-# The stations of a tree, upstream first; each imports only from those before it.
-STATIONS = ["encode", "split", "grow", "prune", "route", "rules", "explain", "exchange"]
-TREE_ROOMS = [f"{PACKAGE}.tree.{station}" for station in STATIONS]
+# The stages of a tree, upstream first; each imports only from those before it.
+STAGES = ["encode", "split", "grow", "prune", "route", "rules", "explain", "exchange"]
+TREE_STAGES = [f"{PACKAGE}.tree.{stage}" for stage in STAGES]
 # What recipes share; none is a recipe itself. Each imports only from those before it.
 RECIPE_BASES = [
     f"{PACKAGE}.tree.{base}"
@@ -29,14 +29,14 @@ MADE_OF = {f"{PACKAGE}.tree.c45_rules": f"{PACKAGE}.tree.c45"}
 # Each imports only from those before it.
 FOUNDATIONS = [f"{PACKAGE}._contract", f"{PACKAGE}.criteria"]
 MODELS = [
-    f"{PACKAGE}.{room}"
-    for room in ("ensemble", "linear_model", "decomposition", "discriminant_analysis")
+    f"{PACKAGE}.{part}"
+    for part in ("ensemble", "linear_model", "decomposition", "discriminant_analysis")
 ]
 # Made of no tree and of no other model.
 ALONE = [f"{PACKAGE}.decomposition", f"{PACKAGE}.discriminant_analysis"]
 # Reads tables as trees do, and knows no tree.
 LINEAR = f"{PACKAGE}.linear_model"
-TOP = [f"{PACKAGE}.{room}" for room in ("datasets", "io", "inspection", "cli")]
+TOP = [f"{PACKAGE}.{part}" for part in ("datasets", "io", "inspection", "cli")]
 # Growing and asking many trees: what ensembles see of trees beside the estimators.
 MEMBERS = f"{PACKAGE}.tree.members"
 # All that an ensemble may know of trees beside that.
@@ -111,60 +111,60 @@ def is_module(name):
     )
 
 
-def room_of(module):
-    """The room a module stands in; a recipe of the tree package is its own room."""
+def part_of(module):
+    """The part a module stands in; a recipe of the tree package is its own part."""
     if module == f"{PACKAGE}.__main__":
         return f"{PACKAGE}.cli"
-    for room in [MEMBERS, *TREE_ROOMS, *FOUNDATIONS, *MODELS, *TOP]:
-        if module == room or module.startswith(f"{room}."):
-            return room
+    for part in [MEMBERS, *TREE_STAGES, *FOUNDATIONS, *MODELS, *TOP]:
+        if module == part or module.startswith(f"{part}."):
+            return part
     return module
 
 
-def is_recipe(room):
-    """Whether a room is a module of the tree package itself, like tree.cart."""
-    is_in_tree = room.rpartition(".")[0] == f"{PACKAGE}.tree"
-    return is_in_tree and room not in [MEMBERS, *TREE_ROOMS]
+def is_recipe(part):
+    """Whether a part is a module of the tree package itself, like tree.cart."""
+    is_in_tree = part.rpartition(".")[0] == f"{PACKAGE}.tree"
+    return is_in_tree and part not in [MEMBERS, *TREE_STAGES]
 
 
-def may_import(room, other, names):
-    """Whether modules of a room may import these names from another room."""
+def may_import(part, other, names):
+    """Whether modules of a part may import these names from another part."""
     face = f"{PACKAGE}.tree"
-    if other in (room, PACKAGE):
+    if other in (part, PACKAGE):
         return True
-    if room in FOUNDATIONS:
-        return other in FOUNDATIONS[: FOUNDATIONS.index(room)]
+    if part in FOUNDATIONS:
+        return other in FOUNDATIONS[: FOUNDATIONS.index(part)]
     if other in FOUNDATIONS:
         return True
-    if room in TREE_ROOMS:
-        return other in TREE_ROOMS[: TREE_ROOMS.index(room)]
-    if room in RECIPE_BASES:
-        return other in [*TREE_ROOMS, *RECIPE_BASES[: RECIPE_BASES.index(room)]]
-    if room == MEMBERS:
-        return other in [*TREE_ROOMS, *RECIPE_BASES]
-    if is_recipe(room):
-        return other in [*TREE_ROOMS, *RECIPE_BASES, MADE_OF.get(room)]
-    if room == face:
-        return other in TREE_ROOMS or is_recipe(other)
-    if room in ALONE:
+    if part in TREE_STAGES:
+        return other in TREE_STAGES[: TREE_STAGES.index(part)]
+    if part in RECIPE_BASES:
+        return other in [*TREE_STAGES, *RECIPE_BASES[: RECIPE_BASES.index(part)]]
+    if part == MEMBERS:
+        return other in [*TREE_STAGES, *RECIPE_BASES]
+    if is_recipe(part):
+        return other in [*TREE_STAGES, *RECIPE_BASES, MADE_OF.get(part)]
+    if part == face:
+        return other in TREE_STAGES or is_recipe(other)
+    if part in ALONE:
         return False
-    if room == LINEAR:
-        return other in (TREE_ROOMS[0], *ALONE)
-    if room in MODELS:
-        shapes = other in TREE_ROOMS and bool(names) and set(names) <= TREE_SHAPES
+    if part == LINEAR:
+        return other in (TREE_STAGES[0], *ALONE)
+    if part in MODELS:
+        shapes = other in TREE_STAGES and bool(names) and set(names) <= TREE_SHAPES
         return other in (face, MEMBERS) or shapes or other in MODELS
-    return room in TOP  # they look at everything below them
+    return part in TOP  # they look at everything below them
 
 
 def violations(path):
     """The import statements of a file that the rules forbid, as readable lines."""
-    room = room_of(module_name(path))
+    part = part_of(module_name(path))
     for module, names in imports(path):
         if module == PACKAGE or module.startswith(f"{PACKAGE}."):
             submodules = [name for name in names if is_module(f"{module}.{name}")]
             if names and len(submodules) == len(names):
                 continue  # "from package import submodule" comes again in full
-            if not may_import(room, room_of(module), names):
+            if not may_import(part, part_of(module), names):
                 yield f"{module_name(path)} imports {module} ({', '.join(names)})"
 
 
@@ -278,7 +278,7 @@ def test_kernels_do_not_know_scikit_learn(path):
 
 
 @pytest.mark.parametrize(
-    ("room", "other", "names", "allowed"),
+    ("part", "other", "names", "allowed"),
     [
         ("tree.grow", "tree.encode", ["EncodedTable"], True),
         ("tree.encode", "tree.grow", ["GrownTree"], False),
@@ -323,8 +323,8 @@ def test_kernels_do_not_know_scikit_learn(path):
         ("cli", "tree", [], True),
     ],
 )
-def test_rule(room, other, names, allowed):
-    assert may_import(f"{PACKAGE}.{room}", f"{PACKAGE}.{other}", names) is allowed
+def test_rule(part, other, names, allowed):
+    assert may_import(f"{PACKAGE}.{part}", f"{PACKAGE}.{other}", names) is allowed
 
 
 @pytest.mark.parametrize(

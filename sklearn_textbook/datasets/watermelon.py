@@ -134,7 +134,7 @@ def load_watermelon(version="2.0", *, language="zh", return_X_y=False, as_frame=
         sample_ids : ndarray of shape (17,)
             The printed number of each melon (编号).
         subset : ndarray of shape (17,)
-            Only for version 2.0: "train" or "validation", the division of table 4.2.
+            Only for version 2.0: "train" or "validation", the split of table 4.2.
         DESCR, filename, data_module : str
             The description, the csv file and the package that holds it.
 

@@ -82,7 +82,7 @@ def rotate_rows(
     rotations : (n_rows, n_others)
         Rotated likewise: it collects the rotations if it begins as the identity.
     squares : (n_rows,)
-        Room for the squares of the rows' lengths.
+        Buffer for the squares of the rows' lengths.
     threshold : float
         Rows are orthogonal if the cosine of their angle is not larger.
     smallest_square : float

@@ -65,7 +65,7 @@ DERIVED = ("communalities_", "cumulative_contribution_", "loadings_")
 
 
 class ComponentFitting(ComponentMeasures):
-    """The stations of a fit; the parameters are those of ``PCA``."""
+    """The stages of a fit; the parameters are those of ``PCA``."""
 
     # ----------------------------------------------------------------------- input
     def _check_parameters(self):

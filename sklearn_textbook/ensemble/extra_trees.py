@@ -15,7 +15,7 @@ class ExtraTreesClassifier(ForestClassifierMethods, BaseForest):
     r"""Extremely randomised classification trees (极端随机树).
 
     Every tree looks at each node at some columns, drawn anew, draws one threshold (or
-    one division of levels) for each at random, and takes the best of these; the forest
+    one split of levels) for each at random, and takes the best of these; the forest
     predicts the class with the largest mean share. Trees see all rows unless
     ``bootstrap=True``.
 
@@ -56,7 +56,7 @@ class ExtraTreesClassifier(ForestClassifierMethods, BaseForest):
         core, or what ``joblib.parallel_config`` says; -1: one per core. The forest is
         the same for any number.
     random_state : int, RandomState instance or None, default=None
-        Seed of the samples and of the drawn columns.
+        Seed of the samples and of the sampled columns.
     verbose : int, default=0
         How much joblib tells of its progress.
     warm_start : bool, default=False
@@ -90,7 +90,7 @@ class ExtraTreesClassifier(ForestClassifierMethods, BaseForest):
     unseen : {"parent", "fractional", "error"}, default="parent"
         What becomes of a level without training rows in a node.
     tie_breaking : {"first", "random"}, default="first"
-        Of equally good tests the first of the drawn columns wins; or of all columns
+        Of equally good tests the first of the sampled columns wins; or of all columns
         in random order.
     top_splits : int, default=1
         Each node takes at random one of so many best tests (算法参数扰动); 1: the best.
@@ -224,7 +224,7 @@ class ExtraTreesRegressor(ForestRegressorMethods, BaseForest):
     r"""Extremely randomised regression trees (极端随机树).
 
     Every tree looks at each node at some columns, drawn anew, draws one threshold (or
-    one division of levels) for each at random, and takes the best of these; the forest
+    one split of levels) for each at random, and takes the best of these; the forest
     predicts the mean. Trees see all rows unless ``bootstrap=True``.
 
     Where scikit-learn has a parameter, its name, meaning and default are the same, so
@@ -264,7 +264,7 @@ class ExtraTreesRegressor(ForestRegressorMethods, BaseForest):
         core, or what ``joblib.parallel_config`` says; -1: one per core. The forest is
         the same for any number.
     random_state : int, RandomState instance or None, default=None
-        Seed of the samples and of the drawn columns.
+        Seed of the samples and of the sampled columns.
     verbose : int, default=0
         How much joblib tells of its progress.
     warm_start : bool, default=False
@@ -290,7 +290,7 @@ class ExtraTreesRegressor(ForestRegressorMethods, BaseForest):
     unseen : {"parent", "fractional", "error"}, default="parent"
         What becomes of a level without training rows in a node.
     tie_breaking : {"first", "random"}, default="first"
-        Of equally good tests the first of the drawn columns wins; or of all columns
+        Of equally good tests the first of the sampled columns wins; or of all columns
         in random order.
     top_splits : int, default=1
         Each node takes at random one of so many best tests (算法参数扰动); 1: the best.

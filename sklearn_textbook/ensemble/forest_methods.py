@@ -68,7 +68,7 @@ class ForestClassifierMethods(ClassifierMixin):
             missing=missing,
             categorical_split="multiway" if split == "auto" else split,
             collapse=False,
-            # The correction would make a leaf of a node whose drawn columns gain
+            # The correction would make a leaf of a node whose sampled columns gain
             # little, as the root of a whole tree may.
             mdl_correction=False,
             **{name: getattr(self, name) for name in C45_PARAMETERS},

@@ -59,7 +59,7 @@ class RandomForestClassifier(ForestClassifierMethods, BaseForest):
         core, or what ``joblib.parallel_config`` says; -1: one per core. The forest is
         the same for any number.
     random_state : int, RandomState instance or None, default=None
-        Seed of the samples and of the drawn columns.
+        Seed of the samples and of the sampled columns.
     verbose : int, default=0
         How much joblib tells of its progress.
     warm_start : bool, default=False
@@ -96,7 +96,7 @@ class RandomForestClassifier(ForestClassifierMethods, BaseForest):
     unseen : {"parent", "fractional", "error"}, default="parent"
         What becomes of a level without training rows in a node.
     tie_breaking : {"first", "random"}, default="first"
-        Of equally good tests the first of the drawn columns wins; or of all columns
+        Of equally good tests the first of the sampled columns wins; or of all columns
         in random order.
     top_splits : int, default=1
         Each node takes at random one of so many best tests (算法参数扰动); 1: the best.
@@ -276,7 +276,7 @@ class RandomForestRegressor(ForestRegressorMethods, BaseForest):
         core, or what ``joblib.parallel_config`` says; -1: one per core. The forest is
         the same for any number.
     random_state : int, RandomState instance or None, default=None
-        Seed of the samples and of the drawn columns.
+        Seed of the samples and of the sampled columns.
     verbose : int, default=0
         How much joblib tells of its progress.
     warm_start : bool, default=False
@@ -302,7 +302,7 @@ class RandomForestRegressor(ForestRegressorMethods, BaseForest):
     unseen : {"parent", "fractional", "error"}, default="parent"
         What becomes of a level without training rows in a node.
     tie_breaking : {"first", "random"}, default="first"
-        Of equally good tests the first of the drawn columns wins; or of all columns
+        Of equally good tests the first of the sampled columns wins; or of all columns
         in random order.
     top_splits : int, default=1
         Each node takes at random one of so many best tests (算法参数扰动); 1: the best.

@@ -1,6 +1,6 @@
 """Linear models (线性模型) and maximum entropy (最大熵模型).
 
-Every model of this room reads a table through the same station, ``design``::
+Every model of this package reads a table through the same stage, ``design``::
 
     table --read_design--> matrix of numbers, Design --> row sums --> coefficients
 

@@ -53,7 +53,7 @@ cdef struct Sums:
 
 
 # Working memory of a thread: blocks of rows.
-cdef struct Room:
+cdef struct Workspace:
     double* panels
     double* scaled
     # n_scores + 2 columns each
@@ -62,17 +62,17 @@ cdef struct Room:
 
 
 cdef inline void judge_two(
-    const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Room* room,
+    const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Workspace* work,
     double* totals,
 ) noexcept nogil:
     """Losses, residuals and curvatures of two classes, from the scores of a block."""
     cdef Py_ssize_t row
     cdef double score, small, other, weight = 1.0, margin = INFINITY, loss = 0.0
-    cdef double* residual = room.factors
-    cdef double* curvature = room.factors + BLOCK_ROWS
+    cdef double* residual = work.factors
+    cdef double* curvature = work.factors + BLOCK_ROWS
     for row in range(n_rows):
         # the score of the row's class, less that of the other
-        score = room.scores[row] if problem.codes[first + row] else -room.scores[row]
+        score = work.scores[row] if problem.codes[first + row] else -work.scores[row]
         small = exp(-fabs(score))
         # probability of the other class
         other = (small if score > 0 else 1.0) / (1.0 + small)
@@ -89,7 +89,7 @@ cdef inline void judge_two(
 
 
 cdef inline void judge_many(
-    const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Room* room,
+    const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Workspace* work,
     double* totals,
 ) noexcept nogil:
     """Losses of a block, whose scores become probabilities, and residuals.
@@ -102,8 +102,8 @@ cdef inline void judge_many(
     cdef double* scores
     cdef double* residual
     for row in range(n_rows):
-        scores = room.scores + row
-        residual = room.factors + row
+        scores = work.scores + row
+        residual = work.factors + row
         code = problem.codes[first + row]
         if n_scores < problem.n_classes:
             top, best = 0.0, n_scores
@@ -136,7 +136,7 @@ cdef inline void judge_many(
 
 
 cdef inline void note_residual(
-    const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Room* room,
+    const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Workspace* work,
     Py_ssize_t k, double* residual,
 ) noexcept nogil:
     """Write the weighted residuals of one of many scores."""
@@ -146,30 +146,30 @@ cdef inline void note_residual(
         if problem.weight != NULL:
             weight = problem.weight[first + row]
         residual[row] = weight * (
-            -room.factors[start + row]
-            if problem.codes[first + row] == k else room.scores[start + row]
+            -work.factors[start + row]
+            if problem.codes[first + row] == k else work.scores[start + row]
         )
 
 
 cdef inline void note_curvature(
-    const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Room* room,
+    const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Workspace* work,
     Py_ssize_t k, Py_ssize_t other, double* curvature,
 ) noexcept nogil:
     """Write the weighted second derivatives by two of many scores."""
     cdef Py_ssize_t row
     cdef double weight = 1.0
-    cdef const double* shares = room.scores
+    cdef const double* shares = work.scores
     for row in range(n_rows):
         if problem.weight != NULL:
             weight = problem.weight[first + row]
         curvature[row] = weight * shares[k * BLOCK_ROWS + row] * (
-            room.factors[k * BLOCK_ROWS + row] if k == other
+            work.factors[k * BLOCK_ROWS + row] if k == other
             else -shares[other * BLOCK_ROWS + row]
         )
 
 
 cdef inline void add_gradient(
-    const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Room* room,
+    const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Workspace* work,
     double* gradient,
 ) noexcept nogil:
     """Add the residuals of each score times the columns."""
@@ -177,32 +177,32 @@ cdef inline void add_gradient(
     cdef Py_ssize_t size = BLOCK_ROWS * PANEL_WIDTH
     cdef double* residual
     for k in range(problem.n_scores):
-        residual = room.factors
+        residual = work.factors
         if problem.n_classes > 2:
-            residual = room.scaled
-            note_residual(problem, first, n_rows, room, k, residual)
+            residual = work.scaled
+            note_residual(problem, first, n_rows, work, k, residual)
         for panel in range(problem.n_panels):
             add_scaled_rows(
-                room.panels + panel * size, residual, n_rows,
+                work.panels + panel * size, residual, n_rows,
                 gradient + (k * problem.n_panels + panel) * PANEL_WIDTH,
             )
 
 
 cdef inline void add_hessian(
-    const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Room* room,
+    const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Workspace* work,
     double* hessian,
 ) noexcept nogil:
     """Add the products of the columns, weighted by the curvature of each two scores."""
     cdef Py_ssize_t k, other, pair = 0
     cdef Py_ssize_t width = problem.n_panels * PANEL_WIDTH
-    cdef double* curvature = room.factors + problem.n_scores * BLOCK_ROWS
+    cdef double* curvature = work.factors + problem.n_scores * BLOCK_ROWS
     for k in range(problem.n_scores):
         for other in range(k, problem.n_scores):
             if problem.n_classes > 2:
-                note_curvature(problem, first, n_rows, room, k, other, curvature)
-            scale_panels(room.panels, curvature, room.scaled, problem.n_panels, n_rows)
+                note_curvature(problem, first, n_rows, work, k, other, curvature)
+            scale_panels(work.panels, curvature, work.scaled, problem.n_panels, n_rows)
             add_products(
-                room.scaled, room.panels, problem.has_intercept + problem.n_columns,
+                work.scaled, work.panels, problem.has_intercept + problem.n_columns,
                 problem.n_panels, n_rows, hessian + pair * width * width,
             )
             pair += 1
@@ -214,38 +214,38 @@ cdef void add_stretch(
 ) noexcept nogil:
     """Add the rows from ``first`` to before ``last``."""
     cdef Py_ssize_t n_rows, k, size = BLOCK_ROWS * PANEL_WIDTH
-    cdef Room whole
-    cdef Room* room = &whole
-    room.panels = memory
-    room.scaled = room.panels + problem.n_panels * size
-    room.scores = room.scaled + problem.n_panels * size
-    room.factors = room.scores + (problem.n_scores + 1) * BLOCK_ROWS
-    clear_rest(room.panels, problem.has_intercept + problem.n_columns)
+    cdef Workspace whole
+    cdef Workspace* work = &whole
+    work.panels = memory
+    work.scaled = work.panels + problem.n_panels * size
+    work.scores = work.scaled + problem.n_panels * size
+    work.factors = work.scores + (problem.n_scores + 1) * BLOCK_ROWS
+    clear_rest(work.panels, problem.has_intercept + problem.n_columns)
     while first < last:
         n_rows = min(<Py_ssize_t> BLOCK_ROWS, last - first)
         if problem.has_intercept:
-            fill_ones(room.panels, 0, n_rows)
+            fill_ones(work.panels, 0, n_rows)
         fill_columns(
-            room.panels, problem.has_intercept,
+            work.panels, problem.has_intercept,
             problem.values + first * problem.row_stride, problem.row_stride,
             problem.column_stride, problem.n_columns, n_rows,
         )
         for k in range(problem.n_panels):
-            shift_rows(room.panels + k * size, problem.shift + k * PANEL_WIDTH, n_rows)
+            shift_rows(work.panels + k * size, problem.shift + k * PANEL_WIDTH, n_rows)
         for k in range(problem.n_scores):
             score_rows(
-                room.panels, problem.n_panels, size,
+                work.panels, problem.n_panels, size,
                 problem.coef + k * problem.n_panels * PANEL_WIDTH, n_rows,
-                room.scores + k * BLOCK_ROWS,
+                work.scores + k * BLOCK_ROWS,
             )
         if problem.n_classes == 2:
-            judge_two(problem, first, n_rows, room, sums.totals)
+            judge_two(problem, first, n_rows, work, sums.totals)
         else:
-            judge_many(problem, first, n_rows, room, sums.totals)
+            judge_many(problem, first, n_rows, work, sums.totals)
         if order >= GRADIENT:
-            add_gradient(problem, first, n_rows, room, sums.gradient)
+            add_gradient(problem, first, n_rows, work, sums.gradient)
         if order >= HESSIAN:
-            add_hessian(problem, first, n_rows, room, sums.hessian)
+            add_hessian(problem, first, n_rows, work, sums.hessian)
         first += n_rows
 
 

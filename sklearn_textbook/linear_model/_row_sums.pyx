@@ -57,7 +57,7 @@ cdef inline void add_stretch(
     const DenseRows* rows, Py_ssize_t first, Py_ssize_t last, double* panels,
     double* sums,
 ) noexcept nogil:
-    """Add the rows from ``first`` to before ``last``; panels: room for two blocks."""
+    """Add the rows from ``first`` to before ``last``; panels: two blocks."""
     cdef Py_ssize_t n_panels = count_panels(count_sums(rows)), n_rows
     cdef double* scaled = panels + n_panels * BLOCK_ROWS * PANEL_WIDTH
     clear_rest(panels, count_sums(rows))
@@ -115,8 +115,8 @@ def sum_dense_stretches(
     """
     cdef Stretches work
     cdef Py_ssize_t size = 2 * sums.shape[1] * BLOCK_ROWS
-    cdef double* room = <double*> malloc(n_threads * size * sizeof(double))
-    if room == NULL:
+    cdef double* buffer = <double*> malloc(n_threads * size * sizeof(double))
+    if buffer == NULL:
         raise MemoryError()
     work = Stretches(
         note_rows(X, weight, targets), &bounds[0], &sums[0, 0, 0],

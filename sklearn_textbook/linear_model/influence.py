@@ -62,8 +62,8 @@ class Influence:
     @cached_property
     def _room(self):
         """1 - h; NaN for a row that the model must pass through."""
-        room = 1.0 - self.leverage
-        return self._spread(np.where(room > 1e-10, room, np.nan))
+        remainder = 1.0 - self.leverage
+        return self._spread(np.where(remainder > 1e-10, remainder, np.nan))
 
     @cached_property
     def standardized_residuals(self):

@@ -36,7 +36,7 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         :math:`-\sum p_k \log_2 p_k` ("entropy" and "log_loss"), or
         :math:`1 - \max p_k`. With "error" a node is split only if that saves errors.
     splitter : {"best", "random"}, default="best"
-        The best threshold (or division of levels), or one drawn at random per column.
+        The best threshold (or split of levels), or a random one per column.
     max_depth : int, default=None
         Largest depth; None: until the other limits stop.
     min_samples_split : int or float, default=2
@@ -142,9 +142,9 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
     Growing costs O(n d log n) for sorting and O(n d) per level of the tree. Memory is
     about 23 bytes per cell of the table while the tree grows.
 
-    Two classes, and regression: the best division of a nominal column is found by
-    sorting the levels. Three and more classes: all divisions are tried up to 10
-    levels; beyond, the best division in the order of each class's share is improved by
+    Two classes, and regression: the best split of a nominal column is found by
+    sorting the levels. Three and more classes: all splits are tried up to 10
+    levels; beyond, the best split in the order of each class's share is improved by
     moving single levels.
 
     References
@@ -273,7 +273,7 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         (y / \bar y)`. "friedman_mse" is scikit-learn's deprecated second name for
         "squared_error".
     splitter : {"best", "random"}, default="best"
-        The best threshold (or division of levels), or one drawn at random per column.
+        The best threshold (or split of levels), or a random one per column.
     max_depth : int, default=None
         Largest depth; None: until the other limits stop.
     min_samples_split : int or float, default=2
@@ -366,7 +366,7 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
     -----
     The differences from scikit-learn and rpart are those of
     :class:`CARTClassifier`. Nominal columns are divided exactly by sorting the levels
-    by their mean, except with the absolute error, where all divisions are tried up to
+    by their mean, except with the absolute error, where all splits are tried up to
     10 levels and the order of the means is used beyond.
 
     References

@@ -1,4 +1,4 @@
-"""Each method of ``svd`` against its twin, against exact numbers, and at the edges."""
+"""Each method of ``svd``: against its reference and exact numbers, and at the edges."""
 
 import numpy as np
 import pytest
@@ -39,19 +39,21 @@ def scale_columns(n_rows, n_columns, step, seed=0):
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 3, 5, 8, 13])
-def test_kernel_rotates_like_its_twin(n_rows):
+def test_kernel_rotates_like_its_reference(n_rows):
     rows = draw(n_rows, n_rows + 2, seed=n_rows)
     rotations, squares = np.eye(n_rows), np.empty(n_rows)
-    twin_rows, twin_rotations = rows.copy(), rotations.copy()
+    reference_rows, reference_rotations = rows.copy(), rotations.copy()
     for _ in range(3):
         n_rotated = rotate_rows(rows, rotations, squares, 1e-13, 0.0)
-        assert n_rotated == jacobi_svd.rotate_rows(twin_rows, twin_rotations, 1e-13)
-        np.testing.assert_allclose(rows, twin_rows, atol=1e-12)
-        np.testing.assert_allclose(rotations, twin_rotations, atol=1e-12)
+        assert n_rotated == jacobi_svd.rotate_rows(
+            reference_rows, reference_rotations, 1e-13
+        )
+        np.testing.assert_allclose(rows, reference_rows, atol=1e-12)
+        np.testing.assert_allclose(rotations, reference_rotations, atol=1e-12)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (6, 6), (9, 4), (4, 9)])
-def test_jacobi_is_its_twin(shape):
+def test_jacobi_is_its_reference(shape):
     A = draw(*shape)
     U, s, Vt = jacobi_svd.decompose(A)
     signs = np.sign(Vt[np.arange(len(s)), np.abs(Vt).argmax(axis=1)])

@@ -28,7 +28,7 @@ SPLIT_OPTIONS = {"multiway": [], "one-vs-rest": ["-B"]}
 
 @dataclass
 class Table:
-    """A table in the twins' form, and the file from which J48 reads it."""
+    """A table in the reference's form, and the file from which J48 reads it."""
 
     path: Path
     frame: pd.DataFrame  # as our estimators read it, without the class

@@ -1,7 +1,7 @@
 """A tree as J48 prints it, line by line.
 
-The nodes are dicts as the twins have them; ``read_grown_tree`` makes them of a grown
-tree. Numbers are written as Java writes them.
+The nodes are dicts as the references have them; ``read_grown_tree`` makes them of a
+grown tree. Numbers are written as Java writes them.
 """
 
 import math

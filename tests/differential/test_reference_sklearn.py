@@ -26,7 +26,7 @@ CRITERIA = [
 
 
 def read_sklearn_tree(estimator):
-    """The nodes of scikit-learn's tree as the twins write them."""
+    """The nodes of scikit-learn's tree as the references write them."""
     tree = estimator.tree_
     order, parents = [0], [-1]
     children = {}
@@ -60,9 +60,9 @@ def read_sklearn_tree(estimator):
     return nodes
 
 
-def has_equally_good_splits(twin, nodes):
+def has_equally_good_splits(reference, nodes):
     """Whether the trees part at two splits, or two nodes, of the same gain."""
-    for number, (ours, theirs) in enumerate(zip(twin, nodes, strict=False)):
+    for number, (ours, theirs) in enumerate(zip(reference, nodes, strict=False)):
         if (ours["feature"], ours["threshold"]) == (
             theirs["feature"],
             theirs["threshold"],
@@ -71,8 +71,8 @@ def has_equally_good_splits(twin, nodes):
         if not ours["children"] or not theirs["children"]:
             # Another node of the same gain was expanded instead (best first), or a
             # gain of 0 was rounded to just below 0, which scikit-learn refuses.
-            return list_gains(twin) == pytest.approx(list_gains(nodes), abs=1e-9)
-        return gain(twin, number) == pytest.approx(gain(nodes, number), abs=1e-9)
+            return list_gains(reference) == pytest.approx(list_gains(nodes), abs=1e-9)
+        return gain(reference, number) == pytest.approx(gain(nodes, number), abs=1e-9)
     return False
 
 
@@ -140,9 +140,9 @@ def test_same_trees(tree_class, criterion):
         estimator.fit(
             case.make_frame().to_numpy(), case.make_target(), sample_weight=case.weights
         )
-        twin, nodes = case.grow_twin(), read_sklearn_tree(estimator)
-        difference = find_difference(twin, nodes)
-        if difference is not None and has_equally_good_splits(twin, nodes):
+        reference, nodes = case.grow_reference(), read_sklearn_tree(estimator)
+        difference = find_difference(reference, nodes)
+        if difference is not None and has_equally_good_splits(reference, nodes):
             continue
         assert difference is None, f"{difference}\n{case}"
         n_equal += 1

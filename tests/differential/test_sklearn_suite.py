@@ -164,8 +164,8 @@ def run_their_tests(tests, directory):
         | {
             "PYTHONPATH": os.pathsep.join(filter(None, search_path)),
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-            # They divide the threads of BLAS among so many, whatever the environment
-            # says. On busy cores more than one thread takes ten times as long.
+            # Their conftest gives this share of the cores to BLAS, whatever other
+            # variables say. On busy cores two threads can take ten times as long.
             "PYTEST_XDIST_WORKER_COUNT": str(os.cpu_count()),
         },
         capture_output=True,

@@ -1,4 +1,4 @@
-"""Linear discriminant analysis: the twin, the identities, what is refused."""
+"""Linear discriminant analysis: the reference, the identities, what is refused."""
 
 import pickle
 
@@ -39,9 +39,9 @@ def fit(*case, **options):
     return LinearDiscriminantAnalysis(**options).fit(X, y, *weight)
 
 
-# ------------------------------------------------------------------------- the twin
+# -------------------------------------------------------------------- the reference
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_scatter_is_the_twins(solver, long_case):
+def test_scatter_equals_the_reference(solver, long_case):
     model = fit(*long_case, solver=solver)
     for name, expected in zip(SCATTERS, compute_scatters(*long_case), strict=True):
         tolerance = 1e-12 * np.abs(expected).max()
@@ -50,7 +50,7 @@ def test_scatter_is_the_twins(solver, long_case):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_direction_is_the_twins(solver):
+def test_direction_equals_the_reference(solver):
     for shape in LONG:
         if shape[2] == 2:
             case = (*make_table(3, *shape), make_weights(3, shape[0]))
@@ -59,7 +59,7 @@ def test_direction_is_the_twins(solver):
 
 
 @pytest.mark.parametrize("solver", ["svd", "eigen"])
-def test_eigenproblem_is_the_twins(solver, long_case):
+def test_eigenproblem_equals_the_reference(solver, long_case):
     values, vectors = solve_eigenproblem(*long_case)
     model = fit(*long_case, solver=solver)
     assert_allclose(model.eigenvalues_, values, rtol=1e-8)

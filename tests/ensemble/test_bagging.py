@@ -98,7 +98,7 @@ def test_two_thirds_are_seen():
     assert len(np.unique(rows)) / 100_000 == pytest.approx(1 - np.exp(-1), abs=0.003)
 
 
-# ------------------------------------------------------------------ the plain twin
+# ------------------------------------------------------------- the plain reference
 @pytest.mark.parametrize("n_columns", [5, 2])
 @pytest.mark.parametrize(
     "member", [CARTClassifier(), CARTClassifier(max_features=1), KNeighborsClassifier()]

@@ -68,7 +68,7 @@ class RegressorItself(CARTRegressor):
 CLASSIFIERS = {
     "cart": (CARTClassifier, CARTItself, {}),
     "random cart": (CARTClassifier, CARTItself, {"max_features": 2, "max_depth": 5}),
-    "drawn thresholds": (CARTClassifier, CARTItself, {"splitter": "random"}),
+    "random thresholds": (CARTClassifier, CARTItself, {"splitter": "random"}),
     "pruned cart": (
         CARTClassifier,
         CARTItself,

@@ -103,7 +103,7 @@ def test_members_without_bootstrap_weigh_the_rows(forest):
 
 @pytest.mark.parametrize("forest", FORESTS)
 def test_weights_are_repeated_rows(forest):
-    """Also the drawn columns and thresholds are the same; CART limits count rows."""
+    """Also the sampled columns and thresholds are the same; CART limits count rows."""
     X, score = make_table("nominal")
     y = make_target(score, forest)
     fitted = FORESTS[forest](3, bootstrap=True, max_features=2, random_state=2)
@@ -219,15 +219,15 @@ def test_random_thresholds_make_each_tree_as_often_as_they_should():
 # ------------------------------------------------------------------------- votes
 
 
-@pytest.mark.parametrize(("voting", "twin"), [("soft", vote_soft), ("hard", vote_hard)])
-def test_votes(voting, twin):
+@pytest.mark.parametrize(("voting", "vote"), [("soft", vote_soft), ("hard", vote_hard)])
+def test_votes(voting, vote):
     X, score = make_table("nominal")
     y = make_target(score, "classes")
     forest = RandomForestClassifier(
         4, voting=voting, min_samples_leaf=4, random_state=0
     ).fit(X, y)
     of_trees = [member.predict_proba(X) for member in forest]
-    expected = [twin(shares) for shares in zip(*of_trees, strict=True)]
+    expected = [vote(shares) for shares in zip(*of_trees, strict=True)]
     shares, best = zip(*expected, strict=True)
     np.testing.assert_allclose(forest.predict_proba(X), shares, atol=1e-12)
     np.testing.assert_array_equal(forest.predict(X), forest.classes_[list(best)])
@@ -339,7 +339,7 @@ class Unread:
 @pytest.mark.parametrize("max_bins", [None, 2, 12])
 @pytest.mark.parametrize("forest", FORESTS)
 def test_rows_reach_the_leaves_that_they_made(forest, max_bins):
-    """Thresholds stand between bins, so that new tables are divided as the first."""
+    """Thresholds stand between bins, so that new tables are split as the first."""
     X, score = make_table("numbers", 400)
     y = make_target(score, forest)
     model = FORESTS[forest](4, bootstrap=False, max_bins=max_bins, random_state=0)

@@ -81,7 +81,7 @@ def test_post_pruning_steps(kind):
 
 @pytest.mark.parametrize("kind", ["printed", "verified"])
 def test_pre_pruning_steps(kind):
-    """The root is divided, its first two branches are not."""
+    """The root is split, its first two branches are not."""
     report = fit(PrePruning()).pruning_report_
     (start, *steps), decimals = read_steps("zhou.4.3.prepruning_steps", kind)
     numbers = number_nodes_as_printed()
@@ -115,7 +115,7 @@ def test_pruning_at_ties_gives_figure_4_6():
 
 
 def test_pre_pruning_that_divides_at_ties():
-    """Node 3 gains nothing, but is divided then; its branch 5 would gain nothing."""
+    """Node 3 gains nothing, but is split then; its branch 5 would gain nothing."""
     report = fit(PrePruning(tie="keep")).pruning_report_
     numbers = number_nodes_as_printed()
     order = [numbers[number] for number in (1, 2, 3, 5, 6)]

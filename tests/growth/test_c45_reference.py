@@ -1,4 +1,4 @@
-"""C4.5: the compiled tree equals its plain-Python twin; what holds for any table."""
+"""C4.5: the compiled tree equals its reference; and what holds for any table."""
 
 import math
 import random
@@ -32,9 +32,9 @@ CASES_PER_CHUNK = 250  # 500 tables
 
 
 def check_case(case, source, **parameters):
-    """Fit the case with the kernel and with the twin, and compare every node."""
+    """Fit the case with the kernel and with the reference, and compare every node."""
     nodes = read_grown_tree(case.fit_kernel(**parameters).tree_)
-    difference = find_difference(case.grow_twin(), nodes)
+    difference = find_difference(case.grow_reference(), nodes)
     assert difference is None, f"{source}: {difference}\n{case}"
 
 
@@ -80,7 +80,7 @@ def test_new_rows_take_the_same_way():
     """Shares with and without Laplace's cases; the class is the same for both."""
     for seed in range(75 * FACTOR):
         case = make_seeded_case(seed)
-        nodes = case.grow_twin()
+        nodes = case.grow_reference()
         rows = case.make_new_rows(random.Random(seed))
         frame = make_rows_frame(case, rows)
         for laplace in (False, True):
@@ -105,7 +105,7 @@ def test_the_tables_cover_every_kind_of_split():
     for seed in range(400):
         case = make_seeded_case(seed)
         split = case.settings["categorical_split"]
-        nodes = case.grow_twin()
+        nodes = case.grow_reference()
         seen.add(("pruned", len(nodes) < len(grow_unpruned(case))))
         for node in nodes:
             n_children = len(node["children"])
@@ -119,7 +119,7 @@ def test_the_tables_cover_every_kind_of_split():
 
 def grow_unpruned(case):
     unpruned = {**case.settings, "pruning": None, "collapse": False}
-    return replace(case, settings=unpruned).grow_twin()
+    return replace(case, settings=unpruned).grow_reference()
 
 
 # ----------------------------------------------------------------- rows and weights

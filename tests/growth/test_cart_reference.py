@@ -1,4 +1,4 @@
-"""The compiled trees equal their plain-Python twins, node by node."""
+"""CART: the compiled trees equal those of the reference, node by node."""
 
 import random
 from itertools import product
@@ -18,9 +18,11 @@ KINDS = ("numeric", "ordinal", "nominal")
 
 
 def check_case(case, source):
-    """Fit the case with the kernel and with the twin, and compare every node."""
+    """Fit the case with the kernel and with the reference, and compare every node."""
     estimator = case.fit_kernel()
-    difference = find_difference(case.grow_twin(), read_grown_tree(estimator.tree_))
+    difference = find_difference(
+        case.grow_reference(), read_grown_tree(estimator.tree_)
+    )
     assert difference is None, f"{source}: {difference}\n{case}"
 
 
@@ -66,7 +68,7 @@ def list_refused_rows(case, nodes, rows):
 
 @pytest.mark.parametrize("chunk", range(4))
 def test_new_rows_take_the_same_way(chunk):
-    """Values missing, levels never seen: each goes where the twin sends it."""
+    """Values missing, levels never seen: each goes where the reference sends it."""
     n_refused = 0
     for seed in range(chunk * 100, (chunk + 1) * 100):
         case = make_seeded_case(seed)
@@ -105,7 +107,7 @@ def test_the_tables_cover_every_kind_of_split():
     seen = set()
     for seed in range(600):
         case = make_seeded_case(seed)
-        for node in case.grow_twin():
+        for node in case.grow_reference():
             seen.add(
                 (case.settings["missing"], node["kind"], len(node["children"]) > 2)
             )

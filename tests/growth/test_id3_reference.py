@@ -1,4 +1,4 @@
-"""ID3: the compiled tree equals its plain-Python twin; and what holds for any table."""
+"""ID3: the compiled tree equals its reference; and what holds for any table."""
 
 import math
 import random
@@ -34,8 +34,8 @@ SPLITS = ("multiway", "one-vs-rest")
 
 
 def check_case(case, source):
-    """Fit the case with the kernel and with the twin, and compare every node."""
-    difference = find_difference(case.grow_twin(), grow(case))
+    """Fit the case with the kernel and with the reference, and compare every node."""
+    difference = find_difference(case.grow_reference(), grow(case))
     assert difference is None, f"{source}: {difference}\n{case}"
 
 
@@ -52,14 +52,14 @@ def test_any_table(seed):
 
 
 def test_new_rows_take_the_same_way():
-    """Values missing, levels never seen: each goes where the twin sends it."""
+    """Values missing, levels never seen: each goes where the reference sends it."""
     n_refused = 0
     for seed in range(100):
         case = make_seeded_id3_case(seed)
         columns = case.make_new_columns(random.Random(seed))
         rows = list(zip(*(column.values for column in columns), strict=True))
         frame, estimator = make_frame(columns), case.fit_kernel()
-        nodes = case.grow_twin()
+        nodes = case.grow_reference()
         refused = list_refused_rows(case, nodes, rows)
         if refused:
             n_refused += 1
@@ -86,7 +86,7 @@ def test_the_tables_cover_every_kind_of_split():
     seen = set()
     for seed in range(300):
         case = make_seeded_id3_case(seed)
-        nodes = case.grow_twin()
+        nodes = case.grow_reference()
         has_units = set(case.weights) <= {0.0, 1.0}
         for node in nodes:
             n_children = len(node["children"])

@@ -57,7 +57,7 @@ def check_column(table, column, values, max_bins):
     )
 
 
-def test_bins_are_those_of_the_twin():
+def test_bins_are_those_of_the_reference():
     rng = np.random.default_rng(0)
     n_binned = 0
     for _ in range(300):
@@ -161,11 +161,11 @@ def number_bins(column, max_bins):
     return cases.replace(column, values=numbers), bins
 
 
-def find_threshold(values, twin_threshold, bins, rows):
-    """The threshold that parts the same bins of a node as the twin's."""
+def find_threshold(values, reference_threshold, bins, rows):
+    """The threshold that parts the same bins of a node as the reference's."""
     numbers = [values[row] for row in rows if values[row] is not None]
-    below = max(int(number) for number in numbers if number <= twin_threshold)
-    above = min(int(number) for number in numbers if number > twin_threshold)
+    below = max(int(number) for number in numbers if number <= reference_threshold)
+    above = min(int(number) for number in numbers if number > reference_threshold)
     return bins[below][-1] / 2 + bins[above][0] / 2
 
 
@@ -190,7 +190,7 @@ def translate_thresholds(nodes, columns, bins):
 
 @pytest.mark.parametrize("chunk", range(count_chunks(1)))
 def test_tree_is_that_of_the_numbers_of_bins(bin_tables, chunk):
-    """The twin grows from the numbers of the bins: all but thresholds must agree."""
+    """The reference grows from the numbers of bins: all but thresholds must agree."""
     seen = Counter()
     for seed in range(chunk * 200, chunk * 200 + 200):
         case = cases.make_seeded_case(seed)
@@ -203,7 +203,7 @@ def test_tree_is_that_of_the_numbers_of_bins(bin_tables, chunk):
             for column in case.columns
         ]
         columns, bins = zip(*pairs, strict=True)
-        nodes = cases.replace(case, columns=list(columns)).grow_twin()
+        nodes = cases.replace(case, columns=list(columns)).grow_reference()
         translate_thresholds(nodes, columns, bins)
         tree = case.fit_kernel().tree_
         difference = find_difference(nodes, read_grown_tree(tree))

@@ -33,8 +33,8 @@ TREES = [CARTClassifier, CARTRegressor, ID3Classifier, C45Classifier]
 FORESTS = [RandomForestClassifier, ExtraTreesClassifier]
 
 
-def compare_with_twin(make_case, seed):
-    """Grow kernel and twin with the same sampled columns."""
+def compare_with_reference(make_case, seed):
+    """Grow kernel and reference with the same sampled columns."""
     case = make_case(seed)
     n_columns = len(case.columns)
     if n_columns == 1:
@@ -46,15 +46,15 @@ def compare_with_twin(make_case, seed):
     }
     tree = replace(case, settings=settings).fit_kernel(n_jobs=2).tree_
     settings["seed"] = draw_seed(settings.pop("random_state"))
-    twin = replace(case, settings=settings).grow_twin()
-    difference = find_difference(twin, read_grown_tree(tree))
+    reference = replace(case, settings=settings).grow_reference()
+    difference = find_difference(reference, read_grown_tree(tree))
     assert difference is None, f"{make_case.__name__}({seed}): {difference}\n{case}"
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_random_tables(name):
     for seed in range(80 * FACTOR):
-        compare_with_twin(CASES[name], seed)
+        compare_with_reference(CASES[name], seed)
 
 
 @pytest.mark.parametrize("n_rows", [50, 3000])

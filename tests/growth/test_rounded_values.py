@@ -1,4 +1,4 @@
-"""Values rounded down to steps: trees of drawn thresholds are those of sorted columns.
+"""Values rounded down to steps: trees of random thresholds are those of sorted columns.
 
 Rows on the step of an extreme or of a threshold are told apart by their values; the
 tables here have many of them.

@@ -31,12 +31,12 @@ def limit_tasks(monkeypatch):
 
 
 @pytest.mark.parametrize("task_rows", [1, 4])
-def test_first_phase_agrees_with_the_twin(limit_tasks, task_rows):
+def test_first_phase_agrees_with_the_reference(limit_tasks, task_rows):
     calls = limit_tasks(task_rows)
     for seed in range(300 * task_rows, 300 * task_rows + 150):
         case = make_seeded_case(seed)
         tree = case.fit_kernel(n_jobs=2).tree_
-        difference = find_difference(case.grow_twin(), read_grown_tree(tree))
+        difference = find_difference(case.grow_reference(), read_grown_tree(tree))
         assert difference is None, f"make_seeded_case({seed}): {difference}"
     assert len(calls) == 150
 

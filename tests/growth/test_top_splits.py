@@ -30,14 +30,16 @@ def draw_seed(random_state):
     return int(np.random.RandomState(random_state).randint(LARGEST_SEED))
 
 
-def compare_with_twin(make_case, seed):
-    """Grow kernel and twin with the same draws; whether the draws matter."""
+def compare_with_reference(make_case, seed):
+    """Grow kernel and reference with the same draws; whether the draws matter."""
     case = make_case(seed)
     settings = {**case.settings, "top_splits": 2 + seed % 3}
     drawn = {"random_state": seed}
-    twin = replace(case, settings={**settings, "seed": draw_seed(seed)}).grow_twin()
+    reference = replace(
+        case, settings={**settings, "seed": draw_seed(seed)}
+    ).grow_reference()
     tree = replace(case, settings={**settings, **drawn}).fit_kernel(n_jobs=2).tree_
-    difference = find_difference(twin, read_grown_tree(tree))
+    difference = find_difference(reference, read_grown_tree(tree))
     assert difference is None, f"{make_case.__name__}({seed}): {difference}\n{case}"
     plain = case.fit_kernel().tree_
     return tree.nodes.tobytes() != plain.nodes.tobytes()
@@ -52,7 +54,7 @@ def test_random_tables(monkeypatch, name, task_rows):
     )
     first = 1000 * FACTOR if task_rows == 4 else 0
     seeds = range(first, first + 50 * FACTOR)
-    n_others = sum(compare_with_twin(CASES[name], seed) for seed in seeds)
+    n_others = sum(compare_with_reference(CASES[name], seed) for seed in seeds)
     assert n_others > 10
 
 

@@ -1,4 +1,4 @@
-"""GeneralizedLinearRegressor: against its twin, in itself, and in use."""
+"""GeneralizedLinearRegressor: against its reference, in itself, and in use."""
 
 import warnings
 from functools import partial
@@ -19,9 +19,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_textbook.linear_model import GeneralizedLinearRegressor
 from sklearn_textbook.linear_model.families import make_family
 from sklearn_textbook.linear_model.links import LINKS, make_link
-from tests.reference import generalized_linear as twin
+from tests.reference import generalized_linear as reference
 
-#: Name for the twin, family, link and their exponents for ours.
+#: Name for the reference, family, link and their exponents for ours.
 PAIRS = [
     ("normal", "identity", {}),
     ("normal", "log", {}),
@@ -60,16 +60,16 @@ def make_rows(family, seed=0, n_rows=60):
     return X, y.astype(float), random.integers(1, 4, n_rows).astype(float)
 
 
-# ------------------------------------------------------------------- the twin
+# -------------------------------------------------------------- the reference
 
 
 @pytest.mark.parametrize(("family", "link", "options"), PAIRS, ids=IDS)
 @pytest.mark.parametrize("has_offset", [False, True])
-def test_twin_step_by_step(family, link, options, has_offset):
+def test_reference_step_by_step(family, link, options, has_offset):
     X, y, weight = make_rows(family)
     y = y + 3 if (family, link) == ("poisson", "identity") else y
     offset = 0.1 * X[:, 0] if has_offset else np.zeros(len(y))
-    history = twin.fit(X, y, weight, offset, family, link, 12)
+    history = reference.fit(X, y, weight, offset, family, link, 12)
     given = {"offset": offset} if has_offset else {}
     for n_iter in (1, 2, 3, 12):
         model = make_ours(family, link, options, max_iter=n_iter, tol=0.0)
@@ -83,7 +83,7 @@ def test_twin_step_by_step(family, link, options, has_offset):
         # Ours may stand still before, and then ends.
         found = model.deviance_path_
         assert_allclose(found, path[: len(found)], rtol=1e-8)
-    errors, pearson, leverages = twin.describe(
+    errors, pearson, leverages = reference.describe(
         X, y, weight, offset, coef, family, link
     )  # fmt: skip
     if not model.family_.has_fixed_dispersion:
@@ -463,7 +463,7 @@ def test_steps_are_halved():
     X = np.arange(8.0)[:, np.newaxis]
     y = np.array([1.1, 0.73, 0.15, 0.87, 1.11, 1.59, 2.58, 2.42])
     ones, zeros = np.ones(8), np.zeros(8)
-    history = twin.fit(X, y, ones, zeros, "inverse-gaussian", "log", 4)
+    history = reference.fit(X, y, ones, zeros, "inverse-gaussian", "log", 4)
     assert history[3][1] > 1e6 * history[0][1]
     model = GeneralizedLinearRegressor("inverse-gaussian", "log").fit(X, y)
     assert model.converged_

@@ -1,4 +1,4 @@
-"""LinearRegression: its twin in fractions, its measures, rows that come in blocks."""
+"""LinearRegression: a reference in fractions, the measures, rows in blocks."""
 
 import pickle
 import threading
@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_info
 
 from sklearn_textbook.linear_model import LinearRegression, row_triangle
 from sklearn_textbook.linear_model import linear_regression as module
-from tests.reference import linear_regression as twin
+from tests.reference import linear_regression as reference
 
 
 def make_table(seed=0, n_rows=60, n_columns=4, n_targets=None):
@@ -33,10 +33,10 @@ def assert_same_model(one, other, rtol=1e-9):
     assert one.rank_ == other.rank_
 
 
-# ------------------------------------------------------------------- twin in fractions
+# -------------------------------------------------------------- reference in fractions
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("offset", [0, 2**27])
-def test_twin(seed, offset):
+def test_reference(seed, offset):
     random = np.random.default_rng(seed)
     n_rows, n_columns = int(random.integers(2, 12)), int(random.integers(1, 6))
     X = random.integers(-3, 4, (n_rows, n_columns)) + offset
@@ -46,7 +46,7 @@ def test_twin(seed, offset):
     weight = random.integers(1, 4, n_rows).tolist() if seed % 2 else None
     alpha = int(random.integers(0, 2)) if seed % 4 == 1 else 0
     fit_intercept = bool(seed % 5) or offset > 0
-    coef, intercept, rank, squares, inverse = twin.fit(
+    coef, intercept, rank, squares, inverse = reference.fit(
         X.tolist(), y.tolist(), weight, alpha, fit_intercept
     )
     model = LinearRegression(fit_intercept=fit_intercept, alpha=alpha)

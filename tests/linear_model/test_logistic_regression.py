@@ -15,7 +15,7 @@ from sklearn_textbook.linear_model.logistic_likelihood import (
     MOST_NUMBERS_OF_ONE,
     LogisticLikelihood,
 )
-from tests.reference import logistic_regression as twin
+from tests.reference import logistic_regression as reference
 
 SOLVERS = ("newton", "gradient", "bfgs", "lbfgs")
 MOST = {"newton": 100, "gradient": 20_000, "bfgs": 500, "lbfgs": 1000}
@@ -39,10 +39,10 @@ def fit_each(X, y, **parameters):
         yield model.fit(X, y)
 
 
-# ------------------------------------------------------------------------------- twin
+# -------------------------------------------------------------------------- reference
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_likelihood_is_the_twins(n_classes, fit_intercept):
+def test_likelihood_equals_the_reference(n_classes, fit_intercept):
     X, y, weight = make_rows(n_classes, 40)
     likelihood = LogisticLikelihood(
         X,
@@ -57,8 +57,8 @@ def test_likelihood_is_the_twins(n_classes, fit_intercept):
     Z = np.column_stack([np.ones(40), X - likelihood.centre]) if fit_intercept else X
     theta = np.random.default_rng(1).normal(size=(n_classes - 1) * Z.shape[1])
     found = likelihood.evaluate(theta)
-    assert_allclose(found.loss, twin.compute_loss(Z, y, weight, theta, n_classes))
-    gradient, hessian = twin.compute_derivatives(Z, y, weight, theta, n_classes)
+    assert_allclose(found.loss, reference.compute_loss(Z, y, weight, theta, n_classes))
+    gradient, hessian = reference.compute_derivatives(Z, y, weight, theta, n_classes)
     assert_allclose(found.gradient.ravel(), gradient, atol=1e-11)
     assert_allclose(found.hessian, hessian, atol=1e-11)
 
@@ -67,17 +67,19 @@ def test_likelihood_is_the_twins(n_classes, fit_intercept):
 @pytest.mark.parametrize(
     ("solver", "take_steps", "n_steps"),
     [
-        ("newton", twin.take_newton_steps, 4),
-        ("gradient", twin.take_gradient_steps, 8),
-        ("bfgs", twin.take_bfgs_steps, 8),
+        ("newton", reference.take_newton_steps, 4),
+        ("gradient", reference.take_gradient_steps, 8),
+        ("bfgs", reference.take_bfgs_steps, 8),
     ],
 )
-def test_solver_takes_the_steps_of_the_twin(solver, take_steps, n_steps, n_classes):
+def test_solver_takes_the_steps_of_the_reference(
+    solver, take_steps, n_steps, n_classes
+):
     X, y, weight = make_rows(n_classes, 40)
     centre = np.average(X, axis=0, weights=weight)
     Z = np.column_stack([np.ones(40), X - centre])
     path = take_steps(Z, y, weight, n_classes, n_steps)
-    losses = [twin.compute_loss(Z, y, weight, theta, n_classes) for theta in path]
+    losses = [reference.compute_loss(Z, y, weight, theta, n_classes) for theta in path]
     for number, theta in enumerate(path):
         model = LogisticRegression(solver=solver, max_iter=number, tol=0.0)
         with pytest.warns(ConvergenceWarning, match=f"after {number} iteration"):

@@ -1,4 +1,4 @@
-"""Sums over rows: the twin's numbers, and the same bits however they are computed."""
+"""Sums over rows equal the reference, in the same bits however they are computed."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from scipy import sparse
 
 from sklearn_textbook.linear_model import row_sums
 from sklearn_textbook.linear_model.row_sums import sum_products
-from tests.reference import row_sums as twin
+from tests.reference import row_sums as reference
 
 SHAPES = [(1, 1), (5, 0), (7, 3), (300, 7), (259, 8), (2100, 15), (40, 270), (9, 1100)]
 
@@ -21,9 +21,9 @@ def make_table(n_rows, n_columns, n_targets=2, seed=0):
 
 @pytest.mark.parametrize("is_sparse", [False, True])
 @pytest.mark.parametrize("shape", SHAPES[:-3])
-def test_sums_are_the_twins(shape, is_sparse):
+def test_sums_equal_the_reference(shape, is_sparse):
     X, weight, targets = make_table(*shape)
-    expected = twin.sum_products(X.tolist(), weight.tolist(), targets.tolist())
+    expected = reference.sum_products(X.tolist(), weight.tolist(), targets.tolist())
     table = sparse.csr_array(X) if is_sparse else X
     found = sum_products(table, weight, targets)
     for sums, plain in zip(found, expected, strict=True):

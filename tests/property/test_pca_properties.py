@@ -178,7 +178,7 @@ def test_units_of_columns_do_not_matter_to_correlations(X, seed):
 
 
 @given(make_matrices(), st.booleans(), st.booleans())
-def test_twin(X, standardize, is_weighted):
+def test_reference(X, standardize, is_weighted):
     X = X / np.abs(X).max()
     weights = [1 + row % 3 for row in range(len(X))] if is_weighted else None
     values, directions, loadings, scores = find_components(

@@ -1,4 +1,4 @@
-"""Minimal cost-complexity pruning: exactly scikit-learn's, and exactly the twin's."""
+"""Minimal cost-complexity pruning equals scikit-learn's and the reference's exactly."""
 
 from fractions import Fraction
 
@@ -109,10 +109,10 @@ def test_alpha_zero_keeps_splits_that_gain_nothing():
     assert prune_to_alpha(tree, 5e-324).node_count == 1
 
 
-# ------------------------------------------------------------------ against the twin
+# ------------------------------------------------------------- against the reference
 @pytest.mark.parametrize("max_children", [2, 4])
 @pytest.mark.parametrize("seed", range(60))
-def test_sequence_equals_exact_twin(seed, max_children):
+def test_sequence_equals_exact_reference(seed, max_children):
     # Sums are exact here, and so are ties: quotients of equal value round alike.
     rng = np.random.default_rng(seed)
     tree = random_tree(rng, int(rng.integers(0, 25)), max_children)
@@ -190,7 +190,7 @@ def test_nested_and_increasing():
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_rounding_decides_as_in_the_twin(seed):
+def test_rounding_decides_as_in_the_reference(seed):
     """A chain whose links differ by rounding alone: some grow weaker by a cut."""
     rng = np.random.default_rng(seed)
     n_inner = int(rng.integers(5, 60))

@@ -1,4 +1,4 @@
-"""Error-based pruning: equal to the plain-Python twin, and to the rules by example."""
+"""Error-based pruning: equal to the reference, and to the rules by example."""
 
 import math
 import random
@@ -61,7 +61,7 @@ def test_errors_added_at_the_default_confidence(weight, errors, added):
 
 
 @pytest.mark.parametrize("confidence", [0.25, 0.1, 0.5, 0.500001, 0.9, 0.001, 1 / 3])
-def test_errors_added_equal_twin(confidence):
+def test_errors_added_equal_reference(confidence):
     rng = np.random.default_rng(0)
     weight = np.exp(rng.uniform(-3, 9, 500))
     errors = weight * rng.choice([0, rng.random(), 1], 500) * rng.random(500)
@@ -91,9 +91,9 @@ def test_hardly_any_confidence_adds_all_other_cases(confidence):
     assert np.all(added > [8, 8, 8])
 
 
-# ----------------------------------------------------------------- against the twin
-def convert_twin(nodes, columns, n_classes):
-    """The nodes of a twin as a tree."""
+# ------------------------------------------------------------ against the reference
+def convert_reference(nodes, columns, n_classes):
+    """The nodes of a reference as a tree."""
     kinds = {name: kind for kind, name in KIND_NAMES.items()}
     records = make_nodes([len(node["children"]) for node in nodes])
     level_branch = []
@@ -134,8 +134,8 @@ def make_pruning_case(seed):
 def convert_case(case):
     """The grown tree of a case, with what pruning needs of the table."""
     settings = {**case.settings, "collapse": False, "pruning": None}
-    nodes = replace(case, settings=settings).grow_twin()
-    tree = convert_twin(nodes, case.columns, case.n_classes)
+    nodes = replace(case, settings=settings).grow_reference()
+    tree = convert_reference(nodes, case.columns, case.n_classes)
     columns = [to_numpy_column(column.values) for column in case.columns]
     matrix = np.column_stack(columns).astype(np.float64)
     return tree, matrix, np.array(case.y), np.array(case.weights)
@@ -173,7 +173,7 @@ def test_random_tables(chunk):
         grown = convert_case(case)
         pruned = prune_case(case, *grown)
         check_tree(pruned)
-        difference = find_difference(case.grow_twin(), read_grown_tree(pruned))
+        difference = find_difference(case.grow_reference(), read_grown_tree(pruned))
         assert difference is None, f"make_pruning_case({seed}): {difference}"
         n_raised += is_raised(grown[0], pruned)
     assert n_raised > 3

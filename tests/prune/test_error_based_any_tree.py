@@ -39,7 +39,7 @@ MODES = ["learned", "branch", "surrogate", "error"]
 N_CASES = 16
 
 
-# ----------------------------------------------------------------- against the twin
+# ------------------------------------------------------------ against the reference
 def make_case(seed, missing):
     """A random table with some signal, and a fitted tree large beside it."""
     generator = random.Random(seed)
@@ -79,18 +79,18 @@ def make_case(seed, missing):
     return cart, columns, frame, labels, weights, confidence
 
 
-def prune_twin(case, raises):
+def prune_reference(case, raises):
     cart, columns, _, labels, weights, confidence = case
     rows = list(zip(*(column.values for column in columns), strict=True))
     nodes = read_grown_tree(cart.tree_)
-    twin = TreePruner(nodes, rows, labels, weights, cart.unseen, confidence)
-    twin.prune(twin.root, raises=raises)
-    return twin
+    reference = TreePruner(nodes, rows, labels, weights, cart.unseen, confidence)
+    reference.prune(reference.root, raises=raises)
+    return reference
 
 
-def assert_same_nodes(twin, tree, criterion):
-    """The nodes of the twin and of the pruned tree; what was computed up to 1e-9."""
-    listed, nodes = twin.list_nodes(), read_grown_tree(tree)
+def assert_same_nodes(reference, tree, criterion):
+    """The nodes of reference and pruned tree; what was computed up to 1e-9."""
+    listed, nodes = reference.list_nodes(), read_grown_tree(tree)
     assert len(listed) == len(nodes)
     for expected, got in zip(listed, nodes, strict=True):
         assert len(expected["children"]) == len(got["children"])
@@ -103,7 +103,7 @@ def assert_same_nodes(twin, tree, criterion):
             assert got["kind"] == "leaf"
         if not expected["cases"]:
             continue
-        counts = twin.count_classes(expected["cases"])
+        counts = reference.count_classes(expected["cases"])
         assert got["statistics"][0] == pytest.approx(counts, rel=1e-9, abs=1e-9)
         assert is_close(math.fsum(counts), got["weight"])
         assert is_close(compute_impurity(counts, criterion), got["impurity"])
@@ -116,9 +116,9 @@ def assert_same_nodes(twin, tree, criterion):
         assert any(is_close(gain, got["improvement"]) for gain in measured)
 
 
-def assert_same_steps(twin, report, listed):
-    """The steps; the twin also looks again at branches where nothing can change."""
-    steps = iter(twin.steps)
+def assert_same_steps(reference, report, listed):
+    """The steps; the reference looks again at branches where nothing can change."""
+    steps = iter(reference.steps)
     for i in range(report.n_rows):
         step = next(steps)
         while step["decision"] == "kept" and (
@@ -130,14 +130,14 @@ def assert_same_steps(twin, report, listed):
         for name in ("before", "after"):
             assert is_close(step[name], report[name][i]), name
     assert all(step["decision"] == "kept" for step in steps)
-    assert set(report["node"]) == {step["node"] for step in twin.steps}
+    assert set(report["node"]) == {step["node"] for step in reference.steps}
     numbers = {node["number"]: number for number, node in enumerate(listed)}
     expected = [numbers.get(node, -1) for node in report["node"].tolist()]
     assert report["tree_node"].tolist() == expected
 
 
 @pytest.mark.parametrize("missing", MODES)
-def test_raising_equals_twin(missing):
+def test_raising_equals_reference(missing):
     found = {"pruned": 0, "raised": 0, "kept": 0}
     for seed in range(N_CASES):
         case = make_case(seed, missing)
@@ -145,25 +145,25 @@ def test_raising_equals_twin(missing):
         pruner = ErrorBasedPruning(confidence)
         pruned = pruner.prune(cart, X=frame, y=labels, sample_weight=weights)
         check_tree(pruned.tree_)
-        twin = prune_twin(case, raises=True)
-        assert_same_nodes(twin, pruned.tree_, cart.criterion)
-        assert_same_steps(twin, pruned.pruning_report_, twin.list_nodes())
+        reference = prune_reference(case, raises=True)
+        assert_same_nodes(reference, pruned.tree_, cart.criterion)
+        assert_same_steps(reference, pruned.pruning_report_, reference.list_nodes())
         for decision in pruned.pruning_report_["decision"]:
             found[decision] += 1
     assert min(found.values()) > 3, found
 
 
 @pytest.mark.parametrize("missing", MODES)
-def test_without_raising_equals_twin_and_needs_no_rows(missing):
+def test_without_raising_equals_reference_and_needs_no_rows(missing):
     for seed in range(100, 100 + N_CASES):
         case = make_case(seed, missing)
         cart, _, frame, labels, weights, confidence = case
         pruner = ErrorBasedPruning(confidence, subtree_raising=False)
         pruned = pruner.prune(cart)
         check_tree(pruned.tree_)
-        twin = prune_twin(case, raises=False)
-        assert_same_nodes(twin, pruned.tree_, cart.criterion)
-        report, steps = pruned.pruning_report_, twin.steps
+        reference = prune_reference(case, raises=False)
+        assert_same_nodes(reference, pruned.tree_, cart.criterion)
+        report, steps = pruned.pruning_report_, reference.steps
         words = dict(zip(report["node"], report["decision"], strict=True))
         assert words == {step["node"]: step["decision"] for step in steps}
         fallen = [step["node"] for step in steps if step["decision"] == "pruned"]

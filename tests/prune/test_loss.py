@@ -1,4 +1,4 @@
-"""Pruning by penalised loss: optimal, the smallest such tree, and the twin's steps."""
+"""Pruning by penalised loss: optimal, the smallest such tree, the reference's steps."""
 
 import math
 import pickle
@@ -42,7 +42,7 @@ MAX_SUBTREES = 500
 
 
 def choose_criterion(estimator, seed):
-    """What LossPruning is told, and what the twin has to measure."""
+    """What LossPruning is told, and what the reference has to measure."""
     own = estimator._criterion_name()
     if not hasattr(estimator, "classes_"):
         return None, own
@@ -70,10 +70,10 @@ def assert_same_tree(tree, expected):
     np.testing.assert_array_equal(tree.statistics, expected.statistics)
 
 
-# ------------------------------------------------------------------ against the twin
+# ------------------------------------------------------------- against the reference
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(N_CASES))
-def test_steps_and_tree_equal_twin(kind, seed):
+def test_steps_and_tree_equal_reference(kind, seed):
     estimator = fit_unpruned(kind, seed)
     tree, root = estimator.tree_, read_tree(estimator.tree_)
     told, criterion = choose_criterion(estimator, seed)

@@ -38,7 +38,7 @@ def compare_nodes(pruned, tree, cut):
     """Every node of the pruned tree is the old one, or a leaf in its place."""
     old = np.flatnonzero(~list_below(tree, cut))
     number = {int(node): i for i, node in enumerate(old)}
-    twins, nodes = read_grown_tree(tree), read_grown_tree(pruned)
+    unpruned, nodes = read_grown_tree(tree), read_grown_tree(pruned)
     assert len(nodes) == len(old)
     leaf = {
         "children": [],
@@ -51,7 +51,7 @@ def compare_nodes(pruned, tree, cut):
         "surrogates": [],
     }
     for i, node in enumerate(old.tolist()):
-        expected = twins[node] | (leaf if node in cut else {})
+        expected = unpruned[node] | (leaf if node in cut else {})
         expected["children"] = [number[child] for child in expected["children"]]
         expected["parent"] = number.get(expected["parent"], -1)
         assert_same_nodes(nodes[i], expected)

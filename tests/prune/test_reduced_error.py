@@ -1,4 +1,4 @@
-"""Reduced-error pruning, pre-pruning, out-of-bag pruning: the twins, and in use."""
+"""Reduced-error, pre- and out-of-bag pruning: against the references, and in use."""
 
 import random
 
@@ -35,7 +35,7 @@ from tests.reference.validation import (
 from tests.reference.validation_cases import KINDS, make_case
 
 TIES = ["prune", "keep"]
-TWINS = {ReducedErrorPruning: prune_bottom_up, PrePruning: prune_top_down}
+REFERENCES = {ReducedErrorPruning: prune_bottom_up, PrePruning: prune_top_down}
 
 
 def prune(case, pruner):
@@ -48,18 +48,18 @@ def check_same(one, other):
     np.testing.assert_array_equal(one.statistics, other.statistics)
 
 
-# ------------------------------------------------------------------ against the twins
+# -------------------------------------------------------------- against the reference
 @pytest.mark.parametrize("tie", TIES)
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("method", TWINS)
-def test_leaves_and_report_are_the_twins(method, kind, tie):
+@pytest.mark.parametrize("method", REFERENCES)
+def test_leaves_and_report_equal_the_reference(method, kind, tie):
     n_steps, decisions = 0, set()
     for seed in range(15):
         case = make_case(kind, 1000 + seed)
         pruned = prune(case, method(tie=tie))
         check_tree(pruned.tree_)
-        losses = case.measure_twin()
-        leaves, steps = TWINS[method](losses, tie)
+        losses = case.measure_reference()
+        leaves, steps = REFERENCES[method](losses, tie)
         expected = cut_below(case.estimator.tree_, sorted(leaves))
         check_same(pruned.tree_, expected)
         report = pruned.pruning_report_
@@ -83,7 +83,7 @@ def test_no_subtree_errs_less(kind, tie):
     n_compared = 0
     for seed in range(16):
         case = make_case(kind, 2000 + seed, max_depth=3)
-        losses = case.measure_twin()
+        losses = case.measure_reference()
         subtrees = list_subtrees(losses.nodes)
         if not 2 < len(subtrees) < 300:
             continue
@@ -113,10 +113,11 @@ def make_pre_pruning_case(seed):
 
 @pytest.mark.parametrize("tie", TIES)
 def test_pre_pruning_is_deciding_while_growing(tie):
-    """The tree of a twin that asks the other rows before it divides a node.
+    """The tree of a reference that asks the other rows before it splits a node.
 
-    The twin counts in exact fractions: where two classes weigh the same but for the
-    rounding of fractions (one table of some thousands), the class of a node differs.
+    The reference counts in exact fractions: where two classes weigh the same but for
+    the rounding of fractions (one table of some thousands), the class of a node
+    differs.
     """
     n_inner = n_stopped = n_divided = 0
     for seed in range(50):
@@ -138,11 +139,11 @@ def test_pre_pruning_is_deciding_while_growing(tie):
             ([column.values[row] for column in case.columns], weights[row], y[row])
             for row in asked
         ]
-        twin = grow_pre_pruned(
+        reference = grow_pre_pruned(
             case.columns, y, growing, case.n_classes[0], arrived, tie, **settings
         )
         nodes = read_grown_tree(estimator.tree_)
-        assert find_difference(twin, nodes) is None, f"seed {seed}"
+        assert find_difference(reference, nodes) is None, f"seed {seed}"
         n_inner += len(nodes) > 1
         n_stopped += "pruned" in estimator.pruning_report_["decision"]
         n_divided += any(not node["weight"].is_integer() for node in nodes)
@@ -193,7 +194,7 @@ def count_errors(tree, ends, leaves, y):
 
 # ---------------------------------------------------------------- what must not matter
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("method", TWINS)
+@pytest.mark.parametrize("method", REFERENCES)
 def test_order_of_rows_and_copies_for_weights(method, kind):
     for seed in range(5):
         case = make_case(kind, 3000 + seed)
@@ -215,7 +216,7 @@ def test_order_of_rows_and_copies_for_weights(method, kind):
                 )
 
 
-@pytest.mark.parametrize("method", TWINS)
+@pytest.mark.parametrize("method", REFERENCES)
 def test_number_of_threads_does_not_matter(method):
     X, y = make_classification(400, 5, flip_y=0.3, random_state=0)
     reports = [
@@ -225,7 +226,7 @@ def test_number_of_threads_does_not_matter(method):
     assert str(reports[0]) == str(reports[1])
 
 
-@pytest.mark.parametrize("method", TWINS)
+@pytest.mark.parametrize("method", REFERENCES)
 def test_fit_and_prune_give_one_tree(method):
     for kind in KINDS:
         case = make_case(kind, 12)
@@ -254,7 +255,7 @@ def test_collapse_is_left_out():
 
 # --------------------------------------------------------------------- small and exact
 def test_underfitting_of_pre_pruning():
-    """Exclusive or: the first division alone is of no use, both together are."""
+    """Exclusive or: the first split alone is of no use, both together are."""
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 3)
     y = X[:, 0] ^ X[:, 1]
     rows = {"X_val": X, "y_val": y}
@@ -326,7 +327,7 @@ def test_limits_of_the_whole_tree_come_first():
 
 
 # ------------------------------------------------------------------------- parameters
-@pytest.mark.parametrize("method", TWINS)
+@pytest.mark.parametrize("method", REFERENCES)
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -347,7 +348,7 @@ def test_bad_parameters(method, parameters, message):
         method(**parameters).prune(fitted, [[0]], [1])
 
 
-@pytest.mark.parametrize("method", TWINS)
+@pytest.mark.parametrize("method", REFERENCES)
 def test_after_the_fact_other_rows_are_needed(method):
     fitted = CARTClassifier().fit([[0], [1]], [0, 1])
     with pytest.raises(ValueError, match=f"{method.__name__}.*give X_val and y_val"):

@@ -55,11 +55,11 @@ def iris_tree():
 )
 def test_copies_of_a_table_are_whole(duplicate):
     table = make_table()
-    twin = duplicate(table)
-    assert isinstance(twin, PruningTable)
-    assert (twin.measure, twin.n_leaves_grown) == ("validation error", 7)
-    assert list(twin) == list(table)
-    np.testing.assert_array_equal(twin["before"], table["before"])
+    copied = duplicate(table)
+    assert isinstance(copied, PruningTable)
+    assert (copied.measure, copied.n_leaves_grown) == ("validation error", 7)
+    assert list(copied) == list(table)
+    np.testing.assert_array_equal(copied["before"], table["before"])
 
 
 def test_table_as_frame():
@@ -278,7 +278,7 @@ def test_raised_branches_stand_where_their_largest_branch_is(iris_tree):
     assert line.split()[0] == "7"
     assert "3 -> 2" in line
     assert line.endswith("rows, 50%)")
-    steps["raised_node"][0] = 0  # the root of this branch is still divided
+    steps["raised_node"][0] = 0  # the root of this branch is still split
     steps["decision"][2] = "kept"
     pruned.pruning_report_ = PruningTable(**steps)
     *_, line = export_pruning_report(pruned).splitlines()

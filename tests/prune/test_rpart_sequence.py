@@ -1,4 +1,4 @@
-"""rpart's sequence equals its twin's, and errors are a risk like any other."""
+"""rpart's sequence equals its reference's, and errors are a risk like any other."""
 
 import numpy as np
 import pytest
@@ -44,8 +44,8 @@ def make_random_table(seed, n_rows=80):
     return X, y.astype(int) % 3, rng.integers(1, 4, n_rows).astype(float)
 
 
-def assert_equal_to_twin(sequence, tree, risk):
-    """The subtree of every alpha is the twin's."""
+def assert_equal_to_reference(sequence, tree, risk):
+    """The subtree of every alpha is the reference's."""
     subtrees = find_rpart_subtrees(tree, risk)
     alphas = np.unique(sequence.ccp_alphas)
     np.testing.assert_allclose(alphas, [float(row[0]) for row in subtrees], rtol=1e-14)
@@ -57,19 +57,19 @@ def assert_equal_to_twin(sequence, tree, risk):
         assert inner == set(np.flatnonzero(tree.nodes["n_children"])) - set(cut)
 
 
-# ------------------------------------------------------------------ against the twins
+# -------------------------------------------------------------- against the reference
 @pytest.mark.parametrize("max_children", [2, 5])
 @pytest.mark.parametrize("risk", ["impurity", "error"])
 @pytest.mark.parametrize("seed", range(60))
-def test_rpart_sequence_equals_twin(seed, risk, max_children):
+def test_rpart_sequence_equals_reference(seed, risk, max_children):
     rng = np.random.default_rng(seed)
     tree = random_class_tree(rng, int(rng.integers(0, 30)), max_children)
-    assert_equal_to_twin(compute_rpart_sequence(tree, risk), tree, risk)
+    assert_equal_to_reference(compute_rpart_sequence(tree, risk), tree, risk)
 
 
 @pytest.mark.parametrize("max_children", [2, 5])
 @pytest.mark.parametrize("seed", range(60))
-def test_weakest_links_by_error_equal_twin(seed, max_children):
+def test_weakest_links_by_error_equal_reference(seed, max_children):
     rng = np.random.default_rng(seed)
     tree = random_class_tree(rng, int(rng.integers(0, 30)), max_children)
     sequence = compute_weakest_link_sequence(tree, risk="error")
@@ -86,7 +86,7 @@ def test_error_of_several_outputs_is_their_mean(sequence_of):
     rng = np.random.default_rng(5)
     tree = random_class_tree(rng, 15, 3, n_outputs=2)
     if sequence_of == "rpart":
-        assert_equal_to_twin(compute_rpart_sequence(tree, "error"), tree, "error")
+        assert_equal_to_reference(compute_rpart_sequence(tree, "error"), tree, "error")
         return
     sequence = compute_weakest_link_sequence(tree, "error")
     steps = find_weakest_links(tree, risk="error")

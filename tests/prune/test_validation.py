@@ -73,19 +73,19 @@ def test_no_rows_end_nowhere():
 
 # ------------------------------------------------------------------- what nodes lose
 @pytest.mark.parametrize("kind", KINDS)
-def test_losses_are_the_twins(kind):
+def test_losses_equal_the_reference(kind):
     n_inner = 0
     for seed in range(30):
         case = make_case(kind, seed)
         validation = case.validation
         losses = measure(case.estimator, *validation.values())
-        twin = case.measure_twin()
+        reference = case.measure_reference()
         for name in ("leaf", "stay", "branch"):
             np.testing.assert_allclose(
-                getattr(losses, name), getattr(twin, name), rtol=1e-9, atol=1e-9
+                getattr(losses, name), getattr(reference, name), rtol=1e-9, atol=1e-9
             )
-        assert losses.total_weight == pytest.approx(twin.total)
-        n_inner += len(twin.nodes) > 1
+        assert losses.total_weight == pytest.approx(reference.total)
+        n_inner += len(reference.nodes) > 1
     assert n_inner > 15
 
 

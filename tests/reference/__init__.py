@@ -1,1 +1,1 @@
-"""Plain-Python twins of the compiled algorithms: what a reader reads first."""
+"""Reference implementations in plain Python: what a reader reads first."""

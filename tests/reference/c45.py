@@ -164,7 +164,7 @@ class Grower:
 
 
 def list_nodes(root):
-    """The nodes as the other twins write them, in breadth-first order."""
+    """The nodes as the other references write them, in breadth-first order."""
     return number_breadth_first(describe(root, parent=None))
 
 

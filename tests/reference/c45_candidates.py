@@ -12,7 +12,7 @@ from tests.reference.c45_measures import (
     is_greater,
 )
 from tests.reference.cart_splits import MISSING, midpoint
-from tests.reference.drawn_columns import draw_columns
+from tests.reference.sampled_columns import sample_columns
 from tests.reference.top_splits import draw_top
 
 #: Values closer than this are not parted.
@@ -82,7 +82,7 @@ def choose_test(grower, cases, path):
     rows = [row for row, _ in cases]
     candidates = [
         find_candidate(grower, tabulate(grower, feature, cases))
-        for feature in draw_columns(settings, path, grower.columns, rows)
+        for feature in sample_columns(settings, path, grower.columns, rows)
     ]
     candidates = [candidate for candidate in candidates if candidate is not None]
     least_gain = 0.0
@@ -147,7 +147,7 @@ def find_candidate(grower, node_table):
 
 
 def find_threshold(node_table, settings):
-    """The cut of largest gain, which must be worth more than the choice among cuts."""
+    """The threshold of largest gain, which must be worth more than the choice."""
     values = list(node_table.counts)
     groups = list(node_table.counts.values())
     left = list(accumulate(groups, add_classes))

@@ -1,4 +1,4 @@
-"""Random tables with random parameters of C4.5, for twin, kernel and J48 alike."""
+"""Random tables with random parameters of C4.5, for reference, kernel and J48 alike."""
 
 import random
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ class C45Case:
     def n_classes(self):
         return max(self.y) + 1
 
-    def grow_twin(self):
+    def grow_reference(self):
         """The nodes of the plain-Python tree."""
         return grow_c45(
             self.columns, self.y, self.weights, self.n_classes, **self.settings

@@ -8,7 +8,7 @@ import math
 from fractions import Fraction
 from itertools import pairwise
 
-from tests.reference.drawn_columns import draw_columns
+from tests.reference.sampled_columns import sample_columns
 from tests.reference.top_splits import draw_top
 
 #: A candidate replaces the best one only if it is better by this share of the
@@ -23,12 +23,12 @@ MAX_LEVELS_ENUMERATED = 10
 
 
 def find_best_split(grower, rows, bounds, path):
-    """The best candidate of the drawn columns, or None; earlier ones win ties.
+    """The best candidate of the sampled columns, or None; earlier ones win ties.
 
     With ``top_splits`` one of the best that save something, each of another column.
     """
     of_columns = []
-    for feature in draw_columns(grower.settings, path, grower.columns, rows):
+    for feature in sample_columns(grower.settings, path, grower.columns, rows):
         column = grower.columns[feature]
         judge = Judge(grower, feature, rows, bounds)
         best = None

@@ -76,7 +76,7 @@ def grow_tree(columns, target, settings):
 
 
 def grow_best_first(grower, root, max_leaf_nodes):
-    """Always expand the node that gains most, while there is room for its children."""
+    """Always expand the node that gains most, while more leaves are allowed."""
     frontier, n_leaves = [root], 1
     # Gains that differ by less are equal: rounding must not choose the node.
     margin = MARGIN * grower.target.weighted_impurity(root["rows"])

@@ -1,4 +1,4 @@
-"""Random small tables with random parameters, for twins and kernels alike."""
+"""Random small tables with random parameters, for references and kernels alike."""
 
 import math
 import random
@@ -32,7 +32,7 @@ class Case:
     def n_classes(self):
         return [len(set(output)) for output in zip(*self.y, strict=True)]
 
-    def grow_twin(self):
+    def grow_reference(self):
         """The nodes of the plain-Python tree."""
         settings = dict(self.settings)
         if settings.get("missing") == "error":  # what is left without missing values

@@ -1,4 +1,4 @@
-"""Twin and kernel brought to one form, and their first difference."""
+"""Reference and kernel brought to one form, and their first difference."""
 
 import math
 
@@ -15,7 +15,7 @@ KIND_NAMES = {
 
 
 def read_grown_tree(tree):
-    """The nodes of a GrownTree as the twins write them."""
+    """The nodes of a GrownTree as the references write them."""
 
     def level_map(record):
         if record["map_start"] < 0:
@@ -71,18 +71,18 @@ def assert_same_nodes(got, expected):
         np.testing.assert_equal(got, expected)
 
 
-def find_difference(twin, kernel):
+def find_difference(reference, kernel):
     """What differs first between two lists of nodes, in words; None if nothing."""
-    for number, (expected, got) in enumerate(zip(twin, kernel, strict=False)):
+    for number, (expected, got) in enumerate(zip(reference, kernel, strict=False)):
         for name in got:
             if not is_same(name, expected[name], got[name]):
                 return (
-                    f"node {number}, {name}: twin {show(expected[name])}, "
-                    f"kernel {show(got[name])}\n  twin   {show(expected)}"
-                    f"\n  kernel {show(got)}"
+                    f"node {number}, {name}: reference {show(expected[name])}, "
+                    f"kernel {show(got[name])}\n  reference {show(expected)}"
+                    f"\n  kernel    {show(got)}"
                 )
-    if len(twin) != len(kernel):
-        return f"{len(twin)} nodes in the twin, {len(kernel)} in the kernel"
+    if len(reference) != len(kernel):
+        return f"{len(reference)} nodes in the reference, {len(kernel)} in the kernel"
     return None
 
 

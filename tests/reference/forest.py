@@ -1,4 +1,4 @@
-"""Twin of the forests' voting and out-of-bag estimates: loops over rows and trees.
+"""Reference of the forests' voting and out-of-bag estimates: loops over rows and trees.
 
 It asks each tree for one row after the other, and draws every bootstrap sample itself.
 """

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from tests.reference.cart_splits import MISSING, midpoint
 from tests.reference.cart_tree import FRACTIONAL, STAY, exact, number_breadth_first
-from tests.reference.drawn_columns import draw_columns
+from tests.reference.sampled_columns import sample_columns
 from tests.reference.top_splits import draw_top
 
 #: Weights that differ by less are equal: a sum of weights is not exact elsewhere.
@@ -120,7 +120,7 @@ class Grower:
         margin += 1e-15 * weight * (1 + abs(math.log2(weight)))
         of_columns = []
         rows = [row for row, _ in pieces]
-        for feature in draw_columns(settings, path, self.columns, rows):
+        for feature in sample_columns(settings, path, self.columns, rows):
             column = self.columns[feature]
             known = [p for p in pieces if column.values[p[0]] is not MISSING]
             missing = [p for p in pieces if column.values[p[0]] is MISSING]

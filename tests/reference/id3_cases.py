@@ -1,4 +1,4 @@
-"""Random small tables with random parameters for ID3: the twin and the kernel."""
+"""Random small tables with random parameters for ID3: the reference and the kernel."""
 
 import random
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from tests.reference.id3 import grow_id3
 class ID3Case(Case):
     """A table, its classes, and the parameters of ID3Classifier."""
 
-    def grow_twin(self):
+    def grow_reference(self):
         y = [label for (label,) in self.y]
         return grow_id3(
             self.columns, y, self.weights, self.n_classes[0], **self.settings

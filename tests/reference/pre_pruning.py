@@ -1,4 +1,4 @@
-"""Pre-pruning in plain Python: ID3 that asks other rows before it divides a node."""
+"""Pre-pruning in plain Python: ID3 that asks other rows before it splits a node."""
 
 import math
 

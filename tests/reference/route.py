@@ -8,7 +8,7 @@ from tests.reference.compare import read_grown_tree
 
 
 def read_rows(matrix):
-    """The rows of a table as the twins write them."""
+    """The rows of a table as the references write them."""
     return [[MISSING if v != v else v for v in row] for row in matrix.tolist()]
 
 

@@ -15,7 +15,7 @@ KINDS = ["CARTClassifier", "CARTRegressor", "ID3Classifier", "C45Classifier"]
 
 @dataclass
 class ValidationCase:
-    """An unpruned estimator and validation rows, in its form and in the twin's."""
+    """An unpruned estimator and validation rows, in its form and in the reference's."""
 
     estimator: object
     X: object
@@ -37,7 +37,7 @@ class ValidationCase:
         absolute = self.estimator.criterion == "absolute_error"
         return "absolute_error" if absolute else "squared_error"
 
-    def measure_twin(self):
+    def measure_reference(self):
         """Losses in plain Python."""
         rule = "first" if self.loss == "error" else "value"
         if type(self.estimator).__name__ == "C45Classifier":

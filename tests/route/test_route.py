@@ -1,4 +1,4 @@
-"""Routing: the kernels against the plain-Python twin, scikit-learn, trees by hand."""
+"""Routing: the kernels against the reference, scikit-learn, trees made by hand."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ from sklearn_textbook.tree.route import (
     walk,
 )
 from tests.explain.builders import MODES, random_rows, random_tree
-from tests.reference import route as twin
+from tests.reference import route as reference
 from tests.tree_builders import (
     convert_sklearn_tree,
     make_nodes,
@@ -59,24 +59,26 @@ def split(nodes, node, kind=NUMERIC, feature=0, threshold=0.0, missing=STAY, sta
         nodes[name][node] = value
 
 
-# ------------------------------------------------------------------ against the twin
+# ------------------------------------------------------------- against the reference
 @pytest.mark.parametrize("unseen", ["parent", "fractional"])
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("seed", range(12))
-def test_random_tree_equals_twin(seed, mode, unseen):
+def test_random_tree_equals_reference(seed, mode, unseen):
     n_classes, n_outputs = [(3, 1), (2, 2), (0, 1), (0, 2)][seed % 4]
     estimator = random_tree(seed, mode, unseen, n_classes, n_outputs)
     tree = estimator.tree_
     rng = np.random.default_rng(seed)
     table = random_rows(rng, estimator.schema_, 150, with_unseen=True)
     np.testing.assert_array_equal(
-        find_leaves(tree, table), twin.find_leaves(tree, table)
+        find_leaves(tree, table), reference.find_leaves(tree, table)
     )
     path = find_decision_path(tree, table)
-    np.testing.assert_array_equal(path.toarray(), twin.find_decision_path(tree, table))
+    np.testing.assert_array_equal(
+        path.toarray(), reference.find_decision_path(tree, table)
+    )
     np.testing.assert_allclose(
         predict_statistics(tree, table),
-        twin.predict_statistics(tree, table),
+        reference.predict_statistics(tree, table),
         rtol=1e-13,
         atol=1e-13,
     )
@@ -85,7 +87,9 @@ def test_random_tree_equals_twin(seed, mode, unseen):
 @pytest.mark.parametrize("missing_branch", [0, 1, STAY, FRACTIONAL])
 @pytest.mark.parametrize("n_features", [3, 70])
 @pytest.mark.parametrize("missing", [0.0, 0.05])
-def test_numeric_tree_equals_twin(monkeypatch, missing, n_features, missing_branch):
+def test_numeric_tree_equals_reference(
+    monkeypatch, missing, n_features, missing_branch
+):
     monkeypatch.setattr(walk, "_MIN_ROWS_PER_NODE", 0)
     rng = np.random.default_rng(n_features)
     tree = random_numeric_tree(rng, 60, n_features)
@@ -95,10 +99,10 @@ def test_numeric_tree_equals_twin(monkeypatch, missing, n_features, missing_bran
     tree = tree.replace(nodes=nodes)
     table = random_table(rng, (203, n_features), missing)
     np.testing.assert_array_equal(
-        find_leaves(tree, table), twin.find_leaves(tree, table)
+        find_leaves(tree, table), reference.find_leaves(tree, table)
     )
     np.testing.assert_allclose(
-        predict_statistics(tree, table), twin.predict_statistics(tree, table)
+        predict_statistics(tree, table), reference.predict_statistics(tree, table)
     )
 
 
@@ -396,7 +400,7 @@ def test_wide_table(n_features):
     rng = np.random.default_rng(n_features)
     tree = random_numeric_tree(rng, 400, n_features)
     table = random_table(rng, (150, n_features), 0.01)
-    expected = twin.find_leaves(tree, table)
+    expected = reference.find_leaves(tree, table)
     for form in (table, np.asfortranarray(table), sparse.csc_array(table)):
         np.testing.assert_array_equal(find_leaves(tree, form), expected)
 

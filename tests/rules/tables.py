@@ -1,4 +1,4 @@
-"""Random tables for lists of rules, and the twin on the tree of an estimator."""
+"""Random tables for lists of rules, and the reference on the tree of an estimator."""
 
 import math
 import random
@@ -78,8 +78,8 @@ def make_numeric_table(seed, n_rows=300):
     return X, y
 
 
-def make_twin(model, frame, y, weights):
-    """The twin on the tree of a fitted estimator."""
+def make_reference(model, frame, y, weights):
+    """The reference on the tree of a fitted estimator."""
     matrix = model.schema_.read(frame)
     columns = [
         [None if math.isnan(value) else value for value in column]

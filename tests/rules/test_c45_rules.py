@@ -25,8 +25,8 @@ from tests.rules.tables import (
     draw_parameters,
     list_rules,
     make_numeric_table,
+    make_reference,
     make_table,
-    make_twin,
 )
 
 
@@ -91,8 +91,8 @@ def test_golf():
 def test_bits_of_golf():
     """Costs and lengths of subsets, worked out by hand."""
     model, X, y = fit_golf()
-    twin = make_twin(model, X, y, np.ones(14))
-    rules = {rule.nodes: rule for rule in twin.list_general_rules()}
+    reference = make_reference(model, X, y, np.ones(14))
+    rules = {rule.nodes: rule for rule in reference.list_general_rules()}
     outlook = -sum(n / 14 * math.log2(n / 14) for n in (5, 4, 5))
     windy = -sum(n / 14 * math.log2(n / 14) for n in (6, 8))
     tree = model.tree_estimator_.tree_
@@ -101,7 +101,7 @@ def test_bits_of_golf():
     # two bits for one of four columns
     costs = {
         (overcast,): 2 + outlook,
-        # the threshold is one of 8 cuts between 9 values; one bit for two conditions
+        # one of 8 thresholds between 9 values; one bit for two conditions
         (sunny, 5): 2 + outlook + 2 + 1 + math.log2(8) - 1,
         (rain, 6): 2 + outlook + 2 + windy - 1,
     }
@@ -110,7 +110,7 @@ def test_bits_of_golf():
         assert rules[nodes].cost == pytest.approx(cost, abs=1e-6)
     # 5 of 14 rows are "no"; the rules for it cover 3 and 2 of them and no other
     no = [rules[sunny, 5], rules[rain, 6]]
-    lengths = [twin.measure(no[:size], 0) for size in range(3)]
+    lengths = [reference.measure(no[:size], 0) for size in range(3)]
     both = (no[0].cost + no[1].cost - 1) / 2
     expected = [math.log2(2002), no[0].cost / 2 + math.log2(55), both]
     assert lengths == pytest.approx(expected)
@@ -143,7 +143,7 @@ def test_smaller_confidence_drops_more_conditions():
     sizes = []
     for confidence in (0.5, 0.25, 0.001):
         model = C45RulesClassifier(confidence=confidence, min_samples_leaf=1).fit(X, y)
-        rules = make_twin(model, X, y, np.ones(500)).list_general_rules()
+        rules = make_reference(model, X, y, np.ones(500)).list_general_rules()
         sizes.append(np.mean([len(rule.conditions) for rule in rules]))
     assert sizes[0] > sizes[1] > sizes[2]
 

@@ -73,7 +73,7 @@ def bin_columns(order, values, n_distinct, n_missing, schema, max_bins, n_thread
         max_bins,
         n_threads,
     )
-    # A few values per column are left: no need to keep room for one per row.
+    # A few values per column are left: no need to keep memory for one per row.
     width = int(n_distinct.max())
     values = values[:, :width].copy()
     upper_values = upper_values[:, :width].copy()

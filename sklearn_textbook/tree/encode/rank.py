@@ -139,7 +139,7 @@ def take_columns(part, values, n_threads):
 
 
 def make_level_codes(schema, n_rows, sorts_nominal):
-    """Room for the level codes of nominal columns, and which columns are coded."""
+    """Buffers for the level codes of nominal columns, and which columns are coded."""
     n_columns = len(schema.columns)
     if sorts_nominal:
         return np.empty((n_columns, 0), np.uint16), np.zeros(n_columns, np.uint8)

@@ -17,8 +17,8 @@ from sklearn_textbook.tree.prune import OutOfBagPruning, Rows, resolve_pruner
 from sklearn_textbook.tree.recipe import BaseTree
 from sklearn_textbook.tree.route import RoutedTree, estimate_empty_nodes
 
-#: Trees of so many nodes are kept in a few bytes a node. Smaller ones take little room,
-#: and less time to grow than to compact.
+#: Trees of so many nodes are kept in a few bytes a node. Smaller ones are small anyway
+#: and take less time to grow than to compact.
 COMPACTED_NODES = 4096
 
 

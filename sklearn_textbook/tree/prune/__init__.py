@@ -1,4 +1,4 @@
-"""Station 4, prune: one method per file."""
+"""Stage 4, prune: one method per file."""
 
 from sklearn_textbook.tree.prune.base import BasePruner
 from sklearn_textbook.tree.prune.best_first import keep_best_first

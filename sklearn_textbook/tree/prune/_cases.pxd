@@ -44,12 +44,12 @@ cdef struct Table:
     int32_t unseen_branch
 
 
-# A stack of cases, and room to sort them in.
+# A stack of cases, and a buffer to sort them in.
 cdef struct Stack:
     Case* cases
     int64_t top
     int64_t capacity
-    # room for as many cases as there are rows
+    # as many cases as there are rows
     Case* scratch
     int32_t* branch_of
 

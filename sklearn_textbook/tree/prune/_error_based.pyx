@@ -39,7 +39,7 @@ cdef enum Criterion:
 
 CRITERIA = {"entropy": ENTROPY, "log_loss": ENTROPY, "gini": GINI, "error": ERROR}
 
-# One decision about one node; the twin of Entry in _pruner.pxd.
+# One decision about one node; the counterpart of Entry in _pruner.pxd.
 ENTRY_DTYPE = np.dtype(
     [
         # the place, numbered as the node that the grown tree has there
@@ -297,7 +297,7 @@ def prune_nodes(
     cdef Pruner p
     cdef Py_ssize_t n_kept
     cdef Outcome outcome
-    cdef uint8_t[::1] room
+    cdef uint8_t[::1] buffer
     memset(&p, 0, sizeof(Pruner))
     p.nodes, p.n_nodes, p.n_classes = &nodes[0], nodes.shape[0], statistics.shape[1]
     p.confidence.level, p.confidence.log_level, p.confidence.z = confidence
@@ -316,11 +316,11 @@ def prune_nodes(
         p.table.codes.is_wide = Code is uint32_t
     order = np.empty(p.n_nodes, dtype=np.int32)
     # numpy asks for huge pages, which cost less to touch for the first time.
-    room = np.zeros(
+    buffer = np.zeros(
         p.n_nodes * (sizeof(Slot) + sizeof(Branch) + p.n_classes * sizeof(double)),
         dtype=np.uint8,
     )
-    p.slots = <Slot*>&room[0]
+    p.slots = <Slot*>&buffer[0]
     p.branches = <Branch*>(p.slots + p.n_nodes)
     p.class_weights = <double*>(p.branches + p.n_nodes)
     try:

@@ -1,4 +1,4 @@
-"""Pre-pruning, 预剪枝: no division that does not lower the error on other rows.
+"""Pre-pruning, 预剪枝: no split that does not lower the error on other rows.
 
 周志华《机器学习》, section 4.3.1.
 """
@@ -24,7 +24,7 @@ class PrePruning(ValidationErrorPruner):
     t, :math:`w_i` their weights, :math:`c(t)` the class or value of t as a leaf. L is
     1 for a wrong class and 0 for the right one; for values it is the squared error, or
     the absolute one if that grew the tree; for several outputs it is the mean over
-    these. Nothing below a node that is not divided is looked at, so a division that
+    these. Nothing below a node that is not split is looked at, so a split that
     would pay only through later ones is lost (欠拟合, underfitting):
     :class:`ReducedErrorPruning` sees these.
 
@@ -52,7 +52,7 @@ class PrePruning(ValidationErrorPruner):
     alone (random draws on its place in the tree); so the result is exactly the tree
     that would come of deciding while growing, and it can be had of a tree that is
     already grown. Two parameters look at the whole tree instead: ``max_leaf_nodes``
-    and ``ccp_alpha`` choose among all divisions first, those included that fall here.
+    and ``ccp_alpha`` choose among all splits first, those included that fall here.
 
     A row that is divided among branches, since it lacks the value of a test, counts
     in each by its share. A row that ends in an inner node, since its level is unknown

@@ -22,7 +22,7 @@ cdef enum:
 cdef struct BlockScratch:
     # node of every row; the leaf, in the end
     int32_t* position
-    # rows that walk on, and room for one group more
+    # rows that walk on, and space for one group more
     int32_t* active
     # whether a group of rows lacks no value
     uint8_t* is_complete

@@ -83,7 +83,7 @@ def predict_statistics(tree, matrix, n_threads=1, feature_names=None):
 
         p(x) = \sum_{leaf} p_{leaf} \prod_{t \to c} \frac{W_c}{\sum_{c'} W_{c'}}
 
-    with the product over the divisions on the way to the leaf and W the training
+    with the product over the splits on the way to the leaf and W the training
     weight of a child; children without weight take no part.
 
     Parameters

@@ -1,4 +1,4 @@
-"""One walk of a table through a tree, which all functions of this room begin with."""
+"""One walk of a table through a tree, the first step of all functions here."""
 
 from __future__ import annotations
 

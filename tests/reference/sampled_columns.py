@@ -7,7 +7,7 @@ from tests.reference.top_splits import child_state, next_random
 WEYL = 0x9E3779B97F4A7C15
 
 
-def draw_columns(settings, path, columns, rows):
+def sample_columns(settings, path, columns, rows):
     """Numbers of the columns to try; the path has the child numbers to the node."""
     n_columns = len(columns)
     if settings.max_features is None or settings.max_features >= n_columns:
