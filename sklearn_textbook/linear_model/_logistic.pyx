@@ -345,44 +345,44 @@ cdef void judge_stretch(void* context, int64_t stretch, int thread) noexcept nog
     cdef Py_ssize_t first = work.bounds[stretch], last = work.bounds[stretch + 1]
     cdef Py_ssize_t n_rows, k, row
     cdef double* totals = work.totals + 2 * stretch
-    cdef Room room
-    room.scores = work.memory + thread * work.memory_size
-    room.factors = room.scores + (problem.n_scores + 1) * BLOCK_ROWS
+    cdef Workspace space
+    space.scores = work.memory + thread * work.memory_size
+    space.factors = space.scores + (problem.n_scores + 1) * BLOCK_ROWS
     while first < last:
         n_rows = min(<Py_ssize_t> BLOCK_ROWS, last - first)
         for k in range(problem.n_scores):
             for row in range(n_rows):
-                room.scores[k * BLOCK_ROWS + row] = work.scores[
+                space.scores[k * BLOCK_ROWS + row] = work.scores[
                     (first + row) * problem.n_scores + k
                 ]
         if problem.n_classes == 2:
-            judge_two(problem, first, n_rows, &room, totals)
+            judge_two(problem, first, n_rows, &space, totals)
             for row in range(n_rows if work.n_residuals else 0):
-                work.residuals[first + row] = room.factors[row]
+                work.residuals[first + row] = space.factors[row]
             for row in range(n_rows if work.n_curvatures else 0):
-                work.curvatures[first + row] = room.factors[BLOCK_ROWS + row]
+                work.curvatures[first + row] = space.factors[BLOCK_ROWS + row]
         else:
-            judge_many(problem, first, n_rows, &room, totals)
-            note_block(work, first, n_rows, &room)
+            judge_many(problem, first, n_rows, &space, totals)
+            note_block(work, first, n_rows, &space)
         first += n_rows
 
 
 cdef void note_block(
-    const Judgement* work, Py_ssize_t first, Py_ssize_t n_rows, const Room* room
+    const Judgement* work, Py_ssize_t first, Py_ssize_t n_rows, const Workspace* space
 ) noexcept nogil:
     """Residuals and curvatures of a block of several classes."""
     cdef const Problem* problem = &work.problem
     cdef Py_ssize_t k, other, pair = 0
     for k in range(work.n_residuals):
         note_residual(
-            problem, first, n_rows, room, k, work.residuals + k * work.n_rows + first
+            problem, first, n_rows, space, k, work.residuals + k * work.n_rows + first
         )
     if work.n_curvatures == 0:
         return
     for k in range(problem.n_scores):
         for other in range(k, problem.n_scores):
             note_curvature(
-                problem, first, n_rows, room, k, other,
+                problem, first, n_rows, space, k, other,
                 work.curvatures + pair * work.n_rows + first,
             )
             pair += 1

@@ -120,10 +120,10 @@ def sum_dense_stretches(
         raise MemoryError()
     work = Stretches(
         note_rows(X, weight, targets), &bounds[0], &sums[0, 0, 0],
-        sums.shape[1] * sums.shape[2], room, size,
+        sums.shape[1] * sums.shape[2], buffer, size,
     )
     run_in_threads(n_threads, sum_stretch, &work, sums.shape[0])
-    free(room)
+    free(buffer)
 
 
 cdef struct Tiles:
