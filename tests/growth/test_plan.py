@@ -279,6 +279,20 @@ def test_weights_that_are_no_small_counts(factor):
     assert_equal_trees(grow_sorted(plan, counts.astype(float), 4), plan.grow(counts, 4))
 
 
+@pytest.mark.parametrize(
+    ("criterion", "is_classifier"), [("squared_error", False), ("entropy", True)]
+)
+def test_whole_weights_too_large_for_a_list(criterion, is_classifier):
+    """Of any type they give what they give as floats."""
+    X, y = make_regression(500, 8, noise=20.0, random_state=0)
+    target = make_classes((y > 0).astype(int)) if is_classifier else make_values(y)
+    plan = GrowthPlan(encode(X), target, GrowthRules(criterion, max_features=2))
+    weight = draw_counts(0) * 100_000
+    expected = plan.grow(weight.astype(float), 3)
+    for dtype in ("int32", "int64"):
+        assert_equal_trees(expected, plan.grow(weight.astype(dtype), 3), dtype)
+
+
 @pytest.mark.parametrize("rows", [slice(0, 1), slice(0, 2)])
 def test_almost_no_rows(rows):
     plan = make_plan()

@@ -221,6 +221,9 @@ class GrowthPlan:
         if weight is not None:
             dtype = weight.dtype if weight.dtype in LISTED_TYPES else np.float64
             weight = np.ascontiguousarray(weight, dtype=dtype)
+            if dtype != np.float64 and not _are_small_counts(self.target, weight):
+                # Entries have 16 bits for a whole weight.
+                weight = weight.astype(np.float64)
         kind = choose_sums(self.table, self.target, self.rules, weight)
         growers = self._growers.setdefault(kind, [])
         try:
