@@ -1,4 +1,4 @@
-"""Lists of samples give the trees of sorted columns and of the plain-Python twin.
+"""Lists of samples give the trees of sorted columns and of the reference implementation.
 
 For classes with whole weights every bit must agree. Other sums round in the order of
 summation; tests and numbers of rows must agree. Weights over many orders of magnitude
@@ -33,7 +33,7 @@ from tests.reference.compare import find_difference, read_grown_tree
 
 #: Of every target: 308 tables in all, or more than 2,000.
 N_CASES = 28 if FACTOR == 1 else 91 * FACTOR
-#: That are compared with the twin.
+#: That are compared with the reference.
 N_TWINS = 100 * FACTOR
 
 
@@ -113,7 +113,7 @@ def test_the_tables_cover_what_lists_serve():
     assert wanted <= seen, wanted - seen
 
 
-# ---------------------------------------------------------------- plain-Python twin
+# ---------------------------------------------------------------------- reference
 def make_drawn_case(seed):
     """A case whose nodes try fewer than half of the columns, so that lists serve."""
     generator = random.Random(seed)
@@ -159,13 +159,13 @@ def chosen(monkeypatch):
 
 
 @pytest.mark.parametrize("chunk", range(4))
-def test_tree_is_that_of_the_twin(chosen, chunk):
+def test_tree_is_that_of_the_reference(chosen, chunk):
     n_nodes = 0
     for seed in range(chunk, N_TWINS, 4):
         case = make_drawn_case(seed)
-        twin = case.with_settings(seed=draw_seed(seed)).grow_twin()
+        reference = case.with_settings(seed=draw_seed(seed)).grow_reference()
         tree = case.with_settings(random_state=seed).fit_kernel().tree_
-        difference = find_difference(twin, read_grown_tree(tree))
+        difference = find_difference(reference, read_grown_tree(tree))
         assert difference is None, f"make_drawn_case({seed}): {difference}\n{case}"
         n_nodes += tree.node_count
     assert len(chosen) >= N_TWINS // 4

@@ -1,4 +1,4 @@
-# C twins of the dtypes in layout.py; see there for what every field means.
+# C structs of the dtypes in layout.py; see there for what every field means.
 # align=True on the numpy side gives C's own padding, so the structs are plain.
 
 from libc.stdint cimport int32_t, int64_t
