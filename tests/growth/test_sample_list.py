@@ -1,4 +1,4 @@
-"""Lists of samples give the trees of sorted columns and of the reference implementation.
+"""Lists of samples give the trees of sorted columns and of a reference in Python.
 
 For classes with whole weights every bit must agree. Other sums round in the order of
 summation; tests and numbers of rows must agree. Weights over many orders of magnitude
