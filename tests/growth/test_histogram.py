@@ -5,61 +5,14 @@ Nodes, statistics and thresholds must agree in every bit.
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_classification
 
 from sklearn_textbook.tree.grow.rules import GrowthRules
 from tests.growth.partitioners import (
     assert_equal_trees,
-    draw_case,
     encode,
     grow_twice,
     make_classes,
 )
-
-
-def test_random_tables():
-    n_nodes = 0
-    for seed in range(400):
-        expected, tree = grow_twice(*draw_case(seed, 2, "gini"))
-        assert_equal_trees(expected, tree, f"draw_case({seed})")
-        n_nodes += tree.node_count
-    assert n_nodes > 5000
-
-
-@pytest.mark.parametrize("max_features", [1, 4, 12])
-@pytest.mark.parametrize("decimals", [None, 1, 0])
-def test_bootstrap_of_a_larger_table(max_features, decimals):
-    """Nodes of all sizes: beyond the local copy, binned with gaps, sorted."""
-    X, y = make_classification(30000, 12, n_informative=8, flip_y=0.1, random_state=0)
-    if decimals is not None:
-        X = np.round(X, decimals)
-    rng = np.random.default_rng(max_features)
-    weight = np.bincount(rng.integers(0, len(y), len(y)), minlength=len(y))
-    expected, tree = grow_twice(
-        encode(X),
-        make_classes(y),
-        GrowthRules("gini", max_features=max_features),
-        weight.astype(float),
-        random_state=max_features,
-    )
-    assert tree.node_count > 1000
-    assert_equal_trees(expected, tree)
-
-
-def test_mirrored_columns_tie():
-    """Equal scores by the thousand: the first column and lowest threshold win."""
-    rng = np.random.default_rng(0)
-    x = rng.permutation(2000).astype(float)
-    X = np.column_stack([x, -x, x**3, np.arange(2000) % 40, np.arange(2000) % 40])
-    y = np.abs(x - 999.5) > 500
-    for random_state in range(20):
-        expected, tree = grow_twice(
-            encode(X),
-            make_classes(y),
-            GrowthRules("gini", max_features=3),
-            random_state=random_state,
-        )
-        assert_equal_trees(expected, tree)
 
 
 @pytest.mark.parametrize("n_columns", [5, 64, 65])

@@ -6,62 +6,14 @@ every bit. Means and impurities are sums of y, which round in the order of summa
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_regression
 
 from sklearn_textbook.tree.grow.rules import GrowthRules
 from tests.growth.partitioners import (
     assert_close_trees,
-    draw_case,
     encode,
     grow_twice,
     make_values,
 )
-
-
-def test_random_tables():
-    n_nodes = 0
-    for seed in range(200):
-        case = draw_case(seed, "values", "squared_error")
-        expected, tree = grow_twice(*case)
-        assert_close_trees(expected, tree, f"draw_case({seed})")
-        n_nodes += tree.node_count
-    assert n_nodes > 2500
-
-
-@pytest.mark.parametrize("max_features", [1, 6])
-@pytest.mark.parametrize("decimals", [None, 1])
-def test_bootstrap_of_a_larger_table(max_features, decimals):
-    """Nodes of all sizes: beyond the local copy, binned with gaps, sorted."""
-    X, y = make_regression(12000, 6, noise=20.0, random_state=0)
-    if decimals is not None:
-        X = np.round(X, decimals)
-    rng = np.random.default_rng(max_features)
-    weight = np.bincount(rng.integers(0, len(y), len(y)), minlength=len(y))
-    expected, tree = grow_twice(
-        encode(X),
-        make_values(y),
-        GrowthRules("squared_error", max_features=max_features),
-        weight.astype(float),
-        random_state=max_features,
-    )
-    assert tree.node_count > 1000
-    assert_close_trees(expected, tree)
-
-
-def test_mirrored_columns_tie():
-    """Equal scores by the thousand: the first column and lowest threshold win."""
-    rng = np.random.default_rng(0)
-    x = rng.permutation(2000).astype(float)
-    X = np.column_stack([x, -x, x**3, np.arange(2000) % 40, np.arange(2000) % 40])
-    y = np.abs(x - 999.5) // 250
-    for random_state in range(10):
-        expected, tree = grow_twice(
-            encode(X),
-            make_values(y),
-            GrowthRules("squared_error", max_features=3),
-            random_state=random_state,
-        )
-        assert_close_trees(expected, tree)
 
 
 @pytest.mark.parametrize("scale", [1e-100, 1e-8, 1.0, 1e100])
