@@ -138,37 +138,6 @@ def test_an_integer_weight_is_so_many_rows(seed):
         assert_same_nodes(grow(case), grow(repeated), case, "n_samples")
 
 
-@some_examples
-@given(any_seed)
-def test_rows_of_weight_0_are_no_rows(seed):
-    case = make_seeded_case(seed)
-    case = replace(case, weights=[1.0 + row % 2 for row in range(len(case.y))])
-    doubled = case.take([*range(len(case.y)), *range(len(case.y))])
-    doubled.weights[len(case.y) :] = [0.0] * len(case.y)
-    # New numbers in rows without weight make no thresholds.
-    columns = [
-        replace(column, values=[move(column, row, v, len(case.y)) for row, v in rows])
-        for column in doubled.columns
-        for rows in [list(enumerate(column.values))]
-    ]
-    doubled = replace(doubled, columns=columns)
-    assert_same_nodes(grow(case), grow(doubled), case)
-
-
-def move(column, row, value, n_rows):
-    is_moved = row >= n_rows and column.kind == "numeric" and value is not None
-    return value + 0.017 if is_moved else value
-
-
-@some_examples
-@given(any_seed)
-def test_the_order_of_the_rows_does_not_matter(seed):
-    case = make_seeded_case(seed)
-    rows = list(range(len(case.y)))
-    random.Random(seed).shuffle(rows)
-    assert_same_nodes(grow(case), grow(case.take(rows)), case)
-
-
 # --------------------------------------------------------------------------- columns
 @some_examples
 @given(any_seed)

@@ -95,26 +95,6 @@ def test_an_integer_weight_is_so_many_rows(seed):
 
 @some_examples
 @given(any_seed)
-def test_rows_of_weight_0_are_no_rows(seed):
-    case = make_seeded_case(seed)
-    case = replace(case, weights=[1.0 + row % 2 for row in range(len(case.y))])
-    # The same rows once more, without weight: their levels and classes are known.
-    doubled = case.take([*range(len(case.y)), *range(len(case.y))])
-    doubled.weights[len(case.y) :] = [0.0] * len(case.y)
-    assert_same_nodes(grow(case), grow(doubled), case)
-
-
-@some_examples
-@given(any_seed)
-def test_the_order_of_the_rows_does_not_matter(seed):
-    case = make_seeded_case(seed)
-    rows = list(range(len(case.y)))
-    random.Random(seed).shuffle(rows)
-    assert_same_nodes(grow(case), grow(case.take(rows)), case)
-
-
-@some_examples
-@given(any_seed)
 def test_the_unit_of_the_weights_does_not_matter(seed):
     case = make_seeded_case(seed)
     doubled = replace(case, weights=[8 * weight for weight in case.weights])
