@@ -156,7 +156,7 @@ _FITS = (
     ("forest-poisson", "counts by Poisson's deviance", make_forest_counts, {}),
     ("forest-entropy", "by entropy", make_forest, {"criterion": "entropy"}),
     ("forest-classes", "five classes", make_forest_classes, {}),
-    ("extra-trees", "drawn thresholds", make_extra_trees, {}),
+    ("extra-trees", "random thresholds", make_extra_trees, {}),
     (
         "extra-trees-missing",
         "5 % of the cells missing",

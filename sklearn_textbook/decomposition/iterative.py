@@ -9,7 +9,7 @@ from scipy.sparse.linalg import svds
 from sklearn_textbook.decomposition.factors import SVDFactors
 from sklearn_textbook.decomposition.matrix import find_float_type
 
-#: Vectors that "lobpcg" improves at a time need this much room, each.
+#: Vectors that "lobpcg" improves at a time need this much memory, each.
 LOBPCG_SHARE = 5
 #: scipy's limit of 20 is for good preconditioners; here there is none.
 LOBPCG_ITERATIONS = 2_000
@@ -70,7 +70,7 @@ def factor_by_iteration(A, solver, n_components, *, tol, random_state):
 
 
 def _enlarge_until_converged(A, n_components, options):
-    """Give "propack" room for more vectors until it is content.
+    """Give "propack" memory for more vectors until it is content.
 
     It takes the memory for all of them at once, so that little is tried first.
     """

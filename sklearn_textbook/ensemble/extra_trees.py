@@ -14,7 +14,7 @@ from sklearn_textbook.ensemble.forest_methods import (
 class ExtraTreesClassifier(ForestClassifierMethods, BaseForest):
     r"""Extremely randomised classification trees (极端随机树).
 
-    Every tree looks at each node at some columns, drawn anew, draws one threshold (or
+    Every tree looks at each node at some columns, sampled anew, draws one threshold (or
     one split of levels) for each at random, and takes the best of these; the forest
     predicts the class with the largest mean share. Trees see all rows unless
     ``bootstrap=True``.
@@ -27,7 +27,7 @@ class ExtraTreesClassifier(ForestClassifierMethods, BaseForest):
     n_estimators : int, default=100
         Number of trees.
     criterion : {"gini", "entropy", "log_loss", "error"}, default="gini"
-        Impurity whose decrease chooses among the drawn splits, as in
+        Impurity whose decrease chooses among the random splits, as in
         :class:`~sklearn_textbook.tree.CARTClassifier`.
     max_depth : int, default=None
         Largest depth of a tree; None: until the other limits stop.
@@ -39,8 +39,9 @@ class ExtraTreesClassifier(ForestClassifierMethods, BaseForest):
     min_weight_fraction_leaf : float, default=0.0
         Share of the total weight every child must have.
     max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
-        Columns drawn at each node (属性扰动): a count, a share of d columns, the square
-        root of d, its binary logarithm (which the book recommends), or all (None).
+        Columns sampled at each node (属性扰动): a count, a share of d columns, the
+        square root of d, its binary logarithm (which the book recommends), or all
+        (None).
     max_leaf_nodes : int, default=None
         Largest number of leaves of a tree; the nodes that gain most are split first.
     min_impurity_decrease : float, default=0.0
@@ -138,9 +139,9 @@ class ExtraTreesClassifier(ForestClassifierMethods, BaseForest):
     per row. Growing takes O(n log n · max_features) per tree, in one thread each.
 
     Differences from scikit-learn: thresholds are exact in float64; nominal columns and
-    missing values are taken as they are; of equally good splits the first drawn column
-    wins; the rows drawn for a seed are the same, but the columns drawn at a node are
-    not. ``estimators_`` know the labels, where scikit-learn's know class numbers.
+    missing values are taken as they are; of equally good splits that of the first
+    sampled column wins; a seed draws the same rows, but samples other columns at the
+    nodes. ``estimators_`` know the labels, where scikit-learn's know class numbers.
 
     References
     ----------
@@ -223,7 +224,7 @@ class ExtraTreesClassifier(ForestClassifierMethods, BaseForest):
 class ExtraTreesRegressor(ForestRegressorMethods, BaseForest):
     r"""Extremely randomised regression trees (极端随机树).
 
-    Every tree looks at each node at some columns, drawn anew, draws one threshold (or
+    Every tree looks at each node at some columns, sampled anew, draws one threshold (or
     one split of levels) for each at random, and takes the best of these; the forest
     predicts the mean. Trees see all rows unless ``bootstrap=True``.
 
@@ -247,8 +248,9 @@ class ExtraTreesRegressor(ForestRegressorMethods, BaseForest):
     min_weight_fraction_leaf : float, default=0.0
         Share of the total weight every child must have.
     max_features : int, float, {"sqrt", "log2"} or None, default=1.0
-        Columns drawn at each node (属性扰动): a count, a share of d columns, the square
-        root of d, its binary logarithm (which the book recommends), or all (None).
+        Columns sampled at each node (属性扰动): a count, a share of d columns, the
+        square root of d, its binary logarithm (which the book recommends), or all
+        (None).
     max_leaf_nodes : int, default=None
         Largest number of leaves of a tree; the nodes that gain most are split first.
     min_impurity_decrease : float, default=0.0
@@ -333,9 +335,9 @@ class ExtraTreesRegressor(ForestRegressorMethods, BaseForest):
     per row. Growing takes O(n log n · max_features) per tree, in one thread each.
 
     Differences from scikit-learn: thresholds are exact in float64; nominal columns and
-    missing values are taken as they are; of equally good splits the first drawn column
-    wins; the rows drawn for a seed are the same, but the columns drawn at a node are
-    not. ``estimators_`` know the labels, where scikit-learn's know class numbers.
+    missing values are taken as they are; of equally good splits that of the first
+    sampled column wins; a seed draws the same rows, but samples other columns at the
+    nodes. ``estimators_`` know the labels, where scikit-learn's know class numbers.
 
     References
     ----------

@@ -15,7 +15,8 @@ class RandomForestClassifier(ForestClassifierMethods, BaseForest):
     r"""Random forest of classification trees (随机森林), grown exactly.
 
     Every tree grows from a bootstrap sample of the rows, and looks at each node only at
-    some columns, drawn anew; the forest predicts the class with the largest mean share
+    some columns, sampled anew; the forest predicts the class with the largest mean
+    share
 
     .. math:: H(x) = \arg\max_c \frac{1}{T} \sum_{t=1}^{T} p_t(c \mid x).
 
@@ -42,8 +43,9 @@ class RandomForestClassifier(ForestClassifierMethods, BaseForest):
     min_weight_fraction_leaf : float, default=0.0
         Share of the total weight every child must have.
     max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
-        Columns drawn at each node (属性扰动): a count, a share of d columns, the square
-        root of d, its binary logarithm (which the book recommends), or all (None).
+        Columns sampled at each node (属性扰动): a count, a share of d columns, the
+        square root of d, its binary logarithm (which the book recommends), or all
+        (None).
     max_leaf_nodes : int, default=None
         Largest number of leaves of a tree; the nodes that gain most are split first.
     min_impurity_decrease : float, default=0.0
@@ -145,9 +147,9 @@ class RandomForestClassifier(ForestClassifierMethods, BaseForest):
     per row. Growing takes O(n log n · max_features) per tree, in one thread each.
 
     Differences from scikit-learn: thresholds are exact in float64; nominal columns and
-    missing values are taken as they are; of equally good splits the first drawn column
-    wins; the rows drawn for a seed are the same, but the columns drawn at a node are
-    not. ``estimators_`` know the labels, where scikit-learn's know class numbers.
+    missing values are taken as they are; of equally good splits that of the first
+    sampled column wins; a seed draws the same rows, but samples other columns at the
+    nodes. ``estimators_`` know the labels, where scikit-learn's know class numbers.
 
     References
     ----------
@@ -235,7 +237,7 @@ class RandomForestRegressor(ForestRegressorMethods, BaseForest):
     r"""Random forest of regression trees (随机森林), grown exactly.
 
     Every tree grows from a bootstrap sample of the rows, and may look at each node only
-    at some columns, drawn anew; the forest predicts the mean
+    at some columns, sampled anew; the forest predicts the mean
 
     .. math:: H(x) = \frac{1}{T} \sum_{t=1}^{T} h_t(x).
 
@@ -259,8 +261,9 @@ class RandomForestRegressor(ForestRegressorMethods, BaseForest):
     min_weight_fraction_leaf : float, default=0.0
         Share of the total weight every child must have.
     max_features : int, float, {"sqrt", "log2"} or None, default=1.0
-        Columns drawn at each node (属性扰动): a count, a share of d columns, the square
-        root of d, its binary logarithm (which the book recommends), or all (None).
+        Columns sampled at each node (属性扰动): a count, a share of d columns, the
+        square root of d, its binary logarithm (which the book recommends), or all
+        (None).
     max_leaf_nodes : int, default=None
         Largest number of leaves of a tree; the nodes that gain most are split first.
     min_impurity_decrease : float, default=0.0
@@ -346,9 +349,9 @@ class RandomForestRegressor(ForestRegressorMethods, BaseForest):
     per row. Growing takes O(n log n · max_features) per tree, in one thread each.
 
     Differences from scikit-learn: thresholds are exact in float64; nominal columns and
-    missing values are taken as they are; of equally good splits the first drawn column
-    wins; the rows drawn for a seed are the same, but the columns drawn at a node are
-    not. ``estimators_`` know the labels, where scikit-learn's know class numbers.
+    missing values are taken as they are; of equally good splits that of the first
+    sampled column wins; a seed draws the same rows, but samples other columns at the
+    nodes. ``estimators_`` know the labels, where scikit-learn's know class numbers.
 
     References
     ----------

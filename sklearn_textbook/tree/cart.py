@@ -46,14 +46,13 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
     min_weight_fraction_leaf : float, default=0.0
         Share of the total weight every child must have.
     max_features : int, float, {"sqrt", "log2"}, default=None
-        Columns drawn at each node; None: all.
+        Columns sampled at each node; None: all.
     random_state : int, RandomState instance or None, default=None
-        Seed of the drawn columns, thresholds, tests and ties. Without these the tree
+        Seed of the sampled columns, thresholds, tests and ties. Without these the tree
         does not depend on it.
     max_leaf_nodes : int, default=None
         Largest number of leaves; the nodes that gain most are split first. A many-way
-        test with more branches than there is room for is not taken, and ends the
-        growth.
+        split that would exceed it is not made, and ends the growth.
     min_impurity_decrease : float, default=0.0
         A node is split if this lowers the impurity of the whole tree by at least as
         much, :math:`\frac{W_t}{W} \Delta i(t)`.
@@ -108,7 +107,7 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
     n_outputs_ : int
         Number of outputs.
     max_features_ : int
-        Columns drawn at each node.
+        Columns sampled at each node.
     n_missing_ : ndarray of int, shape (n_features,)
         Missing values of each column in training.
     schema_ : TableSchema
@@ -129,7 +128,7 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
     --------
     CARTRegressor : The same for numbers.
     sklearn.tree.DecisionTreeClassifier : Numeric columns only, thresholds in float32,
-        ties broken by the order in which columns are drawn.
+        ties broken by the order in which columns are sampled.
 
     Notes
     -----
@@ -283,14 +282,13 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
     min_weight_fraction_leaf : float, default=0.0
         Share of the total weight every child must have.
     max_features : int, float, {"sqrt", "log2"}, default=None
-        Columns drawn at each node; None: all.
+        Columns sampled at each node; None: all.
     random_state : int, RandomState instance or None, default=None
-        Seed of the drawn columns, thresholds, tests and ties. Without these the tree
+        Seed of the sampled columns, thresholds, tests and ties. Without these the tree
         does not depend on it.
     max_leaf_nodes : int, default=None
         Largest number of leaves; the nodes that gain most are split first. A many-way
-        test with more branches than there is room for is not taken, and ends the
-        growth.
+        split that would exceed it is not made, and ends the growth.
     min_impurity_decrease : float, default=0.0
         A node is split if this lowers the impurity of the whole tree by at least as
         much, :math:`\frac{W_t}{W} \Delta i(t)`.
@@ -339,7 +337,7 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
     n_outputs_ : int
         Number of outputs.
     max_features_ : int
-        Columns drawn at each node.
+        Columns sampled at each node.
     n_missing_ : ndarray of int, shape (n_features,)
         Missing values of each column in training.
     schema_ : TableSchema
@@ -360,7 +358,7 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
     --------
     CARTClassifier : The same for classes.
     sklearn.tree.DecisionTreeRegressor : Numeric columns only, thresholds in float32,
-        ties broken by the order in which columns are drawn.
+        ties broken by the order in which columns are sampled.
 
     Notes
     -----

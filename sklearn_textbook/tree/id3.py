@@ -46,11 +46,11 @@ class ID3Classifier(BaseGainTree):
         The same as ``min_samples_leaf``, as a share of the total weight; the larger
         of both counts.
     max_features : int, float, {"sqrt", "log2"}, default=None
-        Columns drawn at each node; None: all.
+        Columns sampled at each node; None: all.
     max_leaf_nodes : int, default=None
         Largest number of leaves; the nodes that lower the entropy most are split
-        first. A many-way test with more branches than there is room for is not taken,
-        and ends the growth.
+        first. A many-way
+        split that would exceed it is not made, and ends the growth.
     min_impurity_decrease : float, default=0.0
         A node is split if this lowers the entropy of the whole tree by at least as
         much, :math:`\frac{W_t}{W} \Delta H(t)`.
@@ -83,7 +83,7 @@ class ID3Classifier(BaseGainTree):
         ``min_impurity_decrease``. For the members of an ensemble (算法参数扰动
         [2]_ [4]_).
     random_state : int, RandomState instance or None, default=None
-        Seed of the drawn columns and tests and of random ties.
+        Seed of the sampled columns and tests and of random ties.
     n_jobs : int, default=None
         Threads; None: one per core, fewer in a parallel call. The tree is the same
         for any number.
@@ -101,7 +101,7 @@ class ID3Classifier(BaseGainTree):
     n_outputs_ : int
         1.
     max_features_ : int
-        Columns drawn at each node.
+        Columns sampled at each node.
     n_missing_ : ndarray of int, shape (n_features,)
         Missing values of each column in training.
     schema_ : TableSchema

@@ -248,7 +248,7 @@ class GrownTree:
 
     @property
     def capacity(self):
-        """The same as ``node_count``: there is no spare room."""
+        """The same as ``node_count``: there are no unused records."""
         return self.node_count
 
     @property

@@ -1,6 +1,6 @@
 """The record layouts of a grown tree: one numpy dtype per C struct of ``_layout.pxd``.
 
-A structured array memory-maps and compares by itself; how trees are kept in less room
+A structured array memory-maps and compares by itself; how trees are kept in less memory
 stands in :mod:`sklearn_textbook.tree.grow.storage`. Change a layout here and in
 ``_layout.pxd`` together, and raise :data:`SCHEMA_VERSION`.
 """
@@ -110,7 +110,7 @@ SCALE_DTYPE = np.dtype(
 
 
 def make_records(n_nodes, n_statistics):
-    """Make room for the records of a tree and its statistics.
+    """Allocate the records of a tree and its statistics.
 
     Parameters
     ----------
@@ -127,14 +127,14 @@ def make_records(n_nodes, n_statistics):
     return np.empty(n_nodes, dtype=NODE_DTYPE), np.empty((n_nodes, n_statistics))
 
 
-class RecordRoom:
-    """Room for the records of trees that do not keep them, one after the other."""
+class RecordBuffer:
+    """Memory for the records of trees that do not keep them, reused by the next."""
 
     def __init__(self):
         self._nodes, self._statistics = make_records(0, 0)
 
     def lend(self, n_nodes, n_statistics):
-        """Lend room until the next call; see :func:`make_records`."""
+        """Lend records until the next call; see :func:`make_records`."""
         if len(self._nodes) < n_nodes or self._statistics.shape[1] != n_statistics:
             # Some more, as the next tree may be a little larger.
             self._nodes, self._statistics = make_records(

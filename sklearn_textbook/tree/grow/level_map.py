@@ -9,7 +9,7 @@ map tells its form:
   other levels have no row in the node.
 
 A child number of -1 says that the node does not know the level. Growing writes the
-shorter form, so that the maps of a deep tree take room for the levels that its nodes
+shorter form, so that the maps of a deep tree take memory for the levels that its nodes
 hold, not for all levels of the column in each of them. A split of many ways has a child
 for every level and is always dense. The C function that reads one entry is
 ``find_level_child`` in ``_layout.pxd``.

@@ -9,7 +9,7 @@ from sklearn_textbook.tree.grow._drawn_grower import RandomGrower
 from sklearn_textbook.tree.grow._engine import grow_nodes
 from sklearn_textbook.tree.grow._list_grower import ListGrower
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
-from sklearn_textbook.tree.grow.layout import RecordRoom
+from sklearn_textbook.tree.grow.layout import RecordBuffer
 from sklearn_textbook.tree.grow.settings import (
     collect_settings,
     describe_entropy,
@@ -227,9 +227,9 @@ class GrowthPlan:
         kind = choose_sums(self.table, self.target, self.rules, weight)
         growers = self._growers.setdefault(kind, [])
         try:
-            grower, room = growers.pop()
+            grower, buffer = growers.pop()
         except IndexError:
-            grower, room = self._make_grower(kind), RecordRoom()
+            grower, buffer = self._make_grower(kind), RecordBuffer()
         root = grower.list_samples(weight)
         if root is not None:
             root = self._finish_root(root, kind)
@@ -238,24 +238,24 @@ class GrowthPlan:
             target, kept, _ = keep_weighted_rows(self.target, real)
             root = describe_root(target, self.rules, kept) | {"entropy_table": None}
         root |= {"random_state": random_state}
-        tree = self._read_tree(grower, room, grower.grow(root))
-        growers.append((grower, room))
+        tree = self._read_tree(grower, buffer, grower.grow(root))
+        growers.append((grower, buffer))
         return tree
 
     def _make_grower(self, kind):
         settings = self._settings | self._describe_cells(kind)
         return RandomGrower(settings) if kind == "steps" else ListGrower(settings, kind)
 
-    def _read_tree(self, grower, room, n_nodes):
+    def _read_tree(self, grower, buffer, n_nodes):
         """Read the tree that a grower has grown, in the form that is asked for."""
         if not self._is_compacted(n_nodes):
-            return own_records(self._make_tree(*grower.write_nodes(room.lend)))
+            return own_records(self._make_tree(*grower.write_nodes(buffer.lend)))
         columns = grower.read_short_columns()
         stored = None if columns is None else store_columns(columns)
         if stored is not None:
             return GrownTree.from_stored(stored, **self._describe_tree())
         # What was lent does for the short form, and goes to the next tree.
-        return self._make_tree(*grower.write_nodes(room.lend)).compact()
+        return self._make_tree(*grower.write_nodes(buffer.lend)).compact()
 
     def _make_tree(self, nodes, statistics, level_branch, surrogates):
         return GrownTree(
