@@ -34,7 +34,7 @@ from tests.reference.compare import find_difference, read_grown_tree
 #: Of every target: 308 tables in all, or more than 2,000.
 N_CASES = 28 if FACTOR == 1 else 91 * FACTOR
 #: That are compared with the reference.
-N_TWINS = 100 * FACTOR
+N_REFERENCES = 100 * FACTOR
 
 
 def compare_trees(case, expected, tree, message):
@@ -161,16 +161,16 @@ def chosen(monkeypatch):
 @pytest.mark.parametrize("chunk", range(4))
 def test_tree_is_that_of_the_reference(chosen, chunk):
     n_nodes = 0
-    for seed in range(chunk, N_TWINS, 4):
+    for seed in range(chunk, N_REFERENCES, 4):
         case = make_drawn_case(seed)
         reference = case.with_settings(seed=draw_seed(seed)).grow_reference()
         tree = case.with_settings(random_state=seed).fit_kernel().tree_
         difference = find_difference(reference, read_grown_tree(tree))
         assert difference is None, f"make_drawn_case({seed}): {difference}\n{case}"
         n_nodes += tree.node_count
-    assert len(chosen) >= N_TWINS // 4
+    assert len(chosen) >= N_REFERENCES // 4
     assert set(chosen) == {"sample-list"}
-    assert n_nodes > N_TWINS
+    assert n_nodes > N_REFERENCES
 
 
 # ------------------------------------------------------------------ changes of a table
