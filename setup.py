@@ -9,6 +9,7 @@ SKLEARN_TEXTBOOK_ANNOTATE=1               write Cython's annotated HTML under bu
 """
 
 import os
+import sys
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -87,6 +88,10 @@ EXTENSIONS = [
     "sklearn_textbook.tree.rules._predict",
 ]
 
+# What Cython adds to every module that takes arrays, compiled once. Cython writes the
+# source; it is part of every build.
+SHARED = "sklearn_textbook._cyutility"
+
 DIRECTIVES = {
     "language_level": 3,
     "boundscheck": False,
@@ -135,6 +140,8 @@ def common_flags(compiler_type):
     # No fused multiply-add: the same table gives the same tree on every processor.
     compile_flags = ["-O1", "-g"] if DEBUG or SANITIZE else ["-O3"]
     compile_flags.append("-ffp-contract=off")
+    if not (DEBUG or SANITIZE or "-g" in os.environ.get("CFLAGS", "").split()):
+        compile_flags.append("-g0")  # Python's own flags may have -g
     if SANITIZE:
         sanitizer = f"-fsanitize={SANITIZE}"
         return [*compile_flags, sanitizer, "-fno-omit-frame-pointer"], [sanitizer]
@@ -157,15 +164,20 @@ class BuildExtensions(build_ext):
             self.parallel = os.cpu_count()
 
     def build_extensions(self):
-        sources = [source for ext in self.extensions for source in ext.sources]
+        sources = [
+            source
+            for extension in self.extensions
+            if extension.name != SHARED
+            for source in extension.sources
+        ]
         missing = [source for source in sources if not Path(source).exists()]
         if missing:
             raise SetupError(
                 f"setup.py lists {', '.join(missing)}, which this source tree lacks: "
                 "it is incomplete. Fetch it again."
             )
-        self.set_flags()
         self.translate()
+        self.set_flags()
         super().build_extensions()
 
     def set_flags(self):
@@ -191,19 +203,24 @@ class BuildExtensions(build_ext):
         translated = cythonize(
             self.extensions,
             compiler_directives=DIRECTIVES | (DEBUG_DIRECTIVES if DEBUG else {}),
-            build_dir=f"build/cython-{cython_version}-{mode}",
+            build_dir=f"build/cython/{cython_version}-{mode}",
             annotate=is_on("ANNOTATE"),
             force=bool(self.force) or is_on("ANNOTATE"),
+            shared_utility_qualified_name=SHARED,
+            nthreads=self.parallel if sys.platform == "linux" else 0,
         )
         by_name = {extension.name: extension for extension in translated}
         for extension in self.extensions:
             extension.sources = by_name[extension.name].sources
             extension.depends = by_name[extension.name].depends
+        # The longest first, so that the last of them is not waited for.
+        self.extensions.sort(key=lambda ext: -Path(ext.sources[0]).stat().st_size)
 
 
-setup(
-    ext_modules=[
-        Extension(module, [source_file(module)]) for module in select_modules()
-    ],
-    cmdclass={"build_ext": BuildExtensions},
-)
+if __name__ == "__main__":  # the processes that translate may read this file again
+    modules = [Extension(module, [source_file(module)]) for module in select_modules()]
+    shared = Extension(SHARED, [SHARED.replace(".", "/") + ".c"])
+    setup(
+        ext_modules=[shared, *modules],
+        cmdclass={"build_ext": BuildExtensions},
+    )
