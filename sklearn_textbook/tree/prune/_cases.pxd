@@ -1,9 +1,36 @@
-# Cases, and how a test divides them among its branches; _cases.pyx has the rest.
+# Cases on a stack, and a test that divides those of a node in place: header-only.
+#
+# A case that the test cannot place (its value is missing, or a level without a branch)
+# either goes to one branch, like those of known value; or it stays in the node, and is
+# in no branch; or it goes to every branch with a part of its weight. The parts are in
+# proportion to the weight of the cases of each branch. Only those that are so divided
+# are called missing below.
 
-from libc.stdint cimport int32_t, int64_t
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t
+from libc.stdlib cimport realloc
+from libc.string cimport memcpy
 
-from sklearn_textbook.tree.grow._layout cimport FRACTIONAL, Node, Surrogate
-from sklearn_textbook.tree.split._types cimport Codes
+from sklearn_textbook.tree.grow._layout cimport (
+    DENSE_MAP, FRACTIONAL, NOMINAL, NUMERIC, STAY, Node, Surrogate, find_level_child,
+)
+from sklearn_textbook.tree.split._types cimport Code, Codes, missing_code
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__) || defined(__clang__)
+    #define FETCH_EARLY(address) __builtin_prefetch(address)
+    #else
+    #define FETCH_EARLY(address) ((void)(address))
+    #endif
+    """
+    void FETCH_EARLY(const void*) noexcept nogil
+
+cdef enum:
+    FETCH_AHEAD = 24  # values that are on their way from memory at a time
+    # in place of a branch:
+    ASK_SURROGATES = -3  # the value is missing
+    ASK_OTHERS = -4  # and no surrogate can tell
 
 
 # A row, or the part of a row that reaches a node.
@@ -54,18 +81,6 @@ cdef struct Stack:
     int32_t* branch_of
 
 
-cdef int push_cases(
-    Stack* stack, const Stack* source, int64_t start, int64_t n, double share
-) noexcept nogil
-cdef int64_t count_missing(
-    const Table* table, const Node* test, const Case* cases, int64_t n
-) noexcept nogil
-cdef int64_t divide_cases(
-    const Table* table, const Node* test, Stack* stack, int64_t start, int64_t n,
-    Branch* branches, int64_t* n_staying, int32_t* last
-) noexcept nogil
-
-
 cdef inline bint divides_missing(const Table* table, const Node* test) noexcept nogil:
     """Whether all cases that the test cannot place go to all branches, as in C4.5."""
     return test.missing_branch == FRACTIONAL and table.surrogate_start == NULL
@@ -74,3 +89,395 @@ cdef inline bint divides_missing(const Table* table, const Node* test) noexcept 
 cdef inline bint is_sent(const Branch* branch, int64_t n_missing) noexcept nogil:
     """Whether the branch gets a part of the cases whose value is missing."""
     return n_missing > 0 and branch.share > 1e-6
+
+
+cdef inline int push_cases(
+    Stack* stack, const Stack* source, int64_t start, int64_t n, double share
+) noexcept nogil:
+    """Copy n cases of a stack, the same one or another, to the top, a share of each;
+    -1 when memory runs out."""
+    cdef:
+        int64_t capacity = stack.capacity, i
+        void* moved
+        Case* target
+    if stack.top + n > capacity:
+        capacity = max(stack.top + n, capacity + capacity // 2)
+        moved = realloc(stack.cases, capacity * sizeof(Case))
+        if moved == NULL:
+            return -1
+        stack.cases = <Case*>moved
+        stack.capacity = capacity
+    target = stack.cases + stack.top
+    memcpy(target, source.cases + start, n * sizeof(Case))
+    if share != 1.0:
+        for i in range(n):
+            target[i].weight *= share
+    stack.top += n
+    return 0
+
+
+# ------------------------------------------------------------------------- one value
+cdef struct Column:
+    const char* start
+    Py_ssize_t stride
+    bint is_single
+
+
+cdef inline Column view_column(const Table* table, const Node* test) noexcept nogil:
+    cdef Column column
+    column.start = table.start + test.feature * table.column_stride
+    column.stride = table.row_stride
+    column.is_single = table.is_single
+    return column
+
+
+cdef inline double read_value(
+    Column column, const Case* cases, int64_t i, int64_t n
+) noexcept nogil:
+    """Value of case i of n that are read one after the other."""
+    cdef const char* place = column.start + cases[i].row * column.stride
+    cdef int64_t ahead = min(i + FETCH_AHEAD, n - 1)
+    FETCH_EARLY(column.start + cases[ahead].row * column.stride)
+    if column.is_single:
+        return (<const float*>place)[0]
+    return (<const double*>place)[0]
+
+
+cdef inline double smallest_value(const Node* test) noexcept nogil:
+    """What lies below is missing, as is NaN: codes of levels start at 0."""
+    return -INFINITY if test.kind == NUMERIC else 0.0
+
+
+cdef inline int32_t find_level_branch(
+    const Table* table, const Node* test, double level
+) noexcept nogil:
+    """Branch of a level, -1 if it has none or is missing."""
+    if not 0.0 <= level < <double>table.n_levels[test.feature]:
+        return -1
+    return find_level_child(table.level_branch + test.map_start, <int64_t>level)
+
+
+cdef inline int32_t branch_of_unknown(
+    const Table* table, const Node* test
+) noexcept nogil:
+    """Where a level goes that the test does not know."""
+    if test.missing_branch == FRACTIONAL:
+        return FRACTIONAL
+    return table.unseen_branch
+
+
+cdef inline int32_t follow_surrogates(
+    const Table* table, const Node* test, int64_t row
+) noexcept nogil:
+    """The branch that the first surrogate tells whose own value is known; or
+    ASK_OTHERS."""
+    cdef:
+        const Surrogate* stand_in
+        int64_t number = test - table.nodes, i
+        int32_t branch
+        const char* place
+        double value
+    for i in range(table.surrogate_start[number], table.surrogate_start[number + 1]):
+        stand_in = &table.surrogates[i]
+        place = table.start + stand_in.feature * table.column_stride
+        place += row * table.row_stride
+        if table.is_single:
+            value = (<const float*>place)[0]
+        else:
+            value = (<const double*>place)[0]
+        if value != value:
+            continue
+        if stand_in.kind == NUMERIC:
+            return stand_in.low_branch ^ (value > stand_in.threshold)
+        if not 0.0 <= value < <double>table.n_levels[stand_in.feature]:
+            continue
+        if stand_in.kind != NOMINAL:
+            return stand_in.low_branch ^ (value > stand_in.threshold)
+        branch = find_level_child(
+            table.level_branch + stand_in.map_start, <int64_t>value
+        )
+        if branch >= 0:
+            return branch
+    return ASK_OTHERS
+
+
+cdef inline int32_t find_heaviest(
+    const Node* test, const Case* cases, int64_t n, const int32_t* branch_of,
+    Branch* branches
+) noexcept nogil:
+    """The branch with most weight of known values; STAY if two have most.
+
+    Growing sends those rows so which no surrogate can send. This need not be the
+    branch that the finished test names for new rows, which counts rows, and all.
+    """
+    cdef:
+        int64_t i
+        int32_t b, heaviest = 0
+        double total = 0.0, margin
+        bint is_tied = False
+    for b in range(test.n_children):
+        branches[b].share = 0.0
+    for i in range(n):
+        if branch_of[i] >= 0:
+            branches[branch_of[i]].share += cases[i].weight
+            total += cases[i].weight
+    margin = 1e-12 * total
+    for b in range(1, test.n_children):
+        if branches[b].share > branches[heaviest].share + margin:
+            heaviest = b
+            is_tied = False
+        elif branches[b].share >= branches[heaviest].share - margin:
+            is_tied = True
+    return STAY if is_tied else heaviest
+
+
+cdef inline void ask_surrogates(
+    const Table* table, const Node* test, const Case* cases, int64_t n,
+    int32_t* branch_of, Branch* branches
+) noexcept nogil:
+    """Send the cases whose value is missing as growing does."""
+    cdef int64_t i, n_asked = 0
+    cdef int32_t heaviest
+    for i in range(n):
+        n_asked += branch_of[i] == ASK_SURROGATES
+    if n_asked == 0:
+        return
+    heaviest = find_heaviest(test, cases, n, branch_of, branches)
+    for i in range(n):
+        if branch_of[i] == ASK_SURROGATES:
+            branch_of[i] = follow_surrogates(table, test, cases[i].row)
+            if branch_of[i] == ASK_OTHERS:
+                branch_of[i] = heaviest
+
+
+# --------------------------------------------------------- the branch of every case
+# These write a branch, STAY, FRACTIONAL or ASK_SURROGATES.
+cdef inline void find_coded_branches(
+    const int32_t* level_map, const Code* codes, const Case* cases, int64_t n,
+    int32_t of_missing, int32_t of_unknown, int32_t* branch_of
+) noexcept nogil:
+    cdef:
+        const int32_t* children = level_map + 1
+        int64_t i, level
+        int32_t branch
+        bint is_dense = level_map[0] == DENSE_MAP
+        Code code
+    for i in range(n):
+        FETCH_EARLY(codes + cases[min(i + FETCH_AHEAD, n - 1)].row)
+        code = codes[cases[i].row]
+        level = code
+        if level == missing_code(code):
+            branch_of[i] = of_missing
+            continue
+        if is_dense:
+            branch = children[level]
+        else:
+            branch = find_level_child(level_map, level)
+        branch_of[i] = branch if branch >= 0 else of_unknown
+
+
+cdef inline void find_read_branches(
+    const Table* table, const Node* test, const Case* cases, int64_t n,
+    int32_t of_missing, int32_t of_unknown, int32_t* branch_of
+) noexcept nogil:
+    """By the numbers of the table, for a test of any kind."""
+    cdef:
+        Column column = view_column(table, test)
+        double n_levels = INFINITY, smallest = smallest_value(test), value
+        int64_t i
+        int32_t branch
+    if test.kind != NUMERIC:
+        n_levels = <double>table.n_levels[test.feature]
+    for i in range(n):
+        value = read_value(column, cases, i, n)
+        if value != value:
+            branch_of[i] = of_missing
+            continue
+        if test.kind == NOMINAL:
+            branch = find_level_branch(table, test, value)
+        elif test.kind != NUMERIC and not smallest <= value < n_levels:
+            branch = -1
+        else:
+            branch = value > test.threshold
+        branch_of[i] = branch if branch >= 0 else of_unknown
+
+
+cdef inline void find_branches(
+    const Table* table, const Node* test, const Case* cases, int64_t n,
+    int32_t* branch_of, Branch* branches
+) noexcept nogil:
+    """The branch of every case, STAY or FRACTIONAL."""
+    cdef:
+        const int32_t* level_map = table.level_branch + test.map_start
+        int64_t offset = test.feature * table.codes.stride
+        int32_t of_missing = test.missing_branch
+        int32_t of_unknown = branch_of_unknown(table, test)
+    if table.surrogate_start != NULL:
+        of_missing = ASK_SURROGATES
+    if test.kind != NOMINAL or table.codes.start == NULL:
+        find_read_branches(table, test, cases, n, of_missing, of_unknown, branch_of)
+    elif table.codes.is_wide:
+        find_coded_branches(
+            level_map, <const uint32_t*>table.codes.start + offset, cases, n,
+            of_missing, of_unknown, branch_of
+        )
+    else:
+        find_coded_branches(
+            level_map, <const uint16_t*>table.codes.start + offset, cases, n,
+            of_missing, of_unknown, branch_of
+        )
+    if of_missing == ASK_SURROGATES:
+        ask_surrogates(table, test, cases, n, branch_of, branches)
+
+
+cdef inline int64_t count_missing(
+    const Table* table, const Node* test, const Case* cases, int64_t n
+) noexcept nogil:
+    """Number of cases that a test divides which divides all it cannot place."""
+    cdef:
+        Column column = view_column(table, test)
+        double smallest = smallest_value(test), value
+        int64_t i, n_missing = 0
+    for i in range(n):
+        value = read_value(column, cases, i, n)
+        if test.kind == NOMINAL:
+            n_missing += find_level_branch(table, test, value) < 0
+        else:
+            n_missing += not value >= smallest
+    return n_missing
+
+
+# ------------------------------------------------------------------- all of a node
+cdef inline int64_t divide_by_threshold(
+    const Table* table, const Node* test, Case* cases, int64_t n, Case* scratch,
+    Branch* branches, int32_t* last
+) noexcept nogil:
+    cdef:
+        Column column = view_column(table, test)
+        double smallest = smallest_value(test), threshold = test.threshold, value
+        int64_t i, n_left = 0, n_right = 0, n_missing = 0
+        bint is_missing, is_left
+        # Filled from its end on, since scratch has no room for more than n cases.
+        Case* right = scratch + n - 1
+        Case* target
+        Case one
+    for i in range(n):
+        value = read_value(column, cases, i, n)
+        one = cases[i]
+        is_missing = not value >= smallest
+        is_left = (value <= threshold) & (value >= smallest)
+        # Every case is written to all three places, of which one then moves on: so
+        # the processor has no branch to guess.
+        cases[n_missing] = one
+        scratch[n_left] = one
+        right[-n_right] = one
+        n_missing += is_missing
+        n_left += is_left
+        n_right += 1 - (is_left | is_missing)
+    last[0] = n_right >= n_left
+    branches[0].n_known, branches[1].n_known = n_left, n_right
+    branches[0].start = n_missing + (0 if last[0] else n_right)
+    branches[1].start = n_missing + (n_left if last[0] else 0)
+    memcpy(cases + branches[0].start, scratch, n_left * sizeof(Case))
+    target = cases + branches[1].start
+    for i in range(n_right):
+        target[i] = right[-i]
+    return n_missing
+
+
+cdef inline int64_t divide_by_branch(
+    const Node* test, Case* cases, int64_t n, Case* scratch, const int32_t* branch_of,
+    Branch* branches, int64_t* n_staying, int32_t* last
+) noexcept nogil:
+    cdef:
+        int64_t i, start, n_missing = 0
+        int32_t b
+    for b in range(test.n_children):
+        branches[b].n_known = 0
+    for i in range(n):
+        b = branch_of[i]
+        if b >= 0:
+            branches[b].n_known += 1
+        elif b == STAY:
+            n_staying[0] += 1
+        else:
+            n_missing += 1
+    last[0] = 0
+    for b in range(test.n_children):
+        if branches[b].n_known >= branches[last[0]].n_known:
+            last[0] = b
+    start = n_staying[0] + n_missing
+    for b in range(test.n_children):
+        branches[b].start = start
+        start += branches[b].n_known if b != last[0] else 0
+    branches[last[0]].start = start
+    memcpy(scratch, cases, n * sizeof(Case))
+    start = n_staying[0]
+    n_staying[0] = 0
+    for i in range(n):
+        b = branch_of[i]
+        if b >= 0:
+            cases[branches[b].start] = scratch[i]
+            branches[b].start += 1
+        elif b == STAY:
+            cases[n_staying[0]] = scratch[i]
+            n_staying[0] += 1
+        else:
+            cases[start] = scratch[i]
+            start += 1
+    for b in range(test.n_children):
+        branches[b].start -= branches[b].n_known
+    return n_missing
+
+
+cdef inline void find_shares(
+    const Case* cases, int32_t n_branches, Branch* branches
+) noexcept nogil:
+    cdef:
+        double known = 0.0
+        int64_t i
+        int32_t b
+    for b in range(n_branches):
+        branches[b].share = 0.0
+        for i in range(branches[b].start, branches[b].start + branches[b].n_known):
+            branches[b].share += cases[i].weight
+        known += branches[b].share
+    for b in range(n_branches):
+        if known < 1e-6:
+            branches[b].share = 1.0 / n_branches
+        else:
+            branches[b].share /= known
+
+
+cdef inline int64_t divide_cases(
+    const Table* table, const Node* test, Stack* stack, int64_t start, int64_t n,
+    Branch* branches, int64_t* n_staying, int32_t* last
+) noexcept nogil:
+    """Sort the n cases from ``start`` on: those that stay in the node, those that go
+    to all branches, then branch by branch, the one with most cases last. Otherwise
+    they keep their order.
+
+    branches: written, one for each child of the test.
+    n_staying: written, the number of cases that stay.
+    last: written, the branch that stands last.
+    Returns the number of cases that go to all branches.
+    """
+    cdef:
+        Case* cases = stack.cases + start
+        int64_t n_missing
+        int32_t b
+    n_staying[0] = 0
+    if test.kind != NOMINAL and divides_missing(table, test):
+        n_missing = divide_by_threshold(
+            table, test, cases, n, stack.scratch, branches, last
+        )
+    else:
+        find_branches(table, test, cases, n, stack.branch_of, branches)
+        n_missing = divide_by_branch(
+            test, cases, n, stack.scratch, stack.branch_of, branches, n_staying, last
+        )
+    if n_missing > 0:
+        find_shares(cases, test.n_children, branches)
+    for b in range(test.n_children):
+        branches[b].start += start
+    return n_missing

@@ -21,8 +21,9 @@ from sklearn_textbook.tree.prune._error_estimate cimport (
 )
 from sklearn_textbook.tree.prune._pruner cimport (
     DONE, KEPT, NO_MEMORY, OTHER_ROWS, PRUNED, RAISED, Entry, Frame, Outcome, Pruner,
-    Slot, Step, is_leaf, prune_root, test_of, weights_of,
+    Slot, Step, is_leaf, test_of, weights_of,
 )
+from sklearn_textbook.tree.prune._walk cimport prune_root
 from sklearn_textbook.tree.split._types cimport Code
 
 import numpy as np

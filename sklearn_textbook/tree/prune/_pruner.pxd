@@ -1,4 +1,4 @@
-# The state of error-based pruning; _pruner.pyx walks, _error_based.pyx begins and ends.
+# The state of error-based pruning; _walk.pxd walks, _error_based.pyx begins and ends.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
@@ -123,9 +123,6 @@ cdef struct Pruner:
     # 1 for the rows to be dropped
     uint8_t* is_dropped
     Log log
-
-
-cdef Outcome prune_root(Pruner* p) noexcept nogil
 
 
 cdef inline bint is_leaf(const Pruner* p, int32_t slot) noexcept nogil:

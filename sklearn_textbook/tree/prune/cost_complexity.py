@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_textbook.tree.prune._cost_complexity import find_weakest_links
+from sklearn_textbook.tree.prune._subtree import find_weakest_links
 from sklearn_textbook.tree.prune.node_risks import SAME, measure_node_risks
 from sklearn_textbook.tree.prune.rebuild import cut_below
 

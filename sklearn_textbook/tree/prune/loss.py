@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import entr
 
 from sklearn_textbook._contract.parameters import check_choice, is_checked, is_real
-from sklearn_textbook.tree.prune._node_losses import choose_bottom_up
+from sklearn_textbook.tree.prune._subtree import choose_bottom_up
 from sklearn_textbook.tree.prune.base import BasePruner
 from sklearn_textbook.tree.prune.outcome import PruningRecord, cut_and_report
 

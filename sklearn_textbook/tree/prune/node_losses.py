@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_textbook.tree.prune._node_losses import (
+from sklearn_textbook.tree.prune._subtree import (
     LOSSES,
     add_node_losses,
     add_up_branches,

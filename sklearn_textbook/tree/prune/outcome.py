@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
-from sklearn_textbook.tree.prune._node_losses import count_branch_leaves
-from sklearn_textbook.tree.prune._subtree import mark_kept
+from sklearn_textbook.tree.prune._subtree import count_branch_leaves, mark_kept
 from sklearn_textbook.tree.prune.rebuild import cut_below
 
 #: Rows at either end of a table that are printed.

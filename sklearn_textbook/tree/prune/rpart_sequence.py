@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sklearn_textbook.tree.prune._rpart_sequence import measure_complexities
+from sklearn_textbook.tree.prune._subtree import measure_complexities
 from sklearn_textbook.tree.prune.cost_complexity import PruningSequence
 from sklearn_textbook.tree.prune.node_risks import SAME, measure_node_risks
 

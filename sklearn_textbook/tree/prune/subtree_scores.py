@@ -7,7 +7,7 @@ from numbers import Real
 import numpy as np
 from sklearn.metrics import check_scoring, get_scorer
 
-from sklearn_textbook.tree.prune._node_losses import (
+from sklearn_textbook.tree.prune._subtree import (
     find_gone_steps,
     find_representatives,
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_textbook.tree.prune._node_losses import choose_bottom_up
+from sklearn_textbook.tree.prune._subtree import choose_bottom_up
 from sklearn_textbook.tree.prune.node_losses import measure_node_losses
 from sklearn_textbook.tree.prune.outcome import (
     PruningRecord,

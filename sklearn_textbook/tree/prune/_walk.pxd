@@ -1,21 +1,27 @@
-# cython: language_level=3
-"""The walk of error-based pruning: a node's branches are pruned before the node.
-
-The walk is depth first, on a stack of frames. The cases of all nodes on the way stand
-in one array: a test sorts those of its node in place, so that the cases of a branch
-stand side by side. Where values are missing, parts of cases are copied to the top; the
-memory is that of the rows, and of the missing cases of the nodes on the way.
-"""
+# The walk of error-based pruning, header-only: a node's branches are pruned before the
+# node.
+#
+# The walk is depth first, on a stack of frames. The cases of all nodes on the way stand
+# in one array: a test sorts those of its node in place, so that the cases of a branch
+# stand side by side. Where values are missing, parts of cases are copied to the top;
+# the memory is that of the rows, and of the missing cases of the nodes on the way.
 
 from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport realloc
 from libc.string cimport memcpy, memset
 
+from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.prune._cases cimport (
-    count_missing, divide_cases, divides_missing, is_sent, push_cases,
+    Branch, Case, count_missing, divide_cases, divides_missing, is_sent, push_cases,
 )
 from sklearn_textbook.tree.prune._error_estimate cimport (
     count_errors, estimate_counted, estimate_errors, find_majority, is_at_most,
+)
+from sklearn_textbook.tree.prune._pruner cimport (
+    AGAIN, COPIED, DONE, EXTENDED, INSIDE, KEPT, MET_MISSING, NO_MEMORY, OTHER_ROWS,
+    PRUNED, RAISED, Decision, Entry, Frame, Log, Outcome, Pruner, Slot, Standing, Step,
+    is_leaf, test_of, weights_of,
 )
 
 cdef enum:
@@ -27,7 +33,7 @@ cdef inline Frame* top_frame(Pruner* p) noexcept nogil:
     return &p.frames[p.n_frames - 1]
 
 
-cdef Frame* push_frame(
+cdef inline Frame* push_frame(
     Pruner* p, int32_t slot, int64_t start, int64_t n_cases, Standing standing
 ) noexcept nogil:
     cdef Frame* frame = &p.frames[p.n_frames]
@@ -41,7 +47,9 @@ cdef Frame* push_frame(
     return frame
 
 
-cdef void count_again(Pruner* p, const Frame* frame, int32_t child) noexcept nogil:
+cdef inline void count_again(
+    Pruner* p, const Frame* frame, int32_t child
+) noexcept nogil:
     """Give a child its new cases."""
     cdef:
         double* weights = weights_of(p, child)
@@ -62,7 +70,7 @@ cdef void count_again(Pruner* p, const Frame* frame, int32_t child) noexcept nog
         slot.estimate = estimate_errors(&p.confidence, weights, p.n_classes)
 
 
-cdef bint has_same_cases(
+cdef inline bint has_same_cases(
     const Pruner* p, const Frame* frame, int32_t child
 ) noexcept nogil:
     """Whether a child's new cases are those that it had.
@@ -76,7 +84,7 @@ cdef bint has_same_cases(
     )
 
 
-cdef double estimate_staying(
+cdef inline double estimate_staying(
     const Pruner* p, const double* class_weights, const Case* cases, int64_t n
 ) noexcept nogil:
     """Estimate of n cases that stay in a node: they are like a leaf which decides as
@@ -95,7 +103,7 @@ cdef double estimate_staying(
     return estimate_counted(&p.confidence, weight, errors)
 
 
-cdef bint are_others(
+cdef inline bint are_others(
     const Pruner* p, const Frame* frame, int32_t child
 ) noexcept nogil:
     """Whether a child whose cases nobody has changed gets others than in growing."""
@@ -107,7 +115,7 @@ cdef bint are_others(
     return n_cases != p.slots[child].n_cases
 
 
-cdef Outcome open_frame(Pruner* p, Frame* frame) noexcept nogil:
+cdef inline Outcome open_frame(Pruner* p, Frame* frame) noexcept nogil:
     """Divide the cases of a node, and tell which children to go to."""
     cdef:
         const Node* test = test_of(p, frame.slot)
@@ -138,7 +146,7 @@ cdef Outcome open_frame(Pruner* p, Frame* frame) noexcept nogil:
     return DONE
 
 
-cdef int32_t next_pending(Pruner* p, Frame* frame) noexcept nogil:
+cdef inline int32_t next_pending(Pruner* p, Frame* frame) noexcept nogil:
     cdef const Node* test = test_of(p, frame.slot)
     cdef int32_t child
     for child in range(frame.next_child, test.first_child + test.n_children):
@@ -148,7 +156,9 @@ cdef int32_t next_pending(Pruner* p, Frame* frame) noexcept nogil:
     return NOBODY
 
 
-cdef Outcome enter_child(Pruner* p, const Frame* frame, int32_t child) noexcept nogil:
+cdef inline Outcome enter_child(
+    Pruner* p, const Frame* frame, int32_t child
+) noexcept nogil:
     """Put the cases of a child side by side, and a frame on the stack."""
     cdef:
         const Branch* branch = &p.branches[child]
@@ -176,7 +186,7 @@ cdef Outcome enter_child(Pruner* p, const Frame* frame, int32_t child) noexcept 
     return DONE
 
 
-cdef void drop_extension(
+cdef inline void drop_extension(
     Pruner* p, const Frame* frame, const Frame* parent
 ) noexcept nogil:
     """Take the parts of the parent's missing cases out again."""
@@ -194,7 +204,7 @@ cdef void drop_extension(
     p.stack.top = kept
 
 
-cdef void leave_frame(Pruner* p) noexcept nogil:
+cdef inline void leave_frame(Pruner* p) noexcept nogil:
     cdef Frame* frame = top_frame(p)
     if frame.standing == COPIED:
         p.stack.top = frame.start
@@ -204,7 +214,7 @@ cdef void leave_frame(Pruner* p) noexcept nogil:
 
 
 # ----------------------------------------------------- a branch with the node's cases
-cdef double estimate_leaf(
+cdef inline double estimate_leaf(
     Pruner* p, int32_t slot, int64_t start, bint adds
 ) noexcept nogil:
     """Estimate of a leaf with the cases from ``start`` to the top; adds: what it
@@ -226,7 +236,7 @@ cdef double estimate_leaf(
     return estimate_errors(&p.confidence, p.leaf_weights, p.n_classes) - before
 
 
-cdef int32_t next_branch(const Node* test, Step* step) noexcept nogil:
+cdef inline int32_t next_branch(const Node* test, Step* step) noexcept nogil:
     """The branches from the top of the stack downwards."""
     cdef int32_t branch
     if step.next_branch == test.n_children:
@@ -240,7 +250,7 @@ cdef int32_t next_branch(const Node* test, Step* step) noexcept nogil:
     return NOBODY
 
 
-cdef Step* push_step(
+cdef inline Step* push_step(
     Pruner* p, Py_ssize_t n_steps, int32_t slot, int64_t start, bint includes_old
 ) noexcept nogil:
     """Divide the cases from ``start`` to the top by the test of a node."""
@@ -257,7 +267,7 @@ cdef Step* push_step(
     return step
 
 
-cdef double estimate_step(Pruner* p, const Step* step) noexcept nogil:
+cdef inline double estimate_step(Pruner* p, const Step* step) noexcept nogil:
     """Estimate of the cases that stay in the node at the top, which have just been
     divided from the others."""
     cdef const Case* cases = p.stack.cases
@@ -268,7 +278,7 @@ cdef double estimate_step(Pruner* p, const Step* step) noexcept nogil:
     return estimate_staying(p, p.leaf_weights, cases + step.start, step.n_staying)
 
 
-cdef Outcome send_down(
+cdef inline Outcome send_down(
     Pruner* p, int32_t slot, int64_t start, bint adds, bint includes_old, double limit,
     double* total
 ) noexcept nogil:
@@ -335,7 +345,7 @@ cdef inline bint keeps_ways(const Pruner* p, const Frame* frame) noexcept nogil:
     return frame.n_missing == 0 and p.table.surrogate_start == NULL
 
 
-cdef Outcome estimate_branch(
+cdef inline Outcome estimate_branch(
     Pruner* p, const Frame* frame, int32_t child, double limit, double* total
 ) noexcept nogil:
     """Estimate a branch as if all cases of the node were sent down it."""
@@ -367,7 +377,7 @@ cdef Outcome estimate_branch(
 
 
 # ---------------------------------------------------------------------- the decision
-cdef int32_t find_largest(const Pruner* p, const Node* test) noexcept nogil:
+cdef inline int32_t find_largest(const Pruner* p, const Node* test) noexcept nogil:
     """The heaviest child, the last of equals."""
     cdef double best = 0.0, weight
     cdef int32_t child, largest = test.first_child
@@ -379,7 +389,7 @@ cdef int32_t find_largest(const Pruner* p, const Node* test) noexcept nogil:
     return largest
 
 
-cdef void keep_node(Pruner* p, Frame* frame, double estimate) noexcept nogil:
+cdef inline void keep_node(Pruner* p, Frame* frame, double estimate) noexcept nogil:
     cdef const Node* test = test_of(p, frame.slot)
     cdef Slot* slot = &p.slots[frame.slot]
     cdef int32_t child
@@ -393,7 +403,7 @@ cdef void keep_node(Pruner* p, Frame* frame, double estimate) noexcept nogil:
         slot.meets_missing = slot.meets_missing or p.slots[child].meets_missing
 
 
-cdef Outcome write_down(
+cdef inline Outcome write_down(
     Pruner* p, int32_t slot, int32_t largest, Decision decision, double before,
     double after
 ) noexcept nogil:
@@ -416,7 +426,7 @@ cdef Outcome write_down(
     return DONE
 
 
-cdef Outcome settle_node(Pruner* p, Frame* frame) noexcept nogil:
+cdef inline Outcome settle_node(Pruner* p, Frame* frame) noexcept nogil:
     """Make a leaf of a node whose branches are pruned, raise one, or keep it."""
     cdef:
         const Node* test = test_of(p, frame.slot)
@@ -460,7 +470,7 @@ cdef Outcome settle_node(Pruner* p, Frame* frame) noexcept nogil:
     return DONE
 
 
-cdef Outcome prune_root(Pruner* p) noexcept nogil:
+cdef inline Outcome prune_root(Pruner* p) noexcept nogil:
     """Prune the tree, which has an inner node; the cases stand alone in the stack."""
     cdef Frame* frame
     cdef int32_t child
