@@ -77,10 +77,7 @@ EXTENSIONS = [
     "sklearn_textbook.tree.route._route",
     "sklearn_textbook.tree.prune._error_based",
     "sklearn_textbook.tree.prune._subtree",
-    "sklearn_textbook.tree.rules._choose_subset",
-    "sklearn_textbook.tree.rules._generalise",
-    "sklearn_textbook.tree.rules._order",
-    "sklearn_textbook.tree.rules._predict",
+    "sklearn_textbook.tree.rules._rules",
 ]
 
 # What Cython adds to every module that takes arrays, compiled once. Cython writes the

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from sklearn_textbook.tree.grow.layout import NOMINAL
-from sklearn_textbook.tree.rules._choose_subset import SubsetSearch
+from sklearn_textbook.tree.rules._rules import SubsetSearch
 from sklearn_textbook.tree.rules.collect_paths import AcceptedLevels
 
 #: Weight of the bits of a theory beside those of its exceptions: rules have more

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from sklearn_textbook.tree.prune.error_based import measure_confidence
-from sklearn_textbook.tree.rules._generalise import generalise_rules
+from sklearn_textbook.tree.rules._rules import generalise_rules
 from sklearn_textbook.tree.rules.collect_paths import (
     AcceptedLevels,
     collect_tests,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_textbook.tree.rules._order import find_first_two, weigh_wrong
+from sklearn_textbook.tree.rules._rules import find_first_two, weigh_wrong
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sklearn_textbook.tree.rules._predict import find_covering
+from sklearn_textbook.tree.rules._rules import find_covering
 from sklearn_textbook.tree.rules.collect_paths import collect_tests
 
 

@@ -1,15 +1,13 @@
-# cython: language_level=3
-"""Dropping conditions from rules; :mod:`generalise` has the documents.
+# A rule while conditions are dropped from it: header-only; generalise.py has the
+# documents.
+#
+# Per rule, and for words of 64 rows at a time, two sets of rows are kept: those that
+# meet all conditions, and those that fail exactly one. A row of the second set joins
+# the rule when its condition is dropped, so one pass over the words tells what the rule
+# would cover without each of its conditions.
 
-Per rule, and for words of 64 rows at a time, two sets of rows are kept: those that
-meet all conditions, and those that fail exactly one. A row of the second set joins
-the rule when its condition is dropped, so one pass over the words tells what the
-rule would cover without each of its conditions.
-"""
+from libc.stdint cimport int32_t, int64_t, uint64_t
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-
-from sklearn_textbook._contract._threads cimport run_in_threads
 from sklearn_textbook.tree.grow._layout cimport NOMINAL
 from sklearn_textbook.tree.prune._error_estimate cimport Confidence
 from sklearn_textbook.tree.rules._cover cimport Test, meets, weigh
@@ -78,7 +76,7 @@ cdef inline void flip(
         words[slots[i] >> 6] ^= <uint64_t> 1 << (slots[i] & 63)
 
 
-cdef void fill_met(
+cdef inline void fill_met(
     const Test* test, const int32_t* level_branch, const Rows* rows, uint64_t* met
 ) noexcept nogil:
     """Evaluate one test on all rows: mark those that meet it, or if these are more
@@ -125,7 +123,7 @@ cdef inline void copy_or_clear(
         words[w] = source[w] if copies else 0
 
 
-cdef void count_covered(Draft* draft, const Rows* rows) noexcept nogil:
+cdef inline void count_covered(Draft* draft, const Rows* rows) noexcept nogil:
     """One pass over all rows: what the rule covers, and would without a condition."""
     cdef int64_t w, i
     cdef uint64_t all_met, one_failed, met, failed
@@ -159,7 +157,9 @@ cdef void count_covered(Draft* draft, const Rows* rows) noexcept nogil:
                 one_failed ^= failed
 
 
-cdef int64_t choose_dropped(const Draft* draft, const Limits* limits) noexcept nogil:
+cdef inline int64_t choose_dropped(
+    const Draft* draft, const Limits* limits
+) noexcept nogil:
     """The condition to drop next, by its place among those left; -1 for none."""
     cdef double best = estimate_rate(&limits.confidence, draft.right, draft.wrong)
     cdef double value
@@ -183,7 +183,7 @@ cdef int64_t choose_dropped(const Draft* draft, const Limits* limits) noexcept n
     return chosen
 
 
-cdef void drop_conditions(
+cdef inline void drop_conditions(
     Draft* draft, const Rows* rows, const Limits* limits
 ) noexcept nogil:
     cdef int64_t i, dropped
@@ -195,128 +195,3 @@ cdef void drop_conditions(
         draft.n_active -= 1
         for i in range(dropped, draft.n_active):
             draft.active[i] = draft.active[i + 1]
-
-
-cdef enum:
-    N_PATHS = 8  # that a thread takes at a time
-
-
-cdef struct Paths:
-    # What threads share, as generalise_rules has it; and the memory of all of them.
-    const Test* tests
-    const int32_t* level_branch
-    const Rows* rows
-    const Limits* limits
-    int64_t n_paths
-    const int64_t* class_start
-    const int64_t* path_start
-    const int32_t* path_nodes
-    const int32_t* path_class
-    int64_t longest
-    uint64_t* met
-    int32_t* met_node
-    int32_t* active
-    double* more
-    uint64_t* cover
-    uint8_t* kept
-    double* counts
-    double* rate
-
-
-def generalise_rules(
-    const Test[::1] tests,
-    const int32_t[::1] level_branch,
-    const double[:, ::1] values,
-    const int32_t[:, ::1] order,
-    const int64_t[::1] n_known,
-    const uint64_t[:, ::1] known,
-    const uint64_t[::1] filled,
-    const double[::1] weight,
-    double common_weight,
-    const int64_t[::1] class_start,
-    const int64_t[::1] path_start,
-    const int32_t[::1] path_nodes,
-    const int32_t[::1] path_class,
-    confidence,
-    double significance,
-    uint64_t[:, :, ::1] met,
-    int32_t[:, ::1] met_node,
-    int32_t[:, ::1] active,
-    double[:, :, ::1] more,
-    uint64_t[:, ::1] cover,
-    uint8_t[::1] kept,
-    double[:, ::1] counts,
-    double[::1] rate,
-):
-    """Generalise the paths ``path_start[i]`` to ``path_start[i + 1]``, a few of them
-    per thread at a time.
-
-    Results are ``kept``, one per entry of ``path_nodes``; ``cover``, ``counts`` (the
-    weight of right and wrong rows) and ``rate``, one per path. The memory of a
-    thread: ``met`` with the node of each of its lines in ``met_node`` (-1: none),
-    ``active`` and ``more``.
-    """
-    cdef int64_t n_paths = path_class.shape[0]
-    cdef const int32_t* levels = &level_branch[0] if level_branch.shape[0] else NULL
-    cdef Paths paths
-    cdef Rows rows
-    cdef Limits limits
-    rows.values = &values[0, 0]
-    rows.order = &order[0, 0]
-    rows.n_known = &n_known[0]
-    rows.known = &known[0, 0]
-    rows.n_rows = values.shape[1]
-    rows.filled = &filled[0]
-    rows.weight = &weight[0]
-    rows.common_weight = common_weight
-    rows.n_words = filled.shape[0]
-    limits.confidence.level, limits.confidence.log_level, limits.confidence.z = (
-        confidence
-    )
-    limits.significance = significance
-    paths = Paths(
-        &tests[0], levels, &rows, &limits, n_paths, &class_start[0], &path_start[0],
-        &path_nodes[0], &path_class[0], met.shape[1], &met[0, 0, 0], &met_node[0, 0],
-        &active[0, 0], &more[0, 0, 0], &cover[0, 0], &kept[0], &counts[0, 0], &rate[0],
-    )
-    run_in_threads(
-        <int> met.shape[0], generalise_some, &paths, (n_paths + N_PATHS - 1) // N_PATHS
-    )
-
-
-cdef void generalise_some(void* context, int64_t task, int thread) noexcept nogil:
-    cdef const Paths* paths = <Paths*> context
-    cdef const Rows* rows = paths.rows
-    cdef int64_t path, first, i, length, longest = paths.longest
-    cdef int32_t* met_node = paths.met_node + thread * longest
-    cdef int32_t node
-    cdef Draft draft
-    draft.met = paths.met + thread * longest * rows.n_words
-    draft.active = paths.active + thread * longest
-    draft.more_right = paths.more + thread * 2 * longest
-    draft.more_wrong = draft.more_right + longest
-    for path in range(task * N_PATHS, min(paths.n_paths, (task + 1) * N_PATHS)):
-        first = paths.path_start[path]
-        length = paths.path_start[path + 1] - first
-        for i in range(length):
-            draft.active[i] = <int32_t> i
-            node = paths.path_nodes[first + i]
-            # Paths come from left to right, so they share their beginnings.
-            if met_node[i] != node:
-                met_node[i] = node
-                fill_met(
-                    &paths.tests[node], paths.level_branch, rows,
-                    draft.met + i * rows.n_words,
-                )
-        draft.n_active = length
-        draft.first_word = paths.class_start[paths.path_class[path]]
-        draft.stop_word = paths.class_start[paths.path_class[path] + 1]
-        draft.cover = paths.cover + path * rows.n_words
-        drop_conditions(&draft, rows, paths.limits)
-        for i in range(draft.n_active):
-            paths.kept[first + draft.active[i]] = 1
-        paths.counts[2 * path] = draft.right
-        paths.counts[2 * path + 1] = draft.wrong
-        paths.rate[path] = estimate_rate(
-            &paths.limits.confidence, draft.right, draft.wrong
-        )
