@@ -26,7 +26,6 @@ EXTENSIONS = [
     "sklearn_textbook.linear_model.maximum_entropy._expectation",
     "sklearn_textbook.linear_model.maximum_entropy._iterative_scaling",
     "sklearn_textbook.linear_model._row_sums",
-    "sklearn_textbook.tree.encode._bin",
     "sklearn_textbook.tree.encode._cells",
     "sklearn_textbook.tree.encode._rank",
     "sklearn_textbook.tree.split._absolute",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sklearn_textbook._contract.parameters import check_integer
-from sklearn_textbook.tree.encode._bin import bin_sorted_columns
+from sklearn_textbook.tree.encode._rank import bin_sorted_columns
 from sklearn_textbook.tree.encode.columns import NUMERIC
 
 LARGEST_MAX_BINS = 65535  # so that the number of a bin fits into 16 bits
