@@ -1,6 +1,7 @@
 # cython: language_level=3
-"""Kernels of the sums over rows; :mod:`sklearn_textbook.linear_model.row_sums` has the
-documents.
+"""Kernels of the sums over rows: :mod:`sklearn_textbook.linear_model.row_sums` has the
+documents of products, :mod:`sklearn_textbook.linear_model.logistic_likelihood` those of
+the likelihood.
 
 Narrow tables are cut into stretches of rows, one sum each, which are added in their
 order. Of wide ones, whose sums would fill the memory, the threads share the sums of
@@ -12,6 +13,10 @@ from libc.stdlib cimport free, malloc
 
 from sklearn_textbook._contract._threads cimport (
     ThreadTeam, run_in_threads, run_tasks, start_team, stop_team,
+)
+from sklearn_textbook.linear_model._likelihood cimport (
+    GRADIENT, HESSIAN, Problem, Sums, Workspace, add_likelihood, judge_many, judge_two,
+    note_curvature, note_residual,
 )
 from sklearn_textbook.linear_model._panels cimport (
     BLOCK_ROWS, PANEL_WIDTH, TILE_HEIGHT, add_half_panel, add_products, clear_rest,
@@ -321,3 +326,180 @@ cdef void add_indexed_rows(
                 line[1 + indices[other]] += factor * data[other]
             for target in range(n_targets):
                 line[height + target] += factor * targets[target]
+
+
+# -------------------------------------------------------------- the logistic likelihood
+cdef struct LikelihoodStretches:
+    # Stretches of rows that threads share: sums of each stretch, memory of each thread.
+    Problem problem
+    const Py_ssize_t* bounds
+    Sums sums
+    Py_ssize_t gradient_size
+    Py_ssize_t hessian_size
+    int order
+    double* memory
+    Py_ssize_t memory_size
+
+
+cdef void sum_likelihood_stretch(
+    void* context, int64_t stretch, int thread
+) noexcept nogil:
+    cdef const LikelihoodStretches* work = <LikelihoodStretches*> context
+    cdef Sums sums = work.sums
+    sums.totals += 2 * stretch
+    sums.gradient += stretch * work.gradient_size
+    sums.hessian += stretch * work.hessian_size
+    add_likelihood(
+        &work.problem, work.bounds[stretch], work.bounds[stretch + 1],
+        work.memory + thread * work.memory_size, sums, work.order,
+    )
+
+
+def sum_likelihood(
+    const double[:, :] X, bint has_intercept, const double[::1] shift,
+    const double[::1] weight, const int32_t[::1] codes, int n_classes,
+    const double[:, ::1] coef, const Py_ssize_t[::1] bounds, double[:, ::1] totals,
+    double[:, :, ::1] gradient, double[:, :, :, ::1] hessian, int order, int n_threads,
+):
+    """Add up loss, gradient and Hessian of every stretch of rows.
+
+    shift (n_padded), coef (n_scores, n_padded): in the order of the panels. bounds
+    (n_stretches + 1). totals (n_stretches, 2): loss, 0, and smallest margin, infinity.
+    gradient (n_stretches, n_scores, n_padded), hessian (n_stretches, n_pairs, n_padded,
+    n_padded), zero; of each pair of scores the upper triangle. order: 0, 1 or 2.
+    """
+    cdef LikelihoodStretches work
+    cdef Problem problem
+    cdef Py_ssize_t size
+    cdef double* memory
+    problem.values = &X[0, 0] if X.shape[1] else NULL
+    problem.row_stride = X.strides[0] // <Py_ssize_t> sizeof(double)
+    problem.column_stride = X.strides[1] // <Py_ssize_t> sizeof(double)
+    problem.n_columns = X.shape[1]
+    problem.has_intercept = has_intercept
+    problem.shift = &shift[0]
+    problem.weight = NULL
+    if weight is not None:
+        problem.weight = &weight[0]
+    problem.codes = &codes[0]
+    problem.n_classes, problem.n_scores = n_classes, coef.shape[0]
+    problem.coef = &coef[0, 0]
+    problem.n_panels = coef.shape[1] // PANEL_WIDTH
+    size = 2 * coef.shape[1] + 2 * (problem.n_scores + 1)
+    memory = <double*> malloc(n_threads * size * BLOCK_ROWS * sizeof(double))
+    if memory == NULL:
+        raise MemoryError()
+    work = LikelihoodStretches(
+        problem, &bounds[0], Sums(&totals[0, 0], NULL, NULL), 0, 0, order, memory,
+        size * BLOCK_ROWS,
+    )
+    if order >= GRADIENT:
+        work.sums.gradient = &gradient[0, 0, 0]
+        work.gradient_size = gradient.shape[1] * gradient.shape[2]
+    if order >= HESSIAN:
+        work.sums.hessian = &hessian[0, 0, 0, 0]
+        work.hessian_size = hessian.shape[1] * hessian.shape[2] * hessian.shape[3]
+    run_in_threads(n_threads, sum_likelihood_stretch, &work, totals.shape[0])
+    free(memory)
+
+
+cdef struct Judgement:
+    # Stretches of rows that threads share: a line of totals for each stretch,
+    # memory of each thread.
+    Problem problem
+    const double* scores
+    const Py_ssize_t* bounds
+    Py_ssize_t n_rows
+    double* totals
+    # rows, or none
+    double* residuals
+    Py_ssize_t n_residuals
+    double* curvatures
+    Py_ssize_t n_curvatures
+    double* memory
+    Py_ssize_t memory_size
+
+
+cdef void judge_stretch(void* context, int64_t stretch, int thread) noexcept nogil:
+    """Judge the scores of a stretch of rows."""
+    cdef const Judgement* work = <Judgement*> context
+    cdef const Problem* problem = &work.problem
+    cdef Py_ssize_t first = work.bounds[stretch], last = work.bounds[stretch + 1]
+    cdef Py_ssize_t n_rows, k, row
+    cdef double* totals = work.totals + 2 * stretch
+    cdef Workspace space
+    space.scores = work.memory + thread * work.memory_size
+    space.factors = space.scores + (problem.n_scores + 1) * BLOCK_ROWS
+    while first < last:
+        n_rows = min(<Py_ssize_t> BLOCK_ROWS, last - first)
+        for k in range(problem.n_scores):
+            for row in range(n_rows):
+                space.scores[k * BLOCK_ROWS + row] = work.scores[
+                    (first + row) * problem.n_scores + k
+                ]
+        if problem.n_classes == 2:
+            judge_two(problem, first, n_rows, &space, totals)
+            for row in range(n_rows if work.n_residuals else 0):
+                work.residuals[first + row] = space.factors[row]
+            for row in range(n_rows if work.n_curvatures else 0):
+                work.curvatures[first + row] = space.factors[BLOCK_ROWS + row]
+        else:
+            judge_many(problem, first, n_rows, &space, totals)
+            note_block(work, first, n_rows, &space)
+        first += n_rows
+
+
+cdef void note_block(
+    const Judgement* work, Py_ssize_t first, Py_ssize_t n_rows, const Workspace* space
+) noexcept nogil:
+    """Residuals and curvatures of a block of several classes."""
+    cdef const Problem* problem = &work.problem
+    cdef Py_ssize_t k, other, pair = 0
+    for k in range(work.n_residuals):
+        note_residual(
+            problem, first, n_rows, space, k, work.residuals + k * work.n_rows + first
+        )
+    if work.n_curvatures == 0:
+        return
+    for k in range(problem.n_scores):
+        for other in range(k, problem.n_scores):
+            note_curvature(
+                problem, first, n_rows, space, k, other,
+                work.curvatures + pair * work.n_rows + first,
+            )
+            pair += 1
+
+
+def judge_scores(
+    const double[:, ::1] scores, const double[::1] weight, const int32_t[::1] codes,
+    int n_classes, const Py_ssize_t[::1] bounds, double[:, ::1] totals,
+    double[:, ::1] residuals, double[:, ::1] curvatures, int n_threads,
+):
+    """Judge scores (n_rows, n_scores) that are computed elsewhere.
+
+    totals (n_stretches, 2): as above. residuals (n_scores, n_rows) and curvatures
+    (n_pairs, n_rows) are filled, unless they have no rows.
+    """
+    cdef Judgement work
+    cdef Problem problem
+    cdef Py_ssize_t size
+    cdef double* memory
+    problem.weight = NULL
+    if weight is not None:
+        problem.weight = &weight[0]
+    problem.codes = &codes[0]
+    problem.n_classes, problem.n_scores = n_classes, scores.shape[1]
+    size = 2 * (problem.n_scores + 1) * BLOCK_ROWS
+    memory = <double*> malloc(n_threads * size * sizeof(double))
+    if memory == NULL:
+        raise MemoryError()
+    work = Judgement(
+        problem, &scores[0, 0], &bounds[0], scores.shape[0], &totals[0, 0], NULL,
+        residuals.shape[0], NULL, curvatures.shape[0], memory, size,
+    )
+    if work.n_residuals:
+        work.residuals = &residuals[0, 0]
+    if work.n_curvatures:
+        work.curvatures = &curvatures[0, 0]
+    run_in_threads(n_threads, judge_stretch, &work, totals.shape[0])
+    free(memory)

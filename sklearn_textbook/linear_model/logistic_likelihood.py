@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import issparse
 
-from sklearn_textbook.linear_model._logistic import judge_scores, sum_likelihood
+from sklearn_textbook.linear_model._row_sums import judge_scores, sum_likelihood
 from sklearn_textbook.linear_model.row_sums import (
     PANEL_WIDTH,
     divide_rows,

@@ -1,5 +1,6 @@
 # cython: language_level=3
-"""Class probabilities and expected features; :mod:`expectation` has the documents.
+"""Class probabilities and expected features, and the step of every weight;
+:mod:`expectation` and :mod:`iterative_scaling` have the documents.
 
 Rows are divided into blocks that do not depend on the number of threads, and every
 block has sums of its own, which are added in the order of the blocks.
@@ -10,6 +11,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
 
 from sklearn_textbook._contract._threads cimport run_in_threads
+from sklearn_textbook.linear_model.maximum_entropy._step cimport Terms, solve
 
 cdef uint64_t FIRST_MULTIPLIER = 0x9E3779B97F4A7C15
 cdef uint64_t SECOND_MULTIPLIER = 0xC2B2AE3D27D4EB4F
@@ -323,3 +325,109 @@ cdef bint equals(
             place += 1
             n_entries -= 1
     return True
+
+
+# -------------------------------------------------------------------- iterative scaling
+cdef struct Equations:
+    # Features that threads share: arrays as the two functions below have them.
+    const double* amounts
+    const double* sizes
+    int64_t n_sizes
+    int64_t n_features
+    # entries instead of buckets
+    const int32_t* places
+    const int64_t* starts
+    const double* shares
+    int64_t n_blocks
+    const double* empirical
+    const double* penalty
+    const double* weights
+    double* steps
+    double floor
+
+
+cdef inline double solve_feature(
+    const Equations* work, int64_t j, Terms* terms
+) noexcept nogil:
+    return solve(
+        terms, work.empirical[j], work.penalty[j], work.weights[j], work.floor
+    )
+
+
+def find_bucket_steps(
+    const double[:, ::1] amounts,
+    const double[::1] sizes,
+    const double[::1] empirical,
+    const double[::1] penalty,
+    const double[::1] weights,
+    double[::1] steps,
+    double floor,
+    int n_threads,
+):
+    """Fill in the steps from sums over all terms of each size."""
+    cdef Equations work
+    if steps.shape[0] == 0:
+        return
+    work = Equations(
+        &amounts[0, 0], &sizes[0], sizes.shape[0], steps.shape[0], NULL, NULL, NULL, 0,
+        &empirical[0], &penalty[0], &weights[0], &steps[0], floor,
+    )
+    run_in_threads(n_threads, find_bucket_step, &work, steps.shape[0])
+
+
+cdef void find_bucket_step(void* context, int64_t j, int thread) noexcept nogil:
+    cdef const Equations* work = <Equations*> context
+    cdef Terms terms
+    terms.amounts = work.amounts + j
+    terms.sizes = work.sizes
+    terms.shares = NULL
+    terms.places = NULL
+    terms.n_terms = work.n_sizes
+    terms.stride = work.n_features
+    terms.size_stride = 1
+    terms.offset = 0
+    work.steps[j] = solve_feature(work, j, &terms)
+
+
+def find_entry_steps(
+    const double[::1] values,
+    const int32_t[::1] places,
+    const int64_t[::1] starts,
+    const double[::1] sizes,
+    const double[::1] shares,
+    int64_t n_blocks,
+    const double[::1] empirical,
+    const double[::1] penalty,
+    const double[::1] weights,
+    double[::1] steps,
+    double floor,
+    int n_threads,
+):
+    """Fill in the steps from the entries of each column, with a size per row.
+
+    Column j // n_blocks has feature j; the share of a row for it is entry
+    ``row * n_blocks + j % n_blocks``.
+    """
+    cdef Equations work
+    if steps.shape[0] == 0:
+        return
+    work = Equations(
+        &values[0], &sizes[0], 0, 0, &places[0], &starts[0], &shares[0], n_blocks,
+        &empirical[0], &penalty[0], &weights[0], &steps[0], floor,
+    )
+    run_in_threads(n_threads, find_entry_step, &work, steps.shape[0])
+
+
+cdef void find_entry_step(void* context, int64_t j, int thread) noexcept nogil:
+    cdef const Equations* work = <Equations*> context
+    cdef int64_t start = work.starts[j // work.n_blocks]
+    cdef Terms terms
+    terms.amounts = work.amounts + start
+    terms.places = work.places + start
+    terms.sizes = work.sizes
+    terms.shares = work.shares
+    terms.n_terms = work.starts[j // work.n_blocks + 1] - start
+    terms.stride = 1
+    terms.size_stride = work.n_blocks
+    terms.offset = j % work.n_blocks
+    work.steps[j] = solve_feature(work, j, &terms)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from sklearn_textbook.linear_model.maximum_entropy._iterative_scaling import (
+from sklearn_textbook.linear_model.maximum_entropy._expectation import (
     find_bucket_steps,
     find_entry_steps,
 )

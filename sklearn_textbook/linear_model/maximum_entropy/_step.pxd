@@ -1,25 +1,24 @@
-# cython: language_level=3
-"""The step of every weight; :mod:`iterative_scaling` has the formulas.
-
-The equation of a weight is solved by Newton's method in logarithms: the logarithm of
-a sum of exponentials is convex, and its slope lies between the smallest and largest
-of the sizes f#, so that no step overflows. Where these are all equal, the first step
-is the closed form. The second derivative shortens the way: each sum has as many
-exponentials as terms, but for the first.
-"""
+# The step of one weight: header-only; iterative_scaling.py has the formulas.
+#
+# The equation of a weight is solved by Newton's method in logarithms: the logarithm of
+# a sum of exponentials is convex, and its slope lies between the smallest and largest
+# of the sizes f#, so that no step overflows. Where these are all equal, the first step
+# is the closed form. The second derivative shortens the way: each sum has as many
+# exponentials as terms, but for the first.
 
 from libc.math cimport INFINITY, exp, fabs, fmax, fmin, log, sqrt
 from libc.stdint cimport int32_t, int64_t
 
-from sklearn_textbook._contract._threads cimport run_in_threads
+cdef enum:
+    MOST_STEPS = 200
 
-cdef int MOST_STEPS = 200
-cdef double PRECISION = 1e-13
-# Largest third moment about the mean of numbers between 0 and 1.
-cdef double THIRD_MOMENT = 1.0 / (6.0 * sqrt(3.0))
-# A weight that belongs at minus infinity: its expectation falls to this part, until it
-# is at most what the caller calls floor.
-cdef double SHRINKING = 0.1
+cdef extern from *:
+    const double PRECISION "1e-13"
+    # Largest third moment about the mean of numbers between 0 and 1.
+    const double THIRD_MOMENT "(1.0 / (6.0 * sqrt(3.0)))"
+    # A weight that belongs at minus infinity: its expectation falls to this part, until
+    # it is at most what the caller calls floor.
+    const double SHRINKING "0.1"
 
 
 cdef struct Terms:
@@ -44,111 +43,6 @@ cdef struct Sum:
     double bend
 
 
-cdef struct Equations:
-    # Features that threads share: arrays as the two functions below have them.
-    const double* amounts
-    const double* sizes
-    int64_t n_sizes
-    int64_t n_features
-    # entries instead of buckets
-    const int32_t* places
-    const int64_t* starts
-    const double* shares
-    int64_t n_blocks
-    const double* empirical
-    const double* penalty
-    const double* weights
-    double* steps
-    double floor
-
-
-cdef inline double solve_feature(
-    const Equations* work, int64_t j, Terms* terms
-) noexcept nogil:
-    return solve(
-        terms, work.empirical[j], work.penalty[j], work.weights[j], work.floor
-    )
-
-
-def find_bucket_steps(
-    const double[:, ::1] amounts,
-    const double[::1] sizes,
-    const double[::1] empirical,
-    const double[::1] penalty,
-    const double[::1] weights,
-    double[::1] steps,
-    double floor,
-    int n_threads,
-):
-    """Fill in the steps from sums over all terms of each size."""
-    cdef Equations work
-    if steps.shape[0] == 0:
-        return
-    work = Equations(
-        &amounts[0, 0], &sizes[0], sizes.shape[0], steps.shape[0], NULL, NULL, NULL, 0,
-        &empirical[0], &penalty[0], &weights[0], &steps[0], floor,
-    )
-    run_in_threads(n_threads, find_bucket_step, &work, steps.shape[0])
-
-
-cdef void find_bucket_step(void* context, int64_t j, int thread) noexcept nogil:
-    cdef const Equations* work = <Equations*> context
-    cdef Terms terms
-    terms.amounts = work.amounts + j
-    terms.sizes = work.sizes
-    terms.shares = NULL
-    terms.places = NULL
-    terms.n_terms = work.n_sizes
-    terms.stride = work.n_features
-    terms.size_stride = 1
-    terms.offset = 0
-    work.steps[j] = solve_feature(work, j, &terms)
-
-
-def find_entry_steps(
-    const double[::1] values,
-    const int32_t[::1] places,
-    const int64_t[::1] starts,
-    const double[::1] sizes,
-    const double[::1] shares,
-    int64_t n_blocks,
-    const double[::1] empirical,
-    const double[::1] penalty,
-    const double[::1] weights,
-    double[::1] steps,
-    double floor,
-    int n_threads,
-):
-    """Fill in the steps from the entries of each column, with a size per row.
-
-    Column j // n_blocks has feature j; the share of a row for it is entry
-    ``row * n_blocks + j % n_blocks``.
-    """
-    cdef Equations work
-    if steps.shape[0] == 0:
-        return
-    work = Equations(
-        &values[0], &sizes[0], 0, 0, &places[0], &starts[0], &shares[0], n_blocks,
-        &empirical[0], &penalty[0], &weights[0], &steps[0], floor,
-    )
-    run_in_threads(n_threads, find_entry_step, &work, steps.shape[0])
-
-
-cdef void find_entry_step(void* context, int64_t j, int thread) noexcept nogil:
-    cdef const Equations* work = <Equations*> context
-    cdef int64_t start = work.starts[j // work.n_blocks]
-    cdef Terms terms
-    terms.amounts = work.amounts + start
-    terms.places = work.places + start
-    terms.sizes = work.sizes
-    terms.shares = work.shares
-    terms.n_terms = work.starts[j // work.n_blocks + 1] - start
-    terms.stride = 1
-    terms.size_stride = work.n_blocks
-    terms.offset = j % work.n_blocks
-    work.steps[j] = solve_feature(work, j, &terms)
-
-
 cdef inline void read_term(
     const Terms* terms, int64_t i, double* amount, double* size
 ) noexcept nogil:
@@ -164,7 +58,7 @@ cdef inline void read_term(
         size[0] = terms.sizes[place]
 
 
-cdef Sum begin(Terms* terms) noexcept nogil:
+cdef inline Sum begin(Terms* terms) noexcept nogil:
     """Range of the sizes of terms that are not zero; the sum at step 0."""
     cdef int64_t i
     cdef double amount, size, total = 0.0, first = 0.0, second = 0.0
@@ -182,7 +76,7 @@ cdef Sum begin(Terms* terms) noexcept nogil:
     return finish(total, first, second, 0.0)
 
 
-cdef Sum sum_terms(const Terms* terms, double step) noexcept nogil:
+cdef inline Sum sum_terms(const Terms* terms, double step) noexcept nogil:
     """The sum at another step."""
     cdef int64_t i
     cdef double amount, size, total = 0.0, first = 0.0, second = 0.0
@@ -208,7 +102,7 @@ cdef inline Sum finish(
     return found
 
 
-cdef double solve(
+cdef inline double solve(
     Terms* terms, double empirical, double penalty, double weight, double floor
 ) noexcept nogil:
     """Find the step with sum(a exp(step f#)) = empirical - penalty (weight + step)."""
@@ -229,7 +123,7 @@ cdef double solve(
     return find_root(terms, step, target, empirical, penalty, weight, found)
 
 
-cdef double find_root(
+cdef inline double find_root(
     const Terms* terms, double step, double target, double empirical, double penalty,
     double weight, Sum found,
 ) noexcept nogil:
