@@ -70,7 +70,6 @@ EXTENSIONS = [
     "sklearn_textbook.tree.grow._storage",
     "sklearn_textbook.tree.grow._task",
     "sklearn_textbook.tree.grow._workers",
-    "sklearn_textbook.tree.route._many_trees",
     "sklearn_textbook.tree.route._route",
     "sklearn_textbook.tree.prune._error_based",
     "sklearn_textbook.tree.prune._subtree",

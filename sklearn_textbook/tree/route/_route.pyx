@@ -1,21 +1,27 @@
 # cython: language_level=3
-"""Kernels of routing; :mod:`sklearn_textbook.tree.route.route` has the documents."""
+"""Kernels of routing; :mod:`sklearn_textbook.tree.route.route` and, of many trees at
+once, :mod:`sklearn_textbook.tree.route.many_trees` have the documents."""
 
-from cython cimport floating
 from libc.math cimport INFINITY
-from libc.stdint cimport INT64_MIN, int32_t, int64_t
+from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint8_t
+from libc.stdlib cimport free, malloc
 
 from sklearn_textbook._contract._threads cimport run_in_threads
 from sklearn_textbook.tree.grow._layout cimport (
     FRACTIONAL, LEAF, NUMERIC, STAY, Node, Surrogate,
 )
+from sklearn_textbook.tree.route._block_walk cimport N_FIRST_TURNS, BlockScratch
 from sklearn_textbook.tree.route._branch cimport (
-    UNSEEN_ERROR, TreeView, find_branch, has_surrogates, test_value,
+    UNSEEN_ERROR, TreeView, has_surrogates, test_value,
 )
 from sklearn_textbook.tree.route._coded_walk cimport CodedTest
+from sklearn_textbook.tree.route._collect cimport Collecting, Member, serve_block
+from sklearn_textbook.tree.route._full_walk cimport (
+    enter_nodes, note_error, spread_row, walk_on,
+)
 from sklearn_textbook.tree.route._lockstep cimport FastTree, walk_table
 from sklearn_textbook.tree.route._numeric_walk cimport PackedNode
-from sklearn_textbook.tree.route._rows cimport Row, Table, view_row
+from sklearn_textbook.tree.route._rows cimport N_LANES, Row, Table, view_row
 
 import numpy as np
 
@@ -26,6 +32,7 @@ cdef enum:
     N_NUMERIC_STEPS = 3
 
 BLOCK_ROWS = BLOCK
+GROUP_ROWS = N_LANES
 
 PACKED_NODE_DTYPE = np.dtype(
     [("threshold", np.float64), ("feature", np.int32), ("first_child", np.int32)]
@@ -150,7 +157,7 @@ cdef void pack_tests(
 ) noexcept nogil:
     cdef int32_t number, branch, sink = <int32_t> n_nodes
     # The first row of steps is that of all leaves and of the sink: they stay.
-    cdef int32_t free = N_NUMERIC_STEPS, code
+    cdef int32_t place = N_NUMERIC_STEPS, code
     cdef const Node* node
     cdef CodedTest* test
     tests[sink].threshold = INFINITY
@@ -161,12 +168,12 @@ cdef void pack_tests(
         if node.kind == LEAF:
             continue
         test.feature = node.feature
-        test.first_step = free
+        test.first_step = place
         if node.kind == NUMERIC:
             test.threshold = node.threshold
-            steps[free] = node.first_child - number
-            steps[free + 1] = node.first_child + 1 - number
-            free += 2
+            steps[place] = node.first_child - number
+            steps[place + 1] = node.first_child + 1 - number
+            place += 2
         else:
             test.n_codes = <int32_t> tree.n_levels[node.feature]
             test.threshold = test.n_codes
@@ -175,51 +182,34 @@ cdef void pack_tests(
                     tree, node.kind, node.feature, node.map_start, node.threshold, 0,
                     code,
                 )
-                steps[free] = sink - number
+                steps[place] = sink - number
                 if branch >= 0:
-                    steps[free] = node.first_child + branch - number
-                free += 1
-        steps[free] = sink - number
+                    steps[place] = node.first_child + branch - number
+                place += 1
+        steps[place] = sink - number
         if node.missing_branch >= 0 and not has_surrogates(tree, number):
-            steps[free] = node.first_child + node.missing_branch - number
-        free += 1
+            steps[place] = node.first_child + node.missing_branch - number
+        place += 1
 
 
-cdef inline Table view_table(const floating[:, :] matrix) noexcept:
+cdef Table view_table(matrix) except *:
+    """The entries of an array of float32 or float64, which the caller holds."""
+    cdef const float[:, :] singles
+    cdef const double[:, :] doubles
     cdef Table table
-    table.start = <const char*> &matrix[0, 0]
-    table.row_stride = matrix.strides[0]
-    table.column_stride = matrix.strides[1]
-    table.n_rows = matrix.shape[0]
-    table.n_columns = matrix.shape[1]
-    table.is_single = floating is float
+    table.n_rows, table.n_columns = matrix.shape
+    table.is_single = matrix.dtype == np.float32
+    if table.is_single:
+        singles = matrix
+        table.start = <const char*> &singles[0, 0]
+    else:
+        doubles = matrix
+        table.start = <const char*> &doubles[0, 0]
+    table.row_stride, table.column_stride = matrix.strides
     return table
 
 
 # ---------------------------------------------------------------------- the walk
-cdef inline void note_error(
-    int64_t* error, Py_ssize_t row, int32_t column
-) noexcept nogil:
-    """Keep the first row that met an unseen level, and its column."""
-    if error[0] < 0:
-        error[0] = row
-        error[1] = column
-
-
-cdef inline int32_t walk_on(
-    const TreeView* tree, const Row* row, int32_t* node
-) noexcept nogil:
-    """Walk from ``node`` to where the row ends; what holds it there: STAY in a leaf,
-    else STAY, FRACTIONAL or UNSEEN_ERROR."""
-    cdef int32_t branch
-    while tree.nodes[node[0]].kind != LEAF:
-        branch = find_branch(tree, node[0], row)
-        if branch < 0:
-            return branch
-        node[0] = tree.nodes[node[0]].first_child + branch
-    return STAY
-
-
 cdef inline int64_t find_end(
     const TreeView* tree, const Table* table, Py_ssize_t number, int64_t* error
 ) noexcept nogil:
@@ -276,7 +266,7 @@ cdef void walk_block(void* context, int64_t block, int thread) noexcept nogil:
 
 
 def walk_rows(
-    const floating[:, :] matrix, RouteTables tables, FastTables fast_tables,
+    matrix, RouteTables tables, FastTables fast_tables,
     int64_t[::1] ended, const double[:, ::1] shares, double[:, ::1] gathered,
     int64_t[:, ::1] errors, int n_threads,
 ):
@@ -303,59 +293,8 @@ def walk_rows(
 
 
 # --------------------------------------------------------------------- divided rows
-cdef inline Py_ssize_t push_children(
-    const TreeView* tree, int32_t number, double share, int32_t* pending,
-    double* pending_share, Py_ssize_t n_pending,
-) noexcept nogil:
-    """Divide a share among the children that have weight, the first on top."""
-    cdef const Node* node = &tree.nodes[number]
-    cdef double total = 0.0, weight
-    cdef int32_t first = node.first_child, child
-    for child in range(first, first + node.n_children):
-        total += tree.nodes[child].weight
-    for child in range(first + node.n_children - 1, first - 1, -1):
-        weight = tree.nodes[child].weight
-        if weight > 0.0:
-            pending[n_pending] = child
-            pending_share[n_pending] = share * weight / total
-            n_pending += 1
-    return n_pending
-
-
-cdef void spread_row(
-    const TreeView* tree, const Row* row, int32_t start, const double* shares,
-    Py_ssize_t width, int32_t* pending, double* pending_share, double* mean,
-    Py_ssize_t number, int64_t* error,
-) noexcept nogil:
-    """Weighted mean of the distributions that a row reaches from ``start`` on."""
-    cdef Py_ssize_t n_pending, n_before, j
-    cdef int32_t node, branch
-    cdef double share
-    for j in range(width):
-        mean[j] = 0.0
-    n_pending = push_children(tree, start, 1.0, pending, pending_share, 0)
-    if n_pending == 0:
-        for j in range(width):
-            mean[j] = shares[start * width + j]
-    while n_pending > 0:
-        n_pending -= 1
-        node = pending[n_pending]
-        share = pending_share[n_pending]
-        branch = walk_on(tree, row, &node)
-        if branch == UNSEEN_ERROR:
-            note_error(error, number, tree.nodes[node].feature)
-        n_before = n_pending
-        if branch == FRACTIONAL:
-            n_pending = push_children(
-                tree, node, share, pending, pending_share, n_pending
-            )
-        if n_pending == n_before:
-            for j in range(width):
-                mean[j] += share * shares[node * width + j]
-
-
 def spread_rows(
-    const floating[:, :] matrix, RouteTables tables, const int64_t[::1] rows,
+    matrix, RouteTables tables, const int64_t[::1] rows,
     const int64_t[::1] ended, const double[:, ::1] shares, int32_t[:, ::1] pending,
     double[:, ::1] pending_share, double[:, ::1] means, int64_t[:, ::1] errors,
 ):
@@ -387,37 +326,6 @@ cdef void spread_block(void* context, int64_t block, int thread) noexcept nogil:
 
 
 # --------------------------------------------------------------------------- paths
-cdef Py_ssize_t enter_nodes(
-    const TreeView* tree, const Row* row, int32_t start, int32_t* entered,
-    Py_ssize_t number, int64_t* error,
-) noexcept nogil:
-    """All nodes that a row enters which is divided at ``start``, in ascending order;
-    ``entered`` is a queue too, since nodes are numbered breadth first."""
-    cdef Py_ssize_t n_entered = 1, i = 0
-    cdef int32_t node, branch, child, first
-    entered[0] = start
-    branch = FRACTIONAL
-    while i < n_entered:
-        node = entered[i]
-        first = tree.nodes[node].first_child
-        if i > 0:
-            branch = STAY
-            if tree.nodes[node].kind != LEAF:
-                branch = find_branch(tree, node, row)
-        if branch >= 0:
-            entered[n_entered] = first + branch
-            n_entered += 1
-        elif branch == UNSEEN_ERROR:
-            note_error(error, number, tree.nodes[node].feature)
-        elif branch == FRACTIONAL:
-            for child in range(first, first + tree.nodes[node].n_children):
-                if tree.nodes[child].weight > 0.0:
-                    entered[n_entered] = child
-                    n_entered += 1
-        i += 1
-    return n_entered
-
-
 cdef struct Paths:
     # Blocks of rows that threads share: to count nodes, a line of entered and errors
     # for each thread; to write them, where.
@@ -451,7 +359,7 @@ cdef void count_block(void* context, int64_t block, int thread) noexcept nogil:
 
 
 def count_path_nodes(
-    const floating[:, :] matrix, RouteTables tables, const int64_t[::1] ended,
+    matrix, RouteTables tables, const int64_t[::1] ended,
     const int64_t[::1] depth, int64_t[::1] n_nodes, int32_t[:, ::1] entered,
     int64_t[:, ::1] errors,
 ):
@@ -488,7 +396,7 @@ cdef void fill_block(void* context, int64_t block, int thread) noexcept nogil:
 
 
 def fill_path_nodes(
-    const floating[:, :] matrix, RouteTables tables, const int64_t[::1] ended,
+    matrix, RouteTables tables, const int64_t[::1] ended,
     const int64_t[::1] depth, const int64_t[::1] path_start, int32_t[::1] path_nodes,
     int n_threads,
 ):
@@ -498,3 +406,101 @@ def fill_path_nodes(
         &path_start[0], &path_nodes[0],
     )
     run_in_threads(n_threads, fill_block, &paths, 1 + ended.shape[0] // BLOCK)
+
+
+# --------------------------------------------------------------------------- many trees
+cdef class PackedTrees:
+    """Trees of numeric tests, held for as long as walks read them.
+
+    packs: nodes, leaf numbers, distributions of the leaves and depth of each tree.
+    """
+
+    cdef Member* members
+    cdef readonly Py_ssize_t n_members
+    cdef list arrays
+
+    def __cinit__(self, packs):
+        cdef const PackedNode[::1] nodes
+        cdef const int32_t[::1] leaf_number
+        cdef const double[:, ::1] shares
+        cdef Py_ssize_t i
+        self.arrays = list(packs)
+        self.n_members = len(self.arrays)
+        self.members = <Member*> malloc(self.n_members * sizeof(Member))
+        if self.members == NULL:
+            raise MemoryError()
+        for i in range(self.n_members):
+            nodes, leaf_number, shares, depth = self.arrays[i]
+            self.members[i].nodes = &nodes[0]
+            self.members[i].leaf_number = &leaf_number[0]
+            self.members[i].shares = &shares[0, 0]
+            self.members[i].n_turns = min(depth, N_FIRST_TURNS)
+
+    def __dealloc__(self):
+        free(self.members)
+
+
+cdef struct ForestWalk:
+    # Blocks of rows that threads share, each with working memory of its own.
+    const Member* members
+    Py_ssize_t n_members
+    Table table
+    Py_ssize_t block_rows
+    Collecting collecting
+    char* copied
+    Py_ssize_t copied_size
+    int32_t* numbers
+    Py_ssize_t numbers_size
+    uint8_t* is_complete
+    Py_ssize_t complete_size
+
+
+cdef void serve_rows(void* context, int64_t block, int thread) noexcept nogil:
+    cdef const ForestWalk* walk = <ForestWalk*> context
+    cdef BlockScratch scratch
+    scratch.position = walk.numbers + thread * walk.numbers_size
+    scratch.active = scratch.position + walk.block_rows
+    scratch.is_complete = walk.is_complete + thread * walk.complete_size
+    serve_block(
+        walk.members, walk.n_members, &walk.table, block * walk.block_rows,
+        walk.block_rows, &walk.collecting, walk.copied + thread * walk.copied_size,
+        &scratch,
+    )
+
+
+def walk_trees(
+    matrix, PackedTrees trees, const double[::1] weights,
+    double[:, :, ::1] sums, bint votes, int64_t[:, :] leaves, char[:, ::1] copied,
+    int32_t[:, ::1] numbers, uint8_t[:, ::1] is_complete, Py_ssize_t block_rows,
+):
+    """ForestWalk rows through trees of numeric tests.
+
+    sums: read and written; gets the distributions, or votes, times the weight of the
+        tree. None if leaves are wanted.
+    leaves: written, a column per tree; None if sums are wanted.
+    copied, numbers, is_complete: working memory, a line per thread: the rows of a
+        block if their entries lie apart, two numbers for each row and a group more,
+        and an entry for each group.
+    """
+    cdef Table table = view_table(matrix)
+    cdef Collecting collecting
+    cdef ForestWalk walk
+    collecting.sums, collecting.leaves = NULL, NULL
+    collecting.n_outputs, collecting.n_statistics = 0, 0
+    collecting.weights = &weights[0]
+    collecting.votes = votes
+    if leaves is not None:
+        collecting.leaves = &leaves[0, 0]
+        collecting.leaves_stride = leaves.strides[0] // <Py_ssize_t> sizeof(int64_t)
+    else:
+        collecting.sums = &sums[0, 0, 0]
+        collecting.n_outputs, collecting.n_statistics = sums.shape[1], sums.shape[2]
+    walk = ForestWalk(
+        trees.members, trees.n_members, table, block_rows, collecting,
+        &copied[0, 0], copied.shape[1], &numbers[0, 0],
+        numbers.shape[1], &is_complete[0, 0], is_complete.shape[1],
+    )
+    run_in_threads(
+        <int> numbers.shape[0], serve_rows, &walk,
+        (table.n_rows + block_rows - 1) // block_rows,
+    )

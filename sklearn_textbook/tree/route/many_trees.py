@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 from scipy import sparse
 
-from sklearn_textbook.tree.route._many_trees import (
+from sklearn_textbook.tree.route._route import (
     GROUP_ROWS,
     PackedTrees,
     walk_trees,
