@@ -164,6 +164,7 @@ _FITS = (
         {},
     ),
     ("forest-bins", "255 bins", make_forest_bins, {"max_bins": 255}),
+    ("forest-leaves", "31 leaves each", make_forest, {"max_leaf_nodes": 31}),
 )
 _PREDICTIONS = (
     ("tree-predict", "shares of the training rows", make_binary, {}),

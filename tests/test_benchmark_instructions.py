@@ -36,7 +36,8 @@ def test_works_run(name):
     assert estimator.n_jobs == 1
     assert len(getattr(estimator, "estimators_", [None] * N_TREES)) == N_TREES
     limited = estimator.get_params().get("max_leaf_nodes")
-    assert limited is None or estimator.get_n_leaves() == limited
+    trees = getattr(estimator, "estimators_", [estimator])
+    assert limited is None or all(tree.get_n_leaves() == limited for tree in trees)
 
 
 @needs_counter

@@ -105,6 +105,7 @@ class BaseCART(BaseTree):
             min_samples_leaf=max(1, resolve_count(self.min_samples_leaf, n_rows)),
             min_weight_leaf=float(self.min_weight_fraction_leaf * total_weight),
             min_impurity_decrease=float(self.min_impurity_decrease),
+            max_leaf_nodes=self.max_leaf_nodes,
             max_features=self.max_features_,
             random_splitter=self.splitter == "random",
             shuffles_columns=self.tie_breaking == "random",

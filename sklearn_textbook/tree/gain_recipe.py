@@ -79,6 +79,7 @@ class BaseGainTree(ClassifierMixin, TreeClassifierMethods, BaseTree):
             criterion="entropy",
             max_depth=UNLIMITED if self.max_depth is None else int(self.max_depth),
             min_impurity_decrease=float(self.min_impurity_decrease),
+            max_leaf_nodes=self.max_leaf_nodes,
             max_features=self.max_features_,
             shuffles_columns=self.tie_breaking == "random",
             top_splits=int(self.top_splits),

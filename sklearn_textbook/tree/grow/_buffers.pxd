@@ -1,5 +1,6 @@
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
+from sklearn_textbook.tree.grow._heap cimport Entry
 from sklearn_textbook.tree.grow._layout cimport Node, Surrogate
 
 # Nodes of one subtree while it grows; numbers are local to the buffer.
@@ -7,7 +8,8 @@ cdef struct NodeBuffer:
     Node* nodes
     double* statistics  # n_statistics per node
     double* bounds  # lower and upper of a node's value; NULL without constraints
-    int32_t* task  # subtree that continues a node, or -1
+    # subtree that continues a node, or place of the frame in which it waits; or -1
+    int32_t* task
     int64_t n_nodes
     int64_t node_capacity
     int64_t n_statistics
@@ -29,6 +31,7 @@ cdef struct Block:
 
 # A node that waits to be split.
 cdef struct Frame:
+    void* arena  # of a subtree that stands apart; NULL: that of the table
     void* entries  # the sorted columns it stands in
     int64_t stride  # entries of each of them
     Block* block  # owner of the columns; NULL: the arena
@@ -56,6 +59,18 @@ cdef struct Stack:
     int64_t n_frames
     int64_t capacity
     int64_t n_columns
+    # Best first: a split is chosen, the nodes below it are searched, and their splits
+    # join those to be chosen from.
+    int64_t max_leaf_nodes  # 0: depth first
+    Entry* splits  # a heap: nodes that have been searched and may be split
+    Py_ssize_t n_splits
+    int64_t split_capacity
+    int64_t child  # of the split chosen last, the child at hand
+    int64_t last_child
+    int64_t n_leaves
+    double least  # key of the chosen split that gains least
+    double step
+    int64_t n_placed  # frames whose nodes know their places
 
 cdef int start_buffer(
     NodeBuffer* buffer, int64_t n_statistics, bint keeps_bounds
@@ -68,6 +83,12 @@ cdef int start_stack(Stack* stack, int64_t n_columns) noexcept nogil
 cdef void free_stack(Stack* stack) noexcept nogil
 cdef int push_frame(
     Stack* stack, const Frame* frame, const int32_t* active
+) noexcept nogil
+cdef void start_growth(
+    Stack* stack, int64_t max_leaf_nodes, const NodeBuffer* buffer
+) noexcept nogil
+cdef int take_frame(
+    Stack* stack, NodeBuffer* buffer, Frame* frame, int32_t* active
 ) noexcept nogil
 cdef Block* make_block(
     BlockList* blocks, int64_t n_entries, int64_t entry_size, int64_t n_rows

@@ -2,7 +2,15 @@
 when memory runs out."""
 
 from libc.stdlib cimport free, malloc, realloc
+from libc.math cimport INFINITY
 from libc.string cimport memcpy, memset
+
+from sklearn_textbook.tree.grow._heap cimport (
+    gain_step,
+    pop_entry,
+    push_entry,
+    split_key,
+)
 
 
 cdef int grow_array(void** array, int64_t size, int64_t n_items) noexcept nogil:
@@ -84,6 +92,7 @@ cdef int start_stack(Stack* stack, int64_t n_columns) noexcept nogil:
 cdef void free_stack(Stack* stack) noexcept nogil:
     free(stack.frames)
     free(stack.active)
+    free(stack.splits)
     memset(stack, 0, sizeof(Stack))
 
 
@@ -107,6 +116,99 @@ cdef int push_frame(
     )
     stack.n_frames += 1
     return 0
+
+
+cdef void start_growth(
+    Stack* stack, int64_t max_leaf_nodes, const NodeBuffer* buffer
+) noexcept nogil:
+    """Empty the stack for the root of a tree, or subtree, which is pushed next.
+
+    Best-first growth ends when there are ``max_leaf_nodes`` leaves and no split is
+    left that gains as much as the least of those chosen: which of equal ones come
+    first is for ``keep_best_first`` to say, when nodes have their final numbers."""
+    stack.n_frames = stack.n_splits = stack.n_placed = 0
+    stack.max_leaf_nodes = max_leaf_nodes
+    stack.child = stack.last_child = 0
+    stack.n_leaves = 1
+    stack.least = -INFINITY
+    stack.step = gain_step(&buffer.nodes[0])
+
+
+cdef int choose_split(Stack* stack, const NodeBuffer* buffer) noexcept nogil:
+    """Choose the split that gains most. Returns 0 if there are enough."""
+    cdef const Node* node
+    if stack.n_splits == 0 or (
+        stack.n_leaves >= stack.max_leaf_nodes and stack.splits[0].key > stack.least
+    ):
+        return 0
+    node = &buffer.nodes[stack.splits[0].rank]
+    stack.least = max(stack.least, stack.splits[0].key)
+    stack.n_leaves += node.n_children - 1
+    stack.child = node.first_child
+    stack.last_child = node.first_child + node.n_children - 1
+    pop_entry(stack.splits, &stack.n_splits)
+    return 1
+
+
+cdef int64_t find_best_frame(Stack* stack, NodeBuffer* buffer) noexcept nogil:
+    """The place of the frame that comes next where the best comes first; -1 if there
+    is none, -2 when memory runs out."""
+    cdef:
+        int64_t i, capacity
+        double key
+    for i in range(stack.n_placed, stack.n_frames):
+        buffer.task[stack.frames[i].node] = <int32_t>i
+    while True:
+        if stack.child > stack.last_child and not choose_split(stack, buffer):
+            break
+        if buffer.task[stack.child] >= 0:
+            # Searched now; when this is asked again, its split is known.
+            return buffer.task[stack.child]
+        if buffer.nodes[stack.child].n_children > 0:
+            if stack.n_splits == stack.split_capacity:
+                capacity = max(2 * stack.split_capacity, 64)
+                if grow_array(<void**>&stack.splits, sizeof(Entry), capacity) < 0:
+                    return -2
+                stack.split_capacity = capacity
+            # The root's split is chosen whatever it gains.
+            key = -INFINITY
+            if stack.child > 0:
+                key = split_key(&buffer.nodes[stack.child], stack.step)
+            push_entry(stack.splits, &stack.n_splits, key, stack.child)
+        stack.child += 1
+    for i in range(stack.n_frames):
+        buffer.task[stack.frames[i].node] = -1
+    stack.n_frames = 0
+    return -1
+
+
+cdef int take_frame(
+    Stack* stack, NodeBuffer* buffer, Frame* frame, int32_t* active
+) noexcept nogil:
+    """Take the node that is to be searched next off the stack, with its columns.
+    Returns 0 if none is left, -1 when memory runs out."""
+    cdef int64_t place = stack.n_frames - 1, n_columns = stack.n_columns
+    if stack.max_leaf_nodes > 0:
+        place = find_best_frame(stack, buffer)
+    if place < 0:
+        return <int>(place + 1)
+    frame[0] = stack.frames[place]
+    memcpy(
+        active, stack.active + place * n_columns, frame.n_active * sizeof(int32_t)
+    )
+    stack.n_frames -= 1
+    if stack.max_leaf_nodes > 0:
+        buffer.task[frame.node] = -1
+        if place < stack.n_frames:
+            stack.frames[place] = stack.frames[stack.n_frames]
+            memcpy(
+                stack.active + place * n_columns,
+                stack.active + stack.n_frames * n_columns,
+                stack.frames[place].n_active * sizeof(int32_t)
+            )
+            buffer.task[stack.frames[place].node] = <int32_t>place
+        stack.n_placed = stack.n_frames
+    return 1
 
 
 cdef Block* make_block(

@@ -30,7 +30,9 @@ from sklearn_textbook.tree.grow._buffers cimport (
     push_frame,
     release_block,
     start_buffer,
+    start_growth,
     start_stack,
+    take_frame,
 )
 from sklearn_textbook.tree.grow._fill cimport (
     copy_column,
@@ -46,7 +48,7 @@ from sklearn_textbook.tree.grow._fractions cimport load_weights, save_weights
 from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.grow._node cimport expand_node
 from sklearn_textbook.tree.grow._settings cimport fill_codes, fill_problem, write_root
-from sklearn_textbook.tree.grow._task cimport grow_task
+from sklearn_textbook.tree.grow._task cimport enter_arena, grow_task
 from sklearn_textbook.tree.grow._workers cimport (
     Arena,
     Worker,
@@ -103,6 +105,12 @@ cdef int compare_sizes(const void* first, const void* second) noexcept nogil:
     return (a.index > b.index) - (a.index < b.index)
 
 
+# Subtrees that grow at the same time, because the best split comes first.
+cdef struct ArenaList:
+    Arena arena
+    ArenaList* next
+
+
 cdef struct Filling:
     # Columns to be filled; the grower is borrowed.
     PyObject* grower
@@ -129,6 +137,7 @@ cdef class TreeGrower:
         Worker* workers
         Worker* local_workers
         Arena* local_arenas
+        ArenaList* arenas
         NodeBuffer* done
         Stack tasks
         uint32_t* local_number
@@ -147,6 +156,12 @@ cdef class TreeGrower:
 
     def __dealloc__(self):
         cdef int64_t i
+        cdef ArenaList* after
+        while self.arenas != NULL:
+            after = self.arenas.next
+            free_local_arena(&self.arenas.arena)
+            free(self.arenas)
+            self.arenas = after
         stop_team(self.team)
         if self.workers != NULL:
             free_buffer(&self.workers[0].buffer)
@@ -242,23 +257,33 @@ cdef class TreeGrower:
         return 0
 
     cdef int grow_large(self, Frame* root, const int32_t* columns) noexcept nogil:
-        """Phase 1: split nodes until all that is left are tasks."""
+        """Phase 1: split nodes until all that is left are tasks; or, where the best
+        split comes first, until there are enough."""
         cdef:
             Worker* worker = &self.workers[0]
             Stack* stack = &worker.stack
             Frame frame
-            int64_t i
+            int outcome
+            bint is_best_first = self.problem.max_leaf_nodes > 0
+        start_growth(stack, self.problem.max_leaf_nodes, &worker.buffer)
         if push_frame(stack, root, columns) < 0:
             return -1
-        while stack.n_frames > 0:
-            stack.n_frames -= 1
-            frame = stack.frames[stack.n_frames]
-            for i in range(frame.n_active):
-                worker.active[i] = stack.active[
-                    stack.n_frames * self.problem.n_columns + i
-                ]
-            if frame.n_rows <= self.task_rows:
-                if self.keep_task(&frame) < 0:
+        while True:
+            outcome = take_frame(stack, &worker.buffer, &frame, worker.active)
+            if outcome <= 0:
+                return outcome
+            if frame.arena == NULL and frame.n_rows <= self.task_rows:
+                if not is_best_first:
+                    if self.keep_task(&frame) < 0:
+                        return -1
+                    continue
+                if self.open_arena(&frame) < 0:
+                    return -1
+            if frame.arena != NULL:
+                if expand_node(
+                    &self.problem, <Arena*>frame.arena, worker, worker, NULL, &frame,
+                    <uint32_t*>frame.entries
+                ) < 0:
                     return -1
                 continue
             if frame.has_own_weights:
@@ -273,6 +298,20 @@ cdef class TreeGrower:
             ) < 0:
                 return -1
             release_block(&worker.blocks, frame.block)
+
+    cdef int open_arena(self, Frame* frame) noexcept nogil:
+        """Let a subtree begin that is grown a node now and then."""
+        cdef ArenaList* opened = <ArenaList*>malloc(sizeof(ArenaList))
+        if opened == NULL:
+            return -1
+        opened.next = self.arenas
+        self.arenas = opened
+        if start_local_arena(&self.problem, &opened.arena, frame.n_rows) < 0:
+            return -1
+        self.copy_subtree(
+            frame, self.workers[0].active, &opened.arena, self.local_number
+        )
+        enter_arena(&self.problem, &opened.arena, frame)
         return 0
 
     cdef int keep_task(self, Frame* frame) noexcept nogil:
@@ -335,7 +374,20 @@ cdef class TreeGrower:
             Frame* frame = &self.tasks.frames[task]
             const int32_t* active = self.tasks.active + task * self.problem.n_columns
             Arena* arena = &self.local_arenas[thread]
-            uint32_t* local_number = self.local_number + thread * self.number_stride
+        self.copy_subtree(
+            frame, active, arena, self.local_number + thread * self.number_stride
+        )
+        return grow_task(
+            &self.problem, arena, &self.local_workers[thread], &self.done[task],
+            &self.workers[0].buffer, frame, active
+        )
+
+    cdef void copy_subtree(
+        self, const Frame* frame, const int32_t* active, Arena* arena,
+        uint32_t* local_number
+    ) noexcept nogil:
+        """Copy the rows of a node next to each other, with numbers of their own."""
+        cdef:
             const uint64_t* cells
             const uint64_t* sorted_cells
             int64_t i, column, n_ranks
@@ -364,10 +416,6 @@ cdef class TreeGrower:
                 cells, frame.n_rows,
                 <uint32_t*>arena.entries + self.problem.n_columns * arena.stride
             )
-        return grow_task(
-            &self.problem, arena, &self.local_workers[thread], &self.done[task],
-            &self.workers[0].buffer, frame, active
-        )
 
     cdef void fill_table_column(
         self, const Filling* filling, int64_t column

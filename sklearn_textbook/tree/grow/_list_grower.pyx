@@ -18,6 +18,8 @@ from sklearn_textbook.tree.grow._buffers cimport (
     free_buffer,
     push_frame,
     start_buffer,
+    start_growth,
+    take_frame,
 )
 from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.grow._list_search cimport (
@@ -164,28 +166,34 @@ cdef int grow_all(
     const Problem* problem, SampleList* samples, ListSearch* search, Worker* worker,
     const Frame* root, const int32_t* columns
 ) noexcept nogil:
-    """Split nodes, depth first, until none is left. Returns -1 without memory."""
+    """Split nodes until none is left, or there are enough leaves. Returns -1 without
+    memory."""
     cdef:
         Arena arena
         Frame frame
         SmallRoots roots
-        int64_t i, n_waiting = -1  # nodes outside of the local subtree
+        int outcome
+        bint is_best_first = problem.max_leaf_nodes > 0
+        int64_t n_waiting = -1  # nodes outside of the local subtree
     memset(&arena, 0, sizeof(Arena))
     roots.n_met = roots.n_grown = 0
+    start_growth(&worker.stack, problem.max_leaf_nodes, &worker.buffer)
     if push_frame(&worker.stack, root, columns) < 0:
         return -1
-    while worker.stack.n_frames > 0:
-        worker.stack.n_frames -= 1
-        frame = worker.stack.frames[worker.stack.n_frames]
-        for i in range(frame.n_active):
-            worker.active[i] = worker.stack.active[
-                worker.stack.n_frames * problem.n_columns + i
-            ]
+    while True:
+        outcome = take_frame(&worker.stack, &worker.buffer, &frame, worker.active)
+        if outcome < 0:
+            return -1
+        if outcome == 0:
+            break
         if samples.is_local and worker.stack.n_frames < n_waiting:
             if finish_small(problem, samples, worker, &roots) < 0:
                 return -1
             samples.is_local = False
-        if not samples.is_local and frame.n_rows <= samples.local_rows and (
+        # Subtrees that grow by turns cannot all be local.
+        if not (samples.is_local or is_best_first) and (
+            frame.n_rows <= samples.local_rows
+        ) and (
             FEW_SAMPLES < frame.n_rows and samples.n_outputs == 1
             and frame.n_active <= COPIES_PAY * problem.max_features
         ):
@@ -195,6 +203,8 @@ cdef int grow_all(
             n_waiting = worker.stack.n_frames
         if is_small(problem, samples, worker, &frame):
             if wait_small(problem, samples, worker, &frame, &roots) < 0:
+                return -1
+            if is_best_first and finish_small(problem, samples, worker, &roots) < 0:
                 return -1
         elif expand_node(problem, samples, search, worker, &arena, &frame) < 0:
             return -1
@@ -497,7 +507,6 @@ cdef class ListGrower:
             self.entropy_table = root_settings["entropy_table"]
             self.problem.entropy_table = &self.entropy_table[0]
             self.problem.entropy_unit = root_settings["entropy_unit"]
-        self.worker.stack.n_frames = 0
         buffer.n_levels = 0
         self.samples.is_local = False
         write_root(

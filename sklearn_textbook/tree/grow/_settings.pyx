@@ -72,6 +72,7 @@ cdef int fill_problem(Problem* problem, dict settings) except -1:
     problem.min_weight_leaf = settings["min_weight_leaf"]
     problem.min_impurity_decrease = settings["min_impurity_decrease"]
     problem.total_weight = settings["total_weight"]
+    problem.max_leaf_nodes = settings["max_leaf_nodes"]
     problem.kind = &kind[0]
     problem.n_levels = &n_levels[0]
     problem.has_missing = &has_missing[0]

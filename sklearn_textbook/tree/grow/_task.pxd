@@ -8,3 +8,6 @@ cdef int grow_task(
     const Problem* problem, Arena* arena, Worker* worker, NodeBuffer* done,
     const NodeBuffer* above, Frame* frame, const int32_t* active
 ) noexcept nogil
+cdef void enter_arena(
+    const Problem* problem, Arena* arena, Frame* frame
+) noexcept nogil

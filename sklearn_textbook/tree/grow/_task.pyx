@@ -9,6 +9,8 @@ from sklearn_textbook.tree.grow._buffers cimport (
     release_block,
     reserve_nodes,
     start_buffer,
+    start_growth,
+    take_frame,
 )
 from sklearn_textbook.tree.grow._fill cimport quantise
 from sklearn_textbook.tree.grow._fractions cimport load_weights
@@ -17,14 +19,35 @@ from sklearn_textbook.tree.grow._workers cimport anchor_column
 from sklearn_textbook.tree.split._types cimport SCAN_FIXED, int64_t, uint32_t
 
 
+cdef void enter_arena(
+    const Problem* problem, Arena* arena, Frame* frame
+) noexcept nogil:
+    """Let the root of a subtree begin where its rows stand next to each other."""
+    cdef int64_t i
+    frame.arena = arena
+    frame.entries = arena.entries
+    frame.stride = arena.stride
+    frame.block = NULL
+    frame.has_own_weights = False
+    frame.start = 0
+    frame.fixed = 0
+    if problem.scan == SCAN_FIXED:
+        quantise(
+            arena.rows.y, frame.n_rows, <int64_t*>arena.rows.fixed,
+            &arena.rows.fixed_unit
+        )
+        for i in range(frame.n_rows):
+            frame.fixed += arena.rows.fixed[i]
+
+
 cdef int grow_task(
     const Problem* problem, Arena* arena, Worker* worker, NodeBuffer* done,
     const NodeBuffer* above, Frame* frame, const int32_t* active
 ) noexcept nogil:
     """Grow one subtree whose rows stand in the local arena."""
     cdef:
-        int64_t i, k, size = problem.n_statistics
-        int outcome = 0
+        int64_t k, size = problem.n_statistics
+        int outcome
         Frame root = frame[0]
         Stack* stack = &worker.stack
     if start_buffer(&worker.buffer, size, problem.monotonic != NULL) < 0:
@@ -40,27 +63,14 @@ cdef int grow_task(
     if problem.monotonic != NULL:
         worker.buffer.bounds[0] = frame.lower
         worker.buffer.bounds[1] = frame.upper
-    root.entries = arena.entries
-    root.stride = arena.stride
-    root.block = NULL
-    root.has_own_weights = False
-    root.start = 0
+    enter_arena(problem, arena, &root)
     root.node = 0
-    root.fixed = 0
-    if problem.scan == SCAN_FIXED:
-        quantise(
-            arena.rows.y, root.n_rows, <int64_t*>arena.rows.fixed,
-            &arena.rows.fixed_unit
-        )
-        for i in range(root.n_rows):
-            root.fixed += arena.rows.fixed[i]
-    stack.n_frames = 0
+    start_growth(stack, problem.max_leaf_nodes, &worker.buffer)
     outcome = push_frame(stack, &root, active)
-    while outcome >= 0 and stack.n_frames > 0:
-        stack.n_frames -= 1
-        root = stack.frames[stack.n_frames]
-        for i in range(root.n_active):
-            worker.active[i] = stack.active[stack.n_frames * problem.n_columns + i]
+    while outcome >= 0:
+        outcome = take_frame(stack, &worker.buffer, &root, worker.active)
+        if outcome <= 0:
+            break
         if root.has_own_weights:
             load_weights(
                 arena, &root, anchor_column(problem, worker.active),

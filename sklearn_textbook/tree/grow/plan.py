@@ -159,7 +159,7 @@ class GrowthPlan:
         self._settings = {
             **describe_table(table, rules),
             **describe_rows(target, None, None),
-            **describe_rules(rules, table.n_columns),
+            **describe_rules(rules, table, table.n_rows),
             **describe_scan(rules, target),
             "entropy_table": None,
             "total_weight": 0.0,

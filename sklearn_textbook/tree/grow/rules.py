@@ -61,7 +61,9 @@ class GrowthRules:
 
     Limits are resolved: row counts as integers, the weight as a sum of weights. With
     ``top_splits`` above 1, a node takes one of so many best tests, the best ones of its
-    columns, at random.
+    columns, at random. ``max_leaf_nodes`` lets growth end as soon as it has made all
+    splits that best-first growth with so many leaves could make;
+    :func:`~sklearn_textbook.tree.prune.keep_best_first` takes the others back.
     """
 
     criterion: str
@@ -70,6 +72,7 @@ class GrowthRules:
     min_samples_leaf: int = 1
     min_weight_leaf: float = 0.0
     min_impurity_decrease: float = 0.0
+    max_leaf_nodes: int | None = None
     max_features: int | None = None
     random_splitter: bool = False
     shuffles_columns: bool = False

@@ -6,13 +6,18 @@ Nodes are numbered breadth first, so one sweep upwards in number passes every pa
 before its children, and one sweep downwards every child before its parent.
 """
 
-from libc.math cimport fabs, floor
+from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from sklearn_textbook.tree.grow._layout cimport Node
-from sklearn_textbook.tree.prune._heap cimport (
-    Entry, pop_entry, push_entry, replace_top,
+from sklearn_textbook.tree.grow._heap cimport (
+    Entry,
+    gain_step,
+    pop_entry,
+    push_entry,
+    replace_top,
+    split_key,
 )
+from sklearn_textbook.tree.grow._layout cimport Node
 
 import numpy as np
 
@@ -52,11 +57,7 @@ def mark_unexpanded(
     cdef int64_t n_leaves = 1, number
     cdef int32_t child
     cdef const Node* node
-    # Gains that are equal but for rounding shall be equal: count them in steps that
-    # are small against the whole.
-    cdef double gain, grid = 1e-12 * nodes[0].impurity * nodes[0].weight
-    if grid <= 0.0:
-        grid = 1.0
+    cdef double step = gain_step(&nodes[0])
     with nogil:
         for number in range(nodes.shape[0]):
             unexpanded[number] = nodes[number].n_children > 0
@@ -72,8 +73,7 @@ def mark_unexpanded(
             n_leaves += node.n_children - 1
             for child in range(node.first_child, node.first_child + node.n_children):
                 if nodes[child].n_children > 0:
-                    gain = nodes[child].improvement * nodes[child].weight
-                    push_entry(&heap[0], &size, -floor(gain / grid + 0.5), child)
+                    push_entry(&heap[0], &size, split_key(&nodes[child], step), child)
 
 
 # ---------------------------------------------------------------------- what nodes lose

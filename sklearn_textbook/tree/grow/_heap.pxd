@@ -1,6 +1,9 @@
 # A binary heap with the smallest entry on top: header-only.
 
+from libc.math cimport floor
 from libc.stdint cimport int64_t
+
+from sklearn_textbook.tree.grow._layout cimport Node
 
 
 # Entries are ordered by key, equal keys by rank.
@@ -59,3 +62,15 @@ cdef inline void pop_entry(Entry* heap, Py_ssize_t* size) noexcept nogil:
     size[0] -= 1
     if size[0] > 0:
         replace_top(heap, size[0], heap[size[0]].key, heap[size[0]].rank)
+
+
+# Best-first growth. Gains that are equal but for rounding shall be equal: they are
+# counted in steps that are small against the whole.
+cdef inline double gain_step(const Node* root) noexcept nogil:
+    cdef double step = 1e-12 * root.impurity * root.weight
+    return step if step > 0.0 else 1.0
+
+
+cdef inline double split_key(const Node* node, double step) noexcept nogil:
+    """The smaller, the more the split of a node gains."""
+    return -floor(node.improvement * node.weight / step + 0.5)
