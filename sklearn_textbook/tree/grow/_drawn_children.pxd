@@ -3,7 +3,7 @@ from libc.stdint cimport int32_t
 from sklearn_textbook.tree.grow._buffers cimport Frame
 from sklearn_textbook.tree.grow._drawn_rows cimport DrawnDivision, DrawnTable
 from sklearn_textbook.tree.grow._layout cimport Node
-from sklearn_textbook.tree.grow._measure cimport Children
+from sklearn_textbook.tree.grow._children cimport Children
 from sklearn_textbook.tree.grow._missing cimport branch_for_missing
 from sklearn_textbook.tree.grow._node cimport create_children, improvement_of
 from sklearn_textbook.tree.grow._workers cimport Worker

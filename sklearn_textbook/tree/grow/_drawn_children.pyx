@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int16_t, int64_t
 
-from sklearn_textbook.tree.grow._measure cimport finish_classes, finish_values
+from sklearn_textbook.tree.grow._children cimport finish_classes, finish_values
 from sklearn_textbook.tree.split._listed cimport LISTED_VALUES, ListedRows
 
 

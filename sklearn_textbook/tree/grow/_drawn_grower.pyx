@@ -24,7 +24,6 @@ from sklearn_textbook.tree.grow._drawn_rows cimport (
     start_drawn_table,
 )
 from sklearn_textbook.tree.grow._settings cimport fill_codes, fill_problem, write_root
-from sklearn_textbook.tree.grow._short_columns cimport read_short_columns
 from sklearn_textbook.tree.grow._workers cimport Worker, free_worker, start_worker
 from sklearn_textbook.tree.split._drawn_steps cimport Scale
 from sklearn_textbook.tree.split._listed cimport (
@@ -152,7 +151,7 @@ cdef class RandomGrower:
         free(self.drawn.local_y)
         free_drawn_table(&self.drawn)
         free_buffer(&self.worker.buffer)
-        free_worker(&self.worker, NULL)
+        free_worker(&self.worker)
 
     cdef int start_lists(self, int64_t n_rows) noexcept nogil:
         """Allocate what has a place for every row. Returns -1 without memory."""
@@ -302,17 +301,6 @@ cdef class RandomGrower:
             if outcome < 0:
                 raise MemoryError()
         return buffer.n_nodes
-
-    def read_short_columns(self):
-        """Read the columns of the short form of the tree that has grown.
-
-        Returns
-        -------
-        columns : dict, or None
-            What ``storage.store_columns`` takes; None for trees with other than two-way
-            tests, or with empty branches.
-        """
-        return read_short_columns(&self.problem, &self.worker.buffer)
 
     def write_nodes(self, make_room):
         """Write the records of the tree that has grown.

@@ -46,7 +46,7 @@ from sklearn_textbook.tree.grow._drawn_threshold cimport (
     leaves_enough,
     start_best,
 )
-from sklearn_textbook.tree.grow._measure cimport Children
+from sklearn_textbook.tree.grow._children cimport Children
 from sklearn_textbook.tree.grow._node cimport must_be_leaf
 from sklearn_textbook.tree.grow._search cimport view_node
 from sklearn_textbook.tree.grow._workers cimport Arena

@@ -24,10 +24,10 @@ from sklearn_textbook.tree.grow._drawn_tile cimport (
     SmallSearch,
     search_small,
 )
-from sklearn_textbook.tree.grow._measure cimport Children, finish_values
+from sklearn_textbook.tree.grow._children cimport Children, finish_values
 from sklearn_textbook.tree.grow._node cimport must_be_leaf
 from sklearn_textbook.tree.split._sums cimport PREFETCH, ones_in, weight_in
-from sklearn_textbook.tree.split._impurity cimport class_impurity
+from sklearn_textbook.tree.split._criterion cimport class_impurity
 from sklearn_textbook.tree.split._listed cimport (
     LISTED_TWO_CLASSES,
     LISTED_VALUES,

@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memset
 
-from sklearn_textbook.tree.split._impurity cimport goodness
+from sklearn_textbook.tree.split._criterion cimport goodness
 from sklearn_textbook.tree.split._random cimport child_state, random_unit
 from sklearn_textbook.tree.split._types cimport Problem, Split
 

@@ -34,29 +34,26 @@ from sklearn_textbook.tree.grow._buffers cimport (
     start_stack,
     take_frame,
 )
-from sklearn_textbook.tree.grow._fill cimport (
-    copy_column,
-    copy_rows,
-    copy_codes,
-    copy_list,
-    fill_column,
-    list_rows,
-    measure_spacing,
-    quantise,
-)
-from sklearn_textbook.tree.grow._fractions cimport load_weights, save_weights
 from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.grow._node cimport expand_node
+from sklearn_textbook.tree.grow._partition cimport load_weights, save_weights
 from sklearn_textbook.tree.grow._settings cimport fill_codes, fill_problem, write_root
 from sklearn_textbook.tree.grow._task cimport enter_arena, grow_task
 from sklearn_textbook.tree.grow._workers cimport (
     Arena,
     Worker,
-    free_local_arena,
-    free_worker,
     anchor_column,
+    copy_codes,
+    copy_column,
+    copy_list,
+    copy_rows,
     count_slots,
-    free_spacing,
+    fill_column,
+    free_arena,
+    free_worker,
+    list_rows,
+    measure_spacing,
+    quantise,
     start_local_arena,
     start_spacing,
     start_worker,
@@ -159,23 +156,23 @@ cdef class TreeGrower:
         cdef ArenaList* after
         while self.arenas != NULL:
             after = self.arenas.next
-            free_local_arena(&self.arenas.arena)
+            free_arena(&self.arenas.arena)
             free(self.arenas)
             self.arenas = after
         stop_team(self.team)
         if self.workers != NULL:
             free_buffer(&self.workers[0].buffer)
-            for i in range(self.n_threads - 1, -1, -1):
-                free_worker(&self.workers[i], NULL if i == 0 else &self.workers[0])
+            for i in range(self.n_threads):
+                free_worker(&self.workers[i])
             free(self.workers)
         if self.local_workers != NULL:
             for i in range(self.n_threads):
                 free_buffer(&self.local_workers[i].buffer)
-                free_worker(&self.local_workers[i], NULL)
+                free_worker(&self.local_workers[i])
             free(self.local_workers)
         if self.local_arenas != NULL:
             for i in range(self.n_threads):
-                free_local_arena(&self.local_arenas[i])
+                free_arena(&self.local_arenas[i])
             free(self.local_arenas)
         if self.done != NULL:
             for i in range(self.tasks.n_frames):
@@ -183,7 +180,7 @@ cdef class TreeGrower:
             free(self.done)
         free_stack(&self.tasks)
         free(<void*>self.table.rows.fixed)
-        free_spacing(&self.table)
+        free_arena(&self.table)
         free(self.local_number)
 
     cdef int set_rows(self, dict settings) except -1:

@@ -30,7 +30,7 @@ from sklearn_textbook.tree.grow._list_search cimport (
     settle_list,
     start_list_search,
 )
-from sklearn_textbook.tree.grow._measure cimport Children
+from sklearn_textbook.tree.grow._children cimport Children
 from sklearn_textbook.tree.grow._missing cimport branch_for_missing
 from sklearn_textbook.tree.grow._node cimport (
     create_children,
@@ -52,7 +52,6 @@ from sklearn_textbook.tree.grow._sample_list cimport (
 )
 from sklearn_textbook.tree.grow._search cimport view_node
 from sklearn_textbook.tree.grow._settings cimport fill_codes, fill_problem, write_root
-from sklearn_textbook.tree.grow._short_columns cimport read_short_columns
 from sklearn_textbook.tree.grow._small_node cimport (
     SmallRoots,
     finish_small,
@@ -371,7 +370,7 @@ cdef class ListGrower:
         free_sample_list(&self.samples)
         free_list_search(&self.search)
         free_buffer(&self.worker.buffer)
-        free_worker(&self.worker, NULL)
+        free_worker(&self.worker)
 
     cdef int fill_table(self, dict settings) except -1:
         """Point to the codes and targets of the table."""
@@ -521,17 +520,6 @@ cdef class ListGrower:
             if outcome < 0:
                 raise MemoryError()
         return buffer.n_nodes
-
-    def read_short_columns(self):
-        """Read the columns of the short form of the tree that has grown.
-
-        Returns
-        -------
-        columns : dict, or None
-            What ``storage.store_columns`` takes; None for trees with other than two-way
-            tests, or with empty branches.
-        """
-        return read_short_columns(&self.problem, &self.worker.buffer)
 
     def write_nodes(self, make_room):
         """Write the records of the tree that has grown.

@@ -17,14 +17,14 @@ from sklearn_textbook.tree.grow._column_sampler cimport (
     sample_column,
     start_sampling,
 )
-from sklearn_textbook.tree.grow._level_map cimport write_level_map
-from sklearn_textbook.tree.grow._measure cimport (
+from sklearn_textbook.tree.grow._children cimport (
     Children,
     clear_children,
     finish_classes,
     finish_values,
     list_pieces,
     measure_children,
+    write_level_map,
 )
 from sklearn_textbook.tree.grow._missing cimport mark_rows
 from sklearn_textbook.tree.grow._sample_list cimport (
@@ -41,7 +41,7 @@ from sklearn_textbook.tree.grow._sample_list cimport (
     sort_keys,
 )
 from sklearn_textbook.tree.grow._search cimport draw_split
-from sklearn_textbook.tree.split._best cimport score_to_beat, take
+from sklearn_textbook.tree.split._best cimport breaks_constraint, score_to_beat, take
 from sklearn_textbook.tree.split._bin_end cimport leave_bin
 from sklearn_textbook.tree.split._column cimport (
     count_missing,
@@ -49,8 +49,7 @@ from sklearn_textbook.tree.split._column cimport (
     evaluate_column,
     own_margin,
 )
-from sklearn_textbook.tree.split._impurity cimport goodness
-from sklearn_textbook.tree.split._monotonic cimport breaks_constraint
+from sklearn_textbook.tree.split._criterion cimport goodness
 from sklearn_textbook.tree.split._random cimport (
     child_state,
     random_below,

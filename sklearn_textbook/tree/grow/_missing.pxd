@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t
 
 from sklearn_textbook.tree.grow._buffers cimport Frame, NodeBuffer
-from sklearn_textbook.tree.grow._measure cimport Children
+from sklearn_textbook.tree.grow._children cimport Children
 from sklearn_textbook.tree.grow._workers cimport Arena, Worker
 from sklearn_textbook.tree.split._types cimport Entry, Problem, Split
 
@@ -16,3 +16,5 @@ cdef int32_t branch_for_missing(
     const Problem* problem, const Children* children, const Split* split
 ) noexcept nogil
 cdef void drop_surrogates(NodeBuffer* buffer, int32_t node) noexcept nogil
+cdef enum:
+    NOT_SENT = -2  # mark of a row whose value is missing and that awaits its child

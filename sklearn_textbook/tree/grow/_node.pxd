@@ -3,7 +3,7 @@ from libc.stdint cimport int64_t, uint8_t
 from sklearn_textbook._contract._threads cimport ThreadTeam
 from sklearn_textbook.tree.grow._buffers cimport Frame
 from sklearn_textbook.tree.grow._layout cimport Node
-from sklearn_textbook.tree.grow._measure cimport Children
+from sklearn_textbook.tree.grow._children cimport Children
 from sklearn_textbook.tree.grow._workers cimport Arena, Worker
 from sklearn_textbook.tree.split._types cimport Entry, Problem, Split
 

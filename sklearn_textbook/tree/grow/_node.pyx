@@ -10,31 +10,31 @@ from sklearn_textbook.tree.grow._buffers cimport (
     push_frame,
     reserve_nodes,
 )
-from sklearn_textbook.tree.grow._choose cimport must_be_gain_leaf
-from sklearn_textbook.tree.grow._divide cimport divide_coded_rows
-from sklearn_textbook.tree.grow._fractions cimport (
+from sklearn_textbook.tree.grow._search cimport (
+    find_split,
+    list_columns,
+    must_be_gain_leaf,
+    splits_pair,
+    view_node,
+)
+from sklearn_textbook.tree.grow._partition cimport (
+    divide_coded_rows,
     move_fractions,
+    move_rows,
     share_missing_rows,
     sum_missing_rows,
 )
 from sklearn_textbook.tree.grow._layout cimport LEAF, STAY, Node
-from sklearn_textbook.tree.grow._level_map cimport write_level_map
-from sklearn_textbook.tree.grow._measure cimport (
+from sklearn_textbook.tree.grow._children cimport (
     Children,
     list_pieces,
     measure_children,
+    write_level_map,
 )
 from sklearn_textbook.tree.grow._missing cimport (
     branch_for_missing,
     drop_surrogates,
     send_missing_rows,
-)
-from sklearn_textbook.tree.grow._partition cimport move_rows
-from sklearn_textbook.tree.grow._search cimport (
-    find_split,
-    list_columns,
-    splits_pair,
-    view_node,
 )
 from sklearn_textbook.tree.grow._workers cimport Arena, Worker, column_ranks
 from sklearn_textbook.tree.split._column cimport count_missing, divide_runs

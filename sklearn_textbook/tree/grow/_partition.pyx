@@ -1,31 +1,35 @@
 """Moving the rows of a node into its children, one sorted column at a time.
 
-Both partitions are stable, so every child's column stays sorted and its missing
+All partitions are stable, so every child's column stays sorted and its missing
 rows stay last.
 """
 
+from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from sklearn_textbook._contract._threads cimport ThreadTeam, run_tasks
-from sklearn_textbook.tree.grow._buffers cimport Frame
-from sklearn_textbook.tree.grow._measure cimport Children
+from sklearn_textbook._contract._threads cimport run_tasks
+from sklearn_textbook.tree.grow._buffers cimport make_block
+from sklearn_textbook.tree.grow._children cimport (
+    clear_children,
+    finish_classes,
+    write_coded_map,
+)
 from sklearn_textbook.tree.grow._missing cimport mark_rows
-from sklearn_textbook.tree.grow._workers cimport Arena, Worker
+from sklearn_textbook.tree.grow._workers cimport SharedNode, anchor_column, count_slots
+from sklearn_textbook.tree.split._gain cimport divide_levels
 from sklearn_textbook.tree.split._types cimport (
     SHARED_CELLS,
-    Entry,
-    Problem,
-    Split,
+    Code,
     int32_t,
-    int64_t,
+    missing_code,
     row_of,
-    uint8_t,
     uint64_t,
 )
 
 
 cdef enum:
     FEW_ROWS = 12  # up to here a loop is faster than a call
+    IN_ALL = -3  # child of a row that goes into several
 
 
 cdef void partition_two(
@@ -109,13 +113,12 @@ cdef bint mark_sides(
     return True
 
 
+# How the columns of a node move.
 cdef struct Move:
-    # Columns of a node that threads share.
-    const Arena* arena
     const Worker* worker
     Worker* all_workers
     const Frame* frame
-    uint64_t* entries
+    uint64_t* entries  # of threads that share the columns
     bint two_way
     int64_t column_in_place  # or -1
     bint keeps_left
@@ -124,13 +127,34 @@ cdef struct Move:
 
 cdef void move_shared(void* context, int64_t task, int thread) noexcept nogil:
     """One column, by one of the threads."""
-    cdef:
-        const Move* move = <Move*>context
-        int64_t column = move.worker.moved[task]
+    cdef const Move* move = <Move*>context
     move_column(
-        move.arena, move.worker, &move.all_workers[thread], move.frame, column,
-        move.entries, move.two_way, column == move.column_in_place,
-        move.keeps_left, move.keeps_right
+        move, &move.all_workers[thread], move.entries, move.worker.moved[task]
+    )
+
+
+cdef void move_column(
+    const Move* move, Worker* own, Entry* entries, int64_t column
+) noexcept nogil:
+    cdef:
+        const Frame* frame = move.frame
+        const Children* children = &move.worker.children
+        Entry* cells = entries + column * frame.stride + frame.start
+        Entry* spare = <Entry*>own.spare
+        int64_t child, start = 0
+    if column == move.column_in_place:
+        return
+    if move.two_way:
+        partition_two(
+            cells, frame.n_rows, move.worker.goes_left, spare, move.keeps_left,
+            move.keeps_right
+        )
+        return
+    for child in range(children.n_children):
+        own.children.next_slot[child] = start
+        start += children.n_rows[child]
+    partition_many(
+        cells, frame.n_rows, move.worker.child_of_row, own.children.next_slot, spare
     )
 
 
@@ -144,53 +168,334 @@ cdef void move_rows(
         Children* children = &worker.children
         bint is_marked = problem.is_coded[split.column]
         int64_t anchor = problem.n_columns if is_marked else split.column
-        const Entry* cells = entries + anchor * frame.stride + frame.start
-        int64_t p, i
-        bint sorted_already = not is_marked
-        int32_t last = 0
-        bint two_way
+        int64_t i
+        bint in_order = not is_marked and children.pieces[0].child >= 0
         Move move
-    if not is_marked:
-        for p in range(children.n_pieces):
-            if children.pieces[p].child < last:
-                sorted_already = False
-            last = children.pieces[p].child
-    two_way = mark_sides(worker, frame, cells, is_marked)
+    for i in range(1, children.n_pieces):
+        if children.pieces[i].child < children.pieces[i - 1].child:
+            in_order = False
+    move.worker = worker
+    move.frame = frame
+    move.two_way = mark_sides(
+        worker, frame, entries + anchor * frame.stride + frame.start, is_marked
+    )
+    move.column_in_place = split.column if in_order else -1
+    move.keeps_left = not is_leaf[0]
+    move.keeps_right = not is_leaf[1]
     if Entry is uint64_t:
         if team != NULL and worker.n_moved * frame.n_rows >= SHARED_CELLS:
-            move = Move(
-                arena, worker, all_workers, frame, entries, two_way,
-                split.column if sorted_already else -1, not is_leaf[0], not is_leaf[1]
-            )
+            move.all_workers = all_workers
+            move.entries = entries
             run_tasks(team, move_shared, &move, worker.n_moved)
             return
     for i in range(worker.n_moved):
-        move_column(
-            arena, worker, worker, frame, worker.moved[i], entries, two_way,
-            sorted_already and worker.moved[i] == split.column,
-            not is_leaf[0], not is_leaf[1]
-        )
+        move_column(&move, worker, entries, worker.moved[i])
 
 
-cdef void move_column(
-    const Arena* arena, const Worker* worker, Worker* own, const Frame* frame,
-    int64_t column, Entry* entries, bint two_way, bint in_place, bint keeps_left,
-    bint keeps_right
+# ---------------------------------- rows divided by the level codes of a column
+
+
+cdef void send_coded_rows(
+    const Problem* problem, const Arena* arena, Worker* worker, const Code* codes,
+    const Entry* rows_of_node, int64_t n
 ) noexcept nogil:
+    """Mark every row with its child, and add it to what the child holds."""
     cdef:
-        Entry* cells = entries + column * frame.stride + frame.start
-        Entry* spare = <Entry*>own.spare
-        int64_t child, start = 0
-    if in_place:
-        return
-    if two_way:
-        partition_two(
-            cells, frame.n_rows, worker.goes_left, spare, keeps_left, keeps_right
-        )
-        return
-    for child in range(worker.children.n_children):
-        own.children.next_slot[child] = start
-        start += worker.children.n_rows[child]
-    partition_many(
-        cells, frame.n_rows, worker.child_of_row, own.children.next_slot, spare
+        Children* children = &worker.children
+        const int32_t* child_of_level = worker.scratch.best_side
+        const double* weights = arena.rows.weight
+        int64_t i, size = problem.n_statistics
+        double weight
+        int32_t child
+        uint32_t row
+    for i in range(n):
+        row = row_of(rows_of_node[i])
+        weight = 1.0 if weights == NULL else weights[row]
+        if <int64_t>codes[row] == missing_code(codes[row]):
+            worker.child_of_row[row] = IN_ALL
+            children.missing_sums[arena.rows.label[row]] += weight
+            children.n_missing += 1
+            continue
+        child = child_of_level[codes[row]]
+        worker.child_of_row[row] = child
+        children.n_rows[child] += 1
+        children.weight[child] += weight
+        children.sums[child * size + arena.rows.label[row]] += weight
+
+
+cdef int divide_coded_rows(
+    const Problem* problem, const Arena* arena, Worker* worker, const NodeView* view,
+    const Entry* rows_of_node, const Split* split
+) noexcept nogil:
+    """Work out where every row goes, and what the children hold of the known ones.
+    Returns -1 when memory runs out."""
+    cdef:
+        Children* children = &worker.children
+        int64_t column = split.column, child, c
+    divide_levels(
+        problem, &arena.rows, &worker.scratch, &arena.codes, rows_of_node, view, split
     )
+    if write_coded_map(
+        problem, &worker.buffer, column, worker.scratch.best_side
+    ) < 0:
+        return -1
+    children.n_children = split.n_children
+    children.n_pieces = 0
+    clear_children(problem, children)
+    children.n_missing = 0
+    for c in range(problem.n_statistics):
+        children.missing_sums[c] = 0.0
+    if arena.codes.is_wide:
+        send_coded_rows(
+            problem, arena, worker,
+            <const uint32_t*>arena.codes.start + column * arena.codes.stride,
+            rows_of_node, view.totals.rows
+        )
+    else:
+        send_coded_rows(
+            problem, arena, worker,
+            <const uint16_t*>arena.codes.start + column * arena.codes.stride,
+            rows_of_node, view.totals.rows
+        )
+    for child in range(children.n_children):
+        if children.n_rows[child]:
+            finish_classes(problem, view, child, children)
+    return 0
+
+
+# ----------------------------------------------------------- fractions of cases
+
+# Cases that miss the tested column go into several branches, each with a fraction. A
+# case is in a node at most once, so its weight stands in one array for all nodes. The
+# branches of one test share cases, though: each of them is then given sorted columns
+# of its own, a *block*, and the weights of its cases, which are put into the array when
+# the growing of the branch begins. Branches of a test that no case misses need no
+# block: they share the columns of their parent, as everywhere else.
+
+
+cdef void sum_missing_rows(
+    const Problem* problem, const Arena* arena, const Entry* cells,
+    const NodeView* node, int64_t n_present, Children* children
+) noexcept nogil:
+    """The missing rows of a sorted column, which stand last in it."""
+    cdef int64_t i, c
+    children.n_missing = node.totals.rows - n_present
+    for c in range(problem.n_statistics):
+        children.missing_sums[c] = 0.0
+    for i in range(n_present, node.totals.rows):
+        children.missing_sums[arena.rows.label[row_of(cells[i])]] += (
+            arena.rows.weight[row_of(cells[i])]
+        )
+
+
+cdef void share_missing_rows(
+    const Problem* problem, const NodeView* node, Children* children
+) noexcept nogil:
+    """Add the missing rows to the children, in proportion to their known weight."""
+    cdef:
+        int64_t c, child, size = problem.n_statistics
+        double known = 0.0, share
+        const double* missing = children.missing_sums
+        double* sums
+    if children.n_missing == 0:
+        return
+    for child in range(children.n_children):
+        known += children.weight[child]
+    for child in range(children.n_children):
+        share = children.weight[child] / known
+        children.share[child] = 0.0
+        if children.n_rows[child] == 0 or not share > problem.gain.least_share:
+            continue
+        children.share[child] = share
+        children.n_rows[child] += children.n_missing
+        sums = children.sums + child * size
+        for c in range(size):
+            sums[c] += share * missing[c]
+            children.weight[child] += share * missing[c]
+        finish_classes(problem, node, child, children)
+
+
+cdef void share_weights(
+    const Arena* arena, const Worker* worker, const Entry* cells, int64_t n
+) noexcept nogil:
+    """The weights of every block's rows, in the order of one column."""
+    cdef:
+        const Children* children = &worker.children
+        int64_t i, child
+        int32_t side
+        double weight
+    for child in range(children.n_children):
+        children.next_slot[child] = 0
+    for i in range(n):
+        weight = arena.rows.weight[row_of(cells[i])]
+        side = worker.child_of_row[row_of(cells[i])]
+        if side >= 0:
+            if children.blocks[side] != NULL:
+                children.blocks[side].weights[children.next_slot[side]] = weight
+                children.next_slot[side] += 1
+            continue
+        for child in range(children.n_children):
+            if children.blocks[child] != NULL and children.share[child] > 0.0:
+                children.blocks[child].weights[children.next_slot[child]] = (
+                    weight * children.share[child]
+                )
+                children.next_slot[child] += 1
+
+
+cdef void mark_keepers(
+    Worker* worker, const Entry* cells, int64_t n
+) noexcept nogil:
+    """Two children: 1 for rows of the first, 2 of the second, 3 of both."""
+    cdef:
+        const double* share = worker.children.share
+        uint8_t both = (1 if share[0] > 0.0 else 0) | (2 if share[1] > 0.0 else 0)
+        int32_t side
+        int64_t i
+    for i in range(n):
+        side = worker.child_of_row[row_of(cells[i])]
+        worker.goes_left[row_of(cells[i])] = <uint8_t>(1 << side) if side >= 0 else both
+
+
+cdef void share_between_two(
+    const Worker* worker, Worker* own, const Entry* cells, int64_t n, int64_t column
+) noexcept nogil:
+    """``share_column`` for two children. Every entry is written to both; only then is
+    it known which of them keep it, so that nothing has to be guessed. Blocks have a
+    place to spare for this."""
+    cdef:
+        const Children* children = &worker.children
+        const uint8_t* keepers = worker.goes_left
+        Entry* spare = <Entry*>own.spare
+        Entry* first = spare
+        Entry* second = spare
+        int64_t n_first = 0, n_second = 0, step_first = 0, step_second = 0, i
+        uint8_t keeper
+    if children.blocks[0] != NULL:
+        first = <Entry*>children.blocks[0].entries
+        first += column * (children.n_rows[0] + 1)
+        step_first = 1
+    if children.blocks[1] != NULL:
+        second = <Entry*>children.blocks[1].entries
+        second += column * (children.n_rows[1] + 1)
+        step_second = 1
+    for i in range(n):
+        keeper = keepers[row_of(cells[i])]
+        first[n_first] = cells[i]
+        second[n_second] = cells[i]
+        n_first += step_first & keeper
+        n_second += step_second & (keeper >> 1)
+
+
+cdef void share_column(
+    const Worker* worker, Worker* own, const Entry* cells, int64_t n, int64_t column
+) noexcept nogil:
+    """One sorted column into the same column of every block; stays sorted."""
+    cdef:
+        const Children* children = &worker.children
+        int64_t* next_slot = own.children.next_slot
+        int64_t i, child
+        int32_t side
+        Entry* target
+    if children.n_children == 2:
+        share_between_two(worker, own, cells, n, column)
+        return
+    for child in range(children.n_children):
+        next_slot[child] = column * (children.n_rows[child] + 1)
+    for i in range(n):
+        side = worker.child_of_row[row_of(cells[i])]
+        if side >= 0:
+            if children.blocks[side] != NULL:
+                target = <Entry*>children.blocks[side].entries
+                target[next_slot[side]] = cells[i]
+                next_slot[side] += 1
+            continue
+        for child in range(children.n_children):
+            if children.blocks[child] != NULL and children.share[child] > 0.0:
+                target = <Entry*>children.blocks[child].entries
+                target[next_slot[child]] = cells[i]
+                next_slot[child] += 1
+
+
+cdef void share_column_shared(void* context, int64_t task, int thread) noexcept nogil:
+    """One column, by one of the threads."""
+    cdef:
+        const SharedNode* node = <SharedNode*>context
+        int64_t column = node.worker.moved[task]
+    share_column(
+        node.worker, &node.all_workers[thread],
+        node.entries + column * node.frame.stride + node.frame.start,
+        node.frame.n_rows, column
+    )
+
+
+cdef int move_fractions(
+    const Problem* problem, Arena* arena, Worker* worker, Worker* all_workers,
+    ThreadTeam* team, const Frame* frame, const Split* split, Entry* entries,
+    const uint8_t* is_leaf
+) noexcept nogil:
+    """A block for every child that will be split. Returns -1 when memory runs out."""
+    cdef:
+        Children* children = &worker.children
+        Entry* cells = entries + split.column * frame.stride + frame.start
+        int64_t i, child, n = frame.n_rows
+        int64_t anchor = anchor_column(problem, worker.moved)
+        SharedNode node
+    if not problem.is_coded[split.column]:
+        mark_rows(children, cells, worker.child_of_row)
+        for i in range(n - children.n_missing, n):
+            worker.child_of_row[row_of(cells[i])] = IN_ALL
+    for child in range(children.n_children):
+        if is_leaf[child]:
+            continue
+        children.blocks[child] = make_block(
+            &worker.blocks, count_slots(problem) * (children.n_rows[child] + 1),
+            sizeof(Entry), children.n_rows[child]
+        )
+        if children.blocks[child] == NULL:
+            return -1
+    if children.n_children == 2:
+        mark_keepers(worker, entries + anchor * frame.stride + frame.start, n)
+    share_weights(
+        arena, worker, entries + anchor * frame.stride + frame.start, n
+    )
+    if Entry is uint64_t:
+        if team != NULL and worker.n_moved * n >= SHARED_CELLS:
+            node = SharedNode(
+                problem, arena, worker, all_workers, frame, NULL, entries
+            )
+            run_tasks(team, share_column_shared, &node, worker.n_moved)
+            return 0
+    for i in range(worker.n_moved):
+        share_column(
+            worker, worker, entries + worker.moved[i] * frame.stride + frame.start,
+            n, worker.moved[i]
+        )
+    return 0
+
+
+cdef void load_weights(
+    Arena* arena, const Frame* frame, int64_t column, const Entry* entries
+) noexcept nogil:
+    """Put the weights of a block's rows into the array of all weights."""
+    cdef:
+        const Entry* cells = entries + column * frame.stride + frame.start
+        double* weight = <double*>arena.rows.weight
+        int64_t i
+    for i in range(frame.n_rows):
+        weight[row_of(cells[i])] = frame.block.weights[i]
+
+
+cdef Block* save_weights(
+    const Arena* arena, Worker* worker, const Frame* frame, int64_t column,
+    const Entry* entries
+) noexcept nogil:
+    """Keep the weights of a node's rows until its turn comes; NULL when memory runs
+    out."""
+    cdef:
+        const Entry* cells = entries + column * frame.stride + frame.start
+        Block* block = make_block(&worker.blocks, 0, 1, frame.n_rows)
+        int64_t i
+    if block != NULL:
+        for i in range(frame.n_rows):
+            block.weights[i] = arena.rows.weight[row_of(cells[i])]
+    return block

@@ -24,3 +24,7 @@ cdef void find_split(
 cdef int64_t draw_split(
     const Problem* problem, Worker* worker, const NodeView* view, int64_t n_visit
 ) noexcept nogil
+cdef bint must_be_gain_leaf(
+    const Problem* problem, const double* sums, double weight, int64_t depth,
+    bint is_divided
+) noexcept nogil

@@ -3,44 +3,38 @@
 from libc.math cimport fabs, log2, sqrt
 from libc.string cimport memcpy, memset
 
-from sklearn_textbook._contract._threads cimport ThreadTeam, run_tasks
-from sklearn_textbook.tree.grow._buffers cimport Frame
-from sklearn_textbook.tree.grow._choose cimport choose_by_gain
+from sklearn_textbook._contract._threads cimport run_tasks
+from sklearn_textbook.tree.grow._column_sampler cimport (
+    ColumnSampler,
+    sample_column,
+    start_sampling,
+)
 from sklearn_textbook.tree.grow._layout cimport Node
-from sklearn_textbook.tree.grow._workers cimport (
-    Arena,
-    SharedNode,
-    Worker,
-    column_ranks,
-)
-from sklearn_textbook.tree.split._absolute cimport rank_targets
+from sklearn_textbook.tree.grow._workers cimport SharedNode, column_ranks
 from sklearn_textbook.tree.split._best cimport decreases
-from sklearn_textbook.tree.split._column cimport (
-    evaluate_column,
-    evaluate_plain_columns,
+from sklearn_textbook.tree.split._column cimport evaluate_column, evaluate_plain_columns
+from sklearn_textbook.tree.split._criterion cimport goodness, rank_targets
+from sklearn_textbook.tree.split._gain cimport (
+    evaluate_nominal_gain,
+    evaluate_numeric_gain,
+    is_one_level,
 )
-from sklearn_textbook.tree.split._impurity cimport goodness
-from sklearn_textbook.tree.split._levels cimport is_one_level
-from sklearn_textbook.tree.split._random cimport (
-    child_state,
-    draw_place,
-    random_below,
-)
+from sklearn_textbook.tree.split._random cimport draw_place
 from sklearn_textbook.tree.split._types cimport (
     ABSOLUTE_ERROR,
+    CHOOSE_GAIN,
+    CHOOSE_RATIO,
     CHOOSE_SCORE,
     POISSON,
     SCAN_ABSOLUTE,
     SCAN_FIXED,
     SCAN_GENERAL,
     SHARED_CELLS,
-    Entry,
-    NodeView,
-    Problem,
+    Candidate,
+    GainRules,
     Rows,
-    Split,
+    Scratch,
     int32_t,
-    int64_t,
     rank_of,
     uint64_t,
 )
@@ -121,9 +115,9 @@ cdef int64_t list_columns(
     columns to be tried into ``visit`` and return their number."""
     cdef:
         int32_t* active = worker.active
-        int64_t i, j, n_active = 0, n_visit = 0, n_drawn = 0
-        uint64_t random_state = child_state(frame.random_state, 7)
+        int64_t i, n_active = 0
         int32_t column
+        ColumnSampler sampler
     worker.n_moved = 0
     for i in range(frame.n_active):
         column = active[i]
@@ -148,24 +142,13 @@ cdef int64_t list_columns(
     if not problem.shuffle_columns:
         memcpy(worker.visit, active, n_active * sizeof(int32_t))
         return n_active
-    # Draw without replacement; constant columns count as drawn, but go on
-    # until one column that is not constant was drawn.
-    memset(worker.is_active, 0, problem.n_columns)
-    for i in range(n_active):
-        worker.is_active[active[i]] = 1
-    for i in range(problem.n_columns):
-        worker.order[i] = <int32_t>i
-    for i in range(problem.n_columns):
-        if n_drawn >= problem.max_features and n_visit > 0:
-            break
-        j = i + random_below(&random_state, problem.n_columns - i)
-        column = worker.order[j]
-        worker.order[j] = worker.order[i]
-        n_drawn += 1
-        if worker.is_active[column]:
-            worker.visit[n_visit] = column
-            n_visit += 1
-    return n_visit
+    start_sampling(problem, worker, frame, &sampler)
+    column = sample_column(problem, worker, &sampler)
+    while column >= 0:
+        worker.visit[sampler.n_found] = column
+        sampler.n_found += 1
+        column = sample_column(problem, worker, &sampler)
+    return sampler.n_found
 
 
 # ------------------------------------------------------------- finding the split
@@ -197,16 +180,39 @@ cdef bint splits_pair(
     return True
 
 
-cdef void search_column(void* context, int64_t task, int thread) noexcept nogil:
-    """The best test of one column, by one of the threads."""
+cdef void search_column(
+    const Problem* problem, const Arena* arena, Worker* worker, Scratch* scratch,
+    const Frame* frame, const NodeView* view, const Entry* entries, int64_t place
+) noexcept nogil:
+    """The best test of a visited column for itself: by its gain, or its score."""
     cdef:
-        const SharedNode* node = <SharedNode*>context
-        Worker* worker = node.worker
-        int64_t column = worker.visit[task]
-    evaluate_column(
-        node.problem, &node.arena.rows, &node.all_workers[thread].scratch,
-        node.entries + column * node.frame.stride + node.frame.start,
-        node.arena.ranks, node.view, column, &worker.splits[task]
+        int64_t column = worker.visit[place]
+        const Entry* cells = entries + column * frame.stride + frame.start
+    if problem.gain.choice == CHOOSE_SCORE:
+        clear_split(&worker.splits[place])
+        evaluate_column(
+            problem, &arena.rows, scratch, cells, column_ranks(arena, column), view,
+            column, &worker.splits[place]
+        )
+    elif problem.is_coded[column]:
+        evaluate_nominal_gain(
+            problem, &arena.rows, scratch, &arena.codes,
+            entries + problem.n_columns * frame.stride + frame.start, view, column,
+            &worker.candidates[place]
+        )
+    else:
+        evaluate_numeric_gain(
+            problem, &arena.rows, scratch, cells, &arena.spacing[column], view,
+            column, &worker.candidates[place]
+        )
+
+
+cdef void search_shared(void* context, int64_t task, int thread) noexcept nogil:
+    """The same by one of the threads."""
+    cdef const SharedNode* node = <SharedNode*>context
+    search_column(
+        node.problem, node.arena, node.worker, &node.all_workers[thread].scratch,
+        node.frame, node.view, node.entries, task
     )
 
 
@@ -215,29 +221,21 @@ cdef void search_columns(
     ThreadTeam* team, const Frame* frame, const NodeView* view, int64_t n_visit,
     Entry* entries
 ) noexcept nogil:
-    """The best test of every visited column for itself, so that the number of threads
-    cannot matter."""
+    """Every visited column for itself, so that the number of threads cannot matter."""
     cdef:
-        int64_t i, column, start = frame.start, stride = frame.stride
-        bint shared = False
+        int64_t i
         SharedNode node
-    for i in range(n_visit):
-        clear_split(&worker.splits[i])
     if Entry is uint64_t:
-        shared = team != NULL and n_visit * frame.n_rows >= SHARED_CELLS
-        if shared:
+        if team != NULL and n_visit * frame.n_rows >= SHARED_CELLS:
             node = SharedNode(
                 problem, arena, worker, all_workers, frame, view, entries
             )
-            run_tasks(team, search_column, &node, n_visit)
-    if not shared:
-        for i in range(n_visit):
-            column = worker.visit[i]
-            evaluate_column(
-                problem, &arena.rows, &worker.scratch,
-                entries + column * stride + start, column_ranks(arena, column), view,
-                column, &worker.splits[i]
-            )
+            run_tasks(team, search_shared, &node, n_visit)
+            return
+    for i in range(n_visit):
+        search_column(
+            problem, arena, worker, &worker.scratch, frame, view, entries, i
+        )
 
 
 cdef int64_t pick_split(
@@ -279,6 +277,145 @@ cdef int64_t draw_split(
     return pick_split(worker, view, n_visit)
 
 
+# ----------------------------------------------------------------- ID3 and C4.5
+
+
+cdef bint must_be_gain_leaf(
+    const Problem* problem, const double* sums, double weight, int64_t depth,
+    bint is_divided
+) noexcept nogil:
+    """Whether a node with these class weights stays a leaf."""
+    cdef:
+        const GainRules* gain = &problem.gain
+        double largest = 0.0
+        int64_t c, n_present = 0
+    for c in range(problem.n_statistics):
+        n_present += sums[c] > 0.0
+        largest = max(largest, sums[c])
+    return (
+        n_present <= 1
+        or weight - largest < gain.tolerance
+        or depth >= problem.max_depth
+        or gain.min_weight_split - weight > gain.weight_tolerance
+        or (
+            is_divided
+            and gain.min_divided_weight - weight > gain.weight_tolerance
+        )
+    )
+
+
+cdef double find_least_gain(
+    const Problem* problem, const Worker* worker, int64_t n_visit
+) noexcept nogil:
+    """C4.5: the average gain of the tests that count, less some slack. Above every
+    gain if none counts."""
+    cdef:
+        double total = 0.0
+        int64_t i, n_counted = 0
+    if problem.gain.choice != CHOOSE_RATIO:
+        return problem.gain.tolerance
+    for i in range(n_visit):
+        if worker.candidates[i].is_valid and (
+            not problem.gain.is_many_valued[worker.visit[i]]
+        ):
+            total += worker.candidates[i].gain
+            n_counted += 1
+    if n_counted == 0:
+        return 1e300
+    return total / n_counted - problem.gain.slack
+
+
+cdef int64_t pick_candidate(
+    const Problem* problem, const Worker* worker, const NodeView* view,
+    int64_t n_visit, double least
+) noexcept nogil:
+    """The place of the winner in the list of columns, or -1."""
+    cdef:
+        double best = 0.0, score
+        double margin = problem.gain.tolerance
+        int64_t i, winner = -1
+        bint by_gain = problem.gain.choice == CHOOSE_GAIN
+        const Candidate* candidate
+    if by_gain:
+        best = -1e300
+        margin = view.margin / view.totals.weight
+    for i in range(n_visit):
+        candidate = &worker.candidates[i]
+        if not candidate.is_valid or (not by_gain and candidate.gain < least):
+            continue
+        score = candidate.gain if by_gain else candidate.ratio
+        if score > best + margin:
+            best = score
+            winner = i
+    if by_gain and winner >= 0 and best < problem.gain.min_gain - margin:
+        return -1
+    return winner
+
+
+cdef bint may_be_drawn(
+    const Problem* problem, const Candidate* candidate, const NodeView* view,
+    double least
+) noexcept nogil:
+    """Whether a test could win if no other were there, and gains something."""
+    cdef double margin = view.margin / view.totals.weight
+    if not candidate.is_valid:
+        return False
+    if not decreases(problem, view, candidate.gain * view.totals.weight):
+        return False
+    if problem.gain.choice == CHOOSE_GAIN:
+        return candidate.gain >= problem.gain.min_gain - margin
+    return candidate.gain >= least and candidate.ratio > problem.gain.tolerance
+
+
+cdef int64_t draw_candidate(
+    const Problem* problem, Worker* worker, const NodeView* view, int64_t n_visit,
+    double least
+) noexcept nogil:
+    """The place of one of the ``top_splits`` best tests, each as likely; or -1."""
+    cdef int64_t i, n_good = 0, n_before
+    for i in range(n_visit):
+        n_good += may_be_drawn(problem, &worker.candidates[i], view, least)
+    if n_good == 0:
+        return pick_candidate(problem, worker, view, n_visit, least)
+    for i in range(n_visit):
+        if not may_be_drawn(problem, &worker.candidates[i], view, least):
+            worker.candidates[i].is_valid = False
+    n_before = draw_place(view.random_state, min(n_good, problem.top_splits))
+    # The best, the best of the rest, and so on: ties fall as they always do.
+    while n_before > 0:
+        worker.candidates[
+            pick_candidate(problem, worker, view, n_visit, least)
+        ].is_valid = False
+        n_before -= 1
+    return pick_candidate(problem, worker, view, n_visit, least)
+
+
+cdef void choose_candidate(
+    const Problem* problem, Worker* worker, const NodeView* view, int64_t n_visit,
+    Split* best
+) noexcept nogil:
+    """The test of the node; ``best.column`` is -1 if it stays a leaf."""
+    cdef:
+        int64_t winner
+        double least = find_least_gain(problem, worker, n_visit)
+        const Candidate* candidate
+    if problem.top_splits > 1:
+        winner = draw_candidate(problem, worker, view, n_visit, least)
+    else:
+        winner = pick_candidate(problem, worker, view, n_visit, least)
+    if winner < 0:
+        return
+    candidate = &worker.candidates[winner]
+    best.column = worker.visit[winner]
+    best.kind = problem.kind[best.column]
+    best.position = candidate.position
+    best.n_children = candidate.n_children
+    best.score = candidate.gain * view.totals.weight
+
+
+# ------------------------------------------------------------------ all columns
+
+
 cdef void find_split(
     const Problem* problem, Arena* arena, Worker* worker, Worker* all_workers,
     ThreadTeam* team, const Frame* frame, const NodeView* view, int64_t n_visit,
@@ -291,10 +428,10 @@ cdef void find_split(
     clear_split(best)
     clear_split(before)
     if problem.gain.choice != CHOOSE_SCORE:
-        choose_by_gain(
-            problem, arena, worker, all_workers, team, frame, view, n_visit,
-            entries, best
+        search_columns(
+            problem, arena, worker, all_workers, team, frame, view, n_visit, entries
         )
+        choose_candidate(problem, worker, view, n_visit, best)
         return
     if problem.criterion == ABSOLUTE_ERROR:
         rank_targets(

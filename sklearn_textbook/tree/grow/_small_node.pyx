@@ -14,7 +14,7 @@ from libc.string cimport memcpy, memset
 from sklearn_textbook.tree.grow._buffers cimport NodeBuffer, reserve_nodes
 from sklearn_textbook.tree.grow._lanes cimport RANGE_FOUR, SUM_FOUR
 from sklearn_textbook.tree.grow._layout cimport FRACTIONAL, LEAF, STAY, Node
-from sklearn_textbook.tree.grow._measure cimport finish_value
+from sklearn_textbook.tree.grow._children cimport finish_value
 from sklearn_textbook.tree.grow._node cimport must_be_leaf
 from sklearn_textbook.tree.grow._sample_list cimport (
     LIST_BINARY,
@@ -40,7 +40,7 @@ from sklearn_textbook.tree.grow._small_tile cimport (
     try_with_missing,
 )
 from sklearn_textbook.tree.split._bin_end cimport leave_bin
-from sklearn_textbook.tree.split._impurity cimport class_impurity, goodness
+from sklearn_textbook.tree.split._criterion cimport class_impurity, goodness
 from sklearn_textbook.tree.split._random cimport (
     child_state,
     random_below,

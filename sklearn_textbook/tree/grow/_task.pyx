@@ -12,10 +12,9 @@ from sklearn_textbook.tree.grow._buffers cimport (
     start_growth,
     take_frame,
 )
-from sklearn_textbook.tree.grow._fill cimport quantise
-from sklearn_textbook.tree.grow._fractions cimport load_weights
+from sklearn_textbook.tree.grow._workers cimport anchor_column, quantise
+from sklearn_textbook.tree.grow._partition cimport load_weights
 from sklearn_textbook.tree.grow._node cimport expand_node
-from sklearn_textbook.tree.grow._workers cimport anchor_column
 from sklearn_textbook.tree.split._types cimport SCAN_FIXED, int64_t, uint32_t
 
 

@@ -1,10 +1,11 @@
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t, uint8_t
 
 from sklearn_textbook.tree.grow._buffers cimport BlockList, Frame, NodeBuffer, Stack
-from sklearn_textbook.tree.grow._measure cimport Children
+from sklearn_textbook.tree.grow._children cimport Children
 from sklearn_textbook.tree.split._types cimport (
     Candidate,
     Codes,
+    Entry,
     NodeView,
     Problem,
     Rows,
@@ -12,6 +13,11 @@ from sklearn_textbook.tree.split._types cimport (
     Spacing,
     Split,
 )
+
+# What is allocated piece by piece and freed together.
+cdef struct Memory:
+    void* last
+    bint is_short  # an allocation failed
 
 # The sorted columns of the rows at hand: the whole table, or one subtree.
 cdef struct Arena:
@@ -24,6 +30,7 @@ cdef struct Arena:
     int64_t spacing_stride
     Codes codes
     Rows rows
+    Memory memory
 
 # What one thread works with.
 cdef struct Worker:
@@ -44,6 +51,7 @@ cdef struct Worker:
     void* spare  # stride entries
     uint8_t* goes_left
     int32_t* child_of_row
+    Memory memory
 
 # The columns of a node that threads share: worker is that of the node.
 cdef struct SharedNode:
@@ -73,13 +81,40 @@ cdef inline int64_t anchor_column(
 cdef int start_spacing(
     const Problem* problem, Arena* arena, int64_t n_ranks
 ) noexcept nogil
-cdef void free_spacing(Arena* arena) noexcept nogil
 cdef int start_worker(
     const Problem* problem, Worker* worker, int64_t n_rows, int64_t entry_size,
     bint marks_rows, Worker* lender
 ) noexcept nogil
-cdef void free_worker(Worker* worker, const Worker* lender) noexcept nogil
+cdef void free_worker(Worker* worker) noexcept nogil
 cdef int start_local_arena(
     const Problem* problem, Arena* arena, int64_t n_rows
 ) noexcept nogil
-cdef void free_local_arena(Arena* arena) noexcept nogil
+cdef void free_arena(Arena* arena) noexcept nogil
+cdef void fill_column(
+    const uint32_t* order, int64_t n_rows, int64_t n_missing,
+    const uint32_t* row_number, const uint8_t* second_class, Entry* entries
+) noexcept nogil
+cdef void list_rows(
+    int64_t n_rows, const int32_t* label, const uint8_t* second_class, Entry* entries
+) noexcept nogil
+cdef void copy_list(
+    const uint64_t* cells, int64_t n, uint32_t* entries
+) noexcept nogil
+cdef void copy_codes(
+    const Codes* codes, int64_t column, const uint64_t* cells, int64_t n, Arena* arena
+) noexcept nogil
+cdef void quantise(
+    const double* y, int64_t n, int64_t* fixed, double* unit
+) noexcept nogil
+cdef void copy_rows(
+    const Problem* problem, const Arena* table, const Entry* cells, int64_t n,
+    const double* row_weight, uint32_t* local_number, Arena* arena
+) noexcept nogil
+cdef void measure_spacing(
+    const Problem* problem, Arena* arena, int64_t column, const uint32_t* ranks,
+    int64_t n_ranks, int64_t n_present
+) noexcept nogil
+cdef int64_t copy_column(
+    const uint64_t* cells, int64_t n, const uint32_t* local_number,
+    uint32_t* entries, uint32_t* ranks
+) noexcept nogil

@@ -1,7 +1,8 @@
-"""Room for the threads: allocated once per tree, reused for every node."""
+"""What a thread works with, allocated once per tree and reused for every node; and the
+sorted columns that it works on."""
 
-from libc.stdint cimport uint16_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.math cimport fabs, floor, log2
+from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from sklearn_textbook.tree.grow._buffers cimport (
@@ -10,15 +11,59 @@ from sklearn_textbook.tree.grow._buffers cimport (
     free_stack,
     start_stack,
 )
-from sklearn_textbook.tree.grow._measure cimport Piece
+from sklearn_textbook.tree.grow._children cimport Piece
+from sklearn_textbook.tree.split._column cimport (
+    count_missing,
+    upper_value_of_rank,
+    value_of_rank,
+)
 from sklearn_textbook.tree.split._types cimport (
     ABSOLUTE_ERROR,
     CHOOSE_SCORE,
-    MOST_GROUPED,
+    GLOBAL_MISSING,
+    LOCAL_MISSING,
     MISSING_SURROGATE,
+    MOST_GROUPED,
+    NOMINAL_COLUMN,
     SPLIT_SUBSET,
+    Code,
     Keyed,
+    rank_of,
+    row_of,
+    uint16_t,
 )
+
+
+# What is allocated together is freed together.
+cdef struct Chunk:
+    Chunk* next
+    int64_t unused  # numbers behind it are aligned to 16 bytes
+
+
+cdef void* take_memory(Memory* memory, int64_t n, size_t size) noexcept nogil:
+    """Memory for n numbers; notes where there is none left."""
+    cdef Chunk* chunk = <Chunk*>malloc(sizeof(Chunk) + n * size)
+    if chunk == NULL:
+        memory.is_short = True
+        return NULL
+    chunk.next = <Chunk*>memory.last
+    memory.last = chunk
+    return chunk + 1
+
+
+cdef void* take_zeros(Memory* memory, int64_t n, size_t size) noexcept nogil:
+    cdef void* start = take_memory(memory, n, size)
+    if start != NULL:
+        memset(start, 0, n * size)
+    return start
+
+
+cdef void free_memory(Memory* memory) noexcept nogil:
+    cdef Chunk* chunk
+    while memory.last != NULL:
+        chunk = <Chunk*>memory.last
+        memory.last = chunk.next
+        free(chunk)
 
 
 cdef int64_t count_children(const Problem* problem) noexcept nogil:
@@ -26,102 +71,59 @@ cdef int64_t count_children(const Problem* problem) noexcept nogil:
     return max(3, problem.max_levels + 1)
 
 
-cdef int start_scratch(
-    const Problem* problem, Scratch* scratch, int64_t n_rows, Scratch* lender
+cdef void start_levels(
+    const Problem* problem, Scratch* scratch, Memory* memory
 ) noexcept nogil:
+    """What the search of nominal columns works with."""
     cdef:
         int64_t size = problem.n_statistics
-        int64_t slots = problem.max_levels + 2
-        int64_t n_outputs = problem.n_outputs, n_pairs
-        bint complete
-    # One block of zeroed doubles serves all the short vectors.
-    scratch.left = <double*>calloc(5 * size, sizeof(double))
-    scratch.left_count = <int64_t*>calloc(2 * size, sizeof(int64_t))
-    complete = scratch.left != NULL and scratch.left_count != NULL
-    if complete:
-        scratch.right = scratch.left + size
-        scratch.present = scratch.left + 2 * size
-        scratch.missing = scratch.left + 3 * size
-        scratch.zeros = scratch.left + 4 * size
-        scratch.right_count = scratch.left_count + size
-    if problem.any_nominal:
-        scratch.run_start = <int64_t*>malloc((slots + 1) * sizeof(int64_t))
-        scratch.run_rows = <int64_t*>malloc(slots * sizeof(int64_t))
-        scratch.run_weight = <double*>malloc(slots * sizeof(double))
-        scratch.run_sums = <double*>malloc(slots * size * sizeof(double))
-        scratch.run_gain = <double*>malloc(slots * sizeof(double))
-        scratch.run_order = <Keyed*>malloc(slots * sizeof(Keyed))
-        scratch.run_side = <int32_t*>malloc(slots * sizeof(int32_t))
-        scratch.best_side = <int32_t*>malloc(slots * sizeof(int32_t))
-        scratch.run_level = <int32_t*>malloc(slots * sizeof(int32_t))
-        # Zero between uses.
-        scratch.level_counts = <int32_t*>calloc(slots * size, sizeof(int32_t))
-        scratch.level_rows = <int32_t*>calloc(slots, sizeof(int32_t))
-        if problem.gain.choice != CHOOSE_SCORE and (
-            problem.categorical_split == SPLIT_SUBSET
-        ):
-            n_pairs = min(slots, MOST_GROUPED) * min(slots, MOST_GROUPED)
-            scratch.pair_value = <double*>malloc(2 * n_pairs * sizeof(double))
-            complete = complete and scratch.pair_value != NULL
-            if complete:
-                scratch.pair_branches = scratch.pair_value + n_pairs
-        complete = complete and (
-            scratch.run_start != NULL and scratch.run_rows != NULL
-            and scratch.run_weight != NULL and scratch.run_sums != NULL
-            and scratch.run_gain != NULL and scratch.run_order != NULL
-            and scratch.run_side != NULL and scratch.best_side != NULL
-            and scratch.run_level != NULL and scratch.level_counts != NULL
-            and scratch.level_rows != NULL
-        )
-    if problem.criterion == ABSOLUTE_ERROR:
-        scratch.loss = <double*>malloc(3 * (n_rows + 1) * sizeof(double))
-        scratch.tree_weight = <double*>malloc(2 * (n_rows + 2) * sizeof(double))
-        complete = complete and scratch.loss != NULL and scratch.tree_weight != NULL
-        if complete:
-            scratch.left_median = scratch.loss + n_rows + 1
-            scratch.right_median = scratch.loss + 2 * (n_rows + 1)
-            scratch.tree_moment = scratch.tree_weight + n_rows + 2
-        scratch.capacity = n_rows
-        if lender != NULL:
-            scratch.y_rank = lender.y_rank
-            scratch.y_sorted = lender.y_sorted
-            scratch.n_sorted = lender.n_sorted
-        else:
-            scratch.y_rank = <int32_t*>malloc(n_rows * n_outputs * sizeof(int32_t))
-            scratch.y_sorted = <double*>malloc(n_rows * n_outputs * sizeof(double))
-            scratch.n_sorted = <int64_t*>malloc(n_outputs * sizeof(int64_t))
-            complete = complete and (
-                scratch.y_rank != NULL and scratch.y_sorted != NULL
-                and scratch.n_sorted != NULL
-            )
-    return 0 if complete else -1
+        int64_t slots = problem.max_levels + 2, n_pairs
+    scratch.run_start = <int64_t*>take_memory(memory, slots + 1, sizeof(int64_t))
+    scratch.run_rows = <int64_t*>take_memory(memory, slots, sizeof(int64_t))
+    scratch.run_weight = <double*>take_memory(memory, slots, sizeof(double))
+    scratch.run_sums = <double*>take_memory(memory, slots * size, sizeof(double))
+    scratch.run_gain = <double*>take_memory(memory, slots, sizeof(double))
+    scratch.run_order = <Keyed*>take_memory(memory, slots, sizeof(Keyed))
+    scratch.run_side = <int32_t*>take_memory(memory, slots, sizeof(int32_t))
+    scratch.best_side = <int32_t*>take_memory(memory, slots, sizeof(int32_t))
+    scratch.run_level = <int32_t*>take_memory(memory, slots, sizeof(int32_t))
+    # Zero between uses.
+    scratch.level_counts = <int32_t*>take_zeros(memory, slots * size, sizeof(int32_t))
+    scratch.level_rows = <int32_t*>take_zeros(memory, slots, sizeof(int32_t))
+    if problem.gain.choice != CHOOSE_SCORE and (
+        problem.categorical_split == SPLIT_SUBSET
+    ):
+        n_pairs = min(slots, MOST_GROUPED) * min(slots, MOST_GROUPED)
+        scratch.pair_value = <double*>take_memory(memory, n_pairs, sizeof(double))
+        scratch.pair_branches = <double*>take_memory(memory, n_pairs, sizeof(double))
 
 
-cdef void free_scratch(Scratch* scratch, const Scratch* lender) noexcept nogil:
-    free(scratch.left)
-    free(scratch.left_count)
-    free(scratch.run_start)
-    free(scratch.run_rows)
-    free(scratch.run_weight)
-    free(scratch.run_sums)
-    free(scratch.run_gain)
-    free(scratch.run_order)
-    free(scratch.run_side)
-    free(scratch.best_side)
-    free(scratch.run_level)
-    free(scratch.level_counts)
-    free(scratch.level_rows)
-    free(scratch.pair_value)
-    free(scratch.loss)
-    free(scratch.tree_weight)
-    if lender == NULL or lender == scratch:
-        free(scratch.y_rank)
-        free(scratch.y_sorted)
-        free(scratch.n_sorted)
+cdef void start_medians(
+    const Problem* problem, Scratch* scratch, int64_t n_rows, const Scratch* lender,
+    Memory* memory
+) noexcept nogil:
+    """What absolute error works with; the ranks of y may be those of the lender."""
+    cdef int64_t n_values = n_rows * problem.n_outputs
+    scratch.loss = <double*>take_memory(memory, n_rows + 1, sizeof(double))
+    scratch.left_median = <double*>take_memory(memory, n_rows + 1, sizeof(double))
+    scratch.right_median = <double*>take_memory(memory, n_rows + 1, sizeof(double))
+    scratch.tree_weight = <double*>take_memory(memory, n_rows + 2, sizeof(double))
+    scratch.tree_moment = <double*>take_memory(memory, n_rows + 2, sizeof(double))
+    scratch.capacity = n_rows
+    if lender != NULL:
+        scratch.y_rank = lender.y_rank
+        scratch.y_sorted = lender.y_sorted
+        scratch.n_sorted = lender.n_sorted
+        return
+    scratch.y_rank = <int32_t*>take_memory(memory, n_values, sizeof(int32_t))
+    scratch.y_sorted = <double*>take_memory(memory, n_values, sizeof(double))
+    scratch.n_sorted = <int64_t*>take_memory(
+        memory, problem.n_outputs, sizeof(int64_t)
+    )
 
 
-cdef int start_children(
-    const Problem* problem, Children* children, int64_t n_rows
+cdef void start_children(
+    const Problem* problem, Children* children, int64_t n_rows, Memory* memory
 ) noexcept nogil:
     cdef:
         int64_t n = count_children(problem)
@@ -129,26 +131,19 @@ cdef int start_children(
         int64_t n_pieces = problem.max_levels + 4
     if problem.missing_mode == MISSING_SURROGATE:
         n_pieces += n_rows
-    children.pieces = <Piece*>malloc(n_pieces * sizeof(Piece))
-    children.n_rows = <int64_t*>malloc(3 * n * sizeof(int64_t))
-    children.weight = <double*>malloc(3 * n * sizeof(double))
-    children.sums = <double*>malloc(2 * n * size * sizeof(double))
-    children.is_pure = <bint*>malloc(n * sizeof(bint))
-    children.share = <double*>malloc((n + size) * sizeof(double))
-    children.blocks = <Block**>calloc(n, sizeof(Block*))
-    if (
-        children.pieces == NULL or children.n_rows == NULL or children.weight == NULL
-        or children.sums == NULL or children.is_pure == NULL
-        or children.share == NULL or children.blocks == NULL
-    ):
-        return -1
-    children.fixed = children.n_rows + n
-    children.next_slot = children.n_rows + 2 * n
-    children.squares = children.weight + n
-    children.impurity = children.weight + 2 * n
-    children.values = children.sums + n * size
-    children.missing_sums = children.share + n
-    return 0
+    children.pieces = <Piece*>take_memory(memory, n_pieces, sizeof(Piece))
+    children.n_rows = <int64_t*>take_memory(memory, n, sizeof(int64_t))
+    children.fixed = <int64_t*>take_memory(memory, n, sizeof(int64_t))
+    children.next_slot = <int64_t*>take_memory(memory, n, sizeof(int64_t))
+    children.weight = <double*>take_memory(memory, n, sizeof(double))
+    children.squares = <double*>take_memory(memory, n, sizeof(double))
+    children.impurity = <double*>take_memory(memory, n, sizeof(double))
+    children.sums = <double*>take_memory(memory, n * size, sizeof(double))
+    children.values = <double*>take_memory(memory, n * size, sizeof(double))
+    children.is_pure = <bint*>take_memory(memory, n, sizeof(bint))
+    children.share = <double*>take_memory(memory, n, sizeof(double))
+    children.missing_sums = <double*>take_memory(memory, size, sizeof(double))
+    children.blocks = <Block**>take_zeros(memory, n, sizeof(Block*))
 
 
 cdef int start_worker(
@@ -158,130 +153,283 @@ cdef int start_worker(
     """Allocate for nodes of up to n_rows rows. Threads that only help with the
     columns of a node mark no rows and borrow the lender's ranks of y."""
     cdef:
-        int64_t n_columns = problem.n_columns
-        bint complete
+        int64_t n_columns = problem.n_columns, size = problem.n_statistics
+        Memory* memory = &worker.memory
+        Scratch* scratch = &worker.scratch
     memset(worker, 0, sizeof(Worker))
-    complete = start_scratch(
-        problem, &worker.scratch, n_rows, NULL if lender == NULL else &lender.scratch
-    ) == 0
-    complete = start_children(problem, &worker.children, n_rows) == 0 and complete
-    start_stack(&worker.stack, n_columns)
-    worker.spare = malloc(n_rows * entry_size)
-    complete = complete and worker.spare != NULL
-    if marks_rows:
-        worker.visit = <int32_t*>malloc((4 * n_columns + 1) * sizeof(int32_t))
-        worker.is_active = <uint8_t*>malloc(n_columns + count_children(problem))
-        worker.splits = <Split*>malloc(n_columns * sizeof(Split))
-        worker.candidates = <Candidate*>malloc(n_columns * sizeof(Candidate))
-        worker.node_sums = <double*>malloc(problem.n_statistics * sizeof(double))
-        worker.goes_left = <uint8_t*>malloc(n_rows)
-        worker.child_of_row = <int32_t*>malloc(n_rows * sizeof(int32_t))
-        complete = complete and (
-            worker.visit != NULL and worker.is_active != NULL
-            and worker.splits != NULL and worker.candidates != NULL
-            and worker.node_sums != NULL
-            and worker.goes_left != NULL and worker.child_of_row != NULL
+    scratch.left = <double*>take_zeros(memory, size, sizeof(double))
+    scratch.right = <double*>take_zeros(memory, size, sizeof(double))
+    scratch.present = <double*>take_zeros(memory, size, sizeof(double))
+    scratch.missing = <double*>take_zeros(memory, size, sizeof(double))
+    scratch.zeros = <double*>take_zeros(memory, size, sizeof(double))
+    scratch.left_count = <int64_t*>take_zeros(memory, size, sizeof(int64_t))
+    scratch.right_count = <int64_t*>take_zeros(memory, size, sizeof(int64_t))
+    if problem.any_nominal:
+        start_levels(problem, scratch, memory)
+    if problem.criterion == ABSOLUTE_ERROR:
+        start_medians(
+            problem, scratch, n_rows, NULL if lender == NULL else &lender.scratch,
+            memory
         )
-        if worker.visit != NULL:
-            worker.order = worker.visit + n_columns
-            worker.active = worker.visit + 2 * n_columns
-            worker.moved = worker.visit + 3 * n_columns
-    return 0 if complete else -1
+    start_children(problem, &worker.children, n_rows, memory)
+    start_stack(&worker.stack, n_columns)
+    worker.spare = take_memory(memory, n_rows, entry_size)
+    if marks_rows:
+        worker.visit = <int32_t*>take_memory(memory, n_columns, sizeof(int32_t))
+        worker.order = <int32_t*>take_memory(memory, n_columns, sizeof(int32_t))
+        worker.active = <int32_t*>take_memory(memory, n_columns, sizeof(int32_t))
+        worker.moved = <int32_t*>take_memory(memory, n_columns + 1, sizeof(int32_t))
+        worker.is_active = <uint8_t*>take_memory(
+            memory, n_columns + count_children(problem), sizeof(uint8_t)
+        )
+        worker.splits = <Split*>take_memory(memory, n_columns, sizeof(Split))
+        worker.candidates = <Candidate*>take_memory(
+            memory, n_columns, sizeof(Candidate)
+        )
+        worker.node_sums = <double*>take_memory(memory, size, sizeof(double))
+        worker.goes_left = <uint8_t*>take_memory(memory, n_rows, sizeof(uint8_t))
+        worker.child_of_row = <int32_t*>take_memory(memory, n_rows, sizeof(int32_t))
+    return -1 if memory.is_short else 0
 
 
-cdef void free_worker(Worker* worker, const Worker* lender) noexcept nogil:
-    free_scratch(
-        &worker.scratch, NULL if lender == NULL else &lender.scratch
-    )
-    free(worker.children.pieces)
-    free(worker.children.n_rows)
-    free(worker.children.weight)
-    free(worker.children.sums)
-    free(worker.children.is_pure)
-    free(worker.children.share)
-    free(worker.children.blocks)
+cdef void free_worker(Worker* worker) noexcept nogil:
+    free_memory(&worker.memory)
     free_blocks(&worker.blocks)
     free_stack(&worker.stack)
-    free(worker.visit)
-    free(worker.is_active)
-    free(worker.splits)
-    free(worker.candidates)
-    free(worker.node_sums)
-    free(worker.spare)
-    free(worker.goes_left)
-    free(worker.child_of_row)
     memset(worker, 0, sizeof(Worker))
 
 
 cdef int start_local_arena(
     const Problem* problem, Arena* arena, int64_t n_rows
 ) noexcept nogil:
-    """Room for a subtree of up to n_rows rows."""
-    cdef int64_t n_outputs = problem.n_outputs
+    """Memory for a subtree of up to n_rows rows."""
+    cdef:
+        int64_t n_values = n_rows * problem.n_outputs
+        int64_t n_cells = n_rows * problem.n_columns
+        Memory* memory = &arena.memory
     memset(arena, 0, sizeof(Arena))
     arena.stride = n_rows
-    arena.entries = malloc(count_slots(problem) * n_rows * sizeof(uint32_t))
+    arena.entries = take_memory(
+        memory, count_slots(problem) * n_rows, sizeof(uint32_t)
+    )
     if problem.any_coded:
         arena.codes.stride = n_rows
         arena.codes.is_wide = problem.has_wide_codes
-        arena.codes.start = malloc(
-            problem.n_columns * n_rows
-            * (sizeof(uint32_t) if problem.has_wide_codes else sizeof(uint16_t))
+        arena.codes.start = take_memory(
+            memory, n_cells,
+            sizeof(uint32_t) if problem.has_wide_codes else sizeof(uint16_t)
         )
-        if arena.codes.start == NULL:
-            return -1
-    arena.ranks = <const uint32_t*>malloc(
-        problem.n_columns * n_rows * sizeof(uint32_t)
-    )
+    arena.ranks = <const uint32_t*>take_memory(memory, n_cells, sizeof(uint32_t))
     if problem.is_classifier:
-        arena.rows.label = <const int32_t*>malloc(n_rows * n_outputs * sizeof(int32_t))
+        arena.rows.label = <const int32_t*>take_memory(
+            memory, n_values, sizeof(int32_t)
+        )
     else:
-        arena.rows.y = <const double*>malloc(n_rows * n_outputs * sizeof(double))
-        arena.rows.fixed = <const int64_t*>malloc(n_rows * sizeof(int64_t))
+        arena.rows.y = <const double*>take_memory(memory, n_values, sizeof(double))
+        arena.rows.fixed = <const int64_t*>take_memory(
+            memory, n_rows, sizeof(int64_t)
+        )
     if problem.weighted:
-        arena.rows.weight = <const double*>malloc(n_rows * sizeof(double))
-    if start_spacing(problem, arena, n_rows) < 0:
-        return -1
-    if arena.entries == NULL or arena.ranks == NULL:
-        return -1
-    if problem.weighted and arena.rows.weight == NULL:
-        return -1
-    if problem.is_classifier:
-        return 0 if arena.rows.label != NULL else -1
-    return 0 if arena.rows.y != NULL and arena.rows.fixed != NULL else -1
+        arena.rows.weight = <const double*>take_memory(
+            memory, n_rows, sizeof(double)
+        )
+    return start_spacing(problem, arena, n_rows)
 
 
 cdef int start_spacing(
     const Problem* problem, Arena* arena, int64_t n_ranks
 ) noexcept nogil:
-    """Room for the spacing of every column of n_ranks ranks, where gains decide."""
-    if problem.gain.choice == CHOOSE_SCORE:
-        return 0
-    arena.spacing_stride = n_ranks
-    arena.spacing = <Spacing*>calloc(problem.n_columns, sizeof(Spacing))
-    if problem.gain.resolution > 0.0:
-        arena.next_apart = <uint32_t*>malloc(
-            problem.n_columns * n_ranks * sizeof(uint32_t)
+    """Memory for the spacing of every column of n_ranks ranks, where gains decide."""
+    cdef Memory* memory = &arena.memory
+    if problem.gain.choice != CHOOSE_SCORE:
+        arena.spacing_stride = n_ranks
+        arena.spacing = <Spacing*>take_zeros(
+            memory, problem.n_columns, sizeof(Spacing)
         )
-        if arena.next_apart == NULL:
-            return -1
-    return 0 if arena.spacing != NULL else -1
+        if problem.gain.resolution > 0.0:
+            arena.next_apart = <uint32_t*>take_memory(
+                memory, problem.n_columns * n_ranks, sizeof(uint32_t)
+            )
+    return -1 if memory.is_short else 0
 
 
-cdef void free_spacing(Arena* arena) noexcept nogil:
-    free(arena.spacing)
-    free(arena.next_apart)
-    arena.spacing = NULL
-    arena.next_apart = NULL
-
-
-cdef void free_local_arena(Arena* arena) noexcept nogil:
-    free_spacing(arena)
-    free(arena.entries)
-    free(<void*>arena.ranks)
-    free(<void*>arena.codes.start)
-    free(<void*>arena.rows.label)
-    free(<void*>arena.rows.y)
-    free(<void*>arena.rows.fixed)
-    free(<void*>arena.rows.weight)
+cdef void free_arena(Arena* arena) noexcept nogil:
+    """Free what the functions above have allocated."""
+    free_memory(&arena.memory)
     memset(arena, 0, sizeof(Arena))
+
+
+# ------------------------------------------------------- filling sorted columns
+
+
+cdef void fill_column(
+    const uint32_t* order, int64_t n_rows, int64_t n_missing,
+    const uint32_t* row_number, const uint8_t* second_class, Entry* entries
+) noexcept nogil:
+    """Entries of one column from its sorted row numbers, whose highest bit marks
+    a new value. Rows of weight 0 have no number and are left out."""
+    cdef:
+        int64_t i, n = 0
+        uint32_t rank = <uint32_t>-1, row, shown
+    for i in range(n_rows):
+        rank += order[i] >> 31
+        row = order[i] & <uint32_t>0x7FFFFFFF
+        if row_number != NULL:
+            row = row_number[row]
+            if row == <uint32_t>-1:
+                continue
+        if Entry is uint32_t:
+            shown = rank if i < n_rows - n_missing else <uint32_t>LOCAL_MISSING
+            entries[n] = shown << 16 | row << 1 | second_class[row]
+        else:
+            shown = rank if i < n_rows - n_missing else <uint32_t>GLOBAL_MISSING
+            entries[n] = <uint64_t>shown << 32 | <uint64_t>row << 1 | second_class[row]
+        n += 1
+
+
+cdef void list_rows(
+    int64_t n_rows, const int32_t* label, const uint8_t* second_class, Entry* entries
+) noexcept nogil:
+    """All rows, in their order. Classes stand in place of ranks."""
+    cdef int64_t i
+    cdef int shift = 16 if Entry is uint32_t else 32
+    for i in range(n_rows):
+        entries[i] = <Entry>(
+            <uint64_t>label[i] << shift | <uint64_t>i << 1 | second_class[i]
+        )
+
+
+cdef void copy_list(
+    const uint64_t* cells, int64_t n, uint32_t* entries
+) noexcept nogil:
+    """The list of a task's rows, by their local numbers."""
+    cdef int64_t i
+    for i in range(n):
+        entries[i] = <uint32_t>(
+            rank_of(cells[i]) << 16 | <uint32_t>(i << 1) | <uint32_t>(cells[i] & 1)
+        )
+
+
+cdef void gather_codes(
+    const Code* codes, const uint64_t* cells, int64_t n, Code* local
+) noexcept nogil:
+    cdef int64_t i
+    for i in range(n):
+        local[i] = codes[row_of(cells[i])]
+
+
+cdef void copy_codes(
+    const Codes* codes, int64_t column, const uint64_t* cells, int64_t n, Arena* arena
+) noexcept nogil:
+    """The level codes of a task's rows, by their local numbers."""
+    if codes.is_wide:
+        gather_codes(
+            <const uint32_t*>codes.start + column * codes.stride, cells, n,
+            <uint32_t*>arena.codes.start + column * arena.codes.stride
+        )
+    else:
+        gather_codes(
+            <const uint16_t*>codes.start + column * codes.stride, cells, n,
+            <uint16_t*>arena.codes.start + column * arena.codes.stride
+        )
+
+
+cdef void quantise(
+    const double* y, int64_t n, int64_t* fixed, double* unit
+) noexcept nogil:
+    """y in fixed point about its mean: whole numbers whose sums are exact."""
+    cdef:
+        int64_t i
+        double mean = 0.0, largest = 0.0, bits, scale
+    for i in range(n):
+        mean += y[i]
+    mean /= n
+    for i in range(n):
+        largest = max(largest, fabs(y[i] - mean))
+    bits = floor(min(52.0, 60.0 - log2(<double>n)))
+    unit[0] = largest / 2.0 ** bits if largest > 0.0 else 1.0
+    scale = 1.0 / unit[0]
+    for i in range(n):
+        fixed[i] = <int64_t>floor((y[i] - mean) * scale + 0.5)
+
+
+cdef void copy_rows(
+    const Problem* problem, const Arena* table, const Entry* cells, int64_t n,
+    const double* row_weight, uint32_t* local_number, Arena* arena
+) noexcept nogil:
+    """Number a task's rows 0, 1, ... and copy what is known of them."""
+    cdef:
+        int64_t i, output, n_outputs = problem.n_outputs
+        int64_t row
+        int32_t* label = <int32_t*>arena.rows.label
+        double* y = <double*>arena.rows.y
+        double* weight = <double*>arena.rows.weight
+    for i in range(n):
+        row = row_of(cells[i])
+        local_number[row] = <uint32_t>i
+        for output in range(n_outputs):
+            if problem.is_classifier:
+                label[i * n_outputs + output] = (
+                    table.rows.label[row * n_outputs + output]
+                )
+            else:
+                y[i * n_outputs + output] = table.rows.y[row * n_outputs + output]
+        if row_weight != NULL:
+            weight[i] = row_weight[i]
+        elif problem.weighted:
+            weight[i] = table.rows.weight[row]
+
+
+cdef void measure_spacing(
+    const Problem* problem, Arena* arena, int64_t column, const uint32_t* ranks,
+    int64_t n_ranks, int64_t n_present
+) noexcept nogil:
+    """Find out whether a value occurs twice, and which ranks lie too close together
+    for a threshold; ``ranks`` as in ``value_of_rank``."""
+    cdef:
+        Spacing* spacing = &arena.spacing[column]
+        uint32_t* next_apart = arena.next_apart + column * arena.spacing_stride
+        int64_t rank, above = 0
+        double limit
+        bint any_close = False
+    spacing.is_all_distinct = n_ranks == n_present
+    spacing.next_apart = NULL
+    if arena.next_apart == NULL or problem.kind[column] == NOMINAL_COLUMN:
+        return
+    for rank in range(n_ranks):
+        limit = upper_value_of_rank(problem, column, ranks, <uint32_t>rank)
+        limit += problem.gain.resolution
+        above = max(above, rank + 1)
+        while above < n_ranks and value_of_rank(
+            problem, column, ranks, <uint32_t>above
+        ) <= limit:
+            above += 1
+        next_apart[rank] = <uint32_t>above
+        any_close = any_close or above > rank + 1
+    if any_close:
+        spacing.next_apart = next_apart
+
+
+cdef int64_t copy_column(
+    const uint64_t* cells, int64_t n, const uint32_t* local_number,
+    uint32_t* entries, uint32_t* ranks
+) noexcept nogil:
+    """One column of a task: dense ranks, local row numbers. Returns the number of
+    ranks."""
+    cdef:
+        int64_t i, n_present = n - count_missing(cells, n)
+        uint32_t rank = <uint32_t>-1, previous = <uint32_t>-1, shown
+    for i in range(n):
+        shown = rank_of(cells[i])
+        if i < n_present:
+            rank += shown != previous
+            previous = shown
+            ranks[rank] = shown
+            shown = rank
+        else:
+            shown = LOCAL_MISSING
+        entries[i] = (
+            shown << 16 | local_number[row_of(cells[i])] << 1
+            | <uint32_t>(cells[i] & 1)
+        )
+    return <int64_t>rank + 1 if n_present > 0 else 0

@@ -26,7 +26,6 @@ from sklearn_textbook.tree.grow.settings import (
     keep_weighted_rows,
     shape_statistics,
 )
-from sklearn_textbook.tree.grow.storage import store_columns
 from sklearn_textbook.tree.grow.target import measure_counts
 
 LISTED_TYPES = (np.int32, np.int64, np.float64)
@@ -248,14 +247,9 @@ class GrowthPlan:
 
     def _read_tree(self, grower, buffer, n_nodes):
         """Read the tree that a grower has grown, in the form that is asked for."""
-        if not self._is_compacted(n_nodes):
-            return own_records(self._make_tree(*grower.write_nodes(buffer.lend)))
-        columns = grower.read_short_columns()
-        stored = None if columns is None else store_columns(columns)
-        if stored is not None:
-            return GrownTree.from_stored(stored, **self._describe_tree())
+        tree = self._make_tree(*grower.write_nodes(buffer.lend))
         # What was lent does for the short form, and goes to the next tree.
-        return self._make_tree(*grower.write_nodes(buffer.lend)).compact()
+        return tree.compact() if self._is_compacted(n_nodes) else own_records(tree)
 
     def _make_tree(self, nodes, statistics, level_branch, surrogates):
         return GrownTree(
@@ -263,18 +257,12 @@ class GrowthPlan:
             statistics=shape_statistics(statistics, self.target),
             level_branch=level_branch,
             surrogates=surrogates,
-            **self._describe_tree(),
+            n_features=self.table.n_columns,
+            n_levels=self.table.schema.n_levels,
+            n_classes=self.target.n_classes,
+            is_classifier=self.target.is_classifier,
+            unseen=self.rules.unseen,
         )
-
-    def _describe_tree(self):
-        """Describe what all trees share."""
-        return {
-            "n_features": self.table.n_columns,
-            "n_levels": self.table.schema.n_levels,
-            "n_classes": self.target.n_classes,
-            "is_classifier": self.target.is_classifier,
-            "unseen": self.rules.unseen,
-        }
 
     def _finish_root(self, root, kind):
         """Complete the description of a root that is made of the listed samples."""

@@ -21,11 +21,9 @@ SCANS = {
     "binary": 1,
     "classes": 2,
     "entropy": 3,
-    "weighted-binary": 4,
-    "weighted-classes": 5,
-    "fixed": 6,
-    "weighted-values": 7,
-    "absolute": 8,
+    "fixed": 4,
+    "values": 5,
+    "absolute": 6,
 }
 CHOICES = {"gain": 1, "above-average": 2, "plain": 3}
 MOST_DISTANT = 2.0**20  # spread of y, in standard deviations, that fixed point bears
@@ -41,16 +39,15 @@ def choose_scan(rules, target, weight, impurity):
     if not special or rules.min_weight_leaf > 0 or rules.monotonic is not None:
         return "general"
     if rules.criterion == "gini":
-        kind = "binary" if target.n_classes[0] == 2 else "classes"
-        return kind if weight is None else f"weighted-{kind}"
+        return "binary" if target.n_classes[0] == 2 else "classes"
     if rules.criterion in ("entropy", "log_loss") and weight is None:
         return "entropy"
     if rules.criterion == "squared_error":
         if weight is not None or impurity <= 0:
-            return "weighted-values"
+            return "values"
         y = target.values[:, 0]
         spread = float(y.max()) - float(y.min())
-        return "fixed" if spread < MOST_DISTANT * impurity**0.5 else "weighted-values"
+        return "fixed" if spread < MOST_DISTANT * impurity**0.5 else "values"
     return "general"
 
 

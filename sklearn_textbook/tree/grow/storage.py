@@ -24,19 +24,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from sklearn_textbook.tree.grow._storage import (
-    add_up,
-    adds_up,
-    compute_gini,
-    list_parents,
-    list_shape,
-    read_inner,
-    read_measures,
-    take_leaves,
-)
-from sklearn_textbook.tree.grow._storage import (
-    compute_decrease as compute_two_way_decrease,
-)
 from sklearn_textbook.tree.grow.layout import NODE_DTYPE
 
 # What a leaf has in the columns that mean something in inner nodes only.
@@ -50,6 +37,7 @@ _LEAF_ENTRIES = {
     "improvement": 0.0,
 }
 _INNER = ("feature", "missing_branch", "kind", "map_start", "threshold")
+_KEPT = (*_INNER, "n_samples", "weight", "impurity", "improvement")
 # Whole numbers up to here are exact in double precision.
 _MOST_WHOLE = 2.0**53
 # A number in bytes, and with the number of its node.
@@ -83,77 +71,20 @@ def store_nodes(nodes, statistics):
     for name in ("first_child", "parent"):
         if not is_same(nodes[name], getattr(shape, name)):
             stored[name] = "all", narrow(nodes[name])
-    # A loop over the records each, which are too large to be read column by column.
-    inner, is_usual = read_inner(nodes, [_LEAF_ENTRIES[name] for name in _INNER])
-    for name, column, usual in zip(_INNER, inner, is_usual, strict=True):
-        stored[name] = (
-            ("inner", _narrow_equal(column))
-            if usual
-            else ("all", _narrow_equal(nodes[name]))
-        )
-    names = ("n_samples", "weight", "impurity", "improvement")
-    columns = dict(zip(names, read_measures(nodes), strict=True))
+    columns = {name: np.ascontiguousarray(nodes[name]) for name in _KEPT}
+    for name in _INNER:
+        stored[name] = _store_inner(name, columns[name], shape)
     stored["n_samples"] = _store_sums(columns["n_samples"], shape)
     stored["statistics"] = _store_sums(statistics, shape)
     stored["weight"] = _store_weight(columns, statistics, shape)
     impurity, decrease = columns["impurity"], compute_decrease(columns, shape)
     if statistics.shape[2] == 1:  # values, of which there is no guess
-        stored["impurity"] = _store_inner(impurity, shape, _LEAF_ENTRIES["impurity"])
+        stored["impurity"] = _store_inner("impurity", impurity, shape)
     else:
         gini = compute_gini(statistics, columns["weight"])
         stored["impurity"] = _store_guessed("impurity", impurity, gini, shape)
     stored["improvement"] = _store_guessed(
         "improvement", columns["improvement"], decrease, shape
-    )
-    return stored
-
-
-# Copies are left out where nothing else holds the columns.
-@np.errstate(all="ignore")
-def store_columns(columns):
-    """Write what :func:`store_nodes` would of a tree that has just grown.
-
-    Parameters
-    ----------
-    columns : dict
-        Columns as ``_short_columns`` reads them: of inner nodes or leaves what only
-        they have, and where rules do not hold. The arrays become part of the result.
-
-    Returns
-    -------
-    stored : dict of str to tuple, or None
-        The same as that of :func:`store_nodes`; None where no rule makes a column
-        short, so that all of it would have to be there.
-    """
-    is_values = len(columns["statistics"]) == len(columns["n_children"])
-    stored = {"n_children": columns["n_children"]}
-    for name in _INNER:
-        # Level maps have no place in these trees.
-        column = columns.get(name, np.full(1, _LEAF_ENTRIES[name]))
-        stored[name] = "inner", _shrink(_keep_one(column))
-    stored["n_samples"] = "leaves", _shrink(columns["n_samples"])
-    if is_values == columns["statistics_add_up"]:
-        return None
-    statistics = _shrink(columns["statistics"])[:, np.newaxis, :]
-    stored["statistics"] = "all" if is_values else "leaves", statistics
-    for how in ("n_samples", "statistics"):
-        if columns["weight_is"][how]:
-            stored["weight"] = (how,)
-            break
-    else:
-        weight = _shrink(columns["weight"])
-        if weight.dtype.kind == "f" or not columns["weight_adds_up"]:
-            return None
-        stored["weight"] = "leaves", weight
-    impurity = "all", columns["impurity"]
-    if columns["leaf_is_pure"]:
-        impurity = "inner", columns["inner_impurity"]
-    if is_values:
-        stored["impurity"] = impurity[0], _shrink(_keep_one(impurity[1]))
-    else:
-        stored["impurity"] = _store_exceptions(*columns["not_gini"], impurity)
-    stored["improvement"] = _store_exceptions(
-        *columns["not_decrease"], ("inner", columns["improvement"])
     )
     return stored
 
@@ -262,17 +193,24 @@ class Shape:
     def __init__(self, n_children):
         self.n_children = np.asarray(n_children).astype(np.int32)
         self.n_nodes = len(self.n_children)
-        # Where the children of each inner node start, the root left out; and whether
-        # these are numbers of children of a tree, breadth first.
-        self.inner, self.leaves, self.starts, self.first_child, self.is_sound = (
-            list_shape(self.n_children)
+        is_inner = self.n_children > 0
+        self.inner, self.leaves = np.flatnonzero(is_inner), np.flatnonzero(~is_inner)
+        last = np.cumsum(self.n_children, dtype=np.int64)
+        first = (last - self.n_children)[self.inner] + 1
+        # Where the children of each inner node start, the root left out.
+        self.starts = first - 1
+        self.first_child = np.full(self.n_nodes, -1, dtype=np.int32)
+        self.first_child[self.inner] = first
+        # Whether these are numbers of children of a tree, breadth first.
+        self.is_sound = bool(
+            self.n_children.min() >= 0
+            and (first > self.inner).all()
+            and last[-1] + 1 == self.n_nodes
         )
 
     @property
     def parent(self):
         """Number of the parent of every node, -1 at the root."""
-        if self.is_sound:
-            return list_parents(self.n_children)
         parent = np.repeat(np.arange(self.n_nodes, dtype=np.int32), self.n_children)
         return np.concatenate([np.full(1, -1, dtype=np.int32), parent])
 
@@ -322,32 +260,25 @@ def narrow(values):
         Of the same shape.
     """
     values = np.ascontiguousarray(values)
-    narrowed = _shrink(values)
-    return values.copy() if narrowed is values else narrowed
-
-
-def _shrink(values):
-    """As narrow; the same array if there is no narrower type."""
     if values.dtype.kind == "f":
-        return _shrink_floats(values)
+        return _narrow_floats(values)
     if values.size == 0:
         return values.astype(np.uint8)
     lowest, highest = values.min(), values.max()
-    types = "BHIL" if lowest >= 0 else "bhil"
-    for name in types:
+    for name in "BHIL" if lowest >= 0 else "bhil":
         limits = np.iinfo(name)
         if limits.min <= lowest and highest <= limits.max:
-            return values.astype(name)
-    return values
+            break
+    return values.astype(name)
 
 
-def _shrink_floats(values):
+def _narrow_floats(values):
     for convert in (_as_whole, _as_single):
         # A sample tells for most columns that all would be in vain.
         sample = convert(values.ravel()[:_N_SAMPLED])
         if sample is not None and (narrowed := convert(values)) is not None:
             return narrow(narrowed) if narrowed.dtype.kind == "i" else narrowed
-    return values
+    return values.copy()
 
 
 def _as_whole(values):
@@ -365,24 +296,19 @@ def _as_single(values):
 
 def _narrow_equal(values):
     """As narrow; a single entry if all are equal and there is one at least."""
-    return narrow(_keep_one(values))
-
-
-def _keep_one(values):
-    """Keep a single entry if all are equal and there is one at least."""
-    if len(values) <= 1:
-        return values
     # A sample tells for most columns that they differ.
-    for some in (values[:_N_SAMPLED], values):
-        if not is_same(some, np.broadcast_to(values[:1], some.shape)):
-            return values
-    return values[:1].copy()
+    if all(
+        is_same(some, np.broadcast_to(values[:1], some.shape))
+        for some in (values[:_N_SAMPLED], values)
+    ):
+        values = values[:1]
+    return narrow(values)
 
 
 # ------------------------------------------------------------ what inner nodes have
-def _store_inner(column, shape, leaf_entry):
+def _store_inner(name, column, shape):
     entries = column[shape.leaves]
-    expected = np.array(leaf_entry, dtype=column.dtype)
+    expected = np.array(_LEAF_ENTRIES[name], dtype=column.dtype)
     if is_same(entries, np.broadcast_to(expected, entries.shape)):
         return "inner", _narrow_equal(column[shape.inner])
     return "all", _narrow_equal(column)
@@ -391,11 +317,12 @@ def _store_inner(column, shape, leaf_entry):
 # ----------------------------------------------------------------- what adds up
 def _store_sums(column, shape):
     """Keep the leaves' numbers if they are whole and add up to those of the others."""
-    rows = np.ascontiguousarray(column).reshape(shape.n_nodes, -1)
-    leaves = narrow(take_leaves(shape.leaves, rows))
-    is_whole = leaves.dtype.kind in "iu"
-    if is_whole and shape.is_sound and adds_up(shape.n_children, rows):
-        return "leaves", leaves.reshape(-1, *column.shape[1:])
+    leaves = narrow(column[shape.leaves])
+    if leaves.dtype.kind in "iu" and shape.is_sound:
+        children, inner = column[1:], column[shape.inner]
+        # A single leaf has no sums.
+        if len(inner) == 0 or is_same(np.add.reduceat(children, shape.starts), inner):
+            return "leaves", leaves
     return "all", narrow(column)
 
 
@@ -407,7 +334,15 @@ def _restore_sums(kept, shape):
         raise ValueError("The numbers of children of a stored tree are damaged.")
     column = np.zeros((shape.n_nodes, *values.shape[1:]), dtype=np.int64)
     column[shape.leaves] = values
-    add_up(shape.n_children, column.reshape(shape.n_nodes, -1))
+    # Bottom up, a level at a time.
+    for first, last in reversed(list_levels(shape.n_children)):
+        inner = first + np.flatnonzero(shape.n_children[first:last])
+        if len(inner):
+            start = shape.first_child[inner[0]]
+            stop = start + shape.n_children[inner].sum()
+            column[inner] = np.add.reduceat(
+                column[start:stop], shape.first_child[inner] - start
+            )
     return column
 
 
@@ -436,14 +371,30 @@ def add_classes(statistics):
 
 
 # ----------------------------------------------------------------- what is computed
+def compute_gini(statistics, weight):
+    """Compute the Gini impurity of all nodes as growing does, in the same order."""
+    impurity = np.zeros(len(weight))
+    for output in range(statistics.shape[1]):
+        squares = np.zeros(len(weight))
+        for k in range(statistics.shape[2]):
+            share = statistics[:, output, k] / weight
+            squares += share * share
+        impurity += 1.0 - squares
+    return impurity / statistics.shape[1]
+
+
 def compute_decrease(columns, shape):
     """Compute the decrease of the impurity by all splits, if all are two-way."""
-    is_two_way = not np.any(shape.n_children & ~2)
-    if not (shape.is_sound and is_two_way):
-        return np.zeros(shape.n_nodes)
-    return compute_two_way_decrease(
-        shape.n_children, columns["weight"], columns["impurity"]
-    )
+    decrease = np.zeros(shape.n_nodes)
+    if np.any(shape.n_children & ~2) or not shape.is_sound:
+        return decrease
+    weight, impurity = columns["weight"], columns["impurity"]
+    inner, first = shape.inner, shape.starts + 1
+    left = impurity[inner]
+    for child in (first, first + 1):
+        left = left - weight[child] / weight[inner] * impurity[child]
+    decrease[inner] = np.where(left > 0.0, left, 0.0)
+    return decrease
 
 
 def _store_guessed(name, column, guess, shape):
@@ -452,21 +403,11 @@ def _store_guessed(name, column, guess, shape):
     n_wrong = np.count_nonzero(is_wrong)
     if n_wrong == 0:
         return ("guessed",)
-    plain = _store_inner(column, shape, _LEAF_ENTRIES[name])
+    plain = _store_inner(name, column, shape)
     if n_wrong * _EXCEPTION_BYTES < len(plain[1]) * _NUMBER_BYTES:
         wrong = np.flatnonzero(is_wrong)
         return "guessed", narrow(wrong), column[wrong]
     return plain
-
-
-def _store_exceptions(wrong, values, column):
-    """Keep the nodes that are known to be wrong, if that is less than the column."""
-    how, column = column[0], _keep_one(column[1])
-    if len(wrong) == 0:
-        return ("guessed",)
-    if len(wrong) * _EXCEPTION_BYTES < len(column) * _NUMBER_BYTES:
-        return "guessed", _shrink(wrong), values
-    return how, _shrink(column)
 
 
 def _restore_guessed(stored, name, shape, compute, *arguments):

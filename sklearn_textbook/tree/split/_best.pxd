@@ -1,17 +1,71 @@
+# What the best split of a node must fulfil, and keeping it.
+
+from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t, int64_t
 
-from sklearn_textbook.tree.split._types cimport NodeView, Problem, Split
+from sklearn_textbook.tree.split._types cimport (
+    ERROR,
+    MISSING_SURROGATE,
+    NodeView,
+    Problem,
+    Split,
+)
 
-cdef enum:
-    BLOCKED_ROWS = 256  # rows from which on whole blocks are tried against the best
-
-cdef double score_to_beat(
+cdef inline double score_to_beat(
     const Problem* problem, const Split* best, double margin
-) noexcept nogil
-cdef void take(
+) noexcept nogil:
+    """What a candidate's score must exceed."""
+    if best.column >= 0:
+        return best.score + margin
+    # As in rpart, a split judged by its present rows alone must gain something. So
+    # must one judged by its errors: most save none, and trees of such splits would
+    # peel off row after row.
+    if problem.missing_mode == MISSING_SURROGATE or problem.criterion == ERROR:
+        return margin
+    return -INFINITY
+
+cdef inline void take(
     Split* best, double score, int64_t position, int32_t missing_child
-) noexcept nogil
-cdef bint decreases(
+) noexcept nogil:
+    best.score = score
+    best.position = position
+    best.missing_child = missing_child
+    best.alone = False
+    best.improved = True
+    # The caller knows the column; any number marks the split as found.
+    best.column = 0
+
+cdef inline bint decreases(
     const Problem* problem, const NodeView* node, double score
-) noexcept nogil
-cdef int64_t block_length(int64_t n) noexcept nogil
+) noexcept nogil:
+    """Whether a decrease of weight * impurity is more than rounding, and as much as
+    min_impurity_decrease asks for."""
+    return score > node.margin and (
+        score / problem.total_weight + 2.2e-16 >= problem.min_impurity_decrease
+    )
+
+cdef inline int64_t block_length(int64_t n) noexcept nogil:
+    """Rows that are tried together; more in large nodes, where the score moves
+    little from row to row."""
+    if n >= 32768:
+        return 128
+    return 64 if n >= 4096 else 32 if n >= 1024 else 16
+
+cdef inline bint is_above(double value, double limit) noexcept nogil:
+    # Above by more than rounding.
+    cdef double size = fabs(value) if fabs(value) > fabs(limit) else fabs(limit)
+    return value > limit and value - limit > 1e-12 * size
+
+cdef inline bint breaks_constraint(
+    double first, double second, double lower, double upper, int32_t direction
+) noexcept nogil:
+    # Whether two child values leave the node's range or run against the sign of
+    # their column. Columns without a constraint are free; their nodes' values are
+    # clipped instead.
+    if direction == 0:
+        return False
+    if is_above(lower, first) or is_above(lower, second):
+        return True
+    if is_above(first, upper) or is_above(second, upper):
+        return True
+    return is_above(first, second) if direction > 0 else is_above(second, first)

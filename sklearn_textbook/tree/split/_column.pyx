@@ -2,30 +2,26 @@
 
 from libc.math cimport INFINITY
 
-from sklearn_textbook.tree.split._absolute cimport (
-    absolute_loss,
-    clear_losses,
-    insert_row,
-    scan_absolute,
-)
-from sklearn_textbook.tree.split._best cimport score_to_beat, take
+from sklearn_textbook.tree.split._best cimport breaks_constraint, score_to_beat, take
 from sklearn_textbook.tree.split._bin_end cimport leave_bin
-from sklearn_textbook.tree.split._general cimport scan_general, sum_entries, value_of
-from sklearn_textbook.tree.split._impurity cimport class_impurity, goodness
-from sklearn_textbook.tree.split._monotonic cimport breaks_constraint
+from sklearn_textbook.tree.split._criterion cimport (
+    absolute_loss,
+    class_impurity,
+    clear_losses,
+    goodness,
+    insert_row,
+    sum_entries,
+    value_of,
+)
 from sklearn_textbook.tree.split._nominal cimport scan_nominal
-from sklearn_textbook.tree.split._numeric cimport scan_classes
 from sklearn_textbook.tree.split._random cimport child_state, random_below, random_unit
+from sklearn_textbook.tree.split._scan cimport run_scan
 from sklearn_textbook.tree.split._types cimport (
     ABSOLUTE_ERROR,
     MISSING_BRANCH,
     MISSING_LEARNED,
     MISSING_SURROGATE,
     NOMINAL_COLUMN,
-    SCAN_ABSOLUTE,
-    SCAN_FIXED,
-    SCAN_GENERAL,
-    SCAN_WEIGHTED_VALUES,
     SPLIT_MULTIWAY,
     Entry,
     NodeView,
@@ -43,7 +39,6 @@ from sklearn_textbook.tree.split._types cimport (
     uint32_t,
     uint64_t,
 )
-from sklearn_textbook.tree.split._values cimport scan_values
 
 
 cdef int64_t count_missing(const Entry* entries, int64_t n) noexcept nogil:
@@ -96,20 +91,6 @@ cdef void run_pass(
     set_range(problem, scan)
     if scan.lowest <= scan.highest:
         run_scan(problem, rows, scratch, entries, scan, best)
-
-
-cdef void run_scan(
-    const Problem* problem, const Rows* rows, Scratch* scratch,
-    const Entry* entries, const Pass* scan, Split* best
-) noexcept nogil:
-    if problem.scan == SCAN_GENERAL:
-        scan_general(problem, rows, scratch, entries, scan, best)
-    elif problem.scan == SCAN_ABSOLUTE:
-        scan_absolute(problem, rows, scratch, entries, scan, best)
-    elif problem.scan == SCAN_FIXED or problem.scan == SCAN_WEIGHTED_VALUES:
-        scan_values(problem, rows, entries, scan, best)
-    else:
-        scan_classes(problem, rows, scratch, entries, scan, best)
 
 
 cdef double two_part_loss(

@@ -1,27 +1,31 @@
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport int64_t
 
 from sklearn_textbook.tree.split._types cimport (
     Candidate,
+    Codes,
     Entry,
     NodeView,
     Problem,
     Rows,
     Scratch,
     Spacing,
-    Totals,
+    Split,
 )
 
-cdef double xlogx(const Problem* problem, double count) noexcept nogil
-cdef double whole_spread(
-    const Problem* problem, const NodeView* node, const Totals* known
-) noexcept nogil
-cdef double least_spread(const Problem* problem, const NodeView* node) noexcept nogil
-cdef void finish_candidate(
-    const Problem* problem, const NodeView* node, const Totals* known, double value,
-    double branches, double cost, Candidate* candidate
-) noexcept nogil
 cdef void evaluate_numeric_gain(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const Spacing* spacing, const NodeView* node,
     int64_t column, Candidate* candidate
+) noexcept nogil
+cdef void evaluate_nominal_gain(
+    const Problem* problem, const Rows* rows, Scratch* scratch, const Codes* codes,
+    const Entry* rows_of_node, const NodeView* node, int64_t column,
+    Candidate* candidate
+) noexcept nogil
+cdef void divide_levels(
+    const Problem* problem, const Rows* rows, Scratch* scratch, const Codes* codes,
+    const Entry* rows_of_node, const NodeView* node, const Split* chosen
+) noexcept nogil
+cdef bint is_one_level(
+    const Codes* codes, int64_t column, const Entry* rows_of_node, int64_t n
 ) noexcept nogil

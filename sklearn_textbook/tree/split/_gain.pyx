@@ -1,4 +1,6 @@
-"""Information gain and gain ratio of one column: numeric tests.
+"""Information gain and gain ratio of one column.
+
+Numeric tests stand here, nominal ones in _gain_nominal.pxi.
 
 With L(v) = v log2 v, a test that divides the known cases of a node (weight K, classes
 n_c) into branches n_b with classes n_bc has the value
@@ -10,17 +12,23 @@ column, and its split information (L(W) - sum_b L(n_b) - L(W - K)) / W.
 """
 
 from libc.math cimport ceil, fabs, log2
-from libc.stdint cimport uint64_t
-from libc.string cimport memcpy, memset
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memmove, memset
 
 from sklearn_textbook.tree.split._best cimport block_length
 from sklearn_textbook.tree.split._column cimport count_missing
-from sklearn_textbook.tree.split._entropy cimport scan_binary_entropy, scan_entropy
+from sklearn_textbook.tree.split._criterion cimport weight_of
+from sklearn_textbook.tree.split._scan cimport is_apart, scan_entropy
 from sklearn_textbook.tree.split._types cimport (
     CHOOSE_GAIN,
+    MOST_GROUPED,
+    SPLIT_MULTIWAY,
+    SPLIT_ONE_VS_REST,
+    Code,
     GainRules,
     Pass,
-    Split,
+    Totals,
+    missing_code,
     rank_of,
     row_of,
 )
@@ -92,40 +100,50 @@ cdef inline double weighted_log(double least, double count) noexcept nogil:
     return count * quick_log2(count) if count >= least and count > 0.0 else 0.0
 
 
-cdef int64_t view_known(
+cdef void view_rest(
+    const Problem* problem, const NodeView* node, int64_t n_missing, Totals* known
+) noexcept nogil:
+    """Turn the classes of the missing rows, in known.sums, into those of the known."""
+    cdef:
+        int64_t c
+        double weight
+    known.rows = node.totals.rows - n_missing
+    known.weight = 0.0
+    for c in range(problem.n_statistics):
+        weight = node.totals.sums[c] - known.sums[c]
+        # A class without known rows leaves a rounding residue.
+        known.sums[c] = weight if weight > 1e-12 * node.totals.sums[c] else 0.0
+        known.weight += known.sums[c]
+
+
+cdef void view_known(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const NodeView* node, int64_t column, Totals* known
 ) noexcept nogil:
-    """Weight and classes of the rows whose value is known; returns how many miss it."""
+    """Weight and classes of the rows whose value is known."""
     cdef:
         int64_t n = node.totals.rows, n_missing = 0, i, c
-        double weight
         uint32_t row
+        bint adds_known
     known[0] = node.totals
     if problem.has_missing[column]:
         n_missing = count_missing(entries, n)
     if n_missing == 0:
-        return 0
+        return
     known.rows = n - n_missing
-    known.weight = 0.0
     known.sums = scratch.present
     memset(known.sums, 0, problem.n_statistics * sizeof(double))
     # The smaller part is added up; the larger one is the rest.
-    if known.rows <= n_missing:
-        for i in range(known.rows):
-            row = row_of(entries[i])
-            known.sums[rows.label[row]] += rows.weight[row]
-    else:
-        for i in range(known.rows, n):
-            row = row_of(entries[i])
-            known.sums[rows.label[row]] += rows.weight[row]
-        for c in range(problem.n_statistics):
-            weight = node.totals.sums[c] - known.sums[c]
-            # A class without known rows leaves a rounding residue.
-            known.sums[c] = weight if weight > 1e-12 * node.totals.sums[c] else 0.0
+    adds_known = known.rows <= n_missing
+    for i in range(0 if adds_known else known.rows, known.rows if adds_known else n):
+        row = row_of(entries[i])
+        known.sums[rows.label[row]] += rows.weight[row]
+    if not adds_known:
+        view_rest(problem, node, n_missing, known)
+        return
+    known.weight = 0.0
     for c in range(problem.n_statistics):
         known.weight += known.sums[c]
-    return n_missing
 
 
 cdef double whole_spread(
@@ -167,17 +185,13 @@ cdef int64_t count_positions(
     const Entry* entries, const Spacing* spacing, int64_t lowest, int64_t highest
 ) noexcept nogil:
     """Positions between values that a threshold may tell apart."""
-    cdef:
-        const uint32_t* next_apart = spacing.next_apart
-        int64_t i, n = 0
-    if next_apart != NULL:
-        for i in range(lowest, highest + 1):
-            n += rank_of(entries[i]) >= next_apart[rank_of(entries[i - 1])]
-        return n
-    if spacing.is_all_distinct:
+    cdef int64_t i, n = 0
+    if spacing.next_apart == NULL and spacing.is_all_distinct:
         return highest - lowest + 1
     for i in range(lowest, highest + 1):
-        n += rank_of(entries[i]) != rank_of(entries[i - 1])
+        n += is_apart(
+            spacing.next_apart, rank_of(entries[i - 1]), rank_of(entries[i])
+        )
     return n
 
 
@@ -207,10 +221,7 @@ cdef void cut_by_counts(
     scan.next_apart = spacing.next_apart
     scan.margin = margin
     best.column = -1 if cut.beat < 0.0 else 0
-    if problem.n_statistics == 2:
-        scan_binary_entropy(problem, entries, &scan, &best)
-    else:
-        scan_entropy(problem, rows, scratch, entries, &scan, &best)
+    scan_entropy(problem, rows, scratch, entries, &scan, &best)
     if best.improved:
         cut.value = best.score
         cut.position = best.position
@@ -280,13 +291,6 @@ cdef inline void offer_cut(
         cut.beat = value + margin
         cut.position = position
         cut.left_weight = left_weight
-
-
-cdef inline bint is_apart(
-    const uint32_t* next_apart, uint32_t below, uint32_t above
-) noexcept nogil:
-    """Whether a threshold may lie between two neighbours."""
-    return below != above if next_apart == NULL else above >= next_apart[below]
 
 
 cdef void cut_two_classes(
@@ -457,3 +461,6 @@ cdef void evaluate_numeric_gain(
     candidate.position = cut.position
     candidate.n_children = 2
     candidate.is_valid = gain.tolerance == 0.0 or candidate.gain >= gain.tolerance
+
+
+include "_gain_nominal.pxi"

@@ -9,13 +9,14 @@ from libc.math cimport INFINITY, floor, sqrt
 from libc.stdlib cimport qsort
 from libc.string cimport memcpy, memset
 
-from sklearn_textbook.tree.split._absolute cimport (
+from sklearn_textbook.tree.split._criterion cimport (
     absolute_loss,
+    add_row,
     clear_losses,
+    goodness,
     insert_row,
+    lacks_events,
 )
-from sklearn_textbook.tree.split._general cimport add_row
-from sklearn_textbook.tree.split._impurity cimport goodness, lacks_events
 from sklearn_textbook.tree.split._best cimport score_to_beat, take
 from sklearn_textbook.tree.split._random cimport next_random, random_below
 from sklearn_textbook.tree.split._types cimport (

@@ -43,18 +43,16 @@ cdef enum Criterion:
     ABSOLUTE_ERROR = 4
     POISSON = 5
 
-# Which kernel scans numeric columns; the first ones are special cases of
+# What a pass along a numeric column sums up; the others are special cases of
 # SCAN_GENERAL that give the same splits sooner.
 cdef enum Scan:
     SCAN_GENERAL = 0
-    SCAN_BINARY = 1  # two classes, Gini, unit weights
-    SCAN_CLASSES = 2  # Gini, unit weights
+    SCAN_BINARY = 1  # two classes, Gini
+    SCAN_CLASSES = 2  # Gini
     SCAN_ENTROPY = 3  # entropy, unit weights, fixed-point c log2 c
-    SCAN_WEIGHTED_BINARY = 4  # two classes, Gini, weights
-    SCAN_WEIGHTED_CLASSES = 5  # Gini, weights
-    SCAN_FIXED = 6  # squared error, unit weights, fixed-point y
-    SCAN_WEIGHTED_VALUES = 7  # squared error, one output, weights
-    SCAN_ABSOLUTE = 8  # absolute error
+    SCAN_FIXED = 4  # squared error, unit weights, fixed-point y
+    SCAN_VALUES = 5  # squared error, one output
+    SCAN_ABSOLUTE = 6  # absolute error
 
 cdef enum MissingMode:
     MISSING_LEARNED = 0

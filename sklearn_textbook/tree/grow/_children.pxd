@@ -1,6 +1,6 @@
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 
-from sklearn_textbook.tree.grow._buffers cimport Block
+from sklearn_textbook.tree.grow._buffers cimport Block, NodeBuffer
 from sklearn_textbook.tree.split._types cimport (
     Entry,
     NodeView,
@@ -15,7 +15,6 @@ cdef struct Piece:
     int64_t start
     int64_t stop
     int32_t child
-
 # What the children of a split hold; one slot per child.
 cdef struct Children:
     Piece* pieces
@@ -36,7 +35,6 @@ cdef struct Children:
     double* missing_sums
     double* share
     Block** blocks
-
 cdef void list_pieces(
     const Problem* problem, const Entry* entries, const int32_t* run_child,
     const Split* split, int64_t n_present, int64_t n, Children* children
@@ -52,7 +50,6 @@ cdef void measure_children(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const NodeView* node, Children* children
 ) noexcept nogil
-
 cdef inline void finish_value(
     double centre, double weight, double residuals, double squares, double* value,
     double* impurity
@@ -67,3 +64,16 @@ cdef inline void finish_value(
     if found * found <= 1e-15 * 1e-15 * (about_centre + centre * centre):
         found = 0.0
     value[0] = found
+cdef int64_t write_level_map(
+    const Problem* problem, NodeBuffer* buffer, const Entry* entries,
+    const uint32_t* ranks, int64_t column, int64_t n_present,
+    const int32_t* run_child, bint covers_all
+) noexcept nogil
+cdef int64_t write_coded_map(
+    const Problem* problem, NodeBuffer* buffer, int64_t column,
+    const int32_t* child_of_level
+) noexcept nogil
+cdef void read_run_children(
+    const Problem* problem, const int32_t* level_map, const Entry* entries,
+    const uint32_t* ranks, int64_t column, int64_t n_present, int32_t* run_child
+) noexcept nogil

@@ -1,0 +1,39 @@
+from libc.stdint cimport int64_t, uint32_t
+
+from sklearn_textbook.tree.split._types cimport Entry, Problem, Rows, Scratch, Totals
+
+cdef inline double weight_of(const Rows* rows, uint32_t row) noexcept nogil:
+    return 1.0 if rows.weight == NULL else rows.weight[row]
+
+cdef double goodness(
+    const Problem* problem, const double* sums, double weight
+) noexcept nogil
+cdef double class_impurity(
+    const Problem* problem, const double* sums, double weight
+) noexcept nogil
+cdef bint lacks_events(
+    const Problem* problem, const double* left, const double* right
+) noexcept nogil
+cdef void add_row(
+    const Problem* problem, const Rows* rows, int64_t row, double weight,
+    const double* centre, double* sums
+) noexcept nogil
+cdef void sum_entries(
+    const Problem* problem, const Rows* rows, const Entry* entries, int64_t n,
+    Totals* totals
+) noexcept nogil
+cdef double value_of(
+    const Problem* problem, const double* sums, double weight, const double* centre
+) noexcept nogil
+cdef void rank_targets(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, int64_t n
+) noexcept nogil
+cdef void clear_losses(Scratch* scratch, int64_t output) noexcept nogil
+cdef void insert_row(
+    const Problem* problem, const Rows* rows, Scratch* scratch, int64_t output,
+    int64_t row
+) noexcept nogil
+cdef double absolute_loss(
+    Scratch* scratch, int64_t output, double* median
+) noexcept nogil

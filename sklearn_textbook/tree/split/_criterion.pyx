@@ -1,0 +1,277 @@
+"""Criteria of a set of rows, from its class weights or its sums of y.
+
+The *goodness* G of a set is chosen so that the decrease of weighted impurity of
+a split is G(children) - G(node): the part of weight * impurity that does not add
+up to a constant, with the sign turned round.
+
+Absolute error asks for weighted medians of growing sets, which are kept in Fenwick
+trees: for each distinct y of the node, the weight inserted so far and its first
+moment, so that the median of the set and its loss cost O(log n).
+"""
+
+from libc.math cimport INFINITY, log, log2
+from libc.stdlib cimport qsort
+from libc.string cimport memset
+
+from sklearn_textbook.tree.split._types cimport ENTROPY, ERROR, GINI, POISSON, row_of
+
+
+cdef double goodness(
+    const Problem* problem, const double* sums, double weight
+) noexcept nogil:
+    """Gini: sum v^2 / w; entropy: sum v log2 v - w log2 w; error: max v; squared
+    error: s^2 / w; Poisson: s log(s / w). Mean over the outputs."""
+    cdef:
+        int64_t output, k
+        double total = 0.0, part, value
+    if weight <= 0.0:
+        return 0.0
+    for output in range(problem.n_outputs):
+        part = 0.0
+        for k in range(problem.output_start[output], problem.output_start[output + 1]):
+            value = sums[k]
+            if problem.criterion == GINI:
+                part += value * value
+            elif problem.criterion == ENTROPY:
+                if value > 0.0:
+                    part += value * log2(value)
+            elif problem.criterion == ERROR:
+                if value > part:
+                    part = value
+            elif problem.criterion == POISSON:
+                # A child that predicts 0 has no finite deviance.
+                if value <= 0.0:
+                    return -INFINITY
+                part += value * log(value / weight)
+            else:
+                part += value * value
+        if problem.criterion == ENTROPY:
+            part -= weight * log2(weight)
+        elif problem.criterion != ERROR and problem.criterion != POISSON:
+            part /= weight
+        total += part
+    return total / problem.n_outputs
+
+
+cdef double class_impurity(
+    const Problem* problem, const double* sums, double weight
+) noexcept nogil:
+    """Gini, entropy or error share of class weights; mean over the outputs."""
+    cdef:
+        int64_t output, k
+        double total = 0.0, part, share, largest
+    if weight <= 0.0:
+        return 0.0
+    for output in range(problem.n_outputs):
+        part = 0.0
+        largest = 0.0
+        for k in range(problem.output_start[output], problem.output_start[output + 1]):
+            share = sums[k] / weight
+            if share > largest:
+                largest = share
+            if problem.criterion == GINI:
+                part += share * share
+            elif problem.criterion == ENTROPY and share > 0.0:
+                part -= share * log2(share)
+        if problem.criterion == GINI:
+            part = 1.0 - part
+        elif problem.criterion == ERROR:
+            part = 1.0 - largest
+        total += part
+    return total / problem.n_outputs
+
+
+cdef bint lacks_events(
+    const Problem* problem, const double* left, const double* right
+) noexcept nogil:
+    """Poisson: whether one side's sum of y is 0 but for rounding, since sums of one
+    side come from subtraction."""
+    cdef:
+        int64_t k
+        double smallest
+    if problem.criterion != POISSON:
+        return False
+    for k in range(problem.n_statistics):
+        smallest = 1e-12 * (left[k] + right[k])
+        if left[k] <= smallest or right[k] <= smallest:
+            return True
+    return False
+
+
+cdef void add_row(
+    const Problem* problem, const Rows* rows, int64_t row, double weight,
+    const double* centre, double* sums
+) noexcept nogil:
+    """Add one row to class weights, or to sums of y counted from the centre."""
+    cdef int64_t output
+    for output in range(problem.n_outputs):
+        if problem.is_classifier:
+            sums[
+                problem.output_start[output]
+                + rows.label[row * problem.n_outputs + output]
+            ] += weight
+        else:
+            sums[output] += weight * (
+                rows.y[row * problem.n_outputs + output] - centre[output]
+            )
+
+
+cdef void sum_entries(
+    const Problem* problem, const Rows* rows, const Entry* entries, int64_t n,
+    Totals* totals
+) noexcept nogil:
+    """Fill the totals of a set of rows; ``sums`` and ``centre`` are given."""
+    cdef:
+        int64_t i, output, row
+        double weight, difference
+    memset(totals.sums, 0, problem.n_statistics * sizeof(double))
+    totals.rows = n
+    totals.weight = 0.0
+    totals.squares = 0.0
+    totals.fixed = 0
+    for i in range(n):
+        row = row_of(entries[i])
+        weight = weight_of(rows, row)
+        totals.weight += weight
+        add_row(problem, rows, row, weight, totals.centre, totals.sums)
+        if rows.fixed != NULL:
+            totals.fixed += rows.fixed[row]
+        if not problem.is_classifier:
+            for output in range(problem.n_outputs):
+                difference = (
+                    rows.y[row * problem.n_outputs + output] - totals.centre[output]
+                )
+                totals.squares += weight * difference * difference
+
+
+cdef double value_of(
+    const Problem* problem, const double* sums, double weight, const double* centre
+) noexcept nogil:
+    """What a child predicts, as far as monotonic constraints ask: the share of
+    the second class, or the mean."""
+    if problem.is_classifier:
+        return sums[1] / weight
+    return centre[0] + sums[0] / weight
+
+
+# ---------------------------------------------------------------------- medians
+
+
+cdef int compare_doubles(const void* first, const void* second) noexcept nogil:
+    cdef double a = (<const double*>first)[0], b = (<const double*>second)[0]
+    return (a > b) - (a < b)
+
+
+cdef void rank_targets(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, int64_t n
+) noexcept nogil:
+    """Number the distinct y of a node in ascending order, once for all columns."""
+    cdef:
+        int64_t output, i, distinct, low, high, middle
+        double* values
+        double y
+    for output in range(problem.n_outputs):
+        values = scratch.y_sorted + output * scratch.capacity
+        for i in range(n):
+            values[i] = rows.y[row_of(entries[i]) * problem.n_outputs + output]
+        qsort(values, n, sizeof(double), compare_doubles)
+        distinct = 1
+        for i in range(1, n):
+            if values[i] != values[distinct - 1]:
+                values[distinct] = values[i]
+                distinct += 1
+        scratch.n_sorted[output] = distinct
+        for i in range(n):
+            y = rows.y[row_of(entries[i]) * problem.n_outputs + output]
+            low = 0
+            high = distinct - 1
+            while low < high:
+                middle = (low + high) // 2
+                if values[middle] < y:
+                    low = middle + 1
+                else:
+                    high = middle
+            scratch.y_rank[output * scratch.capacity + row_of(entries[i])] = low
+
+
+cdef void clear_losses(Scratch* scratch, int64_t output) noexcept nogil:
+    cdef int64_t size = scratch.n_sorted[output] + 1
+    memset(scratch.tree_weight, 0, size * sizeof(double))
+    memset(scratch.tree_moment, 0, size * sizeof(double))
+
+
+cdef void insert_row(
+    const Problem* problem, const Rows* rows, Scratch* scratch, int64_t output,
+    int64_t row
+) noexcept nogil:
+    cdef:
+        int64_t distinct = scratch.n_sorted[output]
+        const double* values = scratch.y_sorted + output * scratch.capacity
+        int64_t rank = scratch.y_rank[output * scratch.capacity + row]
+        int64_t i = rank + 1
+        double weight = weight_of(rows, row)
+        # Moments about the middle value lose less to cancellation.
+        double moment = weight * (values[rank] - values[distinct // 2])
+    while i <= distinct:
+        scratch.tree_weight[i] += weight
+        scratch.tree_moment[i] += moment
+        i += i & -i
+
+
+cdef double absolute_loss(
+    Scratch* scratch, int64_t output, double* median
+) noexcept nogil:
+    """Weighted sum of |y - median| of the inserted rows, and their median: the
+    first y whose cumulated weight exceeds half, or the mean of two where it is
+    exactly half."""
+    cdef:
+        int64_t distinct = scratch.n_sorted[output]
+        const double* values = scratch.y_sorted + output * scratch.capacity
+        double centre = values[distinct // 2]
+        double total = 0.0, moment = 0.0, half, below = 0.0, below_moment = 0.0
+        double slack, middle
+        int64_t i = distinct, step = 1, position = 0, upper
+    while i > 0:
+        total += scratch.tree_weight[i]
+        moment += scratch.tree_moment[i]
+        i -= i & -i
+    half = 0.5 * total
+    slack = 1e-12 * total
+    while step * 2 <= distinct:
+        step *= 2
+    # Largest position whose cumulated weight stays below half.
+    i = step
+    while i > 0:
+        if position + i <= distinct and below + scratch.tree_weight[
+            position + i
+        ] < half - slack:
+            position += i
+            below += scratch.tree_weight[position]
+            below_moment += scratch.tree_moment[position]
+        i //= 2
+    middle = values[position] - centre
+    median[0] = values[position]
+    upper = next_above_half(scratch, distinct, half + slack, step)
+    if upper > position:
+        median[0] = values[position] / 2 + values[upper] / 2
+    # Rows below the median, and the rest; the median row itself adds nothing.
+    return (middle * below - below_moment) + (
+        (moment - below_moment) - middle * (total - below)
+    )
+
+
+cdef int64_t next_above_half(
+    const Scratch* scratch, int64_t distinct, double half, int64_t step
+) noexcept nogil:
+    cdef:
+        int64_t position = 0
+        double below = 0.0
+    while step > 0:
+        if position + step <= distinct and below + scratch.tree_weight[
+            position + step
+        ] <= half:
+            position += step
+            below += scratch.tree_weight[position]
+        step //= 2
+    return position if position < distinct else distinct - 1
