@@ -1,5 +1,5 @@
-"""Kernels of the encoding: every column is sorted once, exactly, in float64; and
-neighbouring values of sorted columns become bins.
+"""Kernels of the encoding, which sorts every column once, exactly, in float64; and of
+bins, which take neighbouring values together.
 
 A bin holds neighbouring distinct values of up to ``capacity`` rows together; a value
 of more rows has a bin of its own. Filled in that way from the lowest value on, the bins

@@ -227,10 +227,10 @@ def find_gone_steps(
 
 
 # ------------------------------------------------------------ the weakest-link sequence
-# Inside, the inner nodes alone are numbered, in preorder (first child first): those of
-# a branch are then a run of numbers, and the order of all sums and of exact ties is
-# that of a tree that was numbered while growing depth first. Rounding decides between nodes
-# that tie, so the order of the sums is part of the result.
+# Inside, the inner nodes alone are numbered, in preorder (first child first): those
+# of a branch are then a run of numbers, and the order of all sums and of exact ties
+# is that of a tree that was numbered while growing depth first. Rounding decides
+# between nodes that tie, so the order of the sums is part of the result.
 
 # One inner node on its way through pruning: 32 bytes, since the walks up to the root
 # spend their time waiting for them.
