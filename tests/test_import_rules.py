@@ -57,7 +57,9 @@ FORMER_PRIVATE_NAMES = {
 LINK_NAMES = {"_doc_link_module", "_doc_link_template"}
 
 PYTHON_FILES = sorted(ROOT.rglob("*.py"))
-CYTHON_FILES = sorted([*ROOT.rglob("*.pyx"), *ROOT.rglob("*.pxd")])
+CYTHON_FILES = sorted(
+    path for suffix in ("pyx", "pxd", "pxi") for path in ROOT.rglob(f"*.{suffix}")
+)
 
 
 def module_name(path):

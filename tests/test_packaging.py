@@ -92,6 +92,13 @@ def test_every_extension_of_the_table_has_its_source():
     assert sources == on_disk
 
 
+def test_source_distribution_has_every_kind_of_cython_file():
+    manifest = (ROOT / "MANIFEST.in").read_text("utf-8")
+    (kinds,) = re.findall(r"^recursive-include sklearn_textbook (.*)$", manifest, re.M)
+    on_disk = {path.suffix for path in (ROOT / "sklearn_textbook").rglob("*.p[xy]?")}
+    assert {f"*{suffix}" for suffix in on_disk - {".pyc", ".pyd"}} == set(kinds.split())
+
+
 def test_importing_the_package_imports_nothing_heavy():
     code = (
         "import sys, sklearn_textbook; "
