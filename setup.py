@@ -180,7 +180,7 @@ class BuildExtensions(build_ext):
             annotate=is_on("ANNOTATE"),
             force=bool(self.force) or is_on("ANNOTATE"),
             shared_utility_qualified_name=SHARED,
-            nthreads=self.parallel if sys.platform == "linux" else 0,
+            nthreads=0 if sys.platform == "win32" else self.parallel,
         )
         by_name = {extension.name: extension for extension in translated}
         for extension in self.extensions:
