@@ -5,7 +5,7 @@ from sklearn_textbook.tree.grow._drawn_rows cimport DrawnDivision, DrawnTable
 from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.grow._children cimport Children
 from sklearn_textbook.tree.grow._missing cimport branch_for_missing
-from sklearn_textbook.tree.grow._node cimport create_children, improvement_of
+from sklearn_textbook.tree.grow._grower cimport create_children, improvement_of
 from sklearn_textbook.tree.grow._workers cimport Worker
 from sklearn_textbook.tree.split._bin_end cimport leave_bin
 from sklearn_textbook.tree.split._types cimport NodeView, Problem, Split

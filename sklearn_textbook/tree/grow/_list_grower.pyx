@@ -7,7 +7,6 @@ has sampled and partitions the list of its samples alone.
 
 import numpy as np
 
-from libc.math cimport NAN
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
@@ -16,27 +15,13 @@ from sklearn_textbook.tree.grow._buffers cimport (
     Frame,
     NodeBuffer,
     free_buffer,
-    push_frame,
     start_buffer,
-    start_growth,
-    take_frame,
 )
-from sklearn_textbook.tree.grow._layout cimport Node
+from sklearn_textbook.tree.grow._grower cimport Grower, grow_from
 from sklearn_textbook.tree.grow._list_search cimport (
     ListSearch,
     free_list_search,
-    partition_list,
-    search_list,
-    settle_list,
     start_list_search,
-)
-from sklearn_textbook.tree.grow._children cimport Children
-from sklearn_textbook.tree.grow._missing cimport branch_for_missing
-from sklearn_textbook.tree.grow._node cimport (
-    create_children,
-    improvement_of,
-    must_be_leaf,
-    push_children,
 )
 from sklearn_textbook.tree.grow._sample_list cimport (
     LIST_BINARY,
@@ -47,18 +32,10 @@ from sklearn_textbook.tree.grow._sample_list cimport (
     SampleList,
     Span,
     free_sample_list,
-    make_local,
     start_sample_list,
 )
-from sklearn_textbook.tree.grow._search cimport view_node
 from sklearn_textbook.tree.grow._settings cimport fill_codes, fill_problem, write_root
-from sklearn_textbook.tree.grow._small_node cimport (
-    SmallRoots,
-    finish_small,
-    is_small,
-    may_be_small,
-    wait_small,
-)
+from sklearn_textbook.tree.grow._small_node cimport may_be_small
 from sklearn_textbook.tree.grow._workers cimport (
     Arena,
     Worker,
@@ -66,7 +43,6 @@ from sklearn_textbook.tree.grow._workers cimport (
     start_worker,
 )
 from sklearn_textbook.tree.split._sums cimport (
-    FEW_SAMPLES,
     NUMBER_BITS,
     make_counted,
     make_listed,
@@ -74,13 +50,9 @@ from sklearn_textbook.tree.split._sums cimport (
     whole_weight_of,
 )
 from sklearn_textbook.tree.split._types cimport (
-    NOMINAL_COLUMN,
     POISSON,
     Codes,
-    NodeView,
     Problem,
-    Rows,
-    Split,
 )
 
 from sklearn_textbook.tree.grow.layout import SURROGATE_DTYPE
@@ -92,123 +64,6 @@ LIST_KINDS = {
     "class-weights": LIST_CLASS_WEIGHTS,
     "general": LIST_GENERAL,
 }
-
-cdef enum:
-    COPIES_PAY = 6  # copies of codes pay up to so many columns per one that is tried
-
-
-cdef bint accepts_split(
-    const Problem* problem, const Worker* worker, Node* node, const Split* split
-) noexcept nogil:
-    """Whether the improvement is as large as is asked for."""
-    node.improvement = improvement_of(problem, node, &worker.children, split)
-    if node.improvement * node.weight / problem.total_weight + 2.2e-16 >= (
-        problem.min_impurity_decrease
-    ):
-        return True
-    node.improvement = 0.0
-    return False
-
-
-cdef int expand_node(
-    const Problem* problem, SampleList* samples, ListSearch* search, Worker* worker,
-    const Arena* arena, Frame* frame
-) noexcept nogil:
-    """Split a node if that is worth it. Returns -1 when memory runs out."""
-    cdef:
-        NodeView view
-        const Split* best = &search.node.found.split
-        Children* children = &worker.children
-        Node* node = &worker.buffer.nodes[frame.node]
-        uint8_t* is_leaf = worker.is_active
-        int64_t child, pair = -1, map_start = worker.buffer.n_levels
-        int first
-        bint any_inner = False
-    view_node(problem, arena, worker, frame, &view)
-    search_list(problem, samples, search, worker, frame, &view)
-    if best.column < 0:
-        return 0
-    if settle_list(problem, samples, search, worker, frame, &view, &pair) < 0:
-        return -1
-    if not accepts_split(problem, worker, node, best):
-        worker.buffer.n_levels = map_start
-        return 0
-    first = create_children(problem, worker, frame)
-    if first < 0:
-        return -1
-    node = &worker.buffer.nodes[frame.node]
-    node.first_child = first
-    node.n_children = <int32_t>children.n_children
-    node.feature = best.column
-    node.kind = best.kind
-    node.missing_branch = branch_for_missing(problem, children, best)
-    node.map_start = pair
-    node.threshold = NAN
-    if best.kind == NOMINAL_COLUMN:
-        node.map_start = map_start
-    elif problem.random_splitter or best.alone:
-        node.threshold = best.threshold
-        node.map_start = -1
-    for child in range(children.n_children):
-        children.blocks[child] = NULL
-        is_leaf[child] = children.n_rows[child] == 0 or must_be_leaf(
-            problem, children.n_rows[child], children.weight[child], frame.depth + 1,
-            children.is_pure[child]
-        )
-        any_inner = any_inner or not is_leaf[child]
-    if any_inner:
-        partition_list(problem, samples, &search.node, worker)
-    return push_children(problem, worker, frame, best, first, is_leaf)
-
-
-cdef int grow_all(
-    const Problem* problem, SampleList* samples, ListSearch* search, Worker* worker,
-    const Frame* root, const int32_t* columns
-) noexcept nogil:
-    """Split nodes until none is left, or there are enough leaves. Returns -1 without
-    memory."""
-    cdef:
-        Arena arena
-        Frame frame
-        SmallRoots roots
-        int outcome
-        bint is_best_first = problem.max_leaf_nodes > 0
-        int64_t n_waiting = -1  # nodes outside of the local subtree
-    memset(&arena, 0, sizeof(Arena))
-    roots.n_met = roots.n_grown = 0
-    start_growth(&worker.stack, problem.max_leaf_nodes, &worker.buffer)
-    if push_frame(&worker.stack, root, columns) < 0:
-        return -1
-    while True:
-        outcome = take_frame(&worker.stack, &worker.buffer, &frame, worker.active)
-        if outcome < 0:
-            return -1
-        if outcome == 0:
-            break
-        if samples.is_local and worker.stack.n_frames < n_waiting:
-            if finish_small(problem, samples, worker, &roots) < 0:
-                return -1
-            samples.is_local = False
-        # Subtrees that grow by turns cannot all be local.
-        if not (samples.is_local or is_best_first) and (
-            frame.n_rows <= samples.local_rows
-        ) and (
-            FEW_SAMPLES < frame.n_rows and samples.n_outputs == 1
-            and frame.n_active <= COPIES_PAY * problem.max_features
-        ):
-            if finish_small(problem, samples, worker, &roots) < 0:
-                return -1
-            make_local(problem, samples, &frame)
-            n_waiting = worker.stack.n_frames
-        if is_small(problem, samples, worker, &frame):
-            if wait_small(problem, samples, worker, &frame, &roots) < 0:
-                return -1
-            if is_best_first and finish_small(problem, samples, worker, &roots) < 0:
-                return -1
-        elif expand_node(problem, samples, search, worker, &arena, &frame) < 0:
-            return -1
-    return finish_small(problem, samples, worker, &roots)
-
 
 cdef const void* address_of(array) except NULL:
     """Where the entries of an array of one, two or four bytes each begin."""
@@ -495,12 +350,19 @@ cdef class ListGrower:
             Number of its nodes, which stay until the next tree.
         """
         cdef:
-            Rows no_rows
+            Arena no_columns
+            Grower grower
             Frame root
             NodeBuffer* buffer = &self.worker.buffer
             const int32_t[::1] columns = self.settings["columns"]
             int outcome = 0
-        memset(&no_rows, 0, sizeof(Rows))
+        memset(&no_columns, 0, sizeof(Arena))
+        memset(&grower, 0, sizeof(Grower))
+        grower.problem = &self.problem
+        grower.worker = &self.worker
+        grower.table = &no_columns
+        grower.samples = &self.samples
+        grower.search = &self.search
         self.problem.total_weight = root_settings["total_weight"]
         if root_settings["entropy_table"] is not None:
             self.entropy_table = root_settings["entropy_table"]
@@ -509,14 +371,11 @@ cdef class ListGrower:
         buffer.n_levels = 0
         self.samples.is_local = False
         write_root(
-            &self.problem, &no_rows, self.n_listed, root_settings, buffer, &root
+            &self.problem, &no_columns.rows, self.n_listed, root_settings, buffer, &root
         )
         if not root_settings["root_is_leaf"]:
             with nogil:
-                outcome = grow_all(
-                    &self.problem, &self.samples, &self.search, &self.worker, &root,
-                    &columns[0]
-                )
+                outcome = grow_from(&grower, &root, &columns[0])
             if outcome < 0:
                 raise MemoryError()
         return buffer.n_nodes

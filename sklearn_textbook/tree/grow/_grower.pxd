@@ -1,0 +1,55 @@
+from libc.stdint cimport int32_t, int64_t, uint32_t
+
+from sklearn_textbook._contract._threads cimport ThreadTeam
+from sklearn_textbook.tree.grow._buffers cimport Frame, NodeBuffer, Stack
+from sklearn_textbook.tree.grow._children cimport Children
+from sklearn_textbook.tree.grow._layout cimport Node
+from sklearn_textbook.tree.grow._list_search cimport ListSearch
+from sklearn_textbook.tree.grow._sample_list cimport SampleList
+from sklearn_textbook.tree.grow._small_node cimport SmallRoots
+from sklearn_textbook.tree.grow._workers cimport Arena, Worker
+from sklearn_textbook.tree.split._types cimport Problem, Split
+
+# Subtrees that grow by turns, because the best split comes first.
+cdef struct ArenaList:
+    Arena arena
+    ArenaList* next
+
+# What the loop over nodes works with.
+cdef struct Grower:
+    const Problem* problem
+    Worker* worker  # its stack holds the nodes that wait, its buffer all records
+    # Sorted columns: threads share those of a large node; one of few rows stands apart,
+    # as a task for later or, where the best split comes first, in an arena.
+    Arena* table
+    Worker* all_workers
+    ThreadTeam* team
+    int64_t task_rows
+    uint32_t* local_number
+    Stack* tasks
+    ArenaList* arenas
+    # A list of samples; NULL: sorted columns.
+    SampleList* samples
+    ListSearch* search
+    SmallRoots roots
+    int64_t n_outside  # nodes that wait outside of the local subtree
+
+cdef int grow_from(
+    Grower* grower, const Frame* root, const int32_t* columns
+) noexcept nogil
+cdef int grow_task(
+    Grower* grower, const NodeBuffer* above, const Frame* frame, const int32_t* active,
+    Arena* arena, NodeBuffer* done
+) noexcept nogil
+cdef void free_arenas(ArenaList* arenas) noexcept nogil
+cdef void measure_table_column(
+    const Problem* problem, Arena* table, int64_t column, int64_t n_ranks,
+    int64_t n_present
+) noexcept nogil
+cdef double improvement_of(
+    const Problem* problem, const Node* node, const Children* children,
+    const Split* split
+) noexcept nogil
+cdef int create_children(
+    const Problem* problem, Worker* worker, const Frame* frame
+) noexcept nogil

@@ -1,0 +1,513 @@
+"""The loop over nodes: take one that waits, find its best split, write the records of
+its children, partition its rows, and let the children wait in turn.
+
+Two things may be partitioned: the sorted columns of the table, or the list of its
+samples. They differ in how a split is found and how rows are moved; everything else is
+here once. What decides a split is the same in any order of the nodes and for any number
+of threads.
+"""
+
+from libc.math cimport NAN
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+from sklearn_textbook.tree.grow._buffers cimport (
+    Block,
+    push_frame,
+    release_block,
+    reserve_nodes,
+    start_buffer,
+    start_growth,
+    take_frame,
+)
+from sklearn_textbook.tree.grow._children cimport (
+    list_pieces,
+    measure_children,
+    write_level_map,
+)
+from sklearn_textbook.tree.grow._layout cimport LEAF, STAY
+from sklearn_textbook.tree.grow._list_search cimport (
+    partition_list,
+    search_list,
+    settle_list,
+)
+from sklearn_textbook.tree.grow._missing cimport (
+    branch_for_missing,
+    drop_surrogates,
+    send_missing_rows,
+)
+from sklearn_textbook.tree.grow._node cimport must_be_leaf
+from sklearn_textbook.tree.grow._partition cimport (
+    divide_coded_rows,
+    load_weights,
+    move_fractions,
+    move_rows,
+    save_weights,
+    share_missing_rows,
+    sum_missing_rows,
+)
+from sklearn_textbook.tree.grow._sample_list cimport make_local
+from sklearn_textbook.tree.grow._search cimport (
+    find_split,
+    list_columns,
+    must_be_gain_leaf,
+    splits_pair,
+    view_node,
+)
+from sklearn_textbook.tree.grow._small_node cimport finish_small, is_small, wait_small
+from sklearn_textbook.tree.grow._workers cimport (
+    anchor_column,
+    column_ranks,
+    copy_codes,
+    copy_column,
+    copy_list,
+    copy_rows,
+    free_arena,
+    measure_spacing,
+    quantise,
+    start_local_arena,
+)
+from sklearn_textbook.tree.split._column cimport count_missing, divide_runs
+from sklearn_textbook.tree.split._random cimport child_state
+from sklearn_textbook.tree.split._sums cimport FEW_SAMPLES
+from sklearn_textbook.tree.split._types cimport (
+    CHOOSE_SCORE,
+    MISSING_FRACTIONAL,
+    MISSING_SURROGATE,
+    NOMINAL_COLUMN,
+    SCAN_FIXED,
+    SPLIT_MULTIWAY,
+    Entry,
+    NodeView,
+    rank_of,
+    uint8_t,
+    uint64_t,
+)
+
+cdef enum:
+    COPIES_PAY = 6  # copies of codes pay up to so many columns per one that is tried
+
+
+# ----------------------------------------------------------- splits of sorted columns
+
+
+cdef int64_t pack_ranks(
+    const Entry* cells, const uint32_t* ranks, int64_t position
+) noexcept nogil:
+    """The ranks on both sides of a threshold. Their values lie far apart in
+    memory; they are fetched for all nodes together when the tree is put together."""
+    cdef:
+        uint64_t below = rank_of(cells[position - 1])
+        uint64_t above = rank_of(cells[position])
+    if ranks != NULL:
+        below = ranks[below]
+        above = ranks[above]
+    return <int64_t>(below << 32 | above)
+
+
+cdef int settle_split(
+    const Problem* problem, Arena* arena, Worker* worker, const Frame* frame,
+    const NodeView* view, Entry* entries, Split* best, const Split* before,
+    int64_t* pair
+) noexcept nogil:
+    """Work out where every row of the node goes, and what the children hold."""
+    cdef:
+        Children* children = &worker.children
+        Entry* cells = entries + best.column * frame.stride + frame.start
+        const uint32_t* ranks = column_ranks(arena, best.column)
+        const int32_t* run_child = worker.scratch.run_side
+        int64_t n_present = frame.n_rows
+    if problem.has_missing[best.column]:
+        n_present -= count_missing(cells, frame.n_rows)
+    if best.kind == NOMINAL_COLUMN:
+        best.missing_child = divide_runs(
+            problem, &arena.rows, &worker.scratch, cells, ranks, view, best, before,
+            n_present
+        )
+        if write_level_map(
+            problem, &worker.buffer, cells, ranks, best.column, n_present, run_child,
+            problem.categorical_split == SPLIT_MULTIWAY
+        ) < 0:
+            return -1
+    elif not best.alone:
+        pair[0] = pack_ranks(cells, ranks, best.position)
+    list_pieces(problem, cells, run_child, best, n_present, frame.n_rows, children)
+    if problem.missing_mode == MISSING_SURROGATE and send_missing_rows(
+        problem, arena, worker, frame, entries, best
+    ) < 0:
+        return -1
+    measure_children(problem, &arena.rows, &worker.scratch, cells, view, children)
+    children.n_missing = 0
+    if problem.missing_mode == MISSING_FRACTIONAL:
+        sum_missing_rows(problem, arena, cells, view, n_present, children)
+    return 0
+
+
+cdef int find_in_columns(
+    const Problem* problem, Arena* arena, Worker* worker, Worker* all_workers,
+    ThreadTeam* team, Frame* frame, Entry* entries, Split* best, int64_t* pair
+) noexcept nogil:
+    """Find the best split of sorted columns, and measure its children. Returns -1 when
+    memory runs out."""
+    cdef:
+        NodeView view
+        Split before
+        int outcome
+        int64_t n_visit = list_columns(problem, arena, worker, frame, entries)
+    best.column = -1
+    if n_visit == 0:
+        return 0
+    view_node(problem, arena, worker, frame, &view)
+    if not splits_pair(problem, frame, worker, best):
+        find_split(
+            problem, arena, worker, all_workers, team, frame, &view, n_visit,
+            entries, best, &before
+        )
+    if best.column < 0:
+        return 0
+    if problem.is_coded[best.column]:
+        outcome = divide_coded_rows(
+            problem, arena, worker, &view,
+            entries + problem.n_columns * frame.stride + frame.start, best
+        )
+    else:
+        outcome = settle_split(
+            problem, arena, worker, frame, &view, entries, best, &before, pair
+        )
+    if outcome < 0:
+        return -1
+    share_missing_rows(problem, &view, &worker.children)
+    return 0
+
+
+cdef int partition_columns(
+    const Problem* problem, Arena* arena, Worker* worker, Worker* all_workers,
+    ThreadTeam* team, const Frame* frame, Entry* entries, const Split* split
+) noexcept nogil:
+    """Partition the sorted columns, as far as the children still need them. Returns -1
+    when memory runs out."""
+    if worker.children.n_missing > 0:
+        return move_fractions(
+            problem, arena, worker, all_workers, team, frame, split, entries,
+            worker.is_active
+        )
+    move_rows(
+        problem, arena, worker, all_workers, team, frame, split, entries,
+        worker.is_active
+    )
+    return 0
+
+
+# ------------------------------------------------------------ splits of either kind
+
+
+cdef int find_best_split(
+    Grower* grower, Frame* frame, Split* best, int64_t* pair
+) noexcept nogil:
+    """Find the best split of a node, and measure its children. Returns -1 when memory
+    runs out."""
+    cdef:
+        const Problem* problem = grower.problem
+        Worker* worker = grower.worker
+        NodeView view
+    if frame.arena != NULL:
+        return find_in_columns(
+            problem, <Arena*>frame.arena, worker, worker, NULL, frame,
+            <uint32_t*>frame.entries, best, pair
+        )
+    if grower.samples == NULL:
+        return find_in_columns(
+            problem, grower.table, worker, grower.all_workers, grower.team, frame,
+            <uint64_t*>frame.entries, best, pair
+        )
+    view_node(problem, grower.table, worker, frame, &view)
+    search_list(problem, grower.samples, grower.search, worker, frame, &view)
+    if grower.search.node.found.split.column >= 0 and settle_list(
+        problem, grower.samples, grower.search, worker, frame, &view, pair
+    ) < 0:
+        return -1
+    best[0] = grower.search.node.found.split
+    return 0
+
+
+cdef int partition_rows(
+    Grower* grower, const Frame* frame, const Split* split
+) noexcept nogil:
+    """Divide the rows of a node among its children. Returns -1 when memory runs
+    out."""
+    cdef Worker* worker = grower.worker
+    if frame.arena != NULL:
+        return partition_columns(
+            grower.problem, <Arena*>frame.arena, worker, worker, NULL, frame,
+            <uint32_t*>frame.entries, split
+        )
+    if grower.samples == NULL:
+        return partition_columns(
+            grower.problem, grower.table, worker, grower.all_workers, grower.team,
+            frame, <uint64_t*>frame.entries, split
+        )
+    partition_list(grower.problem, grower.samples, &grower.search.node, worker)
+    return 0
+
+
+# ---------------------------------------------------------------------- one node
+
+include "_node_records.pxi"
+
+
+cdef int expand_node(Grower* grower, Frame* frame) noexcept nogil:
+    """Split a node if that is worth it. Returns -1 when memory runs out."""
+    cdef:
+        const Problem* problem = grower.problem
+        Worker* worker = grower.worker
+        Split best
+        int64_t pair = -1, map_start = worker.buffer.n_levels
+        int first
+    if find_best_split(grower, frame, &best, &pair) < 0:
+        return -1
+    if best.column < 0:
+        return 0
+    if not accepts_split(problem, worker, &worker.buffer.nodes[frame.node], &best):
+        worker.buffer.n_levels = map_start
+        drop_surrogates(&worker.buffer, frame.node)
+        return 0
+    first = create_children(problem, worker, frame)
+    if first < 0:
+        return -1
+    write_split(problem, worker, frame, &best, map_start, pair, first)
+    memset(worker.children.blocks, 0, worker.children.n_children * sizeof(Block*))
+    if mark_leaves(problem, worker, frame) and (
+        partition_rows(grower, frame, &best) < 0
+    ):
+        return -1
+    return push_children(problem, worker, frame, &best, first)
+
+
+# ------------------------------------------------------------ subtrees that stand apart
+
+
+cdef void measure_table_column(
+    const Problem* problem, Arena* table, int64_t column, int64_t n_ranks,
+    int64_t n_present
+) noexcept nogil:
+    """How the values of a column of the table lie, where gains decide."""
+    if table.spacing != NULL:
+        measure_spacing(problem, table, column, NULL, n_ranks, n_present)
+
+
+cdef void copy_subtree(
+    const Problem* problem, const Arena* table, const Frame* frame,
+    const int32_t* active, uint32_t* local_number, Arena* arena
+) noexcept nogil:
+    """Copy the rows of a node next to each other, with numbers of their own."""
+    cdef:
+        const uint64_t* first = <const uint64_t*>frame.entries + frame.start
+        const uint64_t* cells = first + anchor_column(problem, active) * frame.stride
+        int64_t i, column, n_ranks, n_present, n = frame.n_rows
+        uint32_t* entries = <uint32_t*>arena.entries
+        uint32_t* ranks
+    copy_rows(problem, table, cells, n, frame.row_weight, local_number, arena)
+    if problem.any_coded:
+        copy_list(cells, n, entries + problem.n_columns * arena.stride)
+    for i in range(frame.n_active):
+        column = active[i]
+        if problem.is_coded[column]:
+            copy_codes(&table.codes, column, cells, n, arena)
+            continue
+        ranks = <uint32_t*>arena.ranks + column * arena.stride
+        n_ranks = copy_column(
+            first + column * frame.stride, n, local_number,
+            entries + column * arena.stride, ranks
+        )
+        if arena.spacing == NULL:
+            continue
+        n_present = n - count_missing(first + column * frame.stride, n)
+        arena.spacing[column].is_all_distinct = n_ranks == n_present
+        arena.spacing[column].next_apart = NULL
+        # What lies apart in the table lies apart in a subtree, too.
+        if table.spacing[column].next_apart != NULL:
+            measure_spacing(problem, arena, column, ranks, n_ranks, n_present)
+
+
+cdef void enter_arena(
+    Grower* grower, const int32_t* active, Arena* arena, Frame* frame
+) noexcept nogil:
+    """Copy the rows of a node into an arena, where its subtree is to grow."""
+    cdef int64_t i
+    copy_subtree(
+        grower.problem, grower.table, frame, active, grower.local_number, arena
+    )
+    frame.arena = arena
+    frame.entries = arena.entries
+    frame.stride = arena.stride
+    frame.block = NULL
+    frame.has_own_weights = False
+    frame.start = 0
+    frame.fixed = 0
+    if grower.problem.scan == SCAN_FIXED:
+        quantise(
+            arena.rows.y, frame.n_rows, <int64_t*>arena.rows.fixed,
+            &arena.rows.fixed_unit
+        )
+        for i in range(frame.n_rows):
+            frame.fixed += arena.rows.fixed[i]
+
+
+cdef int open_arena(Grower* grower, Frame* frame) noexcept nogil:
+    """Let a subtree begin that grows by turns with others. Returns -1 when memory runs
+    out."""
+    cdef ArenaList* opened = <ArenaList*>malloc(sizeof(ArenaList))
+    if opened == NULL:
+        return -1
+    opened.next = grower.arenas
+    grower.arenas = opened
+    if start_local_arena(grower.problem, &opened.arena, frame.n_rows) < 0:
+        return -1
+    enter_arena(grower, grower.worker.active, &opened.arena, frame)
+    return 0
+
+
+cdef void free_arenas(ArenaList* arenas) noexcept nogil:
+    cdef ArenaList* after
+    while arenas != NULL:
+        after = arenas.next
+        free_arena(&arenas.arena)
+        free(arenas)
+        arenas = after
+
+
+cdef int keep_task(Grower* grower, Frame* frame) noexcept nogil:
+    """Put a subtree aside for later, with its rows' weights as they are now. Returns -1
+    when memory runs out."""
+    cdef:
+        Worker* worker = grower.worker
+        Block* saved
+    frame.row_weight = NULL
+    if frame.has_own_weights:
+        frame.row_weight = frame.block.weights
+    elif grower.problem.divides_cases:
+        saved = save_weights(
+            grower.table, worker, frame,
+            anchor_column(grower.problem, worker.active), <uint64_t*>frame.entries
+        )
+        if saved == NULL:
+            return -1
+        frame.row_weight = saved.weights
+    worker.buffer.task[frame.node] = <int32_t>grower.tasks.n_frames
+    return push_frame(grower.tasks, frame, worker.active)
+
+
+# -------------------------------------------------------------------- the loop
+
+
+cdef int prepare_columns(Grower* grower, Frame* frame) noexcept nogil:
+    """Make the sorted columns ready for a node. Returns 1 if it is put aside, -1 when
+    memory runs out."""
+    cdef int64_t anchor
+    if frame.arena == NULL and frame.n_rows <= grower.task_rows:
+        if grower.problem.max_leaf_nodes > 0:
+            return open_arena(grower, frame)
+        return -1 if keep_task(grower, frame) < 0 else 1
+    if not frame.has_own_weights:
+        return 0
+    anchor = anchor_column(grower.problem, grower.worker.active)
+    if frame.arena != NULL:
+        load_weights(
+            <Arena*>frame.arena, frame, anchor, <uint32_t*>frame.entries
+        )
+    else:
+        load_weights(grower.table, frame, anchor, <uint64_t*>frame.entries)
+    return 0
+
+
+cdef int finish_small_subtrees(Grower* grower) noexcept nogil:
+    return finish_small(grower.problem, grower.samples, grower.worker, &grower.roots)
+
+
+cdef int prepare_list(Grower* grower, const Frame* frame) noexcept nogil:
+    """Make the list ready for a node. Returns 1 if the kernel of small subtrees grows
+    it, -1 when memory runs out."""
+    cdef:
+        const Problem* problem = grower.problem
+        SampleList* samples = grower.samples
+        Worker* worker = grower.worker
+        bint is_best_first = problem.max_leaf_nodes > 0
+    if samples.is_local and worker.stack.n_frames < grower.n_outside:
+        if finish_small_subtrees(grower) < 0:
+            return -1
+        samples.is_local = False
+    # Subtrees that grow by turns cannot all be local.
+    if not (samples.is_local or is_best_first) and (
+        FEW_SAMPLES < frame.n_rows <= samples.local_rows
+        and samples.n_outputs == 1
+        and frame.n_active <= COPIES_PAY * problem.max_features
+    ):
+        if finish_small_subtrees(grower) < 0:
+            return -1
+        make_local(problem, samples, frame)
+        grower.n_outside = worker.stack.n_frames
+    if not is_small(problem, samples, worker, frame):
+        return 0
+    if wait_small(problem, samples, worker, frame, &grower.roots) < 0:
+        return -1
+    return -1 if is_best_first and finish_small_subtrees(grower) < 0 else 1
+
+
+cdef int grow_from(
+    Grower* grower, const Frame* root, const int32_t* columns
+) noexcept nogil:
+    """Grow a tree, or a subtree, from its root, whose record stands in the buffer.
+    Returns -1 when memory runs out."""
+    cdef:
+        Worker* worker = grower.worker
+        Frame frame
+        int outcome
+    start_growth(&worker.stack, grower.problem.max_leaf_nodes, &worker.buffer)
+    if push_frame(&worker.stack, root, columns) < 0:
+        return -1
+    while True:
+        outcome = take_frame(&worker.stack, &worker.buffer, &frame, worker.active)
+        if outcome <= 0:
+            break
+        if grower.samples != NULL:
+            outcome = prepare_list(grower, &frame)
+        else:
+            outcome = prepare_columns(grower, &frame)
+        if outcome > 0:
+            continue
+        if outcome < 0 or expand_node(grower, &frame) < 0:
+            return -1
+        release_block(&worker.blocks, frame.block)
+    if outcome == 0 and grower.samples != NULL:
+        return finish_small_subtrees(grower)
+    return outcome
+
+
+cdef int grow_task(
+    Grower* grower, const NodeBuffer* above, const Frame* frame, const int32_t* active,
+    Arena* arena, NodeBuffer* done
+) noexcept nogil:
+    """Grow a subtree that was put aside; ``done`` takes its nodes. Returns -1 when
+    memory runs out."""
+    cdef:
+        int64_t size = grower.problem.n_statistics
+        NodeBuffer* buffer = &grower.worker.buffer
+        Frame root = frame[0]
+        int outcome
+    if start_buffer(buffer, size, grower.problem.monotonic != NULL) < 0:
+        return -1
+    buffer.n_nodes = 1
+    buffer.nodes[0] = above.nodes[frame.node]
+    buffer.task[0] = -1
+    memcpy(
+        buffer.statistics, above.statistics + frame.node * size, size * sizeof(double)
+    )
+    if grower.problem.monotonic != NULL:
+        buffer.bounds[0] = frame.lower
+        buffer.bounds[1] = frame.upper
+    enter_arena(grower, active, arena, &root)
+    root.node = 0
+    outcome = grow_from(grower, &root, active)
+    done[0] = buffer[0]
+    memset(buffer, 0, sizeof(NodeBuffer))
+    return outcome
