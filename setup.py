@@ -52,7 +52,6 @@ EXTENSIONS = [
     "sklearn_textbook.tree.grow._search",
     "sklearn_textbook.tree.grow._settings",
     "sklearn_textbook.tree.grow._small_node",
-    "sklearn_textbook.tree.grow._small_tile",
     "sklearn_textbook.tree.grow._workers",
     "sklearn_textbook.tree.route._route",
     "sklearn_textbook.tree.prune._error_based",

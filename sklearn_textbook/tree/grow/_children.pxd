@@ -1,3 +1,4 @@
+from libc.math cimport log
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from sklearn_textbook.tree.grow._buffers cimport Block, NodeBuffer
@@ -51,15 +52,18 @@ cdef void measure_children(
     const Entry* entries, const NodeView* node, Children* children
 ) noexcept nogil
 cdef inline void finish_value(
-    double centre, double weight, double residuals, double squares, double* value,
-    double* impurity
+    double centre, double weight, double residuals, double squares, bint is_poisson,
+    double* value, double* impurity
 ) noexcept nogil:
-    # Mean and variance of one output that varies: what finish_values makes of the sums
+    # Mean and impurity of one output that varies: what finish_values makes of the sums
     # of residuals from the centre and of their squares, with its NOISE.
     cdef:
         double mean = residuals / weight, spread = squares / weight
         double about_centre = spread, found = centre + mean
-    spread -= mean * mean
+    if not is_poisson:
+        spread -= mean * mean
+    elif mean > 0.0:
+        spread -= mean * log(mean)
     impurity[0] = spread if spread >= 0.0 else 0.0
     if found * found <= 1e-15 * 1e-15 * (about_centre + centre * centre):
         found = 0.0

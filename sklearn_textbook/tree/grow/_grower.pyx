@@ -67,6 +67,7 @@ from sklearn_textbook.tree.grow._workers cimport (
     quantise,
     start_local_arena,
 )
+from sklearn_textbook.tree.split._best cimport narrow_bounds
 from sklearn_textbook.tree.split._column cimport count_missing, divide_runs
 from sklearn_textbook.tree.split._random cimport child_state
 from sklearn_textbook.tree.split._sums cimport FEW_SAMPLES

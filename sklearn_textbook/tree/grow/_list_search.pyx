@@ -50,6 +50,7 @@ from sklearn_textbook.tree.split._column cimport (
     own_margin,
 )
 from sklearn_textbook.tree.split._criterion cimport goodness
+from sklearn_textbook.tree.split._deviance cimport deviance_bound, deviance_part
 from sklearn_textbook.tree.split._random cimport (
     child_state,
     random_below,
@@ -226,32 +227,30 @@ cdef void describe_moments(
     const Problem* problem, SampleList* samples, const NodeView* view,
     NodeSearch* node
 ) noexcept nogil:
-    """Count y from the mean of the node."""
+    """Count y from the mean of the node; Poisson: from 0, as its logarithm is taken."""
     cdef:
         const Rows* rows = &samples.node_rows
         Moments* amounts = samples.amounts
-        double centre = 0.0, first, total = 0.0
+        double centre = 0.0, pivot = 0.0, first, above, total = 0.0
         int64_t i
-        bint is_poisson = problem.criterion == POISSON
     if problem.is_classifier:
         centre = view.totals.sums[1] / view.totals.weight
-    elif not is_poisson:
+    elif problem.criterion == POISSON:
+        pivot = view.totals.sums[0] / view.totals.weight
+    else:
         centre = view.totals.centre[0]
     for i in range(node.n):
         first = <double>rows.label[i] if problem.is_classifier else rows.y[i]
+        above = rows.weight[i] * (first - centre - pivot)
         first = rows.weight[i] * (first - centre)
         total += first
         amounts[i].first = first
         amounts[i].weight = rows.weight[i]
-        amounts[i].spread = first if first > 0.0 else 0.0
+        amounts[i].spread = above if above > 0.0 else 0.0
         amounts[i].n_samples = 1.0
-    if is_poisson:
-        for i in range(node.n):
-            amounts[i].spread = 0.0
-            if rows.y[i] > 0.0:
-                amounts[i].spread = amounts[i].first * log(rows.y[i])
     node.amounts = amounts
     node.centre = centre
+    node.pivot = pivot
     node.total = total
 
 
@@ -271,7 +270,7 @@ cdef void start_node_search(
     )
     node.least_weight = samples.least_weight
     node.unit = 1.0
-    node.centre = 0.0
+    node.centre = node.pivot = 0.0
     node.slack = 4.0 * view.margin
     node.noise = 0.0
     node.n_classes = problem.n_statistics

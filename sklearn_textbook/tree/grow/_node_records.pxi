@@ -123,8 +123,8 @@ cdef void bound_children(
     cdef:
         const Children* children = &worker.children
         int32_t direction = problem.monotonic[split.column]
-        double first, second, middle
-    if direction == 0 or child > 1:
+        double first, second
+    if direction == 0:
         return
     if problem.is_classifier:
         first = children.values[1] / children.weight[0]
@@ -132,11 +132,7 @@ cdef void bound_children(
     else:
         first = children.values[0]
         second = children.values[problem.n_statistics]
-    middle = min(max(first / 2 + second / 2, frame.lower), frame.upper)
-    if (child == 0) == (direction > 0):
-        below.upper = middle
-    else:
-        below.lower = middle
+    narrow_bounds(first, second, direction, child, &below.lower, &below.upper)
 
 
 cdef int push_children(

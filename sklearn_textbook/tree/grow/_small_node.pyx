@@ -2,19 +2,19 @@
 
 A tree has more nodes in them than elsewhere. Codes, targets and weights of the samples
 are copied once, and a node is a stretch of a list of their numbers. Four columns are
-tried side by side (``_small_tile``). Sampling of columns, limits and records are those
-of larger nodes; a node takes less time than some calls into another module, so all is
-inline.
+tried side by side: their keys, codes and places in one number, are sorted together, and
+all scores are computed before the first is looked at, so that nothing is guessed.
+Sampling of columns, limits and records are those of larger nodes; a node takes less
+time than some calls into another module, so all is in this one.
 """
 
-from libc.math cimport INFINITY, NAN, fabs, log2, sqrt
+from libc.math cimport INFINITY, NAN, fabs, floor, log, log2, sqrt
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from sklearn_textbook.tree.grow._buffers cimport NodeBuffer, reserve_nodes
-from sklearn_textbook.tree.grow._lanes cimport RANGE_FOUR, SUM_FOUR
 from sklearn_textbook.tree.grow._layout cimport FRACTIONAL, LEAF, STAY, Node
-from sklearn_textbook.tree.grow._children cimport finish_value
+from sklearn_textbook.tree.grow._children cimport finish_value, write_level_map
 from sklearn_textbook.tree.grow._node cimport must_be_leaf
 from sklearn_textbook.tree.grow._sample_list cimport (
     LIST_BINARY,
@@ -22,25 +22,28 @@ from sklearn_textbook.tree.grow._sample_list cimport (
     LIST_CLASS_WEIGHTS,
     LIST_GENERAL,
 )
-from sklearn_textbook.tree.grow._small_tile cimport (
-    FEW_KEYS,
-    LANES,
-    LEAST_KEY,
-    MOST_CLASSES,
-    MOST_CODES,
-    ROW_BITS,
-    SMALL_ROWS,
-    SmallSearch,
-    Tile,
-    choose_class_split,
-    choose_split,
-    judge_classes,
-    sort_tile,
-    try_few,
-    try_with_missing,
+from sklearn_textbook.tree.grow._simd cimport (
+    ADD_AMOUNT,
+    EXCHANGE,
+    KEEP_BEST,
+    LARGEST_OF,
+    LOAD_FOUR,
+    LOAD_KEYS,
+    LOWEST_BIT,
+    NO_AMOUNT,
+    REACHES_FOUR,
+    SAME_FOUR,
+    SCORE_FOUR,
+    STORE_FOUR,
+    STORE_KEYS,
+    Amount,
+    Four,
+    Keys,
 )
 from sklearn_textbook.tree.split._bin_end cimport leave_bin
+from sklearn_textbook.tree.split._best cimport breaks_constraint, narrow_bounds
 from sklearn_textbook.tree.split._criterion cimport class_impurity, goodness
+from sklearn_textbook.tree.split._deviance cimport deviance_bound, deviance_part
 from sklearn_textbook.tree.split._random cimport (
     child_state,
     random_below,
@@ -50,6 +53,7 @@ from sklearn_textbook.tree.split._random cimport (
 )
 from sklearn_textbook.tree.split._sums cimport (
     PREFETCH,
+    TILE_COLUMNS,
     BinaryCounts,
     Moments,
     class_of,
@@ -62,12 +66,19 @@ from sklearn_textbook.tree.split._types cimport (
     GINI,
     MISSING_FRACTIONAL,
     MISSING_LEARNED,
-    MISSING_SURROGATE,
+    NOMINAL_COLUMN,
     POISSON,
+    SPLIT_SUBSET,
 )
+from sklearn_textbook.tree.split._wide_units cimport wide_void
 
 
 cdef enum:
+    SMALL_ROWS = 64
+    ROW_BITS = 6  # of a sorted key
+    LEAST_KEY = 0x00800000  # with an exponent, as subnormal floats are slow
+    MOST_CODES = 0x1000000
+    MOST_CLASSES = 64
     MOST_COLUMNS = 64  # a bit for each
     TABLE_ROUNDING = 8  # units by which equal sums of T may differ
     # Of whole weights two scores d^2 / (k (n - k)) in a node of weight n are equal, or
@@ -75,22 +86,17 @@ cdef enum:
     # so that candidates are told apart however their scores are rounded.
     MOST_WEIGHT = 160
 
-# Nodes of about the same size wait together, so that branches are predicted better.
-# Leaves do not wait.
-cdef enum:
-    ALONE = 0
-    PAIR = 1
-    FEW = 2
-    MANY = 3
-    N_SIZES = 4
-
 # The samples of the subtree, and their numbers in an order that keeps nodes together.
 cdef struct SmallRows:
     uint32_t[SMALL_ROWS * MOST_COLUMNS] codes  # row by row
     const double* values[SMALL_ROWS]  # random thresholds: in place of the codes
     double[SMALL_ROWS] y  # or the class
     double[SMALL_ROWS] weight
+    double[SMALL_ROWS] logarithm  # Poisson: of y, 0 for no events
     uint8_t[SMALL_ROWS] order
+    bint may_miss  # some values of the table are missing
+    bint is_plain  # no limits or constraints, Poisson deviance or nominal columns
+    bint is_classes  # several, or entropy
 
 # A node that waits to be split.
 cdef struct SmallNode:
@@ -101,16 +107,75 @@ cdef struct SmallNode:
     uint64_t active  # a bit for every column that is not known to be constant
     int32_t node
 
-cdef struct SmallQueue:
-    int64_t n_waiting
-    SmallNode[SMALL_ROWS] nodes
-
 # Columns being sampled for a node.
 cdef struct SmallSampler:
     uint8_t[MOST_COLUMNS] order
     uint64_t random_state
     int64_t place
     int64_t n_found
+
+# What is known of the node at hand, place by place, and the best split.
+cdef struct SmallSearch:
+    const Problem* problem
+    double[2 * SMALL_ROWS] amounts  # weight * (y - centre), and weight; by place
+    double[SMALL_ROWS] y
+    double[SMALL_ROWS] squares  # what adds up to the impurity of values
+    int64_t n
+    uint8_t* order
+    bint is_plain
+    # several classes: their weights, and what is taken from a value for the score
+    bint is_classes
+    bint is_entropy
+    bint sums_classes  # the children's class weights are summed up one by one
+    int64_t n_classes
+    const double* totals
+    double base  # Poisson, too
+    int64_t whole_base
+    const int64_t* entropy_table  # whole weights
+    double unit  # score of a unit of value
+    double centre
+    double total  # of weight * (y - centre)
+    double n_weight
+    double lower  # monotonic constraints
+    double upper
+    double grid  # of the means of levels
+    double margin  # in units of the bound
+    double bound  # what d^2 / (k (n - k)), or the score, must exceed
+    int32_t column  # -1: none yet
+    int64_t taken  # which column of the tile, -1: none
+    int64_t n_left
+    uint8_t[SMALL_ROWS] places  # those of child 0 first
+    uint32_t below  # codes on both sides of the threshold
+    uint32_t above
+    int32_t missing_child  # -1: no value of the column is missing in the node
+    double threshold  # if it is sampled at random, otherwise not a number
+    bint is_alone  # missing samples in child 1, all others in child 0
+
+# Four columns of the node: their sorted keys, and the scores above each, side by side.
+cdef struct Tile:
+    int32_t[SMALL_ROWS * TILE_COLUMNS] keys
+    double[SMALL_ROWS * TILE_COLUMNS] score  # below 0 between equal codes
+    double[TILE_COLUMNS] top  # the largest of a column
+    double[TILE_COLUMNS] second  # the largest of the others
+    int32_t[TILE_COLUMNS] number
+    int64_t n_columns
+    bint any_missing
+    int64_t[TILE_COLUMNS] n_missing
+
+# What is on the left of every split of a tile: the weight; and the first moment, or the
+# sums of squared class weights of both sides.
+cdef struct SideSums:
+    double[SMALL_ROWS * TILE_COLUMNS] weight
+    double[SMALL_ROWS * TILE_COLUMNS] left
+    double[SMALL_ROWS * TILE_COLUMNS] right
+
+# A level of a nominal column in the node.
+cdef struct Level:
+    uint32_t code
+    uint8_t number
+    double first
+    double weight
+    double mean
 
 # What a child holds.
 cdef struct Child:
@@ -123,17 +188,20 @@ cdef struct Child:
     double value
     double impurity
 
-# A column that tells two samples apart.
-cdef struct PairSplit:
-    int32_t column
-    uint8_t low
-    uint8_t high
-    uint32_t below
-    uint32_t above
-
 cdef uint8_t[MOST_COLUMNS] IN_ORDER
 cdef uint64_t[MOST_COLUMNS + 1] RECIPROCALS
 cdef double[MOST_WEIGHT + 1] NOISE  # of scores of two classes
+
+
+cdef inline double times_log(double x) noexcept nogil:
+    return x * log2(x) if x > 0.0 else 0.0
+
+
+include "_small_sort.pxi"
+include "_small_scores.pxi"
+include "_small_columns.pxi"
+include "_small_random.pxi"
+include "_small_children.pxi"
 
 
 # ------------------------------------------------------------------------ the subtree
@@ -151,23 +219,34 @@ cdef bint is_small(
     )
 
 
+cdef inline bint has_limits(const Problem* problem) noexcept nogil:
+    """Whether a split may be barred, or its score be a bound."""
+    return (
+        problem.min_weight_leaf > 0.0 or problem.monotonic != NULL
+        or problem.criterion == POISSON
+    )
+
+
 cdef bint may_be_small(
     const Problem* problem, const SampleList* samples
 ) noexcept nogil:
     """Whether the problem is one of those that ``grow_small`` serves."""
-    return (
-        samples.kind != LIST_GENERAL
-        and (not problem.is_classifier or problem.n_statistics <= MOST_CLASSES)
-        and problem.criterion != POISSON
-        and problem.n_columns <= MOST_COLUMNS
-        and samples.table.n_rows < MOST_CODES
-        and problem.missing_mode != MISSING_SURROGATE
-        and (problem.missing_mode == MISSING_LEARNED or samples.value_limit == NULL)
-        and problem.min_weight_leaf <= 0.0
-        and problem.monotonic == NULL
-        and problem.top_splits == 1
-        and (not problem.random_splitter or samples.row_values != NULL)
-        and not problem.any_nominal
+    if samples.kind == LIST_GENERAL or problem.top_splits > 1:
+        return False
+    if problem.n_columns > MOST_COLUMNS or samples.table.n_rows >= MOST_CODES:
+        return False
+    if problem.is_classifier and problem.n_statistics > MOST_CLASSES:
+        return False
+    if problem.missing_mode != MISSING_LEARNED and samples.value_limit != NULL:
+        return False
+    if problem.random_splitter and (
+        has_limits(problem) or problem.any_nominal or samples.row_values == NULL
+    ):
+        return False
+    # The levels of several classes have no order in which the best split is a prefix.
+    return not problem.any_nominal or (
+        problem.categorical_split == SPLIT_SUBSET
+        and (not problem.is_classifier or problem.n_statistics == 2)
     )
 
 
@@ -246,6 +325,11 @@ cdef void read_rows(
         const void* codes = find_rows(samples, &size)
     if weights != NULL and samples.is_local:
         weights = samples.local_weight
+    rows.may_miss = samples.value_limit != NULL
+    rows.is_plain = not has_limits(problem) and not problem.any_nominal
+    rows.is_classes = (
+        samples.kind == LIST_CLASS_COUNTS or samples.kind == LIST_CLASS_WEIGHTS
+    )
     for i in range(root.n_rows):
         rows.order[i] = <uint8_t>i
         if samples.kind == LIST_BINARY:
@@ -261,6 +345,8 @@ cdef void read_rows(
                 <double>whole_weight_of(entries[i]) if weights == NULL
                 else weights[number]
             )
+        if problem.criterion == POISSON:
+            rows.logarithm[i] = log(rows.y[i]) if rows.y[i] > 0.0 else 0.0
         if problem.random_splitter:
             if samples.is_local:
                 number = samples.local_row[number]
@@ -277,10 +363,8 @@ cdef void view_classes(
     cdef:
         const int64_t* table = problem.entropy_table
         int64_t c
-    search.n_classes = problem.n_statistics
     search.totals = statistics
-    search.is_gini = problem.criterion == GINI
-    search.entropy_table = NULL if search.is_gini else table
+    search.entropy_table = table if search.is_entropy else NULL
     search.margin = margin
     search.unit = 1.0
     search.base = goodness(problem, statistics, search.n_weight)
@@ -301,697 +385,113 @@ cdef inline double class_noise(double weight) noexcept nogil:
     return 1e-15 * weight * (1.0 + fabs(log2(weight)))
 
 
-cdef void view_rows(
-    const Problem* problem, const SmallRows* rows, bint is_classes,
-    const SmallNode* node, const Node* record, const double* statistics,
+cdef void view_margin(
+    const Problem* problem, const Node* record, const double* statistics,
     SmallSearch* search
+) noexcept nogil:
+    """By how much a score must be larger to be better, as in ``view_node``."""
+    cdef double spread = record.impurity * record.weight
+    if problem.is_classifier or problem.criterion == POISSON:
+        search.margin = 1e-12 * spread + class_noise(record.weight)
+        if search.is_classes:
+            view_classes(problem, statistics, search.margin, search)
+        elif problem.is_classifier:
+            search.margin *= 0.5 * record.weight
+    else:
+        search.margin = record.weight * (
+            1e-12 * spread + 1e-15 * fabs(search.centre) * sqrt(record.weight * spread)
+        )
+    search.grid = 1.0
+    if not problem.is_classifier and spread > 0.0:
+        search.grid = sqrt(spread / record.weight)
+    search.grid /= 1099511627776.0
+
+
+cdef void view_rows(
+    const Problem* problem, const SmallRows* rows, const SmallNode* node,
+    const NodeBuffer* buffer, SmallSearch* search
 ) noexcept nogil:
     """Put the samples of the node side by side."""
     cdef:
-        double spread = record.impurity * record.weight, total = 0.0, first, margin
-        double mean = 0.0 if problem.is_classifier else statistics[0]
-        int64_t i, n = node.n_rows
+        const Node* record = &buffer.nodes[node.node]
+        const double* statistics = (
+            buffer.statistics + node.node * problem.n_statistics
+        )
+        double total = 0.0, first, mean = 0.0
+        int64_t i
         uint8_t row
-    search.n = n
+        bint is_poisson = problem.criterion == POISSON
+    if not problem.is_classifier and not is_poisson:
+        mean = statistics[0]
+    search.problem = problem
+    search.n = node.n_rows
     search.order = <uint8_t*>rows.order + node.start
+    search.is_plain = rows.is_plain
+    search.is_classes = rows.is_classes
+    search.n_classes = problem.n_statistics if rows.is_classes else 0
+    search.is_entropy = rows.is_classes and problem.criterion != GINI
+    search.sums_classes = rows.is_classes or (
+        problem.is_classifier and not rows.is_plain
+    )
     search.centre = mean
     search.n_weight = record.weight
-    search.is_classes = is_classes
-    # As in ``view_node``.
-    if problem.is_classifier:
-        margin = 1e-12 * spread + class_noise(record.weight)
-        search.margin = 0.5 * record.weight * margin
-        if is_classes:
-            view_classes(problem, statistics, margin, search)
-    else:
-        search.margin = record.weight * (
-            1e-12 * spread + 1e-15 * fabs(mean) * sqrt(record.weight * spread)
-        )
+    view_margin(problem, record, statistics, search)
     search.bound = -INFINITY
+    search.threshold = NAN
     search.column = -1
-    for i in range(n):
+    for i in range(search.n):
         row = search.order[i]
         first = rows.weight[row] * (rows.y[row] - mean)
         search.y[i] = rows.y[row]
         search.amounts[2 * i] = first
         search.amounts[2 * i + 1] = rows.weight[row]
+        if not problem.is_classifier:
+            search.squares[i] = first * (
+                rows.logarithm[row] if is_poisson else rows.y[row] - mean
+            )
         total += first
     search.total = total
+    if is_poisson:
+        search.base = deviance_part(total, record.weight)
+    if problem.monotonic != NULL:
+        search.lower = buffer.bounds[2 * node.node]
+        search.upper = buffer.bounds[2 * node.node + 1]
 
 
-# ---------------------------------------------------------------------------- columns
-
-
-cdef inline void start_sampling(
-    const SmallNode* node, SmallSampler* sampler
+cdef int split_small(
+    const Problem* problem, SmallRows* rows, SmallNode* node, NodeBuffer* buffer,
+    SmallNode* waiting, int64_t* n_waiting
 ) noexcept nogil:
-    memcpy(sampler.order, IN_ORDER, MOST_COLUMNS)
-    sampler.random_state = child_state(node.random_state, 7)
-    sampler.place = 0
-    sampler.n_found = 0
-
-
-cdef inline int32_t sample_column(
-    const Problem* problem, const SmallNode* node, SmallSampler* sampler,
-    int64_t n_waiting
-) noexcept nogil:
-    """The next column that is not known to be constant, or -1; n_waiting of those
-    sampled before may turn out to be. As in ``_column_sampler``."""
+    """Split a node; its children wait for the same. Returns -1 without memory."""
     cdef:
-        int64_t j, n_left
-        int32_t number
-    while sampler.place < problem.n_columns:
-        number = sampler.order[sampler.place]
-        if problem.shuffle_columns:
-            if sampler.place >= problem.max_features and (
-                sampler.n_found + n_waiting >= 1
-            ):
-                return -1
-            n_left = problem.n_columns - sampler.place
-            j = sampler.place + random_below_known(
-                &sampler.random_state, n_left, RECIPROCALS[n_left]
-            )
-            number = sampler.order[j]
-            sampler.order[j] = sampler.order[sampler.place]
-        sampler.place += 1
-        if node.active >> number & 1:
-            return number
-    return -1
-
-
-cdef inline void fill_tile(
-    const Problem* problem, const uint32_t* codes, const SmallSearch* search,
-    Tile* tile
-) noexcept nogil:
-    """Keys of the samples, code and place in one number, and which are missing."""
-    cdef:
-        int64_t i, c
-        const uint32_t* row
-        uint32_t code
-    for i in range(search.n):
-        row = codes + search.order[i] * problem.n_columns
-        for c in range(LANES):
-            code = row[tile.number[c]]
-            tile.keys[LANES * i + c] = (
-                <int32_t>(code << ROW_BITS) + <int32_t>i + LEAST_KEY
-            )
-    tile.any_missing = False
-    for c in range(LANES):
-        tile.n_missing[c] = 0
-
-
-cdef inline void count_missing(
-    const Problem* problem, int64_t n, Tile* tile
-) noexcept nogil:
-    """Count the samples of each column whose value is missing."""
-    cdef:
-        int64_t i, c
-        int32_t least
-    for c in range(tile.n_columns):
-        if not problem.has_missing[tile.number[c]]:
-            continue
-        least = <int32_t>(problem.n_distinct[tile.number[c]] << ROW_BITS) + LEAST_KEY
-        for i in range(n):
-            tile.n_missing[c] += tile.keys[LANES * i + c] >= least
-        tile.any_missing = tile.any_missing or tile.n_missing[c] > 0
-
-
-cdef inline void try_columns(
-    const Problem* problem, const SampleList* samples, const uint32_t* codes,
-    SmallNode* node, SmallSearch* search
-) noexcept nogil:
-    """Sample columns and try them. Codes stand row by row."""
-    cdef:
-        SmallSampler sampler
-        Tile tile
-        int64_t c, n = search.n, n_columns, lowest = max(problem.min_samples_leaf, 1)
-        int32_t number
-    start_sampling(node, &sampler)
-    while True:
-        n_columns = 0
-        while n_columns < LANES:
-            number = sample_column(problem, node, &sampler, n_columns)
-            if number < 0:
-                break
-            tile.number[n_columns] = number
-            n_columns += 1
-        if n_columns == 0:
-            return
-        for c in range(n_columns, LANES):
-            tile.number[c] = tile.number[0]
-        tile.n_columns = n_columns
-        fill_tile(problem, codes, search, &tile)
-        if samples.value_limit != NULL:
-            count_missing(problem, n, &tile)
-        if search.is_classes:
-            sort_tile(&tile, n)
-            choose_class_split(&tile, lowest, search)
-        elif tile.any_missing:
-            sort_tile(&tile, n)
-            try_with_missing(&tile, lowest, search)
-        elif n <= FEW_KEYS:
-            try_few(&tile, lowest, search)
-        else:
-            sort_tile(&tile, n)
-            choose_split(&tile, lowest, search)
-        for c in range(n_columns):
-            if tile.keys[c] >> ROW_BITS == tile.keys[LANES * (n - 1) + c] >> ROW_BITS:
-                node.active &= ~(<uint64_t>1 << tile.number[c])
-            else:
-                sampler.n_found += 1
-
-
-# ------------------------------------------------------------------ random thresholds
-
-
-# One threshold of each of four columns, side by side.
-cdef struct RandomTile:
-    double[SMALL_ROWS * LANES] values
-    double[LANES] smallest
-    double[LANES] largest
-    double[LANES] threshold
-    int64_t[LANES] n_missing
-    bint[LANES] missing_left
-    int32_t[LANES] number
-
-
-cdef inline void view_tile(
-    const SmallRows* rows, const SmallSearch* search, RandomTile* tile
-) noexcept nogil:
-    """The values of the columns, and their ranges."""
-    cdef:
-        int64_t first = tile.number[0], second = tile.number[1]
-        int64_t third = tile.number[2], fourth = tile.number[3], i, c
-        const double* row
-        double* values = tile.values
-    for i in range(search.n):
-        row = rows.values[search.order[i]]
-        values[0] = row[first]
-        values[1] = row[second]
-        values[2] = row[third]
-        values[3] = row[fourth]
-        values += LANES
-    for c in range(LANES):
-        tile.smallest[c] = INFINITY
-        tile.largest[c] = -INFINITY
-        tile.n_missing[c] = 0
-    RANGE_FOUR(tile.values, search.n, tile.smallest, tile.largest)
-
-
-cdef inline void sample_threshold(
-    const SmallNode* node, int64_t n, bint may_miss, int64_t c, RandomTile* tile
-) noexcept nogil:
-    """A threshold between the smallest and the largest value of a column, and the side
-    of missing ones."""
-    cdef:
-        uint64_t state = child_state(node.random_state, ~<int64_t>tile.number[c])
-        double smallest = tile.smallest[c], largest = tile.largest[c]
-        double threshold = smallest + random_unit(&state) * (largest - smallest)
-        int64_t i
-    tile.threshold[c] = smallest + 0.0 if threshold >= largest else threshold  # not -0
-    tile.missing_left[c] = False
-    if may_miss:
-        for i in range(n):
-            tile.n_missing[c] += tile.values[LANES * i + c] != (
-                tile.values[LANES * i + c]
-            )
-        if tile.n_missing[c] > 0:
-            tile.missing_left[c] = random_below(&state, 2) == 1
-
-
-cdef inline void score_tile(
-    const SmallSearch* search, const RandomTile* tile, double* score, int64_t* n_left
-) noexcept nogil:
-    """Scores of the thresholds, in units of the bound, and how many samples are on the
-    left."""
-    cdef:
-        double[LANES] first
-        double[LANES] weight
-        double[LANES] count
-        double d, n = search.n_weight
-        int64_t c
-    SUM_FOUR(
-        tile.values, tile.threshold, search.amounts, search.n, first, weight, count
-    )
-    for c in range(LANES):
-        d = first[c] * n - search.total * weight[c]
-        score[c] = d * d / (weight[c] * (n - weight[c]))
-        n_left[c] = <int64_t>count[c]
-
-
-cdef inline bint goes_left(
-    const RandomTile* tile, int64_t i, int64_t c
-) noexcept nogil:
-    # No branch to predict.
-    cdef double value = tile.values[LANES * i + c]
-    return (value <= tile.threshold[c]) | ((value != value) & tile.missing_left[c])
-
-
-cdef double score_lane(
-    const SmallSearch* search, const RandomTile* tile, int64_t c, int64_t* n_left
-) noexcept nogil:
-    """The same of one column of several classes, or with missing values."""
-    cdef:
-        double[MOST_CLASSES] left
-        double first = 0.0, weight = 0.0, d, n = search.n_weight
-        int64_t i
-        bint is_left
-    n_left[0] = 0
-    if search.is_classes:
-        memset(left, 0, search.n_classes * sizeof(double))
-    for i in range(search.n):
-        is_left = goes_left(tile, i, c)
-        n_left[0] += is_left
-        first += search.amounts[2 * i] * <double>is_left
-        weight += search.amounts[2 * i + 1] * <double>is_left
-        if search.is_classes:
-            left[<int64_t>search.y[i]] += search.amounts[2 * i + 1] * <double>is_left
-    if search.is_classes:
-        return judge_classes(search, left, weight)
-    d = first * n - search.total * weight
-    return d * d / (weight * (n - weight))
-
-
-cdef inline void take_random(
-    const Problem* problem, const RandomTile* tile, int64_t c, int64_t n_left,
-    double score, SmallSearch* search
-) noexcept nogil:
-    cdef:
-        int64_t i, low = 0, high = n_left
-        bint is_left
-    search.bound = score + search.margin
-    search.column = tile.number[c]
-    search.threshold = leave_bin(problem, tile.number[c], tile.threshold[c])
-    search.missing_child = -1
-    if tile.n_missing[c] > 0:
-        search.missing_child = 0 if tile.missing_left[c] else 1
-    search.n_left = n_left
-    # The samples of child 0 first.
-    for i in range(search.n):
-        is_left = goes_left(tile, i, c)
-        search.places[low if is_left else high] = <uint8_t>i
-        low += is_left
-        high += 1 - is_left
-
-
-cdef void split_random_pair(
-    const Problem* problem, const SmallRows* rows, SmallNode* node, SmallSearch* search
-) noexcept nogil:
-    """Two samples without missing values: the first column that tells them apart has
-    the best split."""
-    cdef:
-        SmallSampler sampler
-        const double* one = rows.values[search.order[0]]
-        const double* other = rows.values[search.order[1]]
-        double low, high, threshold
-        int32_t number
-        uint64_t state
-    start_sampling(node, &sampler)
-    while True:
-        number = sample_column(problem, node, &sampler, 0)
-        if number < 0:
-            return
-        low = one[number]
-        high = other[number]
-        if low == high:
-            continue
-        search.places[0] = low > high
-        search.places[1] = low < high
-        if low > high:
-            low, high = high, low
-        state = child_state(node.random_state, ~<int64_t>number)
-        threshold = low + random_unit(&state) * (high - low)
-        search.threshold = leave_bin(
-            problem, number, low + 0.0 if threshold >= high else threshold
-        )
-        search.column = number
-        search.n_left = 1
-        search.missing_child = -1
-        return
-
-
-cdef void try_random_columns(
-    const Problem* problem, const SmallRows* rows, SmallNode* node, SmallSearch* search
-) noexcept nogil:
-    """Sample columns, and one threshold of each."""
-    cdef:
-        SmallSampler sampler
-        RandomTile tile
-        double[LANES] score
-        int64_t[LANES] n_left
-        int64_t c, n = search.n, n_columns, lowest = max(problem.min_samples_leaf, 1)
-        int32_t number
-        bint varies
-    if n == 2 and lowest == 1 and not search.may_miss:
-        split_random_pair(problem, rows, node, search)
-        return
-    start_sampling(node, &sampler)
-    while True:
-        n_columns = 0
-        while n_columns < LANES:
-            number = sample_column(problem, node, &sampler, n_columns)
-            if number < 0:
-                break
-            tile.number[n_columns] = number
-            n_columns += 1
-        if n_columns == 0:
-            return
-        for c in range(n_columns, LANES):
-            tile.number[c] = tile.number[0]
-        view_tile(rows, search, &tile)
-        for c in range(LANES):
-            sample_threshold(
-                node, n, problem.has_missing[tile.number[c]], c, &tile
-            )
-        if not search.is_classes:
-            score_tile(search, &tile, score, n_left)
-        for c in range(n_columns):
-            varies = tile.smallest[c] < tile.largest[c]
-            if not varies and not 0 < tile.n_missing[c] < n:
-                node.active &= ~(<uint64_t>1 << tile.number[c])
-                continue
-            sampler.n_found += 1
-            if not varies:
-                continue
-            if search.is_classes or tile.missing_left[c]:
-                score[c] = score_lane(search, &tile, c, &n_left[c])
-            if lowest <= n_left[c] <= n - lowest and score[c] > search.bound:
-                take_random(problem, &tile, c, n_left[c], score[c], search)
-
-
-cdef inline bint find_pair_split(
-    const Problem* problem, const uint32_t* codes, const uint8_t* order,
-    const SmallNode* node, PairSplit* split
-) noexcept nogil:
-    """Find the first column that tells the two samples of a node apart; False if none
-    does."""
-    cdef:
-        SmallSampler sampler
-        uint8_t low = order[node.start], high = order[node.start + 1]
-        uint32_t below = 0, above = 0
-        int32_t number = -1
-    start_sampling(node, &sampler)
-    while below == above:
-        number = sample_column(problem, node, &sampler, 0)
-        if number < 0:
-            return False
-        below = codes[low * problem.n_columns + number]
-        above = codes[high * problem.n_columns + number]
-    if below > above:
-        low, high = high, low
-        below, above = above, below
-    split.column = number
-    split.low = low
-    split.high = high
-    split.below = below
-    split.above = above
-    return True
-
-
-# ---------------------------------------------------------------------------- records
-
-
-cdef inline void write_leaf(
-    const Problem* problem, NodeBuffer* buffer, int64_t number, int32_t parent,
-    const Child* child
-) noexcept nogil:
-    cdef:
-        Node* node = &buffer.nodes[number]
-        double* statistics
-    node.first_child = -1
-    node.n_children = 0
-    node.feature = -2
-    node.missing_branch = STAY
-    node.kind = LEAF
-    node.parent = parent
-    node.map_start = -1
-    node.threshold = -2.0
-    node.improvement = 0.0
-    node.n_samples = child.n_rows
-    node.weight = child.weight
-    node.impurity = child.impurity
-    buffer.task[number] = -1
-    if not problem.is_classifier:
-        buffer.statistics[number] = child.value
-    elif problem.n_statistics == 2:
-        statistics = buffer.statistics + 2 * number
-        statistics[0] = child.weight - child.first
-        statistics[1] = child.first
-
-
-cdef inline void write_test(
-    const Problem* problem, Node* node, int32_t column, uint32_t below, uint32_t above,
-    int32_t missing_child, bint is_alone, int64_t n_left, int64_t first
-) noexcept nogil:
-    node.first_child = <int32_t>first
-    node.n_children = 2
-    node.feature = column
-    node.kind = problem.kind[column]
-    # As in ``branch_for_missing``.
-    if missing_child >= 0:
-        node.missing_branch = missing_child
-    elif problem.missing_mode == MISSING_FRACTIONAL:
-        node.missing_branch = FRACTIONAL
-    elif problem.missing_mode == MISSING_LEARNED:
-        node.missing_branch = node.n_samples - n_left >= n_left
-    else:
-        node.missing_branch = problem.unseen_branch
-    node.threshold = INFINITY if is_alone else NAN
-    node.map_start = (
-        <int64_t>-1 if is_alone else <int64_t>(<uint64_t>below << 32 | above)
-    )
-
-
-cdef inline bint accepts_split(const Problem* problem, Node* node) noexcept nogil:
-    """Whether the improvement is as large as is asked for."""
-    if node.improvement * node.weight / problem.total_weight + 2.2e-16 < (
-        problem.min_impurity_decrease
-    ):
-        node.improvement = 0.0
-        return False
-    return True
-
-
-# --------------------------------------------------------------------------- children
-
-
-cdef inline void make_single(
-    const SmallRows* rows, uint8_t row, Child* child
-) noexcept nogil:
-    """A child of one sample; of two classes ``first`` is the weight of the second."""
-    child.n_rows = 1
-    child.weight = rows.weight[row]
-    child.first = rows.weight[row] * rows.y[row]
-    child.value = rows.y[row]
-    child.impurity = 0.0
-
-
-cdef inline void write_class(
-    const Problem* problem, NodeBuffer* buffer, int64_t number, const SmallRows* rows,
-    uint8_t row
-) noexcept nogil:
-    """The classes of a child of one sample."""
-    cdef double* statistics = buffer.statistics + number * problem.n_statistics
-    if problem.n_statistics > 2:
-        memset(statistics, 0, problem.n_statistics * sizeof(double))
-        statistics[<int64_t>rows.y[row]] = rows.weight[row]
-
-
-cdef void split_pair(
-    const Problem* problem, const SmallRows* rows, SmallNode* node, NodeBuffer* buffer
-) noexcept nogil:
-    """Split two samples by the first column that tells them apart."""
-    cdef:
-        PairSplit split
-        Child child
-        int64_t first = buffer.n_nodes
-        Node* record = &buffer.nodes[node.node]
-        bint is_alone
-    if not find_pair_split(problem, rows.codes, rows.order, node, &split):
-        return
-    record.improvement = record.impurity
-    if not accepts_split(problem, record):
-        return
-    is_alone = problem.has_missing[split.column] and (
-        split.above == <uint32_t>problem.n_distinct[split.column]
-    )
-    write_test(
-        problem, record, split.column, split.below, split.above, 1 if is_alone else -1,
-        is_alone, 1, first
-    )
-    make_single(rows, split.low, &child)
-    write_leaf(problem, buffer, first, node.node, &child)
-    write_class(problem, buffer, first, rows, split.low)
-    make_single(rows, split.high, &child)
-    write_leaf(problem, buffer, first + 1, node.node, &child)
-    write_class(problem, buffer, first + 1, rows, split.high)
-    buffer.n_nodes += 2
-
-
-cdef void measure_classes(
-    const Problem* problem, const SmallSearch* search, Child* children, double* sums
-) noexcept nogil:
-    """Class weights of the children, and their impurity as in ``finish_classes``."""
-    cdef:
-        int64_t i, c, size = problem.n_statistics
-        uint8_t place
-    memset(sums, 0, 2 * size * sizeof(double))
-    for i in range(search.n):
-        place = search.places[i]
-        c = size if i >= search.n_left else 0
-        sums[c + <int64_t>search.y[place]] += search.amounts[2 * place + 1]
-    for c in range(2):
-        children[c].impurity = 0.0
-        if children[c].varies:
-            children[c].impurity = class_impurity(
-                problem, sums + c * size, children[c].weight
-            )
-
-
-cdef inline void measure_children(
-    const SmallSearch* search, bint is_classifier, Child* children, uint8_t* rows
-) noexcept nogil:
-    """What the children hold, and their samples. They are chosen by their numbers, as
-    a branch on the size of the first one is not predictable."""
-    cdef:
-        int64_t i, c
-        double value, first
-        uint8_t place
-        Child* child
-    for c in range(2):
-        child = &children[c]
-        child.n_rows = search.n - search.n_left if c else search.n_left
-        child.y = search.y[search.places[search.n_left if c else 0]]
-        child.weight = child.first = child.squares = 0.0
-        child.varies = False
-    for i in range(search.n):
-        child = &children[i >= search.n_left]
-        place = search.places[i]
-        rows[i] = search.order[place]
-        value = search.y[place]
-        first = search.amounts[2 * place]
-        child.first += first
-        child.weight += search.amounts[2 * place + 1]
-        child.varies |= value != child.y
-        if not is_classifier:
-            child.squares += first * (value - search.centre)
-
-
-cdef inline void finish_child(
-    bint is_classifier, double centre, Child* child
-) noexcept nogil:
-    cdef:
-        double[2] values
-        double[2] impurities
-        double zero_share, one_share
-    if is_classifier:
-        # As in ``class_impurity``.
-        child.impurity = 0.0
-        if child.varies:
-            zero_share = (child.weight - child.first) / child.weight
-            one_share = child.first / child.weight
-            child.impurity = 1.0 - (zero_share * zero_share + one_share * one_share)
-        elif child.y == 1.0:
-            child.first = child.weight
-        return
-    values[0] = child.y
-    impurities[0] = 0.0
-    finish_value(
-        centre, child.weight, child.first, child.squares, &values[1], &impurities[1]
-    )
-    child.value = values[child.varies]
-    child.impurity = impurities[child.varies]
-
-
-cdef int64_t split_node(
-    const Problem* problem, SmallNode* node, const SmallSearch* search,
-    NodeBuffer* buffer, Child* children
-) noexcept nogil:
-    """Make the children. Returns the number of the first, or 0 if the node remains a
-    leaf."""
-    cdef:
-        Node* record = &buffer.nodes[node.node]
-        uint8_t[SMALL_ROWS] held
-        int64_t c, first = buffer.n_nodes
-        double decrease = record.impurity
-    if problem.is_classifier:
-        measure_children(search, True, children, held)
-    else:
-        measure_children(search, False, children, held)
-    if search.is_classes:
-        # Written behind the last node, and kept if the split is accepted.
-        measure_classes(
-            problem, search, children, buffer.statistics + first * problem.n_statistics
-        )
-    for c in range(2):
-        if not search.is_classes:
-            finish_child(problem.is_classifier, search.centre, &children[c])
-        decrease -= children[c].weight / record.weight * children[c].impurity
-    record.improvement = max(decrease, 0.0)
-    if not accepts_split(problem, record):
-        return 0
-    write_test(
-        problem, record, search.column, search.below, search.above,
-        search.missing_child, search.is_alone, search.n_left, first
-    )
+        SmallSearch search
+        Child[2] children
+        SmallNode* below
+        int64_t child, first
+    view_rows(problem, rows, node, buffer, &search)
     if problem.random_splitter:
-        record.threshold = search.threshold
-        record.map_start = -1
-    for c in range(2):
-        if search.is_classes and problem.n_statistics == 2:
-            children[c].first = buffer.statistics[2 * (first + c) + 1]
-        write_leaf(problem, buffer, first + c, node.node, &children[c])
-    buffer.n_nodes += 2
-    memcpy(search.order, held, search.n)
-    return first
-
-
-# ----------------------------------------------------------------------------- queues
-
-
-cdef inline int64_t size_of(int64_t n_rows, bint is_random) noexcept nogil:
-    # With random thresholds, the first column that tells two samples apart may not be
-    # able to separate a missing value.
-    return (n_rows > 1) + ((n_rows > 2) | is_random) + (n_rows > FEW_KEYS)
-
-
-cdef inline SmallQueue* start_queues(
-    const SmallRoot* root, bint is_random, SmallQueue* queues
-) noexcept nogil:
-    """All queues are empty but for the root; returns that of the largest nodes."""
-    cdef:
-        const Frame* frame = &root.frame
-        int64_t i
-        SmallNode* node
-    for i in range(N_SIZES):
-        queues[i].n_waiting = 0
-    i = size_of(frame.n_rows, is_random)
-    queues[i].n_waiting = 1
-    node = &queues[i].nodes[0]
-    node.start = 0
-    node.n_rows = frame.n_rows
-    node.depth = frame.depth
-    node.random_state = frame.random_state
-    node.node = frame.node
-    node.active = root.active
-    return &queues[MANY]
-
-
-cdef inline void start_child(
-    const SmallNode* parent, int64_t child, int64_t n_left, int64_t n_rows,
-    int64_t first, bint is_leaf, bint is_random, SmallQueue* queues
-) noexcept nogil:
-    # Written in any case, and kept if it is no leaf: no branch to predict.
-    cdef:
-        SmallQueue* queue = &queues[ALONE if is_leaf else size_of(n_rows, is_random)]
-        SmallNode* node = &queue.nodes[queue.n_waiting]
-    node.start = parent.start + (n_left if child else 0)
-    node.n_rows = n_rows
-    node.depth = parent.depth + 1
-    node.random_state = child_state(parent.random_state, child)
-    node.active = parent.active
-    node.node = <int32_t>(first + child)
-    queue.n_waiting += not is_leaf
+        try_random_columns(problem, rows, node, &search)
+    else:
+        try_columns(problem, rows, node, &search)
+    if search.column < 0:
+        return 0
+    first = split_node(problem, rows, node, &search, buffer, children)
+    if first <= 0:
+        return <int>first
+    for child in range(2):
+        # Written in any case, and kept if it is no leaf: no branch to predict.
+        below = &waiting[n_waiting[0]]
+        below.start = node.start + (search.n_left if child else 0)
+        below.n_rows = children[child].n_rows
+        below.depth = node.depth + 1
+        below.random_state = child_state(node.random_state, child)
+        below.active = node.active
+        below.node = <int32_t>(first + child)
+        n_waiting[0] += not must_be_leaf(
+            problem, below.n_rows, children[child].weight, below.depth,
+            not children[child].varies
+        )
+    return 0
 
 
 cdef int grow_small(
@@ -1000,50 +500,31 @@ cdef int grow_small(
 ) noexcept nogil:
     """Grow a subtree of few samples. Returns -1 when memory runs out."""
     cdef:
-        SmallQueue[N_SIZES] queues
-        SmallQueue* queue
+        SmallNode[SMALL_ROWS] waiting
         SmallNode node
         SmallRows rows
-        SmallSearch search
-        Child[2] children
         NodeBuffer* buffer = &worker.buffer
-        int64_t i, first
-        bint is_classes = (
-            samples.kind == LIST_CLASS_COUNTS or samples.kind == LIST_CLASS_WEIGHTS
-        )
+        int64_t n_waiting = 1
+        bint pairs_are_known
     if reserve_nodes(buffer, 2 * root.frame.n_rows) < 0:
         return -1
-    search.may_miss = samples.value_limit != NULL
     read_rows(problem, samples, &root.frame, &rows)
-    queue = start_queues(root, problem.random_splitter, queues)
-    while queue > &queues[PAIR]:
-        if queue.n_waiting == 0:
-            queue -= 1
-            continue
-        queue.n_waiting -= 1
-        node = queue.nodes[queue.n_waiting]
-        view_rows(
-            problem, &rows, is_classes, &node, &buffer.nodes[node.node],
-            buffer.statistics + node.node * problem.n_statistics, &search
-        )
-        if problem.random_splitter:
-            try_random_columns(problem, &rows, &node, &search)
-        else:
-            try_columns(problem, samples, rows.codes, &node, &search)
-        if search.column < 0:
-            continue
-        first = split_node(problem, &node, &search, buffer, children)
-        if first == 0:
-            continue
-        for i in range(2):
-            start_child(
-                &node, i, search.n_left, children[i].n_rows, first, must_be_leaf(
-                    problem, children[i].n_rows, children[i].weight, node.depth + 1,
-                    not children[i].varies
-                ), problem.random_splitter, queues
-            )
-    for i in range(queues[PAIR].n_waiting):
-        split_pair(problem, &rows, &queues[PAIR].nodes[i], buffer)
+    # With random thresholds, the first column that tells two samples apart may not be
+    # able to separate a missing value.
+    pairs_are_known = rows.is_plain and not problem.random_splitter
+    waiting[0].start = 0
+    waiting[0].n_rows = root.frame.n_rows
+    waiting[0].depth = root.frame.depth
+    waiting[0].random_state = root.frame.random_state
+    waiting[0].node = root.frame.node
+    waiting[0].active = root.active
+    while n_waiting > 0:
+        n_waiting -= 1
+        node = waiting[n_waiting]
+        if pairs_are_known and node.n_rows == 2:
+            split_pair(problem, &rows, &node, buffer)
+        elif split_small(problem, &rows, &node, buffer, waiting, &n_waiting) < 0:
+            return -1
     return 0
 
 

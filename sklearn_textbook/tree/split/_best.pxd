@@ -69,3 +69,18 @@ cdef inline bint breaks_constraint(
     if is_above(first, upper) or is_above(second, upper):
         return True
     return is_above(first, second) if direction > 0 else is_above(second, first)
+
+cdef inline void narrow_bounds(
+    double first, double second, int32_t direction, int64_t child, double* lower,
+    double* upper
+) noexcept nogil:
+    # The range of values allowed in a child of a node with this range, if the first
+    # two children have these values.
+    cdef double middle = first / 2 + second / 2
+    if direction == 0 or child > 1:
+        return
+    middle = min(max(middle, lower[0]), upper[0])
+    if (child == 0) == (direction > 0):
+        upper[0] = middle
+    else:
+        lower[0] = middle

@@ -72,6 +72,7 @@ cdef struct NodeSearch:
     # score of a unit of d^2 / (k (n - k)) / n; of classes, of a unit of their values
     double unit
     double centre  # what y is counted from
+    double pivot  # what the spread of moments is counted from, from there
     double total  # Moments, BinaryCounts: of ``first``
     double slack  # difference of scores on which the order of candidates may depend
     # samples in child 0 that leave enough on both sides

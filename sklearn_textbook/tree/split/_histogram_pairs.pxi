@@ -8,9 +8,10 @@
 # the left: d lies between what its samples that raise d, and what those that lower it
 # would make of it alone, and k (n - k) is not below that of one of the ends.
 #
-# Poisson deviance: s log(s / k) on both sides. It is convex and twice as large for
-# twice the samples; so a split inside of a bin has no more than the samples below the
-# bin, those above it, and each of its own samples for itself: weight * y log y.
+# Poisson deviance: see _deviance.pxd for the bound of a score. For given d, the part of
+# either side is largest where its weight is smallest, and both grow with the distance
+# of d from 0; so inside of a bin there is no more than for the ends of d with the
+# smallest weights of both sides.
 
 
 cdef wide_void measure_counts(
@@ -33,16 +34,44 @@ cdef wide_void measure_counts(
 
 cdef wide_void measure_moments(
     const Moments* below, int64_t n_ends, double first, double weight, double n,
-    double t, double slope, double* cross, double* area, double* reach
+    double t, double slope, bint is_poisson, double* cross, double* area, double* reach
 ) noexcept nogil:
+    """Poisson: the weight in place of the area."""
     cdef:
         int64_t b
         double k
     for b in range(n_ends):
         k = below[b].weight + weight
         cross[b] = (below[b].first + first) * n - t * k
-        area[b] = k * (n - k)
+        area[b] = k if is_poisson else k * (n - k)
         reach[b] = below[b].spread * n + slope * k
+
+
+cdef wide_void bound_deviances(
+    const double* cross, const double* weight, int64_t start, int64_t stop, double n,
+    double t, double* score
+) noexcept nogil:
+    """Poisson: no less than the scores."""
+    cdef int64_t b
+    for b in range(start, stop):
+        score[b] = t / n * deviance_bound(cross[b], weight[b], n - weight[b], t)
+
+
+cdef wide_void find_deviance_excess(
+    const double* cross, const double* weight, const double* reach, int64_t n_bins,
+    double drift, double least, double n, double t, double bound, double* excess
+) noexcept nogil:
+    """By how much the bins may exceed a bound."""
+    cdef:
+        int64_t b
+        double gained, high, low, k, rest
+    for b in range(n_bins):
+        gained = (reach[b + 1] - reach[b]) + drift
+        k = weight[b] + least
+        rest = n - weight[b + 1] + least
+        high = deviance_bound(cross[b] + gained, k, rest, t)
+        low = deviance_bound(cross[b + 1] - gained, k, rest, t)
+        excess[b] = t / n * (high if high > low else low) - bound
 
 
 cdef wide_void score_ends(
@@ -90,11 +119,6 @@ cdef inline double largest_of(const double* score, int64_t n) noexcept nogil:
     for c in range(1, 4):
         top[0] = top[c] if top[c] > top[0] else top[0]
     return top[0]
-
-
-cdef inline double deviance_part(double first, double weight) noexcept nogil:
-    """Poisson: what one side adds."""
-    return first * log(first / weight) if first > 0.0 and weight > 0.0 else 0.0
 
 
 cdef inline double raw_bound(
@@ -150,22 +174,6 @@ cdef inline bint leaves_enough(
     )
 
 
-cdef void bar_ends(
-    const NodeSearch* search, const Histogram* h, const PairSums* below, int64_t start,
-    int64_t stop
-) noexcept nogil:
-    """Bar the ends whose splits are not allowed."""
-    cdef:
-        int64_t b
-        PairSums left
-    for b in range(start, stop):
-        left = below[b]
-        if h.missing_left:
-            add_sums(&left, &below[h.column.n_bins + 1])
-        if not is_allowed(search, h, first_of(search, &left), weight_of(&left)):
-            h.fourth[b] = -1.0
-
-
 cdef inline void add_sums(PairSums* total, const PairSums* part) noexcept nogil:
     if PairSums is BinaryCounts:
         total.counts += part.counts
@@ -205,21 +213,54 @@ cdef void measure_pairs(
             below, n_ends, before.counts, h.weight, h.total, h.first, h.second, h.third
         )
     else:
-        if search.problem.criterion == POISSON:
-            for b in range(n_ends):
-                h.first[b] = deviance_part(
-                    below[b].first + before.first, below[b].weight + before.weight
-                )
-                h.second[b] = deviance_part(
-                    h.total - below[b].first - before.first,
-                    h.weight - below[b].weight - before.weight
-                )
-                h.third[b] = below[b].spread
-        else:
-            measure_moments(
-                below, n_ends, before.first, before.weight, h.weight, h.total,
-                fabs(h.total), h.first, h.second, h.third
-            )
+        measure_moments(
+            below, n_ends, before.first, before.weight, h.weight, h.total,
+            fabs(h.total - search.pivot * h.weight),
+            search.problem.criterion == POISSON, h.first, h.second, h.third
+        )
+
+
+cdef double deviance_score(
+    const Histogram* h, double first, double weight
+) noexcept nogil:
+    """Poisson: the score of a split of the samples that have a value."""
+    return (
+        deviance_part(first, weight) + deviance_part(h.total - first, h.weight - weight)
+        - h.base
+    )
+
+
+cdef double allowed_score(
+    const NodeSearch* search, const Histogram* h, const PairSums* below, int64_t b
+) noexcept nogil:
+    """The score of the end of a bin, in units of the ends; -1 if it is not allowed."""
+    cdef PairSums left = below[b]
+    if h.missing_left:
+        add_sums(&left, &below[h.column.n_bins + 1])
+    if not is_allowed(search, h, first_of(search, &left), weight_of(&left)):
+        return -1.0
+    if search.problem.criterion == POISSON:
+        return max(deviance_score(h, first_of(search, &left), weight_of(&left)), 0.0)
+    return h.fourth[b]
+
+
+cdef double best_allowed(
+    const NodeSearch* search, const Histogram* h, const PairSums* below, int64_t start,
+    int64_t stop, double top
+) noexcept nogil:
+    """The best score that is allowed. The one with the largest bound comes first, so
+    that few others are looked at."""
+    cdef:
+        int64_t b = start
+        double best = -1.0
+    while b < stop and h.fourth[b] != top:
+        b += 1
+    if b < stop:
+        best = allowed_score(search, h, below, b)
+    for b in range(start, stop):
+        if h.fourth[b] > best:
+            best = max(best, allowed_score(search, h, below, b))
+    return best
 
 
 cdef void find_edge_of_pairs(
@@ -241,14 +282,12 @@ cdef void find_edge_of_pairs(
         score[stop] = -1.0
     h.edge = -INFINITY
     if is_poisson:
-        # Values are counted from that of an end that divides nothing.
-        for b in range(start, stop):
-            score[b] = max(h.first[b] + h.second[b] - h.base, 0.0)
+        bound_deviances(h.first, h.second, start, stop, h.weight, h.total, score)
     else:
         score_ends(h.first, h.second, start, stop, score)
-    if search.checks_limits:
-        bar_ends(search, h, below, start, stop)
     best = largest_of(score + start, stop - start)
+    if search.checks_limits:
+        best = best_allowed(search, h, below, start, stop, best)
     if best >= 0.0:
         h.edge = h.offset + (best if is_poisson else search.unit * best / h.weight)
 
@@ -299,18 +338,15 @@ cdef int64_t open_bins_of_pairs(
         double least = search.least_weight
         int64_t b, n_bins = h.column.n_bins, n_open = 0
         uint64_t before = 0
+    if PairSums is Moments:
+        # Rounding of sums whose parts cancel out.
+        drift = 1e-12 * fabs(h.third[n_bins])
     if search.problem.criterion == POISSON:
-        bound = (score - h.offset + h.base) - 1e-13 * (
-            fabs(h.base) + fabs(h.third[n_bins])
+        find_deviance_excess(
+            h.first, h.second, h.third, n_bins, drift, least, h.weight, h.total,
+            score - h.offset, excess
         )
-        for b in range(n_bins):
-            excess[b] = (
-                h.first[b] + h.second[b + 1] + (h.third[b + 1] - h.third[b]) - bound
-            )
     else:
-        if PairSums is Moments:
-            # Rounding of sums whose parts cancel out.
-            drift = 1e-12 * fabs(h.third[n_bins])
         find_excess(
             h.first, h.second, h.third, n_bins, drift, least * (h.weight - least),
             bound, excess
@@ -391,12 +427,10 @@ cdef void walk_up_pairs(
             k = left.weight
             d = left.first * weight - total * k
         if is_poisson:
-            if above != code:
-                value = (
-                    deviance_part(first_of(search, &left), k)
-                    + deviance_part(total - first_of(search, &left), weight - k)
-                    - h.base + h.offset
-                )
+            if above != code and total / weight * deviance_bound(
+                d, k, weight - k, total
+            ) > beat - h.offset:
+                value = h.offset + deviance_score(h, first_of(search, &left), k)
                 if value > beat:
                     take_split(
                         search, h, &left, value, column.smallest + code,
@@ -418,9 +452,9 @@ cdef void walk_up_pairs(
 cdef inline bint beats_bound(
     const Histogram* h, int64_t b, double bound, bint is_poisson
 ) noexcept nogil:
-    """Whether the split at the end of a bin is better than a bound."""
+    """Whether the split at the end of a bin is better than a bound, or may be."""
     if is_poisson:
-        return h.first[b] + h.second[b] - h.base > bound
+        return h.fourth[b] > bound
     return h.first[b] * h.first[b] > bound * h.second[b]
 
 
@@ -432,12 +466,16 @@ cdef void take_end_of_pairs(
         const SampledColumn* column = h.column
         double score
         PairSums left = below[b]
+    if h.missing_left:
+        add_sums(&left, &below[column.n_bins + 1])
     if search.problem.criterion == POISSON:
-        score = h.first[b] + h.second[b] - h.base + h.offset
+        score = h.offset + deviance_score(
+            h, first_of(search, &left), weight_of(&left)
+        )
+        if not score > score_to_beat(search.problem, &search.found.split, h.margin):
+            return
     else:
         score = h.offset + search.unit * (
             h.first[b] * h.first[b] / h.second[b]
         ) / h.weight
-    if h.missing_left:
-        add_sums(&left, &below[column.n_bins + 1])
     take_split(search, h, &left, score, end_code(column, b), 0, False)

@@ -1,0 +1,200 @@
+# Sampling the columns of a small node, and the keys of its samples in up to four.
+
+
+cdef inline void start_sampling(
+    const SmallNode* node, SmallSampler* sampler
+) noexcept nogil:
+    memcpy(sampler.order, IN_ORDER, MOST_COLUMNS)
+    sampler.random_state = child_state(node.random_state, 7)
+    sampler.place = 0
+    sampler.n_found = 0
+
+
+cdef inline int32_t sample_column(
+    const Problem* problem, const SmallNode* node, SmallSampler* sampler,
+    int64_t n_waiting
+) noexcept nogil:
+    """The next column that is not known to be constant, or -1; n_waiting of those
+    sampled before may turn out to be. As in ``_column_sampler``."""
+    cdef:
+        int64_t j, n_left
+        int32_t number
+    while sampler.place < problem.n_columns:
+        number = sampler.order[sampler.place]
+        if problem.shuffle_columns:
+            if sampler.place >= problem.max_features and (
+                sampler.n_found + n_waiting >= 1
+            ):
+                return -1
+            n_left = problem.n_columns - sampler.place
+            j = sampler.place + random_below_known(
+                &sampler.random_state, n_left, RECIPROCALS[n_left]
+            )
+            number = sampler.order[j]
+            sampler.order[j] = sampler.order[sampler.place]
+        sampler.place += 1
+        if node.active >> number & 1:
+            return number
+    return -1
+
+
+cdef inline int64_t sample_tile(
+    const Problem* problem, const SmallNode* node, SmallSampler* sampler,
+    int32_t* numbers
+) noexcept nogil:
+    """Sample up to four columns; returns their number. The first one fills the rest."""
+    cdef:
+        int64_t n_columns = 0, c
+        int32_t number
+    while n_columns < TILE_COLUMNS:
+        number = sample_column(problem, node, sampler, n_columns)
+        if number < 0:
+            break
+        numbers[n_columns] = number
+        n_columns += 1
+    for c in range(n_columns, TILE_COLUMNS):
+        numbers[c] = numbers[0]
+    return n_columns
+
+
+cdef inline int32_t make_key(uint32_t code, int64_t place) noexcept nogil:
+    return <int32_t>(code << ROW_BITS) + <int32_t>place + LEAST_KEY
+
+
+cdef inline void fill_tile(
+    const Problem* problem, const uint32_t* codes, const SmallSearch* search,
+    Tile* tile
+) noexcept nogil:
+    """Make keys of the samples, code and place in one number."""
+    cdef:
+        int64_t i, c
+        const uint32_t* row
+    for i in range(search.n):
+        row = codes + search.order[i] * problem.n_columns
+        for c in range(TILE_COLUMNS):
+            tile.keys[TILE_COLUMNS * i + c] = make_key(row[tile.number[c]], i)
+    tile.any_missing = False
+    for c in range(TILE_COLUMNS):
+        tile.n_missing[c] = 0
+
+
+cdef inline void count_missing(
+    const Problem* problem, int64_t n, Tile* tile
+) noexcept nogil:
+    """Count the samples of each column whose value is missing."""
+    cdef:
+        int64_t i, c
+        int32_t least
+    for c in range(tile.n_columns):
+        if not problem.has_missing[tile.number[c]] or (
+            problem.kind[tile.number[c]] == NOMINAL_COLUMN
+        ):
+            continue
+        least = make_key(<uint32_t>problem.n_distinct[tile.number[c]], 0)
+        for i in range(n):
+            tile.n_missing[c] += tile.keys[TILE_COLUMNS * i + c] >= least
+        tile.any_missing = tile.any_missing or tile.n_missing[c] > 0
+
+
+cdef void rank_levels(
+    const SmallSearch* search, double grid, int32_t* keys
+) noexcept nogil:
+    """Put ranks of the levels, by their means, in place of their codes: the best split
+    is one of these ranks then. A missing value is a level. As ``order_runs``."""
+    cdef:
+        Level[SMALL_ROWS] levels
+        Level held
+        uint8_t[SMALL_ROWS] level_of
+        uint8_t[SMALL_ROWS] rank_of_level
+        int64_t i, j, n_levels = 0
+        uint32_t code
+    for i in range(search.n):
+        code = code_of(keys[TILE_COLUMNS * i])
+        j = 0
+        while j < n_levels and levels[j].code != code:
+            j += 1
+        if j == n_levels:
+            levels[j].code = code
+            levels[j].number = <uint8_t>j
+            levels[j].first = levels[j].weight = 0.0
+            n_levels += 1
+        level_of[i] = <uint8_t>j
+        add_amount(search, i, &levels[j].first, &levels[j].weight)
+    for i in range(n_levels):
+        held = levels[i]
+        held.mean = floor(held.first / held.weight / grid + 0.5)
+        j = i
+        while j > 0 and (
+            levels[j - 1].mean > held.mean
+            or (levels[j - 1].mean == held.mean and levels[j - 1].code > held.code)
+        ):
+            levels[j] = levels[j - 1]
+            j -= 1
+        levels[j] = held
+    for j in range(n_levels):
+        rank_of_level[levels[j].number] = <uint8_t>j
+    for i in range(search.n):
+        keys[TILE_COLUMNS * i] = make_key(rank_of_level[level_of[i]], i)
+
+
+cdef inline void try_columns(
+    const Problem* problem, const SmallRows* rows, SmallNode* node, SmallSearch* search
+) noexcept nogil:
+    """Sample columns, and try all their splits."""
+    cdef:
+        SmallSampler sampler
+        Tile tile
+        int64_t c, last = TILE_COLUMNS * (search.n - 1)
+    start_sampling(node, &sampler)
+    while True:
+        tile.n_columns = sample_tile(problem, node, &sampler, tile.number)
+        if tile.n_columns == 0:
+            return
+        fill_tile(problem, rows.codes, search, &tile)
+        if rows.may_miss:
+            count_missing(problem, search.n, &tile)
+        if problem.any_nominal:
+            for c in range(tile.n_columns):
+                if problem.kind[tile.number[c]] == NOMINAL_COLUMN:
+                    rank_levels(search, search.grid, tile.keys + c)
+        sort_keys(tile.keys, search.n)
+        search_tile(&tile, max(problem.min_samples_leaf, 1), search)
+        for c in range(tile.n_columns):
+            if same_code(tile.keys[c], tile.keys[last + c]):
+                node.active &= ~(<uint64_t>1 << tile.number[c])
+            else:
+                sampler.n_found += 1
+
+
+cdef inline bint find_pair_split(
+    const Problem* problem, const uint32_t* codes, const uint8_t* order,
+    const SmallNode* node, uint8_t* pair, SmallSearch* search
+) noexcept nogil:
+    """Find the first column that tells the two samples of a node apart, and put them
+    into order; False if none does."""
+    cdef:
+        SmallSampler sampler
+        const uint32_t* one = codes + order[0] * problem.n_columns
+        const uint32_t* other = codes + order[1] * problem.n_columns
+        int32_t number
+        bint is_falling
+    start_sampling(node, &sampler)
+    while True:
+        number = sample_column(problem, node, &sampler, 0)
+        if number < 0:
+            return False
+        if one[number] != other[number]:
+            break
+    is_falling = one[number] > other[number]
+    pair[0] = order[is_falling]
+    pair[1] = order[not is_falling]
+    search.column = number
+    search.n_left = 1
+    search.below = other[number] if is_falling else one[number]
+    search.above = one[number] if is_falling else other[number]
+    search.threshold = NAN
+    search.is_alone = problem.has_missing[number] and (
+        search.above == <uint32_t>problem.n_distinct[number]
+    )
+    search.missing_child = 1 if search.is_alone else -1
+    return True

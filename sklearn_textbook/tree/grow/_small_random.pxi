@@ -1,0 +1,183 @@
+# One random threshold for each sampled column of a small node, four side by side.
+
+
+# Values in place of codes; n_left samples of each column are on the left.
+cdef struct RandomTile:
+    double[SMALL_ROWS * TILE_COLUMNS] values
+    double[TILE_COLUMNS] smallest
+    double[TILE_COLUMNS] largest
+    double[TILE_COLUMNS] threshold
+    double[TILE_COLUMNS] first
+    double[TILE_COLUMNS] weight
+    double[TILE_COLUMNS] n_left
+    int64_t[TILE_COLUMNS] n_missing
+    bint[TILE_COLUMNS] missing_left
+    int32_t[TILE_COLUMNS] number
+
+
+cdef inline void read_values(
+    const SmallRows* rows, const SmallSearch* search, RandomTile* tile
+) noexcept nogil:
+    """The values of the columns, and their ranges."""
+    cdef:
+        double[TILE_COLUMNS] smallest
+        double[TILE_COLUMNS] largest
+        double* values = tile.values
+        double value
+        int64_t i, c
+        const double* row
+    for c in range(TILE_COLUMNS):
+        smallest[c] = INFINITY
+        largest[c] = -INFINITY
+        tile.n_missing[c] = 0
+        tile.missing_left[c] = False
+    for i in range(search.n):
+        row = rows.values[search.order[i]]
+        for c in range(TILE_COLUMNS):
+            value = row[tile.number[c]]
+            values[c] = value
+            # What is not a number is neither.
+            smallest[c] = value if value < smallest[c] else smallest[c]
+            largest[c] = value if value > largest[c] else largest[c]
+        values += TILE_COLUMNS
+    memcpy(tile.smallest, smallest, sizeof(smallest))
+    memcpy(tile.largest, largest, sizeof(largest))
+
+
+cdef inline void sample_threshold(
+    const SmallNode* node, int64_t n, bint may_miss, int64_t c, RandomTile* tile
+) noexcept nogil:
+    """A threshold between the smallest and the largest value of a column, and the side
+    of missing ones."""
+    cdef:
+        uint64_t state = child_state(node.random_state, ~<int64_t>tile.number[c])
+        double smallest = tile.smallest[c], largest = tile.largest[c]
+        double threshold = smallest + random_unit(&state) * (largest - smallest)
+        int64_t i
+    tile.threshold[c] = smallest + 0.0 if threshold >= largest else threshold  # not -0
+    if not may_miss:
+        return
+    for i in range(n):
+        tile.n_missing[c] += tile.values[TILE_COLUMNS * i + c] != (
+            tile.values[TILE_COLUMNS * i + c]
+        )
+    if tile.n_missing[c] > 0:
+        tile.missing_left[c] = random_below(&state, 2) == 1
+
+
+cdef inline bint goes_left(
+    const RandomTile* tile, int64_t i, int64_t c
+) noexcept nogil:
+    # No branch to predict.
+    cdef double value = tile.values[TILE_COLUMNS * i + c]
+    return (value <= tile.threshold[c]) | ((value != value) & tile.missing_left[c])
+
+
+cdef wide_void add_up_left(
+    const double* values, const double* thresholds, const double* amounts, int64_t n,
+    double* sums
+) noexcept nogil:
+    """First moments, weights and numbers of the samples on the left, four of each;
+    missing ones are on the right."""
+    cdef:
+        double[TILE_COLUMNS] threshold
+        double[TILE_COLUMNS] first
+        double[TILE_COLUMNS] weight
+        double[TILE_COLUMNS] count
+        int64_t i, c
+    memcpy(threshold, thresholds, sizeof(threshold))
+    memset(first, 0, sizeof(first))
+    memset(weight, 0, sizeof(weight))
+    memset(count, 0, sizeof(count))
+    for i in range(n):
+        for c in range(TILE_COLUMNS):
+            first[c] += amounts[0] if values[c] <= threshold[c] else 0.0
+            weight[c] += amounts[1] if values[c] <= threshold[c] else 0.0
+            count[c] += 1.0 if values[c] <= threshold[c] else 0.0
+        values += TILE_COLUMNS
+        amounts += 2
+    memcpy(sums, first, sizeof(first))
+    memcpy(sums + TILE_COLUMNS, weight, sizeof(weight))
+    memcpy(sums + 2 * TILE_COLUMNS, count, sizeof(count))
+
+
+cdef double score_threshold(
+    const SmallSearch* search, const RandomTile* tile, int64_t c, int64_t* n_left
+) noexcept nogil:
+    """The score of a threshold, and how many samples are on the left."""
+    cdef:
+        double[MOST_CLASSES] left
+        double first = tile.first[c], weight = tile.weight[c]
+        int64_t i
+    n_left[0] = <int64_t>tile.n_left[c]
+    if search.is_classes or tile.missing_left[c]:
+        memset(left, 0, search.n_classes * sizeof(double))
+        first = weight = 0.0
+        n_left[0] = 0
+        for i in range(search.n):
+            if not goes_left(tile, i, c):
+                continue
+            n_left[0] += 1
+            add_amount(search, i, &first, &weight)
+            if search.is_classes:
+                left[<int64_t>search.y[i]] += search.amounts[2 * i + 1]
+    return score_split(search, tile.number[c], left, first, weight)
+
+
+cdef inline void take_random(
+    const Problem* problem, const RandomTile* tile, int64_t c, int64_t n_left,
+    double score, SmallSearch* search
+) noexcept nogil:
+    cdef:
+        int64_t i, low = 0, high = n_left
+        bint is_left
+    search.bound = score + search.margin
+    search.column = tile.number[c]
+    search.threshold = leave_bin(problem, tile.number[c], tile.threshold[c])
+    search.is_alone = False
+    search.missing_child = -1
+    if tile.n_missing[c] > 0:
+        search.missing_child = 0 if tile.missing_left[c] else 1
+    search.n_left = n_left
+    # The samples of child 0 first.
+    for i in range(search.n):
+        is_left = goes_left(tile, i, c)
+        search.places[low if is_left else high] = <uint8_t>i
+        low += is_left
+        high += 1 - is_left
+
+
+cdef void try_random_columns(
+    const Problem* problem, const SmallRows* rows, SmallNode* node, SmallSearch* search
+) noexcept nogil:
+    """Sample columns, and one threshold of each."""
+    cdef:
+        SmallSampler sampler
+        RandomTile tile
+        int64_t c, n = search.n, n_columns, n_left
+        int64_t lowest = max(problem.min_samples_leaf, 1)
+        double score
+        bint varies
+    start_sampling(node, &sampler)
+    while True:
+        n_columns = sample_tile(problem, node, &sampler, tile.number)
+        if n_columns == 0:
+            return
+        read_values(rows, search, &tile)
+        for c in range(n_columns):
+            sample_threshold(node, n, problem.has_missing[tile.number[c]], c, &tile)
+        for c in range(n_columns, TILE_COLUMNS):
+            tile.threshold[c] = tile.threshold[0]
+        if not search.is_classes:
+            add_up_left(tile.values, tile.threshold, search.amounts, n, tile.first)
+        for c in range(n_columns):
+            varies = tile.smallest[c] < tile.largest[c]
+            if not varies and not 0 < tile.n_missing[c] < n:
+                node.active &= ~(<uint64_t>1 << tile.number[c])
+                continue
+            sampler.n_found += 1
+            if not varies:
+                continue
+            score = score_threshold(search, &tile, c, &n_left)
+            if lowest <= n_left <= n - lowest and score > search.bound:
+                take_random(problem, &tile, c, n_left, score, search)
