@@ -1470,6 +1470,9 @@ cdef void measure_range(
         const Moments* listed = NULL
         const double* weights = samples.weight
         const double* y = samples.local_y if samples.is_local else samples.y
+        const double* logarithm = (
+            samples.local_logarithm if samples.is_local else samples.logarithm
+        )
         double* sums = children.sums + child * problem.n_statistics
         double* first = children.values + child * problem.n_statistics
         double weight, value, difference, total = 0.0, squares = 0.0
@@ -1501,8 +1504,8 @@ cdef void measure_range(
         sums[0] += weight * difference
         if problem.criterion != POISSON:
             squares += weight * difference * difference
-        elif value > 0.0:
-            squares += weight * value * log(value)
+        else:
+            squares += weight * value * logarithm[number]
     children.weight[child] = total
     children.squares[child] = squares
     children.is_pure[child] = is_pure

@@ -43,6 +43,7 @@ cdef struct SampleList:
     const double* row_values  # random thresholds: of all rows, row by row
     const double* bin_values  # MOST_BINS of each column: the smallest of every bin
     const double* y  # of all rows; or
+    double* logarithm  # Poisson: of y, 0 for no events
     const int32_t* label
     const double* weight  # float weights of all rows; NULL: whole ones in the entries
     uint64_t* entries
@@ -56,6 +57,7 @@ cdef struct SampleList:
     uint8_t* local_bins
     Span* local_spans
     double* local_y
+    double* local_logarithm
     double* local_weight
     uint32_t* local_row  # numbers in the table
     # smallest and largest bin of each column in the subtree, at the front; largest bin

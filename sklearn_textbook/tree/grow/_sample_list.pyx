@@ -5,6 +5,7 @@ Only the list is partitioned at a node. The codes stay where they are, but a sub
 few samples works on a copy that stays in the cache.
 """
 
+from libc.math cimport log
 from libc.stdint cimport uint16_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
@@ -24,6 +25,7 @@ from sklearn_textbook.tree.split._sums cimport (
     weight_in,
     whole_weight_of,
 )
+from sklearn_textbook.tree.split._types cimport POISSON
 
 
 cdef enum:
@@ -48,7 +50,7 @@ cdef int start_sample_list(
     cdef:
         int64_t n_columns = problem.n_columns, n_slots = problem.max_features
         int64_t size = samples.table.code_size, width, n_outputs = problem.n_outputs
-        int64_t n_tiles = (n_slots + 1) * TILE_COLUMNS
+        int64_t n_tiles = (n_slots + 1) * TILE_COLUMNS, i
         Rows* rows = &samples.node_rows
     samples.n_outputs = n_outputs
     width = n_columns * (size + 1)
@@ -68,6 +70,9 @@ cdef int start_sample_list(
     samples.local_spans = <Span*>malloc(n_columns * sizeof(Span))
     samples.local_y = <double*>malloc((samples.local_rows + 1) * sizeof(double))
     samples.local_weight = <double*>malloc((samples.local_rows + 1) * sizeof(double))
+    samples.local_logarithm = <double*>malloc(
+        (samples.local_rows + 1) * sizeof(double)
+    )
     samples.local_row = <uint32_t*>malloc(
         (samples.local_rows + 1) * sizeof(uint32_t)
     )
@@ -85,12 +90,19 @@ cdef int start_sample_list(
         or samples.local_codes == NULL
         or samples.local_bins == NULL or samples.local_spans == NULL
         or samples.local_y == NULL or samples.local_weight == NULL
+        or samples.local_logarithm == NULL
         or samples.local_row == NULL or samples.smallest == NULL
         or rows.label == NULL or rows.y == NULL
         or rows.weight == NULL
         or (samples.kind == LIST_MOMENTS and samples.amounts == NULL)
     ):
         return -1
+    if problem.criterion == POISSON and n_outputs == 1:
+        samples.logarithm = <double*>malloc(n_rows * sizeof(double))
+        if samples.logarithm == NULL:
+            return -1
+        for i in range(n_rows):
+            samples.logarithm[i] = log(samples.y[i]) if samples.y[i] > 0.0 else 0.0
     samples.largest = samples.smallest + BLOCK_ROWS * n_columns
     set_value_limits(problem, samples)
     return 0
@@ -126,6 +138,8 @@ cdef void free_sample_list(SampleList* samples) noexcept nogil:
     free(samples.local_spans)
     free(samples.local_y)
     free(samples.local_weight)
+    free(samples.local_logarithm)
+    free(samples.logarithm)
     free(samples.local_row)
     free(samples.smallest)
     free(samples.amounts)
@@ -305,6 +319,11 @@ cdef void make_local(
         if samples.y != NULL:
             for i in range(n):
                 samples.local_y[i] = samples.y[number_of(listed, entries[i])]
+        if samples.logarithm != NULL:
+            for i in range(n):
+                samples.local_logarithm[i] = samples.logarithm[
+                    number_of(listed, entries[i])
+                ]
         if samples.weight != NULL:
             for i in range(n):
                 samples.local_weight[i] = samples.weight[number_of(listed, entries[i])]

@@ -73,6 +73,11 @@ cdef void split_pair(
         int64_t first = buffer.n_nodes, c
         Node* record = &buffer.nodes[node.node]
         double* statistics
+    if problem.criterion == POISSON and not (
+        rows.y[rows.order[node.start]] > 0.0
+        and rows.y[rows.order[node.start + 1]] > 0.0
+    ):
+        return
     if not find_pair_split(
         problem, rows.codes, rows.order + node.start, node, pair, &search
     ):

@@ -8,7 +8,7 @@ Sampling of columns, limits and records are those of larger nodes; a node takes 
 time than some calls into another module, so all is in this one.
 """
 
-from libc.math cimport INFINITY, NAN, fabs, floor, log, log2, sqrt
+from libc.math cimport INFINITY, NAN, fabs, floor, log2, sqrt
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
@@ -92,7 +92,7 @@ cdef struct SmallRows:
     const double* values[SMALL_ROWS]  # random thresholds: in place of the codes
     double[SMALL_ROWS] y  # or the class
     double[SMALL_ROWS] weight
-    double[SMALL_ROWS] logarithm  # Poisson: of y, 0 for no events
+    double[SMALL_ROWS] logarithm  # Poisson: of y
     uint8_t[SMALL_ROWS] order
     bint may_miss  # some values of the table are missing
     bint is_plain  # no limits or constraints, Poisson deviance or nominal columns
@@ -219,11 +219,10 @@ cdef bint is_small(
     )
 
 
-cdef inline bint has_limits(const Problem* problem) noexcept nogil:
-    """Whether a split may be barred, or its score be a bound."""
-    return (
-        problem.min_weight_leaf > 0.0 or problem.monotonic != NULL
-        or problem.criterion == POISSON
+cdef inline bint is_plain(const Problem* problem) noexcept nogil:
+    """Whether all splits are of numbers, and allowed if they leave enough samples."""
+    return not problem.any_nominal and problem.monotonic == NULL and (
+        problem.min_weight_leaf <= 0.0
     )
 
 
@@ -240,7 +239,8 @@ cdef bint may_be_small(
     if problem.missing_mode != MISSING_LEARNED and samples.value_limit != NULL:
         return False
     if problem.random_splitter and (
-        has_limits(problem) or problem.any_nominal or samples.row_values == NULL
+        not is_plain(problem) or problem.criterion == POISSON
+        or samples.row_values == NULL
     ):
         return False
     # The levels of several classes have no order in which the best split is a prefix.
@@ -320,13 +320,16 @@ cdef void read_rows(
         const BinaryCounts* counted = NULL
         const Moments* listed = NULL
         const double* y = samples.local_y if samples.is_local else samples.y
+        const double* logarithm = samples.logarithm
         const double* weights = samples.weight
         int64_t i, size, number, width = problem.n_columns
         const void* codes = find_rows(samples, &size)
     if weights != NULL and samples.is_local:
         weights = samples.local_weight
+    if logarithm != NULL and samples.is_local:
+        logarithm = samples.local_logarithm
     rows.may_miss = samples.value_limit != NULL
-    rows.is_plain = not has_limits(problem) and not problem.any_nominal
+    rows.is_plain = is_plain(problem) and problem.criterion != POISSON
     rows.is_classes = (
         samples.kind == LIST_CLASS_COUNTS or samples.kind == LIST_CLASS_WEIGHTS
     )
@@ -345,8 +348,8 @@ cdef void read_rows(
                 <double>whole_weight_of(entries[i]) if weights == NULL
                 else weights[number]
             )
-        if problem.criterion == POISSON:
-            rows.logarithm[i] = log(rows.y[i]) if rows.y[i] > 0.0 else 0.0
+        if logarithm != NULL:
+            rows.logarithm[i] = logarithm[number]
         if problem.random_splitter:
             if samples.is_local:
                 number = samples.local_row[number]
@@ -511,7 +514,7 @@ cdef int grow_small(
     read_rows(problem, samples, &root.frame, &rows)
     # With random thresholds, the first column that tells two samples apart may not be
     # able to separate a missing value.
-    pairs_are_known = rows.is_plain and not problem.random_splitter
+    pairs_are_known = is_plain(problem) and not problem.random_splitter
     waiting[0].start = 0
     waiting[0].n_rows = root.frame.n_rows
     waiting[0].depth = root.frame.depth

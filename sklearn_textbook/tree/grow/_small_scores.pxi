@@ -307,65 +307,45 @@ cdef void try_missing_left(
 
 
 cdef inline void try_end(
-    const Tile* tile, int64_t i, int64_t c, double first, double weight, bint is_plain,
-    int32_t missing_child, SmallSearch* search
+    const Tile* tile, int64_t i, int64_t c, int32_t missing_child, SmallSearch* search
 ) noexcept nogil:
     """Take the split above sorted sample i if it is better."""
-    cdef double score = tile.score[TILE_COLUMNS * i + c]
+    cdef:
+        double score = tile.score[TILE_COLUMNS * i + c], first = 0.0, weight = 0.0
+        int64_t j
     if not (score >= 0.0 and score > search.bound):
         return
-    if not is_plain:
+    if not search.is_plain:
+        for j in range(i + 1):
+            add_amount(
+                search, place_of(tile.keys[TILE_COLUMNS * j + c]), &first, &weight
+            )
         score = settle_score(search, tile.number[c], first, weight, score)
         if not score > search.bound:
             return
     take_split(tile, i, c, score, missing_child, search)
 
 
-cdef inline void choose_in_order(
-    const Tile* tile, int64_t lowest, bint is_plain, SmallSearch* search
+cdef void choose_in_order(
+    const Tile* tile, int64_t lowest, SmallSearch* search
 ) noexcept nogil:
     """Take the best split; of those that come near, the first column's, the lowest
     threshold's, and missing samples in child 1, in child 0, and alone."""
     cdef:
-        const int32_t* keys
-        int64_t i, c, n = search.n, n_present, n_missing
-        double first, weight
+        int64_t i, c, n_missing, n_present, last
         int32_t missing_child
     for c in range(tile.n_columns):
-        keys = tile.keys + c
         n_missing = tile.n_missing[c]
-        n_present = n - n_missing
+        n_present = search.n - n_missing
         missing_child = 1 if n_missing > 0 else -1
-        first = weight = 0.0
-        for i in range(
-            lowest - 1 if is_plain else 0, min(n - lowest, n_present - (n_missing > 0))
-        ):
-            if not is_plain:
-                add_amount(search, place_of(keys[TILE_COLUMNS * i]), &first, &weight)
-                if i < lowest - 1:
-                    continue
-            try_end(tile, i, c, first, weight, is_plain, missing_child, search)
+        last = min(search.n - lowest, n_present - (n_missing > 0))
+        for i in range(lowest - 1, last):
+            try_end(tile, i, c, missing_child, search)
         if n_missing == 0 or n_present == 0:
             continue
         try_missing_left(tile, c, lowest, search)
         if n_present >= lowest and n_missing >= lowest:
-            first = weight = 0.0
-            if not is_plain:
-                for i in range(n_present):
-                    add_amount(
-                        search, place_of(keys[TILE_COLUMNS * i]), &first, &weight
-                    )
-            try_end(tile, n_present - 1, c, first, weight, is_plain, 1, search)
-
-
-cdef void choose_split(
-    const Tile* tile, int64_t lowest, SmallSearch* search
-) noexcept nogil:
-    # The compiler specialises the loop for each constant.
-    if search.is_plain:
-        choose_in_order(tile, lowest, True, search)
-    else:
-        choose_in_order(tile, lowest, False, search)
+            try_end(tile, n_present - 1, c, 1, search)
 
 
 cdef inline void choose_best(
@@ -386,7 +366,7 @@ cdef inline void choose_best(
         REACHES_FOUR(LOAD_FOUR(tile.second), near) << TILE_COLUMNS
     )
     if bits & (bits - 1):
-        choose_split(tile, lowest, search)
+        choose_in_order(tile, lowest, search)
         return
     best = LOWEST_BIT(bits)
     while tile.score[TILE_COLUMNS * i + best] != largest:
@@ -418,7 +398,7 @@ cdef inline void search_tile(
     else:
         score_pairs(search, lowest, tile)
     if search.is_classes or tile.any_missing or not search.is_plain:
-        choose_split(tile, lowest, search)
+        choose_in_order(tile, lowest, search)
     else:
         choose_best(tile, lowest, search)
     if search.taken >= 0:
