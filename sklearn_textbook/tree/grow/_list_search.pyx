@@ -5,7 +5,7 @@ only of the samples whose bin may hold a better threshold than the ends of bins 
 Other columns, and nodes of few samples, are sorted and searched as sorted columns are.
 """
 
-from libc.math cimport INFINITY, fabs, log, log2
+from libc.math cimport INFINITY, fabs, log2
 from libc.stdint cimport int32_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset

@@ -128,6 +128,44 @@ cdef double score_logarithms(
     return value - times_log(weight) - times_log(search.n_weight - weight) - search.base
 
 
+cdef void score_whole_entropies(
+    const SmallSearch* search, int64_t n, Tile* tile
+) noexcept nogil:
+    """Entropy of whole weights, by differences of the table."""
+    cdef:
+        const int64_t* table = search.entropy_table
+        int64_t[TILE_COLUMNS * MOST_CLASSES] left
+        int64_t[TILE_COLUMNS] sums
+        int64_t[TILE_COLUMNS] weights
+        int64_t i, c, place, label, weight, here, there, whole
+        int64_t n_weight = <int64_t>search.n_weight
+        int64_t base = -table[n_weight]  # the differences are from the node's own sum
+        const int32_t* keys = tile.keys
+        double* score = tile.score
+    memset(left, 0, TILE_COLUMNS * search.n_classes * sizeof(int64_t))
+    for c in range(TILE_COLUMNS):
+        sums[c] = weights[c] = 0
+    for i in range(n):
+        for c in range(TILE_COLUMNS):
+            place = place_of(keys[c])
+            weight = <int64_t>search.amounts[2 * place + 1]
+            label = <int64_t>search.y[place]
+            here = left[TILE_COLUMNS * label + c]
+            there = <int64_t>search.totals[label] - here
+            left[TILE_COLUMNS * label + c] = here + weight
+            sums[c] += (
+                table[here + weight] - table[here]
+                + table[there - weight] - table[there]
+            )
+            weights[c] += weight
+            score[c] = -1.0
+            if not same_code(keys[c], keys[c + TILE_COLUMNS]):
+                whole = sums[c] - table[weights[c]] - table[n_weight - weights[c]]
+                score[c] = max(<double>(whole - base) * search.unit, 0.0)
+        keys += TILE_COLUMNS
+        score += TILE_COLUMNS
+
+
 cdef void score_entropies(
     const SmallSearch* search, int64_t n, Tile* tile
 ) noexcept nogil:
@@ -382,7 +420,9 @@ cdef inline void search_tile(
         SideSums sums
         int64_t n = search.n - lowest
     search.taken = -1
-    if search.is_entropy:
+    if search.is_entropy and search.entropy_table != NULL:
+        score_whole_entropies(search, n, tile)
+    elif search.is_entropy:
         score_entropies(search, n, tile)
     elif search.is_classes:
         add_up_classes(search, tile.keys, n, &sums)

@@ -17,6 +17,23 @@ cdef inline double times_log(double x) noexcept nogil:
     return x * log2(x) if x > 0.0 else 0.0
 
 
+cdef wide_void add_counts(
+    const uint32_t* below, int64_t n_ends, double* weight
+) noexcept nogil:
+    """Add the weights of one class."""
+    cdef int64_t b
+    for b in range(n_ends):
+        weight[b] += <double><int32_t>below[b]
+
+
+cdef wide_void add_weights(
+    const double* below, int64_t n_ends, double* weight
+) noexcept nogil:
+    cdef int64_t b
+    for b in range(n_ends):
+        weight[b] += below[b]
+
+
 cdef wide_void add_squares(
     const uint32_t* below, int64_t n_ends, double total, double* left, double* right
 ) noexcept nogil:
@@ -89,28 +106,35 @@ cdef void measure_logarithms(
     """Entropy."""
     cdef:
         const int64_t* table = search.entropy_table
-        int64_t b, c, inside, left, right, n = <int64_t>h.weight
-        int64_t n_ends = h.column.n_bins + 1, stride = search.stride
-        const ClassSums* end
+        int64_t[MOST_BINS + GAP] left
+        int64_t[MOST_BINS + GAP] right
+        int64_t b, c, n = <int64_t>h.weight, total
+        int64_t n_ends = h.column.n_bins + 1
+        const ClassSums* plane
     for b in range(n_ends):
-        end = below + b
         h.fifth[b] = 1.0
         if ClassSums is ClassCounts:
-            left = -table[<int64_t>h.first[b]]
-            right = -table[n - <int64_t>h.first[b]]
-            for c in range(search.n_classes):
-                inside = end[c * stride].weight
-                left += table[inside]
-                right += table[<int64_t>h.totals[c] - inside]
-            h.fourth[b] = <double>(left + right - h.whole_base)
-            h.second[b] = <double>left
-            h.third[b] = <double>right
+            left[b] = -table[<int64_t>h.first[b]]
+            right[b] = -table[n - <int64_t>h.first[b]]
         else:
             h.second[b] = -times_log(h.first[b])
             h.third[b] = -times_log(h.weight - h.first[b])
-            for c in range(search.n_classes):
-                h.second[b] += times_log(<double>end[c * stride].weight)
-                h.third[b] += times_log(h.totals[c] - <double>end[c * stride].weight)
+    for c in range(search.n_classes):
+        plane = below + c * search.stride
+        total = <int64_t>h.totals[c]
+        for b in range(n_ends):
+            if ClassSums is ClassCounts:
+                left[b] += table[plane[b].weight]
+                right[b] += table[total - plane[b].weight]
+            else:
+                h.second[b] += times_log(<double>plane[b].weight)
+                h.third[b] += times_log(h.totals[c] - <double>plane[b].weight)
+    for b in range(n_ends):
+        if ClassSums is ClassCounts:
+            h.second[b] = <double>left[b]
+            h.third[b] = <double>right[b]
+            h.fourth[b] = <double>(left[b] + right[b] - h.whole_base)
+        else:
             h.fourth[b] = h.second[b] + h.third[b] - h.base
 
 
@@ -125,6 +149,12 @@ cdef inline bint leaves_class_rows(
     if search.counts_samples:
         return leaves_enough(search, h, <int64_t>rows[b].weight - n_missing)
     return h.first[0] < h.first[b] < h.first[n_bins]
+
+
+cdef inline void bar_end(Histogram* h, int64_t b) noexcept nogil:
+    """The split at this end is not allowed."""
+    h.fourth[b] = -INFINITY
+    h.fifth[b] = 1.0
 
 
 cdef bint is_class_split_allowed(
@@ -149,25 +179,31 @@ cdef void find_edge_of_classes(
     cdef:
         int64_t b, c, n_ends = h.column.n_bins + 1
         double best = -INFINITY, score
+        int64_t start = 0, stop = n_ends
         const ClassSums* plane
     memset(h.first, 0, n_ends * sizeof(double))
     for c in range(search.n_classes):
         plane = below + c * search.stride
-        for b in range(n_ends):
-            h.first[b] += <double>plane[b].weight
+        if ClassSums is ClassCounts:
+            add_counts(<const uint32_t*>plane, n_ends, h.first)
+        elif ClassSums is ClassWeights:
+            add_weights(<const double*>plane, n_ends, h.first)
     if search.problem.criterion == GINI:
         measure_squares(search, h, below)
     else:
         measure_logarithms(search, h, below)
+    while start < stop and not leaves_class_rows(search, h, below, start):
+        bar_end(h, start)
+        start += 1
+    while stop > start and not leaves_class_rows(search, h, below, stop - 1):
+        stop -= 1
+        bar_end(h, stop)
     plane = below + search.stride
-    for b in range(n_ends):
-        if not leaves_class_rows(search, h, below, b) or (
-            search.checks_limits and not is_class_split_allowed(
-                search, h, <double>plane[b].weight, h.first[b]
-            )
+    for b in range(start, stop):
+        if search.checks_limits and not is_class_split_allowed(
+            search, h, <double>plane[b].weight, h.first[b]
         ):
-            h.fourth[b] = -INFINITY
-            h.fifth[b] = 1.0
+            bar_end(h, b)
             continue
         score = h.second[b] + h.third[b]
         best = score if score > best else best

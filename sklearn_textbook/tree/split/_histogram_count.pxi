@@ -221,22 +221,24 @@ cdef int64_t add_up_planes(
         const ClassSums* source
         ClassSums* target
         ClassSums total
-        uint8_t[MOST_BINS] is_used
-    memset(is_used, 0, n_bins)
+        ClassSums[MOST_BINS] used
+    memset(used, 0, n_bins * sizeof(ClassSums))
     for c in range(search.n_planes):
         source = slots + c * stride
         target = below + c * stride
         total.weight = 0
         target[0].weight = 0
+        # Two loops, as only the first is one that the compiler vectorises.
         for b in range(n_bins):
-            is_used[b] |= source[b].weight != 0
+            used[b].weight += source[b].weight
+        for b in range(n_bins):
             total.weight += source[b].weight
             target[b + 1].weight = total.weight
         target[n_bins + 1].weight = 0
         if column.missing_bin >= 0:
             target[n_bins + 1].weight = source[column.missing_bin].weight
     for b in range(n_bins):
-        n_used += is_used[b]
+        n_used += used[b].weight != 0
     return n_used
 
 
