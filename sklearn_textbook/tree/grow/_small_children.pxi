@@ -155,27 +155,32 @@ cdef void measure_classes(
 cdef inline void measure_children(
     const SmallSearch* search, bint is_classifier, Child* children, uint8_t* rows
 ) noexcept nogil:
-    """What the children hold, and their samples. They are chosen by their numbers, as
-    a branch on the size of the first one is not predictable."""
+    """What the children hold, and their samples."""
     cdef:
-        int64_t i, c
+        int64_t i, c, start, stop
+        double y, first, weight, squares
         uint8_t place
-        Child* child
+        bint varies
     for c in range(2):
-        child = &children[c]
-        child.n_rows = search.n - search.n_left if c else search.n_left
-        child.y = search.y[search.places[search.n_left if c else 0]]
-        child.weight = child.first = child.squares = 0.0
-        child.varies = False
-    for i in range(search.n):
-        child = &children[i >= search.n_left]
-        place = search.places[i]
-        rows[i] = search.order[place]
-        child.first += search.amounts[2 * place]
-        child.weight += search.amounts[2 * place + 1]
-        child.varies |= search.y[place] != child.y
-        if not is_classifier:
-            child.squares += search.squares[place]
+        start = search.n_left if c else 0
+        stop = search.n if c else search.n_left
+        y = search.y[search.places[start]]
+        first = weight = squares = 0.0
+        varies = False
+        for i in range(start, stop):
+            place = search.places[i]
+            rows[i] = search.order[place]
+            first += search.amounts[2 * place]
+            weight += search.amounts[2 * place + 1]
+            varies |= search.y[place] != y
+            if not is_classifier:
+                squares += search.squares[place]
+        children[c].n_rows = stop - start
+        children[c].y = y
+        children[c].first = first
+        children[c].weight = weight
+        children[c].squares = squares
+        children[c].varies = varies
 
 
 cdef inline void finish_child(

@@ -67,15 +67,20 @@ cdef inline void fill_tile(
 ) noexcept nogil:
     """Make keys of the samples, code and place in one number."""
     cdef:
-        int64_t i, c
+        int64_t first = tile.number[0], second = tile.number[1]
+        int64_t third = tile.number[2], fourth = tile.number[3], i
+        int32_t* keys = tile.keys
         const uint32_t* row
     for i in range(search.n):
         row = codes + search.order[i] * problem.n_columns
-        for c in range(TILE_COLUMNS):
-            tile.keys[TILE_COLUMNS * i + c] = make_key(row[tile.number[c]], i)
+        keys[0] = make_key(row[first], i)
+        keys[1] = make_key(row[second], i)
+        keys[2] = make_key(row[third], i)
+        keys[3] = make_key(row[fourth], i)
+        keys += TILE_COLUMNS
     tile.any_missing = False
-    for c in range(TILE_COLUMNS):
-        tile.n_missing[c] = 0
+    for i in range(TILE_COLUMNS):
+        tile.n_missing[i] = 0
 
 
 cdef inline void count_missing(
