@@ -175,15 +175,9 @@ def test_tree_is_that_of_the_reference(chosen, chunk):
 
 # ------------------------------------------------------------------ changes of a table
 def list_cases(*weights, seeds=range(1000, 1000 + 8 * FACTOR)):
-    """Cases of all targets, each with its name.
-
-    Poisson's s log(s / w) of float weights may round by more than the scores that
-    count as equal differ: there are none.
-    """
+    """Cases of all targets, each with its name."""
     for seed, name in product(seeds, TARGETS):
         kind = weights[seed % len(weights)]
-        if name == "counts" and kind == "floats":
-            kind = "bootstrap"
         yield f"draw_mixed_case({seed}, {name!r})", draw_mixed_case(seed, name, kind)
 
 

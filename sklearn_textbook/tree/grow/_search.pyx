@@ -14,6 +14,7 @@ from sklearn_textbook.tree.grow._workers cimport SharedNode, column_ranks
 from sklearn_textbook.tree.split._best cimport decreases
 from sklearn_textbook.tree.split._column cimport evaluate_column, evaluate_plain_columns
 from sklearn_textbook.tree.split._criterion cimport goodness, rank_targets
+from sklearn_textbook.tree.split._deviance cimport deviance_noise
 from sklearn_textbook.tree.split._gain cimport (
     evaluate_nominal_gain,
     evaluate_numeric_gain,
@@ -46,12 +47,17 @@ cdef double rounding_noise(
 ) noexcept nogil:
     """How far rounding may carry two equal scores apart. Class scores are differences
     of sums as large as the weight of the node, however pure it is. Sums of y carry the
-    rounding of the mean they are counted from, or of the fixed-point unit."""
+    rounding of the mean they are counted from, or of the fixed-point unit; those of
+    Poisson that of their logarithms."""
     cdef:
         double step = 0.0
         int64_t k
     if problem.is_classifier or problem.criterion == POISSON:
-        return 1e-15 * node.weight * (1.0 + fabs(log2(node.weight)))
+        step = 1e-15 * node.weight * (1.0 + fabs(log2(node.weight)))
+        if problem.criterion == POISSON:
+            for k in range(problem.n_outputs):
+                step += deviance_noise(statistics[k], node.weight)
+        return step
     if problem.scan == SCAN_FIXED:
         step = 8.0 * rows.fixed_unit
     for k in range(problem.n_outputs):

@@ -43,7 +43,11 @@ from sklearn_textbook.tree.grow._simd cimport (
 from sklearn_textbook.tree.split._bin_end cimport leave_bin
 from sklearn_textbook.tree.split._best cimport breaks_constraint, narrow_bounds
 from sklearn_textbook.tree.split._criterion cimport class_impurity, goodness
-from sklearn_textbook.tree.split._deviance cimport deviance_bound, deviance_part
+from sklearn_textbook.tree.split._deviance cimport (
+    deviance_bound,
+    deviance_noise,
+    deviance_part,
+)
 from sklearn_textbook.tree.split._random cimport (
     child_state,
     random_below,
@@ -400,6 +404,8 @@ cdef void view_margin(
             view_classes(problem, statistics, search.margin, search)
         elif problem.is_classifier:
             search.margin *= 0.5 * record.weight
+        else:
+            search.margin += deviance_noise(statistics[0], record.weight)
     else:
         search.margin = record.weight * (
             1e-12 * spread + 1e-15 * fabs(search.centre) * sqrt(record.weight * spread)

@@ -4,11 +4,15 @@
 # logarithm make of that a bound that needs none: logarithms are computed only where it
 # is better than what there is.
 
-from libc.math cimport log
+from libc.math cimport fabs, log, log2
 
 cdef inline double deviance_part(double first, double weight) noexcept nogil:
     # What one side adds.
     return first * log(first / weight) if first > 0.0 and weight > 0.0 else 0.0
+
+cdef inline double deviance_noise(double mean, double weight) noexcept nogil:
+    # How far rounding may carry the logarithms of two equal scores apart.
+    return 1e-15 * weight * mean * (1.0 + fabs(log2(mean))) if mean > 0.0 else 0.0
 
 cdef inline double bound_side(double x) noexcept nogil:
     # Not less than h(1 + x). Without events, there is none of less weight than would
