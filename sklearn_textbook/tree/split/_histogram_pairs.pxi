@@ -138,6 +138,36 @@ cdef inline int64_t n_below(
         return <int64_t>below[b].n_samples
 
 
+cdef inline bint runs_against(
+    const NodeSearch* search, const Histogram* h, double d
+) noexcept nogil:
+    """Whether a split with this d runs against the constraint of its column, by more
+    than rounding: that is its sign."""
+    if search.problem.monotonic == NULL:
+        return False
+    return d * <double>search.problem.monotonic[h.column.number] > (
+        1e-12 * fabs(h.third[h.column.n_bins])
+    )
+
+
+cdef bint is_closed_by_constraint(
+    const NodeSearch* search, const Histogram* h, int64_t b, double drift,
+    double least_area, double bound
+) noexcept nogil:
+    """Whether no split inside of a bin has a d of the right sign that exceeds the
+    bound."""
+    cdef:
+        int32_t direction = search.problem.monotonic[h.column.number]
+        double gained = h.third[b + 1] - h.third[b] + drift, smaller
+        double d = h.first[b + 1] - gained if direction > 0 else h.first[b] + gained
+    if direction == 0:
+        return False
+    if d * direction > 0.0 or search.problem.criterion == POISSON:
+        return runs_against(search, h, d)
+    smaller = max(min(h.second[b], h.second[b + 1]), least_area)
+    return d * d * (1.0 + 1e-14) <= bound * smaller
+
+
 cdef inline bint is_allowed(
     const NodeSearch* search, const Histogram* h, double first, double weight
 ) noexcept nogil:
@@ -285,6 +315,10 @@ cdef void find_edge_of_pairs(
         bound_deviances(h.first, h.second, start, stop, h.weight, h.total, score)
     else:
         score_ends(h.first, h.second, start, stop, score)
+    if search.problem.monotonic != NULL:
+        for b in range(start, stop):
+            if runs_against(search, h, h.first[b]):
+                score[b] = -1.0
     best = largest_of(score + start, stop - start)
     if search.checks_limits:
         best = best_allowed(search, h, below, start, stop, best)
@@ -336,6 +370,7 @@ cdef int64_t open_bins_of_pairs(
         double* excess = search.scratch
         double drift = 0.0, bound = raw_bound(h, search.unit, score)
         double least = search.least_weight
+        double least_area = least * (h.weight - least)
         int64_t b, n_bins = h.column.n_bins, n_open = 0
         uint64_t before = 0
     if PairSums is Moments:
@@ -348,15 +383,17 @@ cdef int64_t open_bins_of_pairs(
         )
     else:
         find_excess(
-            h.first, h.second, h.third, n_bins, drift, least * (h.weight - least),
-            bound, excess
+            h.first, h.second, h.third, n_bins, drift, least_area, bound, excess
         )
     if PairSums is BinaryCounts:
         if h.missing_left:
             before = below[n_bins + 1].counts
     for b in range(n_bins):
         is_open[b] = False
-        if not excess[b] > 0.0:
+        if not excess[b] > 0.0 or (
+            search.problem.monotonic != NULL
+            and is_closed_by_constraint(search, h, b, drift, least_area, bound)
+        ):
             continue
         if PairSums is BinaryCounts:
             is_open[b] = bound == -INFINITY or may_hold_better(
@@ -439,7 +476,9 @@ cdef void walk_up_pairs(
                     beat = score_to_beat(problem, &search.found.split, h.margin)
         else:
             area = k * (weight - k)
-            if d * d > bound * area and above != code and area > 0.0:
+            if d * d > bound * area and above != code and area > 0.0 and (
+                not runs_against(search, h, d)
+            ):
                 take_split(
                     search, h, &left, h.offset + search.unit * (d * d / area) / weight,
                     column.smallest + code, column.smallest + above, True
