@@ -17,6 +17,7 @@ from sklearn_textbook.tree.split._criterion cimport (
     class_impurity,
     clear_losses,
     insert_row,
+    weight_of,
 )
 from sklearn_textbook.tree.split._types cimport (
     ABSOLUTE_ERROR,
@@ -92,7 +93,7 @@ cdef void add_classes(
         return
     for i in range(start, stop):
         row = row_of(entries[i])
-        row_weight = 1.0 if rows.weight == NULL else rows.weight[row]
+        row_weight = weight_of(rows, row)
         weight[0] += row_weight
         add_row(problem, rows, row, row_weight, NULL, sums)
 
@@ -114,7 +115,7 @@ cdef void add_values(
             first[output] = rows.y[row_of(entries[piece.start]) * n_outputs + output]
     for i in range(piece.start, piece.stop):
         row = row_of(entries[i])
-        weight = 1.0 if rows.weight == NULL else rows.weight[row]
+        weight = weight_of(rows, row)
         total_weight += weight
         if rows.fixed != NULL:
             children.fixed[child] += rows.fixed[row]

@@ -41,7 +41,12 @@ from sklearn_textbook.tree.grow._sample_list cimport (
     sort_keys,
 )
 from sklearn_textbook.tree.grow._search cimport draw_split
-from sklearn_textbook.tree.split._best cimport breaks_constraint, score_to_beat, take
+from sklearn_textbook.tree.split._best cimport (
+    breaks_constraint,
+    clear_split,
+    score_to_beat,
+    take,
+)
 from sklearn_textbook.tree.split._bin_end cimport leave_bin
 from sklearn_textbook.tree.split._column cimport (
     count_missing,
@@ -1236,13 +1241,6 @@ cdef void choose_found(
     i = draw_split(problem, worker, search.node.view, n_visit)
     if i >= 0:
         search.node.found = search.found[i]
-
-
-cdef void clear_split(Split* split) noexcept nogil:
-    memset(split, 0, sizeof(Split))
-    split.column = -1
-    split.score = -1.0
-    split.missing_child = -1
 
 
 cdef void search_list(

@@ -1,5 +1,4 @@
-"""Rows whose value is missing in the split column: which child they go to.
-"""
+"""Rows whose value is missing in the split column: which child they go to."""
 
 from libc.math cimport NAN, fabs
 from libc.stdint cimport int64_t, uint32_t
@@ -15,6 +14,7 @@ from sklearn_textbook.tree.split._column cimport (
     upper_value_of_rank,
     value_of_rank,
 )
+from sklearn_textbook.tree.split._criterion cimport weight_of
 from sklearn_textbook.tree.split._types cimport (
     MAX_SURROGATES,
     MISSING_FRACTIONAL,
@@ -161,9 +161,7 @@ cdef int send_missing_rows(
             if child < 0:
                 worker.child_of_row[row_of(cells[i])] = NOT_SENT
             else:
-                target_weight[child] += 1.0 if arena.rows.weight == NULL else (
-                    arena.rows.weight[row_of(cells[i])]
-                )
+                target_weight[child] += weight_of(&arena.rows, row_of(cells[i]))
     for child in range(children.n_children):
         total += target_weight[child]
     margin = 1e-12 * total
@@ -229,10 +227,6 @@ cdef void drop_surrogates(NodeBuffer* buffer, int32_t node) noexcept nogil:
 
 cdef enum:
     LEAST_ROWS = 2  # rows a surrogate needs on each side
-
-
-cdef inline double weight_of(const Rows* rows, int64_t row) noexcept nogil:
-    return 1.0 if rows.weight == NULL else rows.weight[row]
 
 
 cdef bint imitate_by_threshold(

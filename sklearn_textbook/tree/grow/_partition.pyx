@@ -16,6 +16,7 @@ from sklearn_textbook.tree.grow._children cimport (
 )
 from sklearn_textbook.tree.grow._missing cimport mark_rows
 from sklearn_textbook.tree.grow._workers cimport SharedNode, anchor_column, count_slots
+from sklearn_textbook.tree.split._criterion cimport weight_of
 from sklearn_textbook.tree.split._gain cimport divide_levels
 from sklearn_textbook.tree.split._types cimport (
     SHARED_CELLS,
@@ -203,14 +204,13 @@ cdef void send_coded_rows(
     cdef:
         Children* children = &worker.children
         const int32_t* child_of_level = worker.scratch.best_side
-        const double* weights = arena.rows.weight
         int64_t i, size = problem.n_statistics
         double weight
         int32_t child
         uint32_t row
     for i in range(n):
         row = row_of(rows_of_node[i])
-        weight = 1.0 if weights == NULL else weights[row]
+        weight = weight_of(&arena.rows, row)
         if <int64_t>codes[row] == missing_code(codes[row]):
             worker.child_of_row[row] = IN_ALL
             children.missing_sums[arena.rows.label[row]] += weight

@@ -1,7 +1,7 @@
 """The best test of one node over all of its columns."""
 
 from libc.math cimport fabs, log2, sqrt
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 from sklearn_textbook._contract._threads cimport run_tasks
 from sklearn_textbook.tree.grow._column_sampler cimport (
@@ -11,7 +11,7 @@ from sklearn_textbook.tree.grow._column_sampler cimport (
 )
 from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.grow._workers cimport SharedNode, column_ranks
-from sklearn_textbook.tree.split._best cimport decreases
+from sklearn_textbook.tree.split._best cimport clear_split, decreases
 from sklearn_textbook.tree.split._column cimport evaluate_column, evaluate_plain_columns
 from sklearn_textbook.tree.split._criterion cimport goodness, rank_targets
 from sklearn_textbook.tree.split._deviance cimport deviance_noise
@@ -160,13 +160,6 @@ cdef int64_t list_columns(
 # ------------------------------------------------------------- finding the split
 
 
-cdef void clear_split(Split* split) noexcept nogil:
-    memset(split, 0, sizeof(Split))
-    split.column = -1
-    split.score = -1.0
-    split.missing_child = -1
-
-
 cdef bint splits_pair(
     const Problem* problem, const Frame* frame, Worker* worker, Split* best
 ) noexcept nogil:
@@ -258,31 +251,6 @@ cdef int64_t pick_split(
     return winner
 
 
-cdef int64_t draw_split(
-    const Problem* problem, Worker* worker, const NodeView* view, int64_t n_visit
-) noexcept nogil:
-    """The place of one of the ``top_splits`` best tests, each as likely. A test must
-    decrease the impurity, and by ``min_impurity_decrease``, to take part."""
-    cdef:
-        int64_t i, n_good = 0, n_before
-        Split* split
-    for i in range(n_visit):
-        split = &worker.splits[i]
-        n_good += split.column >= 0 and decreases(problem, view, split.score)
-    if n_good == 0:
-        return pick_split(worker, view, n_visit)
-    for i in range(n_visit):
-        split = &worker.splits[i]
-        if split.column >= 0 and not decreases(problem, view, split.score):
-            split.column = -1
-    n_before = draw_place(view.random_state, min(n_good, problem.top_splits))
-    # The best, the best of the rest, and so on: ties fall as they always do.
-    while n_before > 0:
-        worker.splits[pick_split(worker, view, n_visit)].column = -1
-        n_before -= 1
-    return pick_split(worker, view, n_visit)
-
-
 # ----------------------------------------------------------------- ID3 and C4.5
 
 
@@ -358,7 +326,7 @@ cdef int64_t pick_candidate(
     return winner
 
 
-cdef bint may_be_drawn(
+cdef bint may_win(
     const Problem* problem, const Candidate* candidate, const NodeView* view,
     double least
 ) noexcept nogil:
@@ -373,53 +341,61 @@ cdef bint may_be_drawn(
     return candidate.gain >= least and candidate.ratio > problem.gain.tolerance
 
 
-cdef int64_t draw_candidate(
-    const Problem* problem, Worker* worker, const NodeView* view, int64_t n_visit,
-    double least
+# ------------------------------------------------------------------ all columns
+
+
+cdef int64_t pick_best(
+    const Problem* problem, const Worker* worker, const NodeView* view,
+    int64_t n_visit, double least
 ) noexcept nogil:
-    """The place of one of the ``top_splits`` best tests, each as likely; or -1."""
-    cdef int64_t i, n_good = 0, n_before
-    for i in range(n_visit):
-        n_good += may_be_drawn(problem, &worker.candidates[i], view, least)
-    if n_good == 0:
-        return pick_candidate(problem, worker, view, n_visit, least)
-    for i in range(n_visit):
-        if not may_be_drawn(problem, &worker.candidates[i], view, least):
-            worker.candidates[i].is_valid = False
-    n_before = draw_place(view.random_state, min(n_good, problem.top_splits))
-    # The best, the best of the rest, and so on: ties fall as they always do.
-    while n_before > 0:
-        worker.candidates[
-            pick_candidate(problem, worker, view, n_visit, least)
-        ].is_valid = False
-        n_before -= 1
+    if problem.gain.choice == CHOOSE_SCORE:
+        return pick_split(worker, view, n_visit)
     return pick_candidate(problem, worker, view, n_visit, least)
 
 
-cdef void choose_candidate(
-    const Problem* problem, Worker* worker, const NodeView* view, int64_t n_visit,
-    Split* best
+cdef bint may_be_taken(
+    const Problem* problem, const Worker* worker, const NodeView* view, int64_t place,
+    double least
 ) noexcept nogil:
-    """The test of the node; ``best.column`` is -1 if it stays a leaf."""
-    cdef:
-        int64_t winner
-        double least = find_least_gain(problem, worker, n_visit)
-        const Candidate* candidate
-    if problem.top_splits > 1:
-        winner = draw_candidate(problem, worker, view, n_visit, least)
+    """Whether a test decreases the impurity, and by ``min_impurity_decrease``."""
+    cdef const Split* split = &worker.splits[place]
+    if problem.gain.choice == CHOOSE_SCORE:
+        return split.column >= 0 and decreases(problem, view, split.score)
+    return may_win(problem, &worker.candidates[place], view, least)
+
+
+cdef void leave_out(
+    const Problem* problem, Worker* worker, int64_t place
+) noexcept nogil:
+    if problem.gain.choice == CHOOSE_SCORE:
+        worker.splits[place].column = -1
     else:
-        winner = pick_candidate(problem, worker, view, n_visit, least)
-    if winner < 0:
-        return
-    candidate = &worker.candidates[winner]
-    best.column = worker.visit[winner]
-    best.kind = problem.kind[best.column]
-    best.position = candidate.position
-    best.n_children = candidate.n_children
-    best.score = candidate.gain * view.totals.weight
+        worker.candidates[place].is_valid = False
 
 
-# ------------------------------------------------------------------ all columns
+cdef int64_t draw_split(
+    const Problem* problem, Worker* worker, const NodeView* view, int64_t n_visit
+) noexcept nogil:
+    """The place of the best test in the list of columns, or -1; or that of one of the
+    ``top_splits`` best tests, each as likely."""
+    cdef:
+        int64_t i, n_good = 0, n_before
+        double least = find_least_gain(problem, worker, n_visit)
+    if problem.top_splits > 1:
+        for i in range(n_visit):
+            n_good += may_be_taken(problem, worker, view, i, least)
+    if n_good > 0:
+        for i in range(n_visit):
+            if not may_be_taken(problem, worker, view, i, least):
+                leave_out(problem, worker, i)
+        n_before = draw_place(view.random_state, min(n_good, problem.top_splits))
+        # The best, the best of the rest, and so on: ties fall as they always do.
+        while n_before > 0:
+            leave_out(
+                problem, worker, pick_best(problem, worker, view, n_visit, least)
+            )
+            n_before -= 1
+    return pick_best(problem, worker, view, n_visit, least)
 
 
 cdef void find_split(
@@ -437,7 +413,13 @@ cdef void find_split(
         search_columns(
             problem, arena, worker, all_workers, team, frame, view, n_visit, entries
         )
-        choose_candidate(problem, worker, view, n_visit, best)
+        i = draw_split(problem, worker, view, n_visit)
+        if i >= 0:
+            best.column = worker.visit[i]
+            best.kind = problem.kind[best.column]
+            best.position = worker.candidates[i].position
+            best.n_children = worker.candidates[i].n_children
+            best.score = worker.candidates[i].gain * view.totals.weight
         return
     if problem.criterion == ABSOLUTE_ERROR:
         rank_targets(
@@ -449,10 +431,7 @@ cdef void find_split(
             problem, arena, worker, all_workers, team, frame, view, n_visit,
             entries
         )
-        if problem.top_splits > 1:
-            i = draw_split(problem, worker, view, n_visit)
-        else:
-            i = pick_split(worker, view, n_visit)
+        i = draw_split(problem, worker, view, n_visit)
         if i >= 0:
             best[0] = worker.splits[i]
     elif problem.is_plain:

@@ -2,6 +2,7 @@
 
 from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memset
 
 from sklearn_textbook.tree.split._types cimport (
     ERROR,
@@ -10,6 +11,12 @@ from sklearn_textbook.tree.split._types cimport (
     Problem,
     Split,
 )
+
+cdef inline void clear_split(Split* split) noexcept nogil:
+    memset(split, 0, sizeof(Split))
+    split.column = -1
+    split.score = -1.0
+    split.missing_child = -1
 
 cdef inline double score_to_beat(
     const Problem* problem, const Split* best, double margin

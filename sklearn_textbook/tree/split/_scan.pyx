@@ -60,8 +60,7 @@ cdef struct Side:
     double[2] step  # what a row of each class adds to d
     double centre
     double total
-    const double* sums  # by class or output
-    double* left
+    double* left  # by class or output
     double* right
     double left_squares
     double right_squares
@@ -71,8 +70,9 @@ cdef struct Side:
     int64_t whole_bound
     int64_t whole_base
     int64_t whole_centre
-    int64_t whole_sum  # of y, or of the rows of the second class
+    int64_t whole_sum  # of y, of the second class, or of squares on the right
     int64_t whole_total
+    int64_t whole_squares  # on the left
     int64_t* left_count
     int64_t* right_count
     const int64_t* table  # c log2 c
@@ -140,9 +140,9 @@ cdef inline void add(
 ) noexcept nogil:
     """Move a row to the left side."""
     cdef:
-        int64_t c
+        int64_t c, before
         uint32_t row = row_of(entry)
-        double weight, before
+        double weight
     if Sums is OneEntropy:
         side.whole_sum += entry & 1
         side.k_rows += 1
@@ -167,10 +167,10 @@ cdef inline void add(
             side.s += weight * (rows.y[row] - side.centre)
         elif Sums is Classes:
             c = rows.label[row]
-            before = side.left[c]
-            side.left[c] = before + 1.0
-            side.left_squares += 2.0 * before + 1.0
-            side.right_squares -= 2.0 * (side.sums[c] - before) - 1.0
+            before = side.left_count[c]
+            side.left_count[c] = before + 1
+            side.whole_squares += 2 * before + 1
+            side.whole_sum -= 2 * (side.right_count[c] - before) - 1
         elif Sums is WeightedClasses:
             c = rows.label[row]
             side.left_squares += weight * (2.0 * side.left[c] + weight)
@@ -209,7 +209,12 @@ cdef inline int64_t whole_value(const Sums* kind, const Side* side) noexcept nog
 cdef inline double value(const Sums* kind, const Side* side) noexcept nogil:
     """k (n - k) times what grows with the decrease."""
     cdef double d
-    if Sums is Classes or Sums is WeightedClasses:
+    if Sums is Classes:
+        return (
+            <double>side.whole_squares * (side.n - side.k)
+            + <double>side.whole_sum * side.k
+        )
+    elif Sums is WeightedClasses:
         return side.left_squares * (side.n - side.k) + side.right_squares * side.k
     elif Sums is FixedValues:
         d = <double>side.whole_sum * side.n - side.total * side.k
@@ -380,7 +385,6 @@ cdef void start_classes(
 ) noexcept nogil:
     """Classes or outputs, and the squares of classes."""
     cdef int64_t c
-    side.sums = scan.totals.sums
     side.left = scratch.left
     side.right = scratch.right
     side.left_squares = side.right_squares = 0.0
@@ -450,6 +454,7 @@ cdef void run_scan(
     cdef:
         const Totals* totals = scan.totals
         double beat = score_to_beat(problem, best, scan.margin) - scan.offset
+        int64_t c
         Side side
     if problem.scan == SCAN_ENTROPY:
         scan_entropy(problem, rows, scratch, entries, scan, best)
@@ -493,6 +498,13 @@ cdef void run_scan(
         side.bound = beat + side.base
         start_classes(problem, scratch, scan, &side)
         if rows.weight == NULL:
+            side.whole_squares = <int64_t>side.left_squares
+            side.whole_sum = <int64_t>side.right_squares
+            side.left_count = scratch.left_count
+            side.right_count = scratch.right_count
+            for c in range(problem.n_statistics):
+                side.left_count[c] = <int64_t>side.left[c]
+                side.right_count[c] = <int64_t>totals.sums[c]
             scan_cells(<Classes*>NULL, &side, rows, entries, scan, best)
         else:
             scan_cells(<WeightedClasses*>NULL, &side, rows, entries, scan, best)
