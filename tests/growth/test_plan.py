@@ -420,7 +420,7 @@ def assert_same_stored(stored, expected):
 @pytest.mark.parametrize("weights", ["none", "counts"])
 @pytest.mark.parametrize("case", sorted(SHORT))
 def test_short_form_is_that_of_the_records(case, weights, values):
-    """The short form of a grown tree is made without records, and the same."""
+    """A plan that compacts its trees gives the short form of the same records."""
     criterion, n_classes, rules = SHORT[case]
     X, y = make_regression(500, 8, noise=20.0, random_state=0)
     y = {"real": y, "whole": np.round(y / 50.0), "large": y * 1e200}[values]
