@@ -8,11 +8,14 @@ of threads.
 """
 
 from libc.math cimport NAN
+from libc.stdint cimport uint16_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
+from sklearn_textbook._contract._threads cimport run_tasks
 from sklearn_textbook.tree.grow._buffers cimport (
     Block,
+    make_block,
     push_frame,
     release_block,
     reserve_nodes,
@@ -21,8 +24,11 @@ from sklearn_textbook.tree.grow._buffers cimport (
     take_frame,
 )
 from sklearn_textbook.tree.grow._children cimport (
+    clear_children,
+    finish_classes,
     list_pieces,
     measure_children,
+    write_coded_map,
     write_level_map,
 )
 from sklearn_textbook.tree.grow._layout cimport LEAF, STAY
@@ -34,18 +40,10 @@ from sklearn_textbook.tree.grow._list_search cimport (
 from sklearn_textbook.tree.grow._missing cimport (
     branch_for_missing,
     drop_surrogates,
+    mark_rows,
     send_missing_rows,
 )
 from sklearn_textbook.tree.grow._node cimport must_be_leaf
-from sklearn_textbook.tree.grow._partition cimport (
-    divide_coded_rows,
-    load_weights,
-    move_fractions,
-    move_rows,
-    save_weights,
-    share_missing_rows,
-    sum_missing_rows,
-)
 from sklearn_textbook.tree.grow._sample_list cimport make_local
 from sklearn_textbook.tree.grow._search cimport (
     find_split,
@@ -56,12 +54,14 @@ from sklearn_textbook.tree.grow._search cimport (
 )
 from sklearn_textbook.tree.grow._small_node cimport finish_small, is_small, wait_small
 from sklearn_textbook.tree.grow._workers cimport (
+    SharedNode,
     anchor_column,
     column_ranks,
     copy_codes,
     copy_column,
     copy_list,
     copy_rows,
+    count_slots,
     free_arena,
     measure_spacing,
     quantise,
@@ -69,6 +69,8 @@ from sklearn_textbook.tree.grow._workers cimport (
 )
 from sklearn_textbook.tree.split._best cimport narrow_bounds
 from sklearn_textbook.tree.split._column cimport count_missing, divide_runs
+from sklearn_textbook.tree.split._criterion cimport weight_of
+from sklearn_textbook.tree.split._gain cimport divide_levels
 from sklearn_textbook.tree.split._random cimport child_state
 from sklearn_textbook.tree.split._sums cimport FEW_SAMPLES
 from sklearn_textbook.tree.split._types cimport (
@@ -77,16 +79,25 @@ from sklearn_textbook.tree.split._types cimport (
     MISSING_SURROGATE,
     NOMINAL_COLUMN,
     SCAN_FIXED,
+    SHARED_CELLS,
     SPLIT_MULTIWAY,
+    Code,
     Entry,
     NodeView,
+    missing_code,
     rank_of,
-    uint8_t,
+    row_of,
     uint64_t,
+    uint8_t,
 )
 
 cdef enum:
     COPIES_PAY = 6  # copies of codes pay up to so many columns per one that is tried
+
+
+# ------------------------------------------------------ partitions of sorted columns
+
+include "_partition.pxi"
 
 
 # ----------------------------------------------------------- splits of sorted columns

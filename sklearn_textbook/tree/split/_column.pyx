@@ -1,20 +1,28 @@
 """One column of one node: which scan, which rows, where the missing ones stand."""
 
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, floor, sqrt
+from libc.stdlib cimport qsort
+from libc.string cimport memcpy, memset
 
 from sklearn_textbook.tree.split._best cimport breaks_constraint, score_to_beat, take
 from sklearn_textbook.tree.split._bin_end cimport leave_bin
 from sklearn_textbook.tree.split._criterion cimport (
     absolute_loss,
+    add_row,
     class_impurity,
     clear_losses,
     goodness,
     insert_row,
+    lacks_events,
     sum_entries,
     value_of,
 )
-from sklearn_textbook.tree.split._nominal cimport scan_nominal
-from sklearn_textbook.tree.split._random cimport child_state, random_below, random_unit
+from sklearn_textbook.tree.split._random cimport (
+    child_state,
+    next_random,
+    random_below,
+    random_unit,
+)
 from sklearn_textbook.tree.split._scan cimport run_scan
 from sklearn_textbook.tree.split._types cimport (
     ABSOLUTE_ERROR,
@@ -22,8 +30,12 @@ from sklearn_textbook.tree.split._types cimport (
     MISSING_LEARNED,
     MISSING_SURROGATE,
     NOMINAL_COLUMN,
+    POISSON,
     SPLIT_MULTIWAY,
+    SPLIT_ONE_VS_REST,
+    SQUARED_ERROR,
     Entry,
+    Keyed,
     NodeView,
     Pass,
     Problem,
@@ -39,6 +51,8 @@ from sklearn_textbook.tree.split._types cimport (
     uint32_t,
     uint64_t,
 )
+
+include "_nominal.pxi"
 
 
 cdef int64_t count_missing(const Entry* entries, int64_t n) noexcept nogil:

@@ -1,32 +1,8 @@
-"""Moving the rows of a node into its children, one sorted column at a time.
-
-All partitions are stable, so every child's column stays sorted and its missing
-rows stay last.
-"""
-
-from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy
-
-from sklearn_textbook._contract._threads cimport run_tasks
-from sklearn_textbook.tree.grow._buffers cimport make_block
-from sklearn_textbook.tree.grow._children cimport (
-    clear_children,
-    finish_classes,
-    write_coded_map,
-)
-from sklearn_textbook.tree.grow._missing cimport mark_rows
-from sklearn_textbook.tree.grow._workers cimport SharedNode, anchor_column, count_slots
-from sklearn_textbook.tree.split._criterion cimport weight_of
-from sklearn_textbook.tree.split._gain cimport divide_levels
-from sklearn_textbook.tree.split._types cimport (
-    SHARED_CELLS,
-    Code,
-    int32_t,
-    missing_code,
-    row_of,
-    uint64_t,
-)
-
+# Moving the rows of a node into its children, one sorted column at a time; part of
+# _grower.pyx.
+#
+# All partitions are stable, so every child's column stays sorted and its missing
+# rows stay last.
 
 cdef enum:
     FEW_ROWS = 12  # up to here a loop is faster than a call

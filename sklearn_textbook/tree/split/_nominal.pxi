@@ -1,45 +1,8 @@
-"""Best division of the levels of a nominal column.
-
-The rows of a level stand side by side in the sorted column: a *run*. Missing
-rows count as one more run where the strategy for missing values says so. A
-division is built by moving one run at a time to child 0.
-"""
-
-from libc.math cimport INFINITY, floor, sqrt
-from libc.stdlib cimport qsort
-from libc.string cimport memcpy, memset
-
-from sklearn_textbook.tree.split._criterion cimport (
-    absolute_loss,
-    add_row,
-    clear_losses,
-    goodness,
-    insert_row,
-    lacks_events,
-)
-from sklearn_textbook.tree.split._best cimport score_to_beat, take
-from sklearn_textbook.tree.split._random cimport next_random, random_below
-from sklearn_textbook.tree.split._types cimport (
-    ABSOLUTE_ERROR,
-    POISSON,
-    SPLIT_MULTIWAY,
-    SPLIT_ONE_VS_REST,
-    SQUARED_ERROR,
-    Entry,
-    Keyed,
-    Pass,
-    Problem,
-    Rows,
-    Scratch,
-    Split,
-    Totals,
-    int32_t,
-    int64_t,
-    rank_of,
-    row_of,
-    uint64_t,
-)
-
+# Best division of the levels of a nominal column: part of _column.pyx.
+#
+# The rows of a level stand side by side in the sorted column: a *run*. Missing
+# rows count as one more run where the strategy for missing values says so. A
+# division is built by moving one run at a time to child 0.
 
 cdef enum:
     ENUMERATED_LEVELS = 10  # up to here all divisions are tried
