@@ -160,35 +160,44 @@ def test_sums_of_weights_that_fit_into_a_list(monkeypatch):
     assert choose_sums(table, target, rules, None) == "moments"
 
 
-STEPPED = [
-    ("two classes", {"criterion": "gini"}),
-    ("two classes", {"criterion": "error"}),
-    ("three classes", {"criterion": "entropy", "missing": "branch"}),
-    ("three classes", {"criterion": "gini", "min_weight_leaf": 1.0}),
-    ("values", {"criterion": "squared_error"}),
-]
-NOT_STEPPED = [
-    ("two outputs", {"criterion": "gini"}),
-    ("two classes", {"criterion": "gini", "top_splits": 2}),
-    ("two classes", {"criterion": "gini", "monotonic": (0, 0, 0, 0, 1)}),
-    ("values", {"criterion": "poisson"}),
-]
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "error"])
+def test_sums_of_classes_at_random_thresholds(criterion):
+    """They need no bound of the scores in a bin: the criterion does not matter."""
+    rules = GrowthRules(criterion, max_features=1, random_splitter=True)
+    names = []
+    for kind in ("two classes", "three classes", "two outputs"):
+        table, target = make_case(kind, missing=True)
+        for weight in (None, np.array(WHOLE), np.array(FLOATS)):
+            names.append(choose_sums(table, target, rules, weight))
+    float_pair = "moments" if criterion == "gini" else "class-weights"
+    assert names == [
+        *("binary", "binary", float_pair),
+        *("class-counts", "class-counts", "class-weights"),
+        *("general", "general", "general"),
+    ]
 
 
-@pytest.mark.parametrize(("kind", "settings"), STEPPED + NOT_STEPPED)
-def test_thresholds_sampled_between_steps(kind, settings):
-    """Of numbers without missing values, with whole weights."""
-    rules = GrowthRules(max_features=1, random_splitter=True, **settings)
-    table, target = make_case(kind)
-    is_stepped = (kind, settings) in STEPPED
-    for weight in (None, np.array(WHOLE)):
-        assert (choose_sums(table, target, rules, weight) == "steps") == is_stepped
-    assert choose_sums(table, target, rules, np.array(FLOATS)) != "steps"
-    best = replace(rules, random_splitter=False)
-    assert choose_sums(table, target, best, None) != "steps"
-    for options in ({"missing": True}, {"nominal": True}):
+@pytest.mark.parametrize(
+    ("kind", "missing", "options", "sorts"),
+    [
+        ("two classes", "learned", {}, False),
+        ("values", "branch", {}, False),
+        ("values", "learned", {"missing": True}, False),
+        ("values", "branch", {"missing": True}, True),
+        ("three classes", "learned", {"nominal": True}, True),
+        ("two outputs", "learned", {}, True),
+    ],
+)
+def test_ranks_are_made_where_columns_are_sorted(kind, missing, options, sorts):
+    """Random thresholds of other columns are sampled between steps."""
+    table, target = make_case(kind, **options)
+    criterion = "gini" if target.is_classifier else "squared_error"
+    rules = GrowthRules(criterion, missing=missing, max_features=1)
+    for random_splitter, is_made in ((True, sorts), (False, True)):
         table, target = make_case(kind, **options)
-        assert choose_sums(table, target, rules, None) != "steps"
+        GrowthPlan(table, target, replace(rules, random_splitter=random_splitter))
+        assert table.has_ranks == is_made
+        assert table.has_row_values == random_splitter
 
 
 # ------------------------------------------------------------------------------- plans

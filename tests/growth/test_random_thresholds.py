@@ -118,3 +118,17 @@ def test_fewest_leaves_of_estimators(splitter, tree_class):
             trees.append(estimator.fit(X, y).tree_)
     assert trees[0].n_leaves == 12
     assert_close_trees(*trees)
+
+
+@pytest.mark.parametrize("target", [make_classes, make_values])
+def test_many_equal_values_in_many_rows(target):
+    """Sums of 16 bits are taken block by block."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 5, (70_000, 4)).astype(float)
+    X[:, 2:] = rng.integers(0, 40, (70_000, 2))
+    y = (X[:, 0] * X[:, 2] + rng.normal(0, 20, 70_000) > 40).astype(int)
+    criterion = "gini" if target is make_classes else "squared_error"
+    rules = GrowthRules(criterion, max_features=2, max_depth=6, random_splitter=True)
+    expected, tree = grow_twice(encode(X), target(y), rules)
+    assert tree.node_count > 100
+    assert_close_trees(expected, tree)

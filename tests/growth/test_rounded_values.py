@@ -131,6 +131,19 @@ def test_steps_keep_the_order():
     assert not row_steps.flags.writeable
 
 
+def test_missing_values_have_a_step_of_their_own():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    table = encode(X)
+    is_missing = rng.random(X.shape) < 0.1
+    is_missing[:, 2] = True
+    is_missing[[X.argmin(axis=0)[0], X.argmax(axis=0)[0]], 0] = False
+    steps = encode(np.where(is_missing, np.nan, X)).steps()[1]
+    np.testing.assert_array_equal(steps == np.iinfo(np.int16).min, is_missing)
+    is_kept = ~is_missing[:, 0]
+    np.testing.assert_array_equal(steps[is_kept, 0], table.steps()[1][is_kept, 0])
+
+
 @pytest.mark.parametrize("n_threads", [1, 3])
 @pytest.mark.parametrize(
     "convert",

@@ -95,7 +95,6 @@ def test_the_tables_cover_what_lists_serve():
     wanted = {
         *product(SUMS, ["best", "random", "binned", "histograms", "few rows"]),
         *product(SUMS, ["learned", "branch"], [False, True]),
-        ("steps", "random"),
         *product(["kind"], [layout.NUMERIC, layout.NOMINAL]),
         *product(["missing_branch"], [-1, 0, 1]),
         *product(["n_children"], [2, 3]),

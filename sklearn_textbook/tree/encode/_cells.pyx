@@ -20,6 +20,7 @@ ctypedef fused floating_t:
 
 cdef enum:
     BLOCK_ROWS = 64  # that a thread takes at a time
+    MISSING_STEP = -32768  # as in split/_steps.pxd
     LOWEST_STEP = -32767
 
 cdef uint32_t ROW_MASK = 0x7FFFFFFF
@@ -303,15 +304,18 @@ cdef void round_block(void* context, int64_t block, int thread) noexcept nogil:
         const double* low = work.low
         const double* factor = work.factor
         int16_t* row_steps = work.row_steps
+        double value
     for i in range(start, stop):
         for c in range(n_columns):
+            value = values[i * n_columns + c]
             # A factor of 0 is for ranges that overflow.
-            row_steps[i * n_columns + c] = LOWEST_STEP if factor[c] == 0.0 else (
-                <int16_t>(
-                    <int32_t>((values[i * n_columns + c] - low[c]) * factor[c])
-                    + LOWEST_STEP
+            row_steps[i * n_columns + c] = LOWEST_STEP
+            if value != value:
+                row_steps[i * n_columns + c] = MISSING_STEP
+            elif factor[c] != 0.0:
+                row_steps[i * n_columns + c] = <int16_t>(
+                    <int32_t>((value - low[c]) * factor[c]) + LOWEST_STEP
                 )
-            )
     for c in range(n_columns):
         for i in range(start, stop):
             work.steps[c * work.n_rows + i] = row_steps[i * n_columns + c]
@@ -330,7 +334,7 @@ def write_steps(
     low, factor : memoryview of float64, shape (n_columns,)
         See ``EncodedTable.steps``.
     steps : memoryview of int16, shape (n_columns, n_rows)
-        Out: the steps.
+        Out: the steps; -32768 for what is not a number.
     row_steps : memoryview of int16, shape (n_rows, n_columns)
         Out: the same, row by row.
     n_threads : int

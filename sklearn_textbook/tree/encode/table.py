@@ -20,7 +20,7 @@ RUN_START = np.uint32(0x80000000)
 ROW_MASK = np.uint32(0x7FFFFFFF)
 MOST_BINS = 256  # whose numbers fit into a byte
 BIN_GAP = 16  # bins that may be joined without that of missing values
-STEPS = 65534  # the highest step of a column counted from the lowest
+STEPS = 65533  # the highest step of a column counted from the lowest
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,9 +245,10 @@ class EncodedTable:
     def steps(self, n_threads=1):
         """Round the values of every row down to steps, for all columns.
 
-        The steps of a column have equal heights: a value x stands on step
-        floor((x - low) * factor) - STEPS / 2. Rounding does not change the order of
-        values, so of two values on different steps the upper one is larger.
+        The steps of a column have equal heights: a value x is on step
+        floor((x - low) * factor) - 32767. Rounding does not change the order of values,
+        so of two values on different steps the upper one is larger. Missing values are
+        on the step below all others, -32768.
 
         Parameters
         ----------
@@ -257,13 +258,12 @@ class EncodedTable:
         Returns
         -------
         steps : ndarray of int16, shape (n_columns, n_rows)
-            Undefined as ``row_values()``. Made on the first call, then kept; read-only,
-            as the others.
+            Made on the first call, then kept; read-only, as the others.
         row_steps : ndarray of int16, shape (n_rows, n_columns)
             The steps of a row stand next to each other.
         low, factor : ndarray of float64, shape (n_columns,)
             The smallest value, and the steps per unit; factor 0 where all values
-            stand on the lowest step, as the range of values is empty or overflows.
+            are on the lowest step, as the range of values is empty or overflows.
         gap : ndarray of float64, shape (n_columns,)
             The smallest difference of two distinct values; infinity where there is
             but one.

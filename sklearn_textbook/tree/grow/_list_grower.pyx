@@ -7,7 +7,15 @@ has sampled and partitions the list of its samples alone.
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport (
+    int16_t,
+    int32_t,
+    int64_t,
+    uint8_t,
+    uint16_t,
+    uint32_t,
+    uint64_t,
+)
 from libc.string cimport memset
 
 from sklearn_textbook.tree.grow._assemble cimport write_alone
@@ -42,6 +50,7 @@ from sklearn_textbook.tree.grow._workers cimport (
     free_worker,
     start_worker,
 )
+from sklearn_textbook.tree.split._steps cimport Scale
 from sklearn_textbook.tree.split._sums cimport (
     NUMBER_BITS,
     make_counted,
@@ -89,13 +98,14 @@ ctypedef fused Weight:
 
 cdef int64_t list_samples(
     const Weight* weight, const int32_t* label, int64_t n_outputs, int64_t n_rows,
-    bint is_binary, bint is_whole, uint64_t* entries
+    bint is_binary, bint is_whole, uint64_t* entries, int64_t* most_weight
 ) noexcept nogil:
     """List the samples that take part; returns their number."""
     cdef int64_t row, share, code, n = 0
     for row in range(n_rows):
         code = 0 if label == NULL or n_outputs > 1 else label[row]
         share = <int64_t>weight[row] if is_whole else <int64_t>1
+        most_weight[0] = max(most_weight[0], share)
         # Written in any case, and kept if the row has a weight: no branch to predict.
         if is_binary:
             entries[n] = make_counted(row, share, share * code)
@@ -189,6 +199,7 @@ cdef class ListGrower:
         Worker worker
         Codes codes
         const Span[::1] spans
+        const Scale[::1] scales
         dict settings  # keeps the arrays alive
         object weight
         const int64_t[::1] entropy_table
@@ -232,21 +243,28 @@ cdef class ListGrower:
         cdef:
             const double[:, ::1] y
             const double[:, ::1] values
+            const int16_t[:, ::1] steps
             const int32_t[:, ::1] label
             SampleList* samples = &self.samples
         samples.table.n_columns = self.problem.n_columns
         samples.table.n_rows = samples.n_samples = settings["order"].shape[1]
-        samples.table.codes = address_of(settings["ranks"])
-        samples.table.code_size = settings["ranks"].dtype.itemsize
-        samples.table.row_codes = address_of(settings["row_ranks"])
-        samples.table.row_bins = <const uint8_t*>address_of(settings["row_bins"])
-        self.spans = settings["spans"]
-        samples.table.spans = &self.spans[0]
-        if settings["row_values"] is not None:
+        if settings["ranks"] is not None:
+            samples.table.codes = address_of(settings["ranks"])
+            samples.table.code_size = settings["ranks"].dtype.itemsize
+        if self.problem.random_splitter:
             values = settings["row_values"]
             samples.row_values = &values[0, 0]
-            values = settings["bin_values"]
-            samples.bin_values = &values[0, 0]
+            steps = settings["steps"]
+            samples.steps = &steps[0, 0]
+            steps = settings["row_steps"]
+            samples.row_steps = &steps[0, 0]
+            self.scales = settings["scales"]
+            samples.scales = &self.scales[0]
+        else:
+            samples.table.row_codes = address_of(settings["row_ranks"])
+            samples.table.row_bins = <const uint8_t*>address_of(settings["row_bins"])
+            self.spans = settings["spans"]
+            samples.table.spans = &self.spans[0]
         if self.problem.is_classifier:
             label = settings["all_labels"]
             samples.label = &label[0, 0]
@@ -280,6 +298,7 @@ cdef class ListGrower:
             bint is_whole = True
         samples.weight = NULL
         samples.least_weight = 1.0
+        samples.most_weight = 1
         if weight is None:
             weight = np.ones(n_rows, dtype=np.int32)
         if weight.dtype == np.float64:
@@ -292,21 +311,21 @@ cdef class ListGrower:
             with nogil:
                 self.n_listed = list_samples(
                     &real[0], samples.label, samples.n_outputs, n_rows, is_binary,
-                    is_whole, samples.entries
+                    is_whole, samples.entries, &samples.most_weight
                 )
         elif weight.dtype == np.int64:
             whole = weight
             with nogil:
                 self.n_listed = list_samples(
                     &whole[0], samples.label, samples.n_outputs, n_rows, is_binary,
-                    True, samples.entries
+                    True, samples.entries, &samples.most_weight
                 )
         else:
             short = weight
             with nogil:
                 self.n_listed = list_samples(
                     &short[0], samples.label, samples.n_outputs, n_rows, is_binary,
-                    True, samples.entries
+                    True, samples.entries, &samples.most_weight
                 )
 
         return self.measure_root()

@@ -1,12 +1,13 @@
 """The best split of a node whose samples are a list, and what its children hold.
 
 A node of many samples counts them in bins, four columns in one pass, and reads codes
-only of the samples whose bin may hold a better threshold than the ends of bins do.
+only of the samples whose bin may hold a better threshold than the ends of bins do. A
+random threshold needs no histogram, but the range of a column and what is below it.
 Other columns, and nodes of few samples, are sorted and searched as sorted columns are.
 """
 
-from libc.math cimport INFINITY, fabs, log2
-from libc.stdint cimport int32_t, uint8_t, uint64_t
+from libc.math cimport INFINITY, fabs, frexp, ldexp, log, log2, sqrt
+from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
@@ -27,6 +28,7 @@ from sklearn_textbook.tree.grow._children cimport (
     write_level_map,
 )
 from sklearn_textbook.tree.grow._missing cimport mark_rows
+from sklearn_textbook.tree.grow._partition_list cimport partition_by_steps
 from sklearn_textbook.tree.grow._sample_list cimport (
     LIST_BINARY,
     LIST_CLASS_COUNTS,
@@ -83,6 +85,15 @@ from sklearn_textbook.tree.split._sums cimport (
     samples_in,
     weight_in,
     whole_weight_of,
+)
+from sklearn_textbook.tree.split._steps cimport (
+    ABOVE_STEPS,
+    HIGHEST_STEP,
+    LOWEST_STEP,
+    MISSING_STEP,
+    Scale,
+    separates_all,
+    step_of,
 )
 from sklearn_textbook.tree.split._types cimport (
     GINI,
@@ -147,6 +158,7 @@ cdef extern from *:
 include "../split/_histogram_count.pxi"
 include "../split/_histogram_pairs.pxi"
 include "../split/_histogram_classes.pxi"
+include "../split/_random_threshold.pxi"
 
 
 # ---------------------------------------------------------------------------- buffers
@@ -199,6 +211,7 @@ cdef int start_list_search(
         return -1
     for i in range(n_slots):
         search.columns[i].codes = samples.gathered + i * n_rows
+        search.columns[i].steps = <int16_t*>search.columns[i].codes
         search.columns[i].histograms = search.histograms + i * n_histograms
         search.columns[i].totals = search.totals + 2 * i * problem.n_statistics
         for j in range(n_histograms):
@@ -228,6 +241,13 @@ cdef void free_list_search(ListSearch* search) noexcept nogil:
 # ------------------------------------------------------------------- samples of a node
 
 
+cdef double centre_of(const Problem* problem, const NodeView* view) noexcept nogil:
+    """What y is counted from: the mean of the node, but for Poisson deviance."""
+    if problem.is_classifier:
+        return view.totals.sums[1] / view.totals.weight
+    return 0.0 if problem.criterion == POISSON else view.totals.centre[0]
+
+
 cdef void describe_moments(
     const Problem* problem, SampleList* samples, const NodeView* view,
     NodeSearch* node
@@ -236,14 +256,11 @@ cdef void describe_moments(
     cdef:
         const Rows* rows = &samples.node_rows
         Moments* amounts = samples.amounts
-        double centre = 0.0, pivot = 0.0, first, above, total = 0.0
+        double centre = centre_of(problem, view), pivot = 0.0, first, above
+        double total = 0.0
         int64_t i
-    if problem.is_classifier:
-        centre = view.totals.sums[1] / view.totals.weight
-    elif problem.criterion == POISSON:
+    if problem.criterion == POISSON:
         pivot = view.totals.sums[0] / view.totals.weight
-    else:
-        centre = view.totals.centre[0]
     for i in range(node.n):
         first = <double>rows.label[i] if problem.is_classifier else rows.y[i]
         above = rows.weight[i] * (first - centre - pivot)
@@ -283,13 +300,15 @@ cdef void start_node_search(
     node.n_planes = node.n_classes + node.counts_samples
     node.left = worker.scratch.left
     node.right = worker.scratch.right
+    node.class_counts = worker.scratch.left_count
     node.scratch = search.scratch
     if samples.kind == LIST_BINARY:
         node.unit = 2.0
         node.total = view.totals.sums[1]
     elif samples.kind == LIST_MOMENTS:
         node.unit = 2.0 if problem.is_classifier else 1.0
-        describe_moments(problem, samples, view, node)
+        if not problem.random_splitter:
+            describe_moments(problem, samples, view, node)
     elif samples.kind == LIST_CLASS_COUNTS and problem.entropy_table != NULL:
         node.entropy_table = problem.entropy_table
         node.unit = problem.entropy_unit
@@ -315,15 +334,15 @@ cdef void clear_found(Found* found) noexcept nogil:
 cdef inline bint is_countable(
     const Problem* problem, const SampleList* samples, int64_t n, int32_t number
 ) noexcept nogil:
-    """Whether the thresholds of a column are searched in histograms."""
-    return (
-        n > FEW_SAMPLES and samples.kind != LIST_GENERAL
-        and problem.kind[number] != NOMINAL_COLUMN
-        and not (
-            problem.random_splitter and problem.has_missing[number]
-            and problem.missing_mode != MISSING_LEARNED
+    """Whether the thresholds of a column are searched in histograms, or sampled
+    between steps."""
+    if samples.kind == LIST_GENERAL or problem.kind[number] == NOMINAL_COLUMN:
+        return False
+    if problem.random_splitter:
+        return (
+            not problem.has_missing[number] or problem.missing_mode == MISSING_LEARNED
         )
-    )
+    return n > FEW_SAMPLES
 
 
 cdef inline uint32_t missing_code_of(
@@ -340,6 +359,21 @@ cdef bint codes_differ(const uint32_t* codes, int64_t n) noexcept nogil:
     return False
 
 
+cdef inline void read_span(
+    const Problem* problem, const SampleList* samples, SampledColumn* column
+) noexcept nogil:
+    """How the codes of a column are put into bins."""
+    cdef const Span* span = &samples.table.spans[column.number]
+    if samples.is_local:
+        span = &samples.local_spans[column.number]
+    column.smallest = span.smallest
+    column.largest = span.largest
+    column.shift = span.shift
+    column.n_bins = ((span.largest - span.smallest) >> column.shift) + 1
+    if problem.has_missing[column.number]:
+        column.missing_bin = span.missing_bin
+
+
 cdef int64_t sample_tile(
     const Problem* problem, const SampleList* samples, ListSearch* search,
     Worker* worker, ColumnSampler* sampler, SampledColumn** countable,
@@ -349,7 +383,6 @@ cdef int64_t sample_tile(
     cdef:
         int64_t n = 0
         SampledColumn* column
-        const Span* span
     n_countable[0] = 0
     sampler.n_waiting = 0
     while n < TILE_COLUMNS and sampler.n_found + n < problem.max_features:
@@ -364,15 +397,8 @@ cdef int64_t sample_tile(
         )
         column.missing_bin = -1
         if not column.is_sorted:
-            span = &samples.table.spans[column.number]
-            if samples.is_local:
-                span = &samples.local_spans[column.number]
-            column.smallest = span.smallest
-            column.largest = span.largest
-            column.shift = span.shift
-            column.n_bins = ((span.largest - span.smallest) >> column.shift) + 1
-            if problem.has_missing[column.number]:
-                column.missing_bin = span.missing_bin
+            if not problem.random_splitter:
+                read_span(problem, samples, column)
             countable[n_countable[0]] = column
             n_countable[0] += 1
         n += 1
@@ -449,6 +475,22 @@ cdef bint finish_column(
     return True
 
 
+cdef SampledColumn* keep_column(
+    ListSearch* search, Worker* worker, ColumnSampler* sampler, SampledColumn* column
+) noexcept nogil:
+    """Put a column that is not constant after those found before, in the order of
+    sampling; returns where it is then."""
+    cdef:
+        SampledColumn* place = &search.columns[sampler.n_found]
+        SampledColumn held = place[0]
+    if place != column:
+        place[0] = column[0]
+        column[0] = held
+    worker.visit[sampler.n_found] = place.number
+    sampler.n_found += 1
+    return place
+
+
 cdef int64_t count_sampled(
     const Problem* problem, SampleList* samples, ListSearch* search, Worker* worker,
     Frame* frame, const Sums* kind
@@ -459,12 +501,7 @@ cdef int64_t count_sampled(
         ColumnSampler sampler
         SampledColumn* countable[TILE_COLUMNS]
         SampledColumn* column
-        SampledColumn* place
-        SampledColumn held
-        # Random thresholds: the fewer samples a bin has, the fewer values are read.
-        int32_t coarseness = choose_coarseness(
-            kind, frame.n_rows * (4 if problem.random_splitter else 1), node.n_planes
-        )
+        int32_t coarseness = choose_coarseness(kind, frame.n_rows, node.n_planes)
         int64_t i, n, n_countable, counted, before, n_kept = 0, tile_stride
         const uint8_t* row_bins = samples.table.row_bins
         Sums* tile = <Sums*>search.tile
@@ -499,14 +536,7 @@ cdef int64_t count_sampled(
             if not finish_column(problem, samples, node, column, slots, coarseness):
                 note_constant(worker, column.number, &sampler)
             else:
-                # Those that vary stand at the front, in the order of sampling.
-                place = &search.columns[sampler.n_found]
-                if place != column:
-                    held = place[0]
-                    place[0] = column[0]
-                    column[0] = held
-                worker.visit[sampler.n_found] = place.number
-                sampler.n_found += 1
+                keep_column(search, worker, &sampler, column)
         n_kept += sampler.n_found > before
     finish_sampling(worker, frame, &sampler)
     return sampler.n_found
@@ -922,9 +952,6 @@ cdef void try_column(
     if column.is_sorted:
         try_sorted(samples, node, worker, column, before)
         return
-    if node.problem.random_splitter:
-        try_random_threshold(samples, node, column, kind)
-        return
     for i in range(column.n_histograms):
         try_histogram(node, samples, &column.histograms[i], top, kind)
     if column.n_missing > 0:
@@ -952,10 +979,13 @@ cdef void search_columns(
         int64_t i, n_visit
         double top = -INFINITY
         SampledColumn* column
+    if problem.random_splitter:
+        search_random(problem, samples, search, worker, frame, kind)
+        return
     n_visit = count_sampled(problem, samples, search, worker, frame, kind)
     for i in range(n_visit):
         column = &search.columns[i]
-        if not column.is_sorted and not problem.random_splitter:
+        if not column.is_sorted:
             start_histograms(node, column, kind)
             top = max(top, top_of(column))
     # Candidates so near the best that the order decides are all looked at.
@@ -964,8 +994,7 @@ cdef void search_columns(
         column = &search.columns[i]
         if problem.top_splits > 1:
             clear_found(&node.found)
-            if not problem.random_splitter:
-                top = top_of(column) - node.slack
+            top = top_of(column) - node.slack
         try_column(samples, node, worker, column, top, &search.before, kind)
         if problem.top_splits > 1:
             keep_found(search, worker, i)
@@ -975,249 +1004,61 @@ cdef void search_columns(
 # ----------------------------------------------------------------- random thresholds
 
 
-cdef bint find_code_range(
-    const SampleList* samples, const NodeSearch* node, const SampledColumn* column,
-    uint32_t* smallest, uint32_t* largest, const Sums* kind
+cdef bint varies_at_random(
+    const Problem* problem, const SampleList* samples, const NodeSearch* node,
+    SampledColumn* column, StepRange* values, const Sums* kind
 ) noexcept nogil:
-    """The smallest and the largest code of the node; whether they differ."""
+    """Whether the node's values of a column differ."""
+    if not column.is_sorted:
+        return find_values(samples, node, column, values, kind)
+    gather_codes(samples, kind, node.entries, node.n, column.number, column.codes)
+    return codes_differ(column.codes, node.n)
+
+
+cdef void search_random(
+    const Problem* problem, SampleList* samples, ListSearch* search, Worker* worker,
+    Frame* frame, const Sums* kind
+) noexcept nogil:
+    """The best of one random threshold for each sampled column."""
     cdef:
-        const uint64_t* keys = samples.keys
-        int64_t first = next_used(node, column, -1, 1, kind)
-        int64_t last = next_used(node, column, column.n_bins, -1, kind), i, n
-        uint32_t code, low = 0xFFFFFFFF, high = 0
-    smallest[0] = column.smallest + <uint32_t>first
-    largest[0] = column.smallest + <uint32_t>last
-    if column.shift == 0:
-        return first < last
-    n = list_bins(samples, node, column, first, last, kind)
-    for i in range(n):
-        code = <uint32_t>(keys[i] >> 32)
-        low = code if code < low else low
-        high = code if code > high else high
-    smallest[0] = column.smallest + low
-    largest[0] = column.smallest + high
-    return low < high
-
-
-cdef void add_to_left(
-    const NodeSearch* node, int64_t place, int64_t* n_left, double* weight,
-    double* left, const Sums* kind
-) noexcept nogil:
-    """Add a sample to what is on the left."""
-    cdef:
-        uint64_t entry = node.entries[place]
-        double share
-    n_left[0] += 1
-    if Sums is BinaryCounts:
-        share = <double>weight_in(entry)
-        weight[0] += share
-        left[1] += <double>ones_in(entry)
-        left[0] += share - <double>ones_in(entry)
-    elif Sums is Moments:
-        weight[0] += node.amounts[place].weight
-        left[0] += node.amounts[place].first
-    else:
-        if Sums is ClassCounts:
-            share = <double>whole_weight_of(entry)
-        else:
-            share = node.sample_weight[place]
-        weight[0] += share
-        left[class_of(entry)] += share
-
-
-cdef int64_t samples_of_part(
-    const NodeSearch* node, const Sums* sums
-) noexcept nogil:
-    """Samples in an entry of a histogram; of classes, only if they are counted."""
-    if Sums is BinaryCounts:
-        return samples_in(sums.counts)
-    elif Sums is Moments:
-        return <int64_t>sums.n_samples
-    else:
-        if node.counts_samples:
-            return <int64_t>sums[node.n_classes * node.stride].weight
-        return 0
-
-
-cdef bint find_cut(
-    SampleList* samples, const NodeSearch* node, const SampledColumn* column,
-    uint32_t smallest, uint32_t largest, double threshold, uint32_t* cut,
-    const Sums* kind
-) noexcept nogil:
-    """The largest code whose value does not exceed the threshold, or one that separates
-    the same samples; whether the keys of the samples in its bin are at hand.
-
-    The smallest values of the table's bins, which stay in the cache, tell the bin."""
-    cdef:
-        const double* values = (
-            node.problem.values + column.number * node.problem.values_stride
+        NodeSearch* node = &search.node
+        ColumnSampler sampler
+        SampledColumn* stepped[TILE_COLUMNS]
+        SampledColumn* column
+        StepRange[TILE_COLUMNS] ranges
+        int64_t i, k, n, n_stepped, first
+    if samples.kind != LIST_GENERAL:
+        describe_targets(problem, samples, node, kind)
+    start_sampling(problem, worker, frame, &sampler)
+    while True:
+        n = sample_tile(
+            problem, samples, search, worker, &sampler, stepped, &n_stepped
         )
-        const double* bin_values = samples.bin_values + column.number * MOST_BINS
-        int32_t shift = samples.table.spans[column.number].shift
-        uint32_t first = smallest >> shift, last = largest >> shift, middle, code
-        uint32_t after
-        int64_t b, i, n
-    while first < last:
-        middle = first + (last - first + 1) // 2
-        if bin_values[middle] <= threshold:
-            first = middle
-        else:
-            last = middle - 1
-    smallest = max(smallest, first << shift)
-    if column.shift >= shift and not column.is_gathered:
-        b = (smallest - column.smallest) >> column.shift
-        after = end_code(column, b) + 1
-        n = list_bins(samples, node, column, b, b, kind)
+        if n == 0:
+            break
+        if n_stepped > 0:
+            read_steps(samples, node, stepped, n_stepped, kind)
+        for i in range(n_stepped):
+            locate_extremes(samples, node, stepped[i], &ranges[i], kind)
+        first = sampler.n_found
+        k = 0
         for i in range(n):
-            code = column.smallest + <uint32_t>(samples.keys[i] >> 32)
-            # No branch to predict, as values come from memory.
-            code = (code + 1) * <uint32_t>(values[code] <= threshold)
-            after = code if code > after else after
-        cut[0] = after - 1
-        samples.n_keys = n
-        return True
-    # Finer bins than those of the table.
-    largest = min(largest, ((first + 1) << shift) - 1)
-    while smallest < largest:
-        middle = smallest + (largest - smallest + 1) // 2
-        if values[middle] <= threshold:
-            smallest = middle
-        else:
-            largest = middle - 1
-    cut[0] = smallest
-    return False
-
-
-cdef void sum_up_to(
-    SampleList* samples, const NodeSearch* node, const SampledColumn* column,
-    uint32_t cut, bint has_keys, bint missing_left, int64_t* n_left, double* weight,
-    double* left, const Sums* kind
-) noexcept nogil:
-    """Sum up the samples with codes up to the cut, and perhaps the missing ones."""
-    cdef:
-        const Sums* below = <const Sums*>column.histograms[0].below
-        const uint64_t* keys = samples.keys
-        double* missing = column.totals
-        int64_t last = column.n_bins + 1, i
-        int64_t b = <int64_t>(cut + 1 - column.smallest) >> column.shift
-    # The bins that end up to the cut.
-    read_totals(node, &below[b], left)
-    weight[0] = weight_of_part(node, &below[b], left)
-    n_left[0] = samples_of_part(node, &below[b])
-    if cut != end_code(column, b):
-        if not has_keys:
-            samples.n_keys = list_bins(samples, node, column, b, b, kind)
-        for i in range(samples.n_keys):
-            if column.smallest + <uint32_t>(keys[i] >> 32) <= cut:
-                add_to_left(
-                    node, <uint32_t>keys[i], n_left, weight, left, kind
-                )
-    if missing_left:
-        read_totals(node, &below[last], missing)
-        weight[0] += weight_of_part(node, &below[last], missing)
-        n_left[0] += samples_of_part(node, &below[last])
-        for i in range(node.problem.n_statistics):
-            left[i] += missing[i]
-
-
-cdef bint is_random_split_allowed(
-    const NodeSearch* node, const SampledColumn* column, int64_t n_left, double weight,
-    const double* left, const double* right, const Sums* kind
-) noexcept nogil:
-    """Limits of the children, and monotonic constraints."""
-    cdef:
-        const Problem* problem = node.problem
-        double rest = node.view.totals.weight - weight, smallest
-        double first, second
-    if Sums in PairSums or node.counts_samples:
-        if not node.lowest <= n_left <= node.n - node.lowest:
-            return False
-    if weight < problem.min_weight_leaf or rest < problem.min_weight_leaf:
-        return False
-    if Sums is Moments:
-        smallest = 1e-12 * node.total
-        if problem.criterion == POISSON and (
-            left[0] <= smallest or right[0] <= smallest
-        ):
-            return False
-    if problem.monotonic == NULL:
-        return True
-    if Sums is Moments:
-        first = node.centre + left[0] / weight
-        second = node.centre + right[0] / rest
-    else:
-        first = left[1] / weight
-        second = right[1] / rest
-    return not breaks_constraint(
-        first, second, node.view.lower, node.view.upper,
-        problem.monotonic[column.number]
-    )
-
-
-cdef void try_random_threshold(
-    SampleList* samples, NodeSearch* node, const SampledColumn* column, const Sums* kind
-) noexcept nogil:
-    """One threshold, sampled evenly between the smallest and the largest value; one
-    inside of a bin is moved to its upper end."""
-    cdef:
-        const Problem* problem = node.problem
-        const double* values = problem.values + column.number * problem.values_stride
-        Found* found = &node.found
-        double* left = node.left
-        double* right = node.right
-        uint64_t state = child_state(node.view.random_state, ~<int64_t>column.number)
-        double threshold, weight, score
-        uint32_t smallest, largest, cut
-        int64_t n_left, k
-        bint missing_left = False, has_keys
-    samples.keys_of = NULL
-    if not find_code_range(samples, node, column, &smallest, &largest, kind):
-        return
-    threshold = values[smallest] + random_unit(&state) * (
-        values[largest] - values[smallest]
-    )
-    if threshold >= values[largest]:
-        threshold = values[smallest] + 0.0  # not -0
-    if column.n_missing > 0:
-        missing_left = random_below(&state, 2) == 1
-    has_keys = find_cut(
-        samples, node, column, smallest, largest, threshold, &cut, kind
-    )
-    sum_up_to(
-        samples, node, column, cut, has_keys, missing_left, &n_left, &weight, left,
-        kind
-    )
-    if Sums is Moments:
-        right[0] = node.total - left[0]
-        score = -part_goodness(node, &node.total, node.view.totals.weight)
-    else:
-        for k in range(problem.n_statistics):
-            right[k] = node.view.totals.sums[k] - left[k]
-        score = -node.view.totals.goodness
-    if not is_random_split_allowed(node, column, n_left, weight, left, right, kind):
-        return
-    score += part_goodness(node, left, weight)
-    score += part_goodness(node, right, node.view.totals.weight - weight)
-    if not score > score_to_beat(problem, &found.split, node.view.margin):
-        return
-    take(&found.split, score, n_left, -1)
-    if column.n_missing > 0:
-        found.split.missing_child = 0 if missing_left else 1
-    found.split.n_children = 2
-    found.split.threshold = leave_bin(problem, column.number, threshold)
-    found.column = column
-    found.histogram = &column.histograms[0]
-    found.cut = cut
-    found.is_between = cut != end_code(
-        column, ((cut - column.smallest) >> column.shift) + 1
-    )
-    if found.is_between:
-        samples.keys_of = found.histogram
-    if Sums is BinaryCounts:
-        found.left_counts = (
-            <uint64_t>n_left << (2 * COUNT_BITS) | <uint64_t>weight << COUNT_BITS
-            | <uint64_t>left[1]
-        )
+            column = &search.columns[first + i]
+            if not varies_at_random(problem, samples, node, column, &ranges[k], kind):
+                note_constant(worker, column.number, &sampler)
+            else:
+                column = keep_column(search, worker, &sampler, column)
+                if problem.top_splits > 1:
+                    clear_found(&node.found)
+                if column.is_sorted:
+                    try_sorted(samples, node, worker, column, &search.before)
+                else:
+                    try_random_threshold(samples, node, column, &ranges[k], kind)
+                if problem.top_splits > 1:
+                    keep_found(search, worker, sampler.n_found - 1)
+            k += not column.is_sorted
+    finish_sampling(worker, frame, &sampler)
+    choose_found(problem, search, worker, sampler.n_found)
 
 
 cdef void keep_found(ListSearch* search, Worker* worker, int64_t i) noexcept nogil:
@@ -1279,8 +1120,9 @@ cdef inline bint needs_description(
 ) noexcept nogil:
     """Whether some column may be sorted, or targets are counted from the mean."""
     return (
-        frame.n_rows <= FEW_SAMPLES or problem.any_nominal
-        or (problem.random_splitter and samples.value_limit != NULL)
+        (frame.n_rows <= FEW_SAMPLES and not problem.random_splitter)
+        or problem.any_nominal
+        or (problem.random_splitter and problem.missing_mode != MISSING_LEARNED)
         or (samples.kind != LIST_BINARY and samples.kind != LIST_CLASS_COUNTS)
     )
 
@@ -1699,6 +1541,11 @@ cdef void partition_list(
         child = NULL
     elif column.is_gathered:
         mark_by_codes(samples, node)
+    elif problem.random_splitter:
+        n_left = partition_by_steps(
+            entries, samples.spare, column.steps, node.found.boundary, n,
+            samples.permutations
+        )
     else:
         if samples.kind == LIST_BINARY:
             last = move_bin_of_threshold(samples, node, binary)

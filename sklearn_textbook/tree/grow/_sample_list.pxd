@@ -1,6 +1,16 @@
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport (
+    int16_t,
+    int32_t,
+    int64_t,
+    uint8_t,
+    uint16_t,
+    uint32_t,
+    uint64_t,
+)
 
 from sklearn_textbook.tree.grow._buffers cimport Frame
+from sklearn_textbook.tree.grow._partition_list cimport N_PERMUTED
+from sklearn_textbook.tree.split._steps cimport Scale
 from sklearn_textbook.tree.split._sums cimport Moments, Sums
 from sklearn_textbook.tree.split._types cimport Entry, Problem, Rows
 
@@ -40,8 +50,11 @@ cdef struct SampleList:
     int32_t kind
     CodedTable table
     int64_t n_outputs
-    const double* row_values  # random thresholds: of all rows, row by row
-    const double* bin_values  # MOST_BINS of each column: the smallest of every bin
+    # random thresholds: values of all rows, row by row, and their steps
+    const double* row_values
+    const int16_t* steps  # column by column
+    const int16_t* row_steps
+    const Scale* scales  # of every column
     const double* y  # of all rows; or
     double* logarithm  # Poisson: of y, 0 for no events
     const int32_t* label
@@ -49,6 +62,7 @@ cdef struct SampleList:
     uint64_t* entries
     int64_t n_samples
     double least_weight
+    int64_t most_weight  # of whole weights
     bint may_be_small  # small subtrees have a kernel of their own
     # codes, bins and targets of the samples of one subtree, by their numbers in it
     bint is_local  # whether those are in use
@@ -56,18 +70,28 @@ cdef struct SampleList:
     void* local_codes
     uint8_t* local_bins
     Span* local_spans
+    int16_t* local_steps
+    Scale* local_scales
     double* local_y
     double* local_logarithm
     double* local_weight
     uint32_t* local_row  # numbers in the table
     # smallest and largest bin of each column in the subtree, at the front; largest bin
     # of a value
-    uint8_t* smallest
-    uint8_t* largest
+    void* smallest
+    void* largest
     uint8_t* value_limit  # NULL: no value of the table is missing
     # buffers for the node at hand
     Rows node_rows  # targets and weights in the order of the list
     Moments* amounts
+    # random thresholds: weights and weights of the second class; the same in fixed
+    # point, of weight * (y - centre) and of weights
+    uint16_t* whole_weights
+    uint16_t* ones
+    int64_t* fixed_first
+    int64_t* fixed_weight
+    double first_unit
+    double weight_unit
     uint64_t* keys
     const void* keys_of  # the histogram in whose open bins they are
     int64_t n_keys
@@ -77,6 +101,7 @@ cdef struct SampleList:
     bint is_partitioned
     uint8_t* tile_bins
     uint8_t* is_open
+    uint32_t[N_PERMUTED] permutations  # see _partition_list.pxd
 
 cdef int start_sample_list(
     const Problem* problem, SampleList* samples, int64_t n_rows

@@ -5,11 +5,18 @@ Only the list is partitioned at a node. The codes stay where they are, but a sub
 few samples works on a copy that stays in the cache.
 """
 
-from libc.math cimport log
-from libc.stdint cimport uint16_t
+from libc.math cimport INFINITY, log
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
+from sklearn_textbook.tree.grow._partition_list cimport list_permutations
+from sklearn_textbook.tree.split._steps cimport (
+    HIGHEST_STEP,
+    MISSING_STEP,
+    N_STEPS,
+    separates_all,
+    step_of,
+)
 from sklearn_textbook.tree.split._sums cimport (
     BIN_GAP,
     FETCH_AHEAD,
@@ -32,6 +39,11 @@ cdef enum:
     LOCAL_BYTES = 786432  # codes and bins that stay in the cache of one core
     MOST_LOCAL_ROWS = 16384
     BLOCK_ROWS = 16  # of any width they fill whole vector registers
+    CROWDED = 8  # samples for each step, from which on a column gets smaller steps
+
+ctypedef fused Cell:
+    uint8_t  # bins
+    int16_t  # steps
 
 ctypedef fused Rank:
     uint8_t
@@ -53,7 +65,9 @@ cdef int start_sample_list(
         int64_t n_tiles = (n_slots + 1) * TILE_COLUMNS, i
         Rows* rows = &samples.node_rows
     samples.n_outputs = n_outputs
-    width = n_columns * (size + 1)
+    width = n_columns * (
+        <int64_t>sizeof(int16_t) if problem.random_splitter else size + 1
+    )
     samples.local_rows = min(n_rows, MOST_LOCAL_ROWS, LOCAL_BYTES // width)
     samples.entries = <uint64_t*>malloc((n_rows + FETCH_AHEAD) * sizeof(uint64_t))
     samples.keys = <uint64_t*>malloc((n_rows + 1) * sizeof(uint64_t))
@@ -65,9 +79,14 @@ cdef int start_sample_list(
     samples.child = <uint8_t*>malloc(n_rows)
     samples.tile_bins = <uint8_t*>malloc(n_tiles * n_rows)
     samples.is_open = <uint8_t*>malloc(MOST_BINS)
-    samples.local_codes = malloc(samples.local_rows * n_columns * size + 1)
-    samples.local_bins = <uint8_t*>malloc(samples.local_rows * n_columns + 1)
+    # Codes and bins, or steps.
+    samples.local_codes = malloc(samples.local_rows * width + 1)
+    samples.local_bins = <uint8_t*>samples.local_codes + (
+        samples.local_rows * n_columns * size
+    )
+    samples.local_steps = <int16_t*>samples.local_codes
     samples.local_spans = <Span*>malloc(n_columns * sizeof(Span))
+    samples.local_scales = <Scale*>malloc(n_columns * sizeof(Scale))
     samples.local_y = <double*>malloc((samples.local_rows + 1) * sizeof(double))
     samples.local_weight = <double*>malloc((samples.local_rows + 1) * sizeof(double))
     samples.local_logarithm = <double*>malloc(
@@ -76,7 +95,7 @@ cdef int start_sample_list(
     samples.local_row = <uint32_t*>malloc(
         (samples.local_rows + 1) * sizeof(uint32_t)
     )
-    samples.smallest = <uint8_t*>malloc(3 * BLOCK_ROWS * n_columns)
+    samples.smallest = malloc(3 * BLOCK_ROWS * n_columns * sizeof(int16_t))
     samples.amounts = NULL
     if samples.kind == LIST_MOMENTS:
         samples.amounts = <Moments*>malloc(n_rows * sizeof(Moments))
@@ -88,7 +107,7 @@ cdef int start_sample_list(
         or samples.gathered == NULL or samples.child == NULL
         or samples.tile_bins == NULL or samples.is_open == NULL
         or samples.local_codes == NULL
-        or samples.local_bins == NULL or samples.local_spans == NULL
+        or samples.local_spans == NULL or samples.local_scales == NULL
         or samples.local_y == NULL or samples.local_weight == NULL
         or samples.local_logarithm == NULL
         or samples.local_row == NULL or samples.smallest == NULL
@@ -103,8 +122,26 @@ cdef int start_sample_list(
             return -1
         for i in range(n_rows):
             samples.logarithm[i] = log(samples.y[i]) if samples.y[i] > 0.0 else 0.0
-    samples.largest = samples.smallest + BLOCK_ROWS * n_columns
+    samples.largest = <int16_t*>samples.smallest + BLOCK_ROWS * n_columns
     set_value_limits(problem, samples)
+    list_permutations(samples.permutations)
+    if problem.random_splitter:
+        return start_targets(samples, n_rows)
+    return 0
+
+
+cdef int start_targets(SampleList* samples, int64_t n_rows) noexcept nogil:
+    """Allocate what random thresholds sum up; returns -1 without memory."""
+    if samples.kind == LIST_MOMENTS:
+        samples.fixed_first = <int64_t*>malloc(n_rows * sizeof(int64_t))
+        samples.fixed_weight = <int64_t*>malloc(n_rows * sizeof(int64_t))
+        if samples.fixed_first == NULL or samples.fixed_weight == NULL:
+            return -1
+    if samples.kind == LIST_BINARY:
+        samples.whole_weights = <uint16_t*>malloc(n_rows * sizeof(uint16_t))
+        samples.ones = <uint16_t*>malloc(n_rows * sizeof(uint16_t))
+        if samples.whole_weights == NULL or samples.ones == NULL:
+            return -1
     return 0
 
 
@@ -114,13 +151,15 @@ cdef void set_value_limits(const Problem* problem, SampleList* samples) noexcept
         const Span* spans = samples.table.spans
         int64_t i, n_columns = problem.n_columns
         bint any_missing = False
-    samples.value_limit = samples.smallest + 2 * BLOCK_ROWS * n_columns
+    samples.value_limit = <uint8_t*>(
+        <int16_t*>samples.smallest + 2 * BLOCK_ROWS * n_columns
+    )
     for i in range(BLOCK_ROWS * n_columns):
-        samples.value_limit[i] = (
-            <uint8_t>(spans[i % n_columns].missing_bin - 1)
-            if problem.has_missing[i % n_columns] else <uint8_t>(MOST_BINS - 1)
-        )
-        any_missing = any_missing or problem.has_missing[i % n_columns]
+        samples.value_limit[i] = <uint8_t>(MOST_BINS - 1)
+        if problem.has_missing[i % n_columns]:
+            any_missing = True
+            if spans != NULL:
+                samples.value_limit[i] = <uint8_t>(spans[i % n_columns].missing_bin - 1)
     if not any_missing:
         samples.value_limit = NULL
 
@@ -134,8 +173,8 @@ cdef void free_sample_list(SampleList* samples) noexcept nogil:
     free(samples.tile_bins)
     free(samples.is_open)
     free(samples.local_codes)
-    free(samples.local_bins)
     free(samples.local_spans)
+    free(samples.local_scales)
     free(samples.local_y)
     free(samples.local_weight)
     free(samples.local_logarithm)
@@ -143,6 +182,10 @@ cdef void free_sample_list(SampleList* samples) noexcept nogil:
     free(samples.local_row)
     free(samples.smallest)
     free(samples.amounts)
+    free(samples.whole_weights)
+    free(samples.ones)
+    free(samples.fixed_first)
+    free(samples.fixed_weight)
     free(<void*>samples.node_rows.label)
     free(<void*>samples.node_rows.y)
     free(<void*>samples.node_rows.weight)
@@ -172,14 +215,18 @@ cdef void copy_rows(
 
 
 cdef void widen(
-    const uint8_t* low, const uint8_t* high, int64_t n, uint8_t* smallest,
-    uint8_t* largest
+    const Cell* low, const Cell* high, int64_t n, Cell* smallest, Cell* largest
 ) noexcept nogil:
     """Widen n ranges by others."""
-    cdef int64_t j
-    # Two loops over bytes, each of which the compiler vectorises.
+    cdef:
+        int64_t j
+        Cell value
+    # Two loops over cells of one width, each of which the compiler vectorises.
     for j in range(n):
-        smallest[j] = low[j] if low[j] < smallest[j] else smallest[j]
+        value = low[j]
+        if Cell is int16_t:
+            value = <int16_t>HIGHEST_STEP if value == MISSING_STEP else value
+        smallest[j] = value if value < smallest[j] else smallest[j]
     for j in range(n):
         largest[j] = high[j] if high[j] > largest[j] else largest[j]
 
@@ -199,27 +246,31 @@ cdef void widen_by_values(
         largest[j] = value if value > largest[j] else largest[j]
 
 
-cdef void find_extremes(SampleList* samples, int64_t n) noexcept nogil:
-    """Find the smallest and largest of the copied bins of each column."""
+cdef void find_extremes(
+    const SampleList* samples, const Cell* cells, int64_t n
+) noexcept nogil:
+    """Find the smallest and largest of the copied bins, or steps, of each column."""
     cdef:
         int64_t i, width = samples.table.n_columns, block = BLOCK_ROWS * width
         int64_t n_blocks = n // BLOCK_ROWS
-        uint8_t* smallest = samples.smallest
-        uint8_t* largest = samples.largest
-        const uint8_t* bins = samples.local_bins
+        Cell* smallest = <Cell*>samples.smallest
+        Cell* largest = <Cell*>samples.largest
         const uint8_t* limit = samples.value_limit
-    memset(smallest, 0xFF, block)
-    memset(largest, 0, block)
+    for i in range(block):
+        smallest[i] = <Cell>(HIGHEST_STEP if Cell is int16_t else 0xFF)
+        largest[i] = <Cell>(MISSING_STEP if Cell is int16_t else 0)
     for i in range(n_blocks):
-        if limit != NULL:
-            widen_by_values(bins + i * block, limit, block, smallest, largest)
-        else:
-            widen(bins + i * block, bins + i * block, block, smallest, largest)
+        if Cell is uint8_t:
+            if limit != NULL:
+                widen_by_values(cells + i * block, limit, block, smallest, largest)
+                continue
+        widen(cells + i * block, cells + i * block, block, smallest, largest)
     for i in range(n_blocks * BLOCK_ROWS, n):
-        if limit != NULL:
-            widen_by_values(bins + i * width, limit, width, smallest, largest)
-        else:
-            widen(bins + i * width, bins + i * width, width, smallest, largest)
+        if Cell is uint8_t:
+            if limit != NULL:
+                widen_by_values(cells + i * width, limit, width, smallest, largest)
+                continue
+        widen(cells + i * width, cells + i * width, width, smallest, largest)
     # Those of the first row of the blocks stand for all.
     for i in range(1, BLOCK_ROWS):
         widen(smallest + i * width, largest + i * width, width, smallest, largest)
@@ -232,6 +283,8 @@ cdef void refine_bins(
     most have not, as the tests above the subtree were of few columns."""
     cdef:
         int64_t i, j, width = samples.table.n_columns, most
+        const uint8_t* least_bin = <const uint8_t*>samples.smallest
+        const uint8_t* most_bin = <const uint8_t*>samples.largest
         uint8_t* bins = samples.local_bins
         Span* span
         uint32_t smallest, largest, code
@@ -239,19 +292,19 @@ cdef void refine_bins(
     for j in range(width):
         span = &samples.local_spans[j]
         span[0] = samples.table.spans[j]
-        if samples.largest[j] < samples.smallest[j]:
+        if most_bin[j] < least_bin[j]:
             continue  # all are missing
         shift = span.shift
         most = MOST_VALUE_BINS if problem.has_missing[j] else MOST_BINS
         while shift > 0 and (
-            <int64_t>(samples.largest[j] - samples.smallest[j] + 1) << span.shift
+            <int64_t>(most_bin[j] - least_bin[j] + 1) << span.shift
         ) <= most << (shift - 1):
             shift -= 1
         if shift == span.shift:
             continue
-        smallest = <uint32_t>samples.smallest[j] << span.shift
+        smallest = <uint32_t>least_bin[j] << span.shift
         largest = min(
-            span.largest, ((<uint32_t>samples.largest[j] + 1) << span.shift) - 1
+            span.largest, ((<uint32_t>most_bin[j] + 1) << span.shift) - 1
         )
         span.largest = largest
         span.smallest = smallest
@@ -272,12 +325,18 @@ cdef void copy_cells(
     const Problem* problem, SampleList* samples, const Sums* kind,
     const uint64_t* entries, int64_t n
 ) noexcept nogil:
-    """Copy the codes and bins of some samples."""
+    """Copy the codes and bins, or the steps, of some samples."""
     cdef:
         const CodedTable* table = &samples.table
         int64_t width = table.n_columns
+    if samples.row_steps != NULL:
+        copy_rows(
+            kind, entries, n, width, <const uint16_t*>samples.row_steps,
+            <uint16_t*>samples.local_steps
+        )
+        return
     copy_rows(kind, entries, n, width, table.row_bins, samples.local_bins)
-    find_extremes(samples, n)
+    find_extremes(samples, samples.local_bins, n)
     if table.row_codes == table.row_bins:
         memcpy(samples.local_spans, table.spans, width * sizeof(Span))
     elif table.code_size == 1:
@@ -298,6 +357,48 @@ cdef void copy_cells(
             <uint32_t*>samples.local_codes
         )
         refine_bins(problem, samples, <const uint32_t*>samples.local_codes, n)
+
+
+cdef void refine_column(
+    SampleList* samples, int64_t n, int64_t column
+) noexcept nogil:
+    """Make smaller steps of a column that has become narrow."""
+    cdef:
+        Scale* scale = &samples.local_scales[column]
+        const double* values = samples.row_values + column
+        int16_t* steps = samples.local_steps + column
+        int64_t i, width = samples.table.n_columns
+        double value, low = INFINITY, high = -INFINITY, factor
+    for i in range(n):
+        value = values[samples.local_row[i] * width]
+        low = value if value < low else low
+        high = value if value > high else high
+    factor = N_STEPS / (high - low) if high > low else 0.0
+    # Beyond this, the factor of the smallest range would overflow.
+    if not scale.factor < factor < 1e300:
+        return
+    scale.low = low
+    scale.factor = factor
+    for i in range(n):
+        value = values[samples.local_row[i] * width]
+        steps[i * width] = step_of(value, scale) if value == value else MISSING_STEP
+
+
+cdef void refine_steps(SampleList* samples, int64_t n) noexcept nogil:
+    """Make smaller steps of the columns that are crowded on few."""
+    cdef:
+        const int16_t* lowest
+        const int16_t* highest
+        int64_t j, width = samples.table.n_columns
+    find_extremes(samples, samples.local_steps, n)
+    lowest = <const int16_t*>samples.smallest
+    highest = <const int16_t*>samples.largest
+    memcpy(samples.local_scales, samples.scales, width * sizeof(Scale))
+    for j in range(width):
+        if CROWDED * (<int64_t>highest[j] - lowest[j]) < n and not (
+            separates_all(&samples.local_scales[j])
+        ):
+            refine_column(samples, n, j)
 
 
 cdef void make_local(
@@ -330,6 +431,8 @@ cdef void make_local(
         for i in range(n):
             samples.local_row[i] = <uint32_t>number_of(listed, entries[i])
             entries[i] = renumber(listed, entries[i], i)
+    if samples.row_steps != NULL:
+        refine_steps(samples, n)
     samples.is_local = True
 
 
@@ -341,7 +444,7 @@ cdef const void* find_codes(
 ) noexcept nogil:
     """Where the code of sample 0 stands, and how far on that of the next one."""
     cdef const CodedTable* table = &samples.table
-    if not samples.is_local:
+    if not samples.is_local or samples.row_steps != NULL:
         step[0] = 1
         return <const char*>table.codes + column * table.n_rows * table.code_size
     step[0] = table.n_columns
@@ -352,11 +455,12 @@ cdef const void* find_codes(
 
 cdef void read_codes(
     const Sums* kind, const uint64_t* entries, int64_t n, const Rank* codes,
-    int64_t step, uint32_t* gathered
+    int64_t step, const uint32_t* rows, uint32_t* gathered
 ) noexcept nogil:
-    cdef int64_t i
+    cdef int64_t i, number
     for i in range(n):
-        gathered[i] = codes[number_of(kind, entries[i]) * step]
+        number = number_of(kind, entries[i])
+        gathered[i] = codes[(number if rows == NULL else rows[number]) * step]
 
 
 cdef void gather_codes(
@@ -367,13 +471,16 @@ cdef void gather_codes(
     cdef:
         int64_t step
         const void* codes = find_codes(samples, column, &step)
+        const uint32_t* rows = NULL
         int32_t size = samples.table.code_size
+    if samples.is_local and samples.row_steps != NULL:
+        rows = samples.local_row  # steps are copied, codes are not
     if size == 1:
-        read_codes(kind, entries, n, <const uint8_t*>codes, step, gathered)
+        read_codes(kind, entries, n, <const uint8_t*>codes, step, rows, gathered)
     elif size == 2:
-        read_codes(kind, entries, n, <const uint16_t*>codes, step, gathered)
+        read_codes(kind, entries, n, <const uint16_t*>codes, step, rows, gathered)
     else:
-        read_codes(kind, entries, n, <const uint32_t*>codes, step, gathered)
+        read_codes(kind, entries, n, <const uint32_t*>codes, step, rows, gathered)
 
 
 cdef void complete_keys(

@@ -18,8 +18,6 @@ from sklearn_textbook.tree.grow._children cimport finish_value, write_level_map
 from sklearn_textbook.tree.grow._node cimport must_be_leaf
 from sklearn_textbook.tree.grow._sample_list cimport (
     LIST_BINARY,
-    LIST_CLASS_COUNTS,
-    LIST_CLASS_WEIGHTS,
     LIST_GENERAL,
 )
 from sklearn_textbook.tree.grow._simd cimport (
@@ -67,6 +65,7 @@ from sklearn_textbook.tree.split._sums cimport (
     whole_weight_of,
 )
 from sklearn_textbook.tree.split._types cimport (
+    ERROR,
     GINI,
     MISSING_FRACTIONAL,
     MISSING_LEARNED,
@@ -236,6 +235,8 @@ cdef bint may_be_small(
     """Whether the problem is one of those that ``grow_small`` serves."""
     if samples.kind == LIST_GENERAL or problem.top_splits > 1:
         return False
+    if problem.criterion == ERROR:
+        return False
     if problem.n_columns > MOST_COLUMNS or samples.table.n_rows >= MOST_CODES:
         return False
     if problem.is_classifier and problem.n_statistics > MOST_CLASSES:
@@ -334,8 +335,8 @@ cdef void read_rows(
         logarithm = samples.local_logarithm
     rows.may_miss = samples.value_limit != NULL
     rows.is_plain = is_plain(problem) and problem.criterion != POISSON
-    rows.is_classes = (
-        samples.kind == LIST_CLASS_COUNTS or samples.kind == LIST_CLASS_WEIGHTS
+    rows.is_classes = problem.is_classifier and (
+        problem.n_statistics != 2 or problem.criterion != GINI
     )
     for i in range(root.n_rows):
         rows.order[i] = <uint8_t>i

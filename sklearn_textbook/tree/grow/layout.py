@@ -96,7 +96,7 @@ SPAN_DTYPE = np.dtype(
     align=True,
 )
 
-# How the values of a column become steps; _drawn_steps.pxd does the same in C.
+# How the values of a column become steps; split/_steps.pxd does the same in C.
 SCALE_DTYPE = np.dtype(
     [
         ("low", np.float64),

@@ -5,23 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from sklearn_textbook.tree.encode import NOMINAL
-from sklearn_textbook.tree.grow._drawn_grower import RandomGrower
 from sklearn_textbook.tree.grow._engine import grow_nodes
 from sklearn_textbook.tree.grow._list_grower import ListGrower
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.grow.layout import RecordBuffer
 from sklearn_textbook.tree.grow.settings import (
     collect_settings,
+    describe_cells,
     describe_entropy,
     describe_gain,
-    describe_ranks,
     describe_root,
     describe_rows,
     describe_rules,
     describe_scan,
-    describe_steps,
     describe_table,
-    describe_values,
     is_root_leaf,
     keep_weighted_rows,
     shape_statistics,
@@ -85,34 +82,32 @@ def choose_sums(table, target, rules, weight):
 
     Returns
     -------
-    sums : {"binary", "moments", "class-counts", "class-weights", "general", "steps"}
-        The types of split/_sums.pxd; "general" has no histograms, and "steps" is for
-        random thresholds of numbers without missing values.
+    sums : {"binary", "moments", "class-counts", "class-weights", "general"}
+        The types of split/_sums.pxd; "general" stands for columns that are sorted.
     """
     if target.n_outputs > 1:
         return "general"
     is_whole = _are_small_counts(target, weight)
-    if is_whole and _samples_steps(table, target, rules):
-        return "steps"
     if not target.is_classifier:
         return "moments"
-    if rules.criterion == "gini" and target.n_classes[0] == 2:
+    if target.n_classes[0] == 2:
+        # A random threshold needs no bound of the scores in a bin.
         is_counted = is_whole and table.n_rows <= MOST_COUNTED_ROWS
-        return "binary" if is_counted else "moments"
-    if rules.criterion in CLASS_CRITERIA:
+        if is_counted and (rules.criterion == "gini" or rules.random_splitter):
+            return "binary"
+        if rules.criterion == "gini":
+            return "moments"
+    if rules.criterion in CLASS_CRITERIA or rules.random_splitter:
         return "class-counts" if is_whole else "class-weights"
     return "general"
 
 
-def _samples_steps(table, target, rules):
-    """Whether thresholds are sampled between steps of values."""
+def _sorts_columns(table, target, rules):
+    """Whether some column is sorted where thresholds are sampled at random."""
     return bool(
-        rules.random_splitter
-        and (target.is_classifier or rules.criterion == "squared_error")
-        and rules.top_splits == 1
-        and rules.monotonic is None
-        and NOMINAL not in table.schema.kinds
-        and not table.n_missing.any()
+        choose_sums(table, target, rules, None) == "general"
+        or NOMINAL in table.schema.kinds
+        or (rules.missing == "branch" and table.n_missing.any())
     )
 
 
@@ -166,14 +161,8 @@ class GrowthPlan:
             "all_labels": target.codes,
             "all_values": target.values,
         }
-        self._describe_cells(choose_sums(table, target, rules, None), n_threads)
-
-    def _describe_cells(self, kind, n_threads=1):
-        """Describe the cells of all rows; the table keeps them."""
-        if kind == "steps":
-            return describe_steps(self.table, n_threads)
-        return describe_ranks(self.table, n_threads) | describe_values(
-            self.table, self.rules, n_threads
+        self._settings |= describe_cells(
+            table, rules, _sorts_columns(table, target, rules), n_threads
         )
 
     def grow(self, weight=None, random_state=0, n_threads=1):
@@ -228,7 +217,7 @@ class GrowthPlan:
         try:
             grower, buffer = growers.pop()
         except IndexError:
-            grower, buffer = self._make_grower(kind), RecordBuffer()
+            grower, buffer = ListGrower(self._settings, kind), RecordBuffer()
         root = grower.list_samples(weight)
         if root is not None:
             root = self._finish_root(root, kind)
@@ -240,10 +229,6 @@ class GrowthPlan:
         tree = self._read_tree(grower, buffer, grower.grow(root))
         growers.append((grower, buffer))
         return tree
-
-    def _make_grower(self, kind):
-        settings = self._settings | self._describe_cells(kind)
-        return RandomGrower(settings) if kind == "steps" else ListGrower(settings, kind)
 
     def _read_tree(self, grower, buffer, n_nodes):
         """Read the tree that a grower has grown, in the form that is asked for."""

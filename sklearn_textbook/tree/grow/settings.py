@@ -27,7 +27,6 @@ SCANS = {
 }
 CHOICES = {"gain": 1, "above-average": 2, "plain": 3}
 MOST_DISTANT = 2.0**20  # spread of y, in standard deviations, that fixed point bears
-MOST_BINS = 256
 ROWS_PER_LEAF = 32  # with fewer, the whole tree is grown
 
 
@@ -72,46 +71,35 @@ def keep_weighted_rows(target, weight):
     return target, weight, row_number
 
 
-def describe_ranks(table, n_threads=1):
-    """Describe the ranks of all rows, and the bins that they are counted in."""
-    row_ranks, row_bins, shift, missing_bin = table.row_ranks(n_threads)
-    spans = np.zeros(table.n_columns, dtype=layout.SPAN_DTYPE)
-    spans["largest"] = np.maximum(table.n_distinct - 1, 0)
-    spans["shift"] = shift
-    spans["missing_bin"] = missing_bin
+def describe_cells(table, rules, is_sorted, n_threads=1):
+    """Describe the cells of all rows: ranks and their bins, or values and their steps.
+
+    These are for thresholds that are sampled at random; then ranks are described only
+    if some column is sorted.
+    """
+    spans = scales = row_ranks = row_bins = None
+    row_values = steps = row_steps = None
+    if rules.random_splitter:
+        row_values = table.row_values(n_threads)
+        steps, row_steps, *scaling = table.steps(n_threads)
+        scales = np.zeros(table.n_columns, dtype=layout.SCALE_DTYPE)
+        for name, numbers in zip(layout.SCALE_DTYPE.names, scaling, strict=True):
+            scales[name] = numbers
+    else:
+        row_ranks, row_bins, shift, missing_bin = table.row_ranks(n_threads)
+        spans = np.zeros(table.n_columns, dtype=layout.SPAN_DTYPE)
+        spans["largest"] = np.maximum(table.n_distinct - 1, 0)
+        spans["shift"] = shift
+        spans["missing_bin"] = missing_bin
     return {
-        "ranks": table.ranks(),
+        "ranks": table.ranks(n_threads) if row_ranks is not None or is_sorted else None,
         "row_ranks": row_ranks,
         "row_bins": row_bins,
         "spans": spans,
-    }
-
-
-def describe_steps(table, n_threads=1):
-    """Describe the values of all rows, and the steps that they are rounded down to."""
-    steps, row_steps, *scaling = table.steps(n_threads)
-    scales = np.zeros(table.n_columns, dtype=layout.SCALE_DTYPE)
-    for name, numbers in zip(layout.SCALE_DTYPE.names, scaling, strict=True):
-        scales[name] = numbers
-    return {
-        "row_values": table.row_values(n_threads),
+        "row_values": row_values,
         "steps": steps,
         "row_steps": row_steps,
         "scales": scales,
-    }
-
-
-def describe_values(table, rules, n_threads=1):
-    """Describe the values of all rows, if thresholds are sampled between them."""
-    if not rules.random_splitter:
-        return {"row_values": None}
-    shift = table.row_ranks(n_threads)[2]
-    first = np.arange(MOST_BINS)[np.newaxis, :] << shift[:, np.newaxis]
-    last = np.maximum(table.n_distinct - 1, 0)[:, np.newaxis]
-    bin_values = np.take_along_axis(table.values, np.minimum(first, last), axis=1)
-    return {
-        "row_values": table.row_values(n_threads),
-        "bin_values": np.ascontiguousarray(bin_values),
     }
 
 

@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 from sklearn_textbook.tree.split._sums cimport Moments, Sums
 from sklearn_textbook.tree.split._types cimport NodeView, Problem, Split
@@ -17,6 +17,7 @@ cdef struct SampledColumn:
     int64_t n_bins  # of values
     int64_t missing_bin  # -1: no value can be missing
     int64_t n_missing  # samples of the node
+    int16_t* steps  # random thresholds: of the node's samples
     const uint8_t* bins  # of the node's samples, TILE_COLUMNS apart, if not gathered
     # histograms: missing samples in child 1 (or nowhere), and in child 0
     int32_t n_histograms
@@ -58,6 +59,8 @@ cdef struct Found:
     uint32_t cut
     uint32_t above
     bint is_between
+    # random threshold: samples on steps below go to child 0
+    int16_t boundary
     uint64_t left_counts  # BinaryCounts: of child 0, without missing samples
 
 # What the search in histograms needs to know of the node.
@@ -84,8 +87,10 @@ cdef struct NodeSearch:
     bint counts_samples  # in a plane of their own
     int64_t n_planes
     const int64_t* entropy_table
-    double noise  # of values that come from a table of logarithms
+    # of values that come from a table of logarithms, or of sums in fixed point
+    double noise
     double* left  # a number for each class
     double* right
+    int64_t* class_counts  # whole weights of the classes in child 0
     double* scratch  # a number for every bin
     Found found
