@@ -304,18 +304,14 @@ cdef void round_block(void* context, int64_t block, int thread) noexcept nogil:
         const double* low = work.low
         const double* factor = work.factor
         int16_t* row_steps = work.row_steps
-        double value
+        double value, height
     for i in range(start, stop):
         for c in range(n_columns):
             value = values[i * n_columns + c]
-            # A factor of 0 is for ranges that overflow.
-            row_steps[i * n_columns + c] = LOWEST_STEP
-            if value != value:
-                row_steps[i * n_columns + c] = MISSING_STEP
-            elif factor[c] != 0.0:
-                row_steps[i * n_columns + c] = <int16_t>(
-                    <int32_t>((value - low[c]) * factor[c]) + LOWEST_STEP
-                )
+            # 0 where ranges overflow: their factor and their lowest value are 0.
+            height = (value - low[c]) * factor[c]
+            height = height if height == height else MISSING_STEP - LOWEST_STEP
+            row_steps[i * n_columns + c] = <int16_t>(<int32_t>height + LOWEST_STEP)
     for c in range(n_columns):
         for i in range(start, stop):
             work.steps[c * work.n_rows + i] = row_steps[i * n_columns + c]

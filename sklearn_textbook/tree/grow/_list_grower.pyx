@@ -101,17 +101,18 @@ cdef int64_t list_samples(
     bint is_binary, bint is_whole, uint64_t* entries, int64_t* most_weight
 ) noexcept nogil:
     """List the samples that take part; returns their number."""
-    cdef int64_t row, share, code, n = 0
+    cdef int64_t row, share, code, n = 0, most = 1
     for row in range(n_rows):
         code = 0 if label == NULL or n_outputs > 1 else label[row]
         share = <int64_t>weight[row] if is_whole else <int64_t>1
-        most_weight[0] = max(most_weight[0], share)
+        most = max(most, share)
         # Written in any case, and kept if the row has a weight: no branch to predict.
         if is_binary:
             entries[n] = make_counted(row, share, share * code)
         else:
             entries[n] = make_listed(row, share, code)
         n += weight[row] > 0
+    most_weight[0] = most
     return n
 
 
@@ -298,7 +299,6 @@ cdef class ListGrower:
             bint is_whole = True
         samples.weight = NULL
         samples.least_weight = 1.0
-        samples.most_weight = 1
         if weight is None:
             weight = np.ones(n_rows, dtype=np.int32)
         if weight.dtype == np.float64:
