@@ -209,6 +209,17 @@ class Shape:
         )
 
     @property
+    def is_two_way(self):
+        """Whether all splits have two children."""
+        return self.is_sound and not np.any(self.n_children & ~2)
+
+    def add_children(self, column):
+        """Add up the numbers of the children of each inner node."""
+        if len(self.inner) == 0 or self.is_two_way:
+            return column[1::2] + column[2::2]
+        return np.add.reduceat(column[1:], self.starts)
+
+    @property
     def parent(self):
         """Number of the parent of every node, -1 at the root."""
         parent = np.repeat(np.arange(self.n_nodes, dtype=np.int32), self.n_children)
@@ -307,7 +318,7 @@ def _narrow_equal(values):
 
 # ------------------------------------------------------------ what inner nodes have
 def _store_inner(name, column, shape):
-    entries = column[shape.leaves]
+    entries = column.take(shape.leaves)
     expected = np.array(_LEAF_ENTRIES[name], dtype=column.dtype)
     if is_same(entries, np.broadcast_to(expected, entries.shape)):
         return "inner", _narrow_equal(column[shape.inner])
@@ -317,12 +328,13 @@ def _store_inner(name, column, shape):
 # ----------------------------------------------------------------- what adds up
 def _store_sums(column, shape):
     """Keep the leaves' numbers if they are whole and add up to those of the others."""
-    leaves = narrow(column[shape.leaves])
-    if leaves.dtype.kind in "iu" and shape.is_sound:
-        children, inner = column[1:], column[shape.inner]
-        # A single leaf has no sums.
-        if len(inner) == 0 or is_same(np.add.reduceat(children, shape.starts), inner):
-            return "leaves", leaves
+    leaves = narrow(column.take(shape.leaves, axis=0))
+    if (
+        leaves.dtype.kind in "iu"
+        and shape.is_sound
+        and is_same(shape.add_children(column), column.take(shape.inner, axis=0))
+    ):
+        return "leaves", leaves
     return "all", narrow(column)
 
 
@@ -386,14 +398,12 @@ def compute_gini(statistics, weight):
 def compute_decrease(columns, shape):
     """Compute the decrease of the impurity by all splits, if all are two-way."""
     decrease = np.zeros(shape.n_nodes)
-    if np.any(shape.n_children & ~2) or not shape.is_sound:
-        return decrease
-    weight, impurity = columns["weight"], columns["impurity"]
-    inner, first = shape.inner, shape.starts + 1
-    left = impurity[inner]
-    for child in (first, first + 1):
-        left = left - weight[child] / weight[inner] * impurity[child]
-    decrease[inner] = np.where(left > 0.0, left, 0.0)
+    if shape.is_two_way:
+        weight, impurity = columns["weight"], columns["impurity"]
+        above, left = weight[shape.inner], impurity[shape.inner]
+        for child in (1, 2):
+            left = left - weight[child::2] / above * impurity[child::2]
+        decrease[shape.inner] = np.where(left > 0.0, left, 0.0)
     return decrease
 
 
