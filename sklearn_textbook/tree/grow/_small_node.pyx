@@ -13,8 +13,8 @@ from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from sklearn_textbook.tree.grow._buffers cimport NodeBuffer, reserve_nodes
-from sklearn_textbook.tree.grow._layout cimport FRACTIONAL, LEAF, STAY, Node
 from sklearn_textbook.tree.grow._children cimport finish_value, write_level_map
+from sklearn_textbook.tree.grow._layout cimport FRACTIONAL, LEAF, STAY, Node
 from sklearn_textbook.tree.grow._node cimport must_be_leaf
 from sklearn_textbook.tree.grow._sample_list cimport (
     LIST_BINARY,
@@ -38,8 +38,8 @@ from sklearn_textbook.tree.grow._simd cimport (
     Four,
     Keys,
 )
-from sklearn_textbook.tree.split._bin_end cimport leave_bin
 from sklearn_textbook.tree.split._best cimport breaks_constraint, narrow_bounds
+from sklearn_textbook.tree.split._bin_end cimport leave_bin
 from sklearn_textbook.tree.split._criterion cimport class_impurity, goodness
 from sklearn_textbook.tree.split._deviance cimport (
     deviance_bound,
