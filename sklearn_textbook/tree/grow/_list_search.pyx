@@ -6,7 +6,7 @@ random threshold needs no histogram, but the range of a column and what is below
 Other columns, and nodes of few samples, are sorted and searched as sorted columns are.
 """
 
-from libc.math cimport INFINITY, fabs, frexp, ldexp, log, log2, sqrt
+from libc.math cimport INFINITY, fabs, frexp, ldexp, log2, sqrt
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
