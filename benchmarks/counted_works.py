@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.calls import Fit, Prediction
 from benchmarks.peers import OWN
-from benchmarks.tasks import CLASSIFICATION, FOREST, Task
+from benchmarks.tasks import CLASSIFICATION, EXTRA_TREES, FOREST, Task
 from benchmarks.work_tables import (
     make_binary,
     make_c45_missing,
@@ -62,10 +62,10 @@ class CountedWork:
 
 
 # -------------------------------------------------------------------------- the tables
-def _as_forest(make_task):
+def _as_forest(make_task, algorithm=FOREST):
     """A forest on the table of another task."""
     return lambda scale: replace(
-        make_task(scale), algorithm=FOREST, max_features="sqrt"
+        make_task(scale), algorithm=algorithm, max_features="sqrt"
     )
 
 
@@ -161,6 +161,12 @@ _FITS = (
         "extra-trees-missing",
         "5 % of the cells missing",
         _with_missing(make_extra_trees),
+        {},
+    ),
+    (
+        "extra-trees-nominal",
+        "the nominal table",
+        _as_forest(make_nominal, EXTRA_TREES),
         {},
     ),
     ("forest-bins", "255 bins", make_forest_bins, {"max_bins": 255}),

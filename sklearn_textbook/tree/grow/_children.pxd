@@ -68,16 +68,15 @@ cdef inline void finish_value(
     if found * found <= 1e-15 * 1e-15 * (about_centre + centre * centre):
         found = 0.0
     value[0] = found
-cdef int64_t write_level_map(
-    const Problem* problem, NodeBuffer* buffer, const Entry* entries,
-    const uint32_t* ranks, int64_t column, int64_t n_present,
-    const int32_t* run_child, bint covers_all
+cdef int64_t list_levels(
+    const Problem* problem, const Entry* entries, const uint32_t* ranks,
+    int64_t column, int64_t n_present, int32_t* levels
 ) noexcept nogil
-cdef int64_t write_coded_map(
-    const Problem* problem, NodeBuffer* buffer, int64_t column,
-    const int32_t* child_of_level
+cdef int64_t write_level_map(
+    const Problem* problem, NodeBuffer* buffer, int64_t column, int64_t n_runs,
+    const int32_t* levels, const int32_t* children, bint covers_all
 ) noexcept nogil
 cdef void read_run_children(
-    const Problem* problem, const int32_t* level_map, const Entry* entries,
-    const uint32_t* ranks, int64_t column, int64_t n_present, int32_t* run_child
+    const int32_t* level_map, int64_t n_runs, const int32_t* levels,
+    int32_t* run_child
 ) noexcept nogil

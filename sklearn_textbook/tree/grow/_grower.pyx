@@ -26,9 +26,9 @@ from sklearn_textbook.tree.grow._buffers cimport (
 from sklearn_textbook.tree.grow._children cimport (
     clear_children,
     finish_classes,
+    list_levels,
     list_pieces,
     measure_children,
-    write_coded_map,
     write_level_map,
 )
 from sklearn_textbook.tree.grow._layout cimport LEAF, STAY
@@ -81,6 +81,7 @@ from sklearn_textbook.tree.split._types cimport (
     SCAN_FIXED,
     SHARED_CELLS,
     SPLIT_MULTIWAY,
+    Scratch,
     Code,
     Entry,
     NodeView,
@@ -128,17 +129,20 @@ cdef int settle_split(
         Entry* cells = entries + best.column * frame.stride + frame.start
         const uint32_t* ranks = column_ranks(arena, best.column)
         const int32_t* run_child = worker.scratch.run_side
-        int64_t n_present = frame.n_rows
+        int64_t n_present = frame.n_rows, n_runs
     if problem.has_missing[best.column]:
         n_present -= count_missing(cells, frame.n_rows)
     if best.kind == NOMINAL_COLUMN:
+        n_runs = list_levels(
+            problem, cells, ranks, best.column, n_present, worker.scratch.run_level
+        )
         best.missing_child = divide_runs(
             problem, &arena.rows, &worker.scratch, cells, ranks, view, best, before,
-            n_present
+            n_runs, frame.n_rows - n_present
         )
         if write_level_map(
-            problem, &worker.buffer, cells, ranks, best.column, n_present, run_child,
-            problem.categorical_split == SPLIT_MULTIWAY
+            problem, &worker.buffer, best.column, n_runs, worker.scratch.run_level,
+            run_child, problem.categorical_split == SPLIT_MULTIWAY
         ) < 0:
             return -1
     elif not best.alone:

@@ -1,4 +1,4 @@
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from sklearn_textbook.tree.grow._buffers cimport Frame
 from sklearn_textbook.tree.grow._sample_list cimport SampleList
@@ -9,7 +9,7 @@ from sklearn_textbook.tree.split._histogram cimport (
     NodeSearch,
     SampledColumn,
 )
-from sklearn_textbook.tree.split._types cimport NodeView, Problem, Split
+from sklearn_textbook.tree.split._types cimport NodeView, Problem
 
 # Buffers for the columns that a node tries.
 cdef struct ListSearch:
@@ -22,7 +22,11 @@ cdef struct ListSearch:
     double* totals
     double* scratch
     NodeSearch node
-    Split before  # what a sorted column had to beat that holds the best split
+    # nominal columns: what the levels hold, and bits of those that hold samples
+    double* level_sums
+    uint64_t* used_levels
+    uint64_t* used_words  # of the bits of levels
+    int32_t* run_codes
 
 cdef int start_list_search(
     const Problem* problem, const SampleList* samples, ListSearch* search

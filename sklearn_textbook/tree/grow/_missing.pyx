@@ -5,7 +5,11 @@ from libc.stdint cimport int64_t, uint32_t
 from libc.string cimport memset
 
 from sklearn_textbook.tree.grow._buffers cimport reserve_surrogates
-from sklearn_textbook.tree.grow._children cimport read_run_children, write_level_map
+from sklearn_textbook.tree.grow._children cimport (
+    list_levels,
+    read_run_children,
+    write_level_map,
+)
 from sklearn_textbook.tree.grow._layout cimport FRACTIONAL, STAY, Surrogate
 from sklearn_textbook.tree.grow._workers cimport column_ranks
 from sklearn_textbook.tree.split._column cimport (
@@ -67,7 +71,7 @@ cdef int settle_surrogate(
 ) noexcept nogil:
     """Work out the threshold or the level map, and keep the record."""
     cdef:
-        int64_t column = test.column, map_start = -1, n_present
+        int64_t column = test.column, map_start = -1, n_present, n_runs
         const uint32_t* ranks = column_ranks(arena, column)
     test.threshold = NAN
     if problem.kind[column] == NOMINAL_COLUMN:
@@ -76,8 +80,11 @@ cdef int settle_surrogate(
             &arena.rows, &worker.scratch, cells, n_present, worker.child_of_row,
             target_weight
         )
+        n_runs = list_levels(
+            problem, cells, ranks, column, n_present, worker.scratch.run_level
+        )
         map_start = write_level_map(
-            problem, &worker.buffer, cells, ranks, column, n_present,
+            problem, &worker.buffer, column, n_runs, worker.scratch.run_level,
             worker.scratch.run_side, False
         )
         if map_start < 0:
@@ -102,7 +109,8 @@ cdef int send_by_surrogates(
     """Rank the surrogates of a two-way test and let them send the missing rows."""
     cdef:
         SurrogateTest ranked[MAX_SURROGATES]
-        int64_t n_ranked = 0, i, column
+        int64_t n_ranked = 0, i, column, n_runs
+        int32_t* levels = worker.scratch.run_level
         Entry* cells
         SurrogateTest* test
         Surrogate* record
@@ -127,11 +135,13 @@ cdef int send_by_surrogates(
         cells = entries + column * frame.stride + frame.start
         record = &worker.buffer.surrogates[worker.buffer.n_surrogates - n_ranked + i]
         if test.position < 0:
-            # run_side is room shared by all columns: fill it again.
+            # All columns share run_side: fill it again.
+            n_runs = list_levels(
+                problem, cells, column_ranks(arena, column), column,
+                frame.n_rows - count_missing(cells, frame.n_rows), levels
+            )
             read_run_children(
-                problem, worker.buffer.level_branch + record.map_start, cells,
-                column_ranks(arena, column), column,
-                frame.n_rows - count_missing(cells, frame.n_rows),
+                worker.buffer.level_branch + record.map_start, n_runs, levels,
                 worker.scratch.run_side
             )
         send_rows(

@@ -199,6 +199,19 @@ cdef void send_coded_rows(
         children.sums[child * size + arena.rows.label[row]] += weight
 
 
+cdef int64_t list_known_levels(
+    int64_t n_levels, const int32_t* child_of_level, int32_t* levels, int32_t* children
+) noexcept nogil:
+    """List the levels that have a child; returns their number."""
+    cdef int64_t level, n = 0
+    for level in range(n_levels):
+        if child_of_level[level] >= 0:
+            levels[n] = <int32_t>level
+            children[n] = child_of_level[level]
+            n += 1
+    return n
+
+
 cdef int divide_coded_rows(
     const Problem* problem, const Arena* arena, Worker* worker, const NodeView* view,
     const Entry* rows_of_node, const Split* split
@@ -207,12 +220,18 @@ cdef int divide_coded_rows(
     Returns -1 when memory runs out."""
     cdef:
         Children* children = &worker.children
-        int64_t column = split.column, child, c
+        Scratch* scratch = &worker.scratch
+        int64_t column = split.column, child, c, n_known
     divide_levels(
-        problem, &arena.rows, &worker.scratch, &arena.codes, rows_of_node, view, split
+        problem, &arena.rows, scratch, &arena.codes, rows_of_node, view, split
     )
-    if write_coded_map(
-        problem, &worker.buffer, column, worker.scratch.best_side
+    n_known = list_known_levels(
+        problem.n_levels[column], scratch.best_side, scratch.run_level,
+        scratch.run_side
+    )
+    if write_level_map(
+        problem, &worker.buffer, column, n_known, scratch.run_level, scratch.run_side,
+        False
     ) < 0:
         return -1
     children.n_children = split.n_children

@@ -126,5 +126,5 @@ cdef void sort_keys(
 ) noexcept nogil
 cdef void sort_column(
     SampleList* samples, const uint64_t* entries, int64_t n, const uint32_t* codes,
-    uint32_t missing_code, bint holds_class, uint64_t* sorted_entries
+    uint32_t missing_code, uint64_t* sorted_entries
 ) noexcept nogil

@@ -600,21 +600,16 @@ cdef void sort_keys(
 
 cdef void sort_column(
     SampleList* samples, const uint64_t* entries, int64_t n, const uint32_t* codes,
-    uint32_t missing_code, bint holds_class, uint64_t* sorted_entries
+    uint32_t missing_code, uint64_t* sorted_entries
 ) noexcept nogil:
-    """Make the entries of a sorted column (see _types.pxd): rank, place in the node,
-    second class."""
+    """Make the entries of a sorted column (see _types.pxd): rank, and place in the
+    node."""
     cdef:
         int64_t i
-        uint64_t one = 0
-        const int32_t* label = samples.node_rows.label
         uint32_t largest = 0
     for i in range(n):
-        one = <uint64_t>(label[i] == 1) if holds_class else <uint64_t>0
         largest = codes[i] if codes[i] > largest else largest
-        sorted_entries[i] = (
-            <uint64_t>codes[i] << 32 | <uint64_t>i << 1 | one
-        )
+        sorted_entries[i] = <uint64_t>codes[i] << 32 | <uint64_t>i << 1
     sort_keys(sorted_entries, n, samples.spare, 32, largest)
     i = n
     while i > 0 and <uint32_t>(sorted_entries[i - 1] >> 32) == missing_code:

@@ -239,7 +239,11 @@ cdef int64_t map_levels(
     Returns where the map starts, or -1 without memory."""
     cdef:
         uint64_t[SMALL_ROWS] cells  # as those of a sorted column
+        int32_t[SMALL_ROWS] levels
         int32_t[SMALL_ROWS] run_child
+        const double* values = (
+            problem.values + search.column * problem.values_stride
+        )
         int64_t i, j, n = 0, n_runs = 0
         uint32_t code
         uint64_t cell
@@ -259,10 +263,11 @@ cdef int64_t map_levels(
         n += 1
     for i in range(n):
         if i == 0 or cells[i] != cells[i - 1]:
+            levels[n_runs] = <int32_t>values[cells[i] >> 32]
             run_child[n_runs] = <int32_t>(cells[i] & 1)
             n_runs += 1
     return write_level_map(
-        problem, buffer, cells, NULL, search.column, n, run_child, False
+        problem, buffer, search.column, n_runs, levels, run_child, False
     )
 
 

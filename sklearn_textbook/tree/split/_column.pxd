@@ -22,15 +22,23 @@ cdef void evaluate_column(
     const Entry* entries, const uint32_t* ranks, const NodeView* node,
     int64_t column, Split* best
 ) noexcept nogil
+cdef void evaluate_runs(
+    const Problem* problem, Scratch* scratch, const NodeView* node, int64_t column,
+    int64_t n_runs, int64_t n_missing, Split* best
+) noexcept nogil
 cdef void evaluate_plain_columns(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, int64_t stride, const int32_t* columns, int64_t n_columns,
     const NodeView* node, Split* best
 ) noexcept nogil
 cdef double midpoint(double below, double above) noexcept nogil
+cdef int32_t assign_runs(
+    const Problem* problem, Scratch* scratch, const Split* chosen, int64_t n_runs,
+    int64_t n_missing
+) noexcept nogil
 cdef int32_t divide_runs(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const uint32_t* ranks, const NodeView* node,
-    const Split* chosen, const Split* before, int64_t n_present
+    const Split* chosen, const Split* before, int64_t n_runs, int64_t n_missing
 ) noexcept nogil
 cdef double own_margin(const Problem* problem, const Totals* present) noexcept nogil

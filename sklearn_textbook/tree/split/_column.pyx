@@ -26,6 +26,7 @@ from sklearn_textbook.tree.split._random cimport (
 from sklearn_textbook.tree.split._scan cimport run_scan
 from sklearn_textbook.tree.split._types cimport (
     ABSOLUTE_ERROR,
+    GINI,
     MISSING_BRANCH,
     MISSING_LEARNED,
     MISSING_SURROGATE,
@@ -273,17 +274,22 @@ cdef double own_margin(const Problem* problem, const Totals* present) noexcept n
     return 1e-12 * spread
 
 
-cdef void split_off_missing(
-    const Problem* problem, const Rows* rows, Scratch* scratch,
-    const Entry* entries, const NodeView* node, int64_t n_present,
-    int64_t n_missing, Totals* present, Totals* missing, double* alone_score
+cdef void start_totals(
+    Scratch* scratch, const NodeView* node, Totals* present, Totals* missing
 ) noexcept nogil:
-    """Totals of the present and of the missing rows, and what parting them gains."""
-    cdef double value = 0.0
     present.sums = scratch.present
     present.centre = node.totals.centre
     missing.sums = scratch.missing
     missing.centre = node.totals.centre
+
+
+cdef void sum_parts(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, int64_t n_present, int64_t n_missing, Totals* present,
+    Totals* missing
+) noexcept nogil:
+    """Totals of the present and of the missing rows."""
+    cdef double value = 0.0
     sum_entries(problem, rows, entries, n_present, present)
     sum_entries(problem, rows, entries + n_present, n_missing, missing)
     if problem.criterion == ABSOLUTE_ERROR:
@@ -296,7 +302,26 @@ cdef void split_off_missing(
     else:
         present.goodness = goodness(problem, present.sums, present.weight)
         missing.goodness = goodness(problem, missing.sums, missing.weight)
-    alone_score[0] = present.goodness + missing.goodness - node.totals.goodness
+
+
+cdef void sum_runs(
+    const Problem* problem, const Scratch* scratch, int64_t start, int64_t stop,
+    Totals* totals
+) noexcept nogil:
+    """Totals of some levels; ``squares`` stay out."""
+    cdef:
+        int64_t run, k, size = problem.n_statistics
+    memset(totals.sums, 0, size * sizeof(double))
+    totals.rows = 0
+    totals.weight = 0.0
+    totals.squares = 0.0
+    totals.fixed = 0
+    for run in range(start, stop):
+        totals.rows += scratch.run_rows[run]
+        totals.weight += scratch.run_weight[run]
+        for k in range(size):
+            totals.sums[k] += scratch.run_sums[run * size + k]
+    totals.goodness = goodness(problem, totals.sums, totals.weight)
 
 
 cdef void start_pass(
@@ -306,7 +331,7 @@ cdef void start_pass(
     """A pass over the column from its lowest value, all of its rows in child 1."""
     scan.n_present = node.totals.rows - n_missing
     scan.n_missing = n_missing
-    scan.missing_entries = entries + scan.n_present
+    scan.missing_entries = NULL if entries == NULL else entries + scan.n_present
     scan.missing_left = False
     scan.missing_child = -1
     scan.left_rows = 0
@@ -358,7 +383,7 @@ cdef void move_missing_left(Pass* scan, const Totals* missing) noexcept nogil:
 cdef void try_divisions(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const uint32_t* ranks, const NodeView* node,
-    int64_t column, const Totals* missing, Pass* scan, Split* found
+    int64_t column, int64_t n_runs, const Totals* missing, Pass* scan, Split* found
 ) noexcept nogil:
     """All thresholds, or divisions of the levels, or one at random."""
     cdef:
@@ -368,7 +393,7 @@ cdef void try_divisions(
     if problem.kind[column] == NOMINAL_COLUMN:
         scan_nominal(
             problem, rows, scratch, entries, scan, learned, problem.n_levels[column],
-            &random_state, found
+            n_runs, &random_state, found
         )
     elif problem.random_splitter:
         try_random_threshold(
@@ -395,45 +420,82 @@ cdef bint may_stand_alone(const Problem* problem, int64_t column) noexcept nogil
     )
 
 
-cdef void evaluate_column(
+cdef void search_column(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const uint32_t* ranks, const NodeView* node,
-    int64_t column, Split* best
+    int64_t column, int64_t n_runs, const Totals* present, const Totals* missing,
+    Pass* scan, Split* best
 ) noexcept nogil:
     """Replace ``best`` if this column has a test that is better."""
     cdef:
-        int64_t n = node.totals.rows, n_missing = 0
         double alone_score = 0.0
         bint may_divide = True
-        Totals present, missing
-        Pass scan
         Split found = best[0]
-    if problem.has_missing[column]:
-        n_missing = count_missing(entries, n)
     found.improved = False
-    start_pass(problem, scratch, entries, node, column, n_missing, &scan)
-    if n_missing:
-        split_off_missing(
-            problem, rows, scratch, entries, node, scan.n_present, n_missing,
-            &present, &missing, &alone_score
-        )
-        may_divide = place_missing(
-            problem, node, &scan, &present, &missing, alone_score
-        )
+    if scan.n_missing:
+        alone_score = present.goodness + missing.goodness - node.totals.goodness
+        may_divide = place_missing(problem, node, scan, present, missing, alone_score)
     if may_divide:
         try_divisions(
-            problem, rows, scratch, entries, ranks, node, column, &missing, &scan,
-            &found
+            problem, rows, scratch, entries, ranks, node, column, n_runs, missing,
+            scan, &found
         )
-    if n_missing and scan.n_present and may_stand_alone(problem, column):
+    if scan.n_missing and scan.n_present and may_stand_alone(problem, column):
         try_missing_alone(
-            problem, rows, scratch, entries, &scan, node, &present, &missing,
+            problem, rows, scratch, entries, scan, node, present, missing,
             alone_score, &found
         )
     if found.improved:
         found.column = <int32_t>column
         found.kind = problem.kind[column]
         best[0] = found
+
+
+cdef void evaluate_column(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const uint32_t* ranks, const NodeView* node,
+    int64_t column, Split* best
+) noexcept nogil:
+    """Replace ``best`` if this sorted column has a test that is better."""
+    cdef:
+        int64_t n_missing = 0
+        Totals present, missing
+        Pass scan
+    if problem.has_missing[column]:
+        n_missing = count_missing(entries, node.totals.rows)
+    start_pass(problem, scratch, entries, node, column, n_missing, &scan)
+    if n_missing:
+        start_totals(scratch, node, &present, &missing)
+        sum_parts(
+            problem, rows, scratch, entries, scan.n_present, n_missing, &present,
+            &missing
+        )
+    search_column(
+        problem, rows, scratch, entries, ranks, node, column, 0, &present, &missing,
+        &scan, best
+    )
+
+
+cdef void evaluate_runs(
+    const Problem* problem, Scratch* scratch, const NodeView* node, int64_t column,
+    int64_t n_runs, int64_t n_missing, Split* best
+) noexcept nogil:
+    """The same of a nominal column whose levels are summed up in the scratch, the
+    missing rows behind them. Neither for the absolute error, nor for surrogates."""
+    cdef:
+        const uint64_t* no_entries = NULL
+        int64_t n_levels = n_runs - (1 if n_missing else 0)
+        Totals present, missing
+        Pass scan
+    start_pass(problem, scratch, no_entries, node, column, n_missing, &scan)
+    if n_missing:
+        start_totals(scratch, node, &present, &missing)
+        sum_runs(problem, scratch, 0, n_levels, &present)
+        sum_runs(problem, scratch, n_levels, n_runs, &missing)
+    search_column(
+        problem, NULL, scratch, no_entries, NULL, node, column, n_runs, &present,
+        &missing, &scan, best
+    )
 
 
 cdef void evaluate_plain_columns(
@@ -465,45 +527,45 @@ cdef double midpoint(double below, double above) noexcept nogil:
     return middle if middle < above else below
 
 
-cdef int32_t divide_runs(
-    const Problem* problem, const Rows* rows, Scratch* scratch,
-    const Entry* entries, const uint32_t* ranks, const NodeView* node,
-    const Split* chosen, const Split* before, int64_t n_present
+cdef int32_t assign_runs(
+    const Problem* problem, Scratch* scratch, const Split* chosen, int64_t n_runs,
+    int64_t n_missing
 ) noexcept nogil:
-    """Write the child of every run of equal levels into scratch.run_side.
-
-    Searches the column again from the same start, which leaves the division in
-    the scratch. Returns the child of the missing rows, or -1.
-    """
+    """Write the child of every run, whose levels are listed, into scratch.run_side,
+    after the search has left the division in the scratch. Returns the child of the
+    missing rows, or -1."""
     cdef:
-        int64_t column = chosen.column, i, run = 0
-        int32_t child, joined = -1
         bint many_ways = problem.categorical_split == SPLIT_MULTIWAY
-        Split again = before[0]
-    if not chosen.alone:
-        evaluate_column(
-            problem, rows, scratch, entries, ranks, node, column, &again
-        )
-    for i in range(n_present):
-        if i > 0 and rank_of(entries[i]) == rank_of(entries[i - 1]):
-            continue
+        int64_t run
+    for run in range(n_runs):
         if chosen.alone:
-            child = 0
-        elif not many_ways:
-            child = 0 if scratch.best_side[run] else 1
+            scratch.run_side[run] = 0
+        elif many_ways:
+            scratch.run_side[run] = scratch.run_level[run]
         else:
-            child = <int32_t>value_of_rank(problem, column, ranks, rank_of(entries[i]))
-            if run == chosen.position:
-                # The branch that the missing rows join.
-                joined = child
-        scratch.run_side[run] = child
-        run += 1
-    if n_present == node.totals.rows or problem.missing_mode == MISSING_SURROGATE:
+            scratch.run_side[run] = 0 if scratch.best_side[run] else 1
+    if n_missing == 0 or problem.missing_mode == MISSING_SURROGATE:
         return -1
     if chosen.alone:
         return 1
     if problem.missing_mode == MISSING_BRANCH:
-        return <int32_t>problem.n_levels[column] if many_ways else 2
+        return <int32_t>problem.n_levels[chosen.column] if many_ways else 2
     if many_ways:
-        return joined
-    return 0 if scratch.best_side[run] else 1
+        # The branch that the missing rows join.
+        return -1 if chosen.position < 0 else scratch.run_level[chosen.position]
+    return 0 if scratch.best_side[n_runs] else 1
+
+
+cdef int32_t divide_runs(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const uint32_t* ranks, const NodeView* node,
+    const Split* chosen, const Split* before, int64_t n_runs, int64_t n_missing
+) noexcept nogil:
+    """Search a sorted column again, from the same start, for the child of every run;
+    see ``assign_runs``."""
+    cdef Split again = before[0]
+    if not chosen.alone:
+        evaluate_column(
+            problem, rows, scratch, entries, ranks, node, chosen.column, &again
+        )
+    return assign_runs(problem, scratch, chosen, n_runs, n_missing)

@@ -7,6 +7,11 @@ from sklearn_textbook.tree.split._types cimport NodeView, Problem, Split
 cdef struct SampledColumn:
     int32_t number
     bint is_sorted  # searched in order instead of in histograms
+    # nominal: the codes of the levels that the node has, and their children
+    bint is_nominal
+    int64_t n_runs
+    int32_t* run_code
+    int32_t* run_child
     # codes of the node's samples in the order of their list, if they are gathered
     bint is_gathered
     uint32_t* codes

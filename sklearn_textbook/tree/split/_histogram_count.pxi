@@ -175,11 +175,10 @@ cdef void count_codes(
         )
 
 
-cdef bint choose_bins(
+cdef void choose_bins(
     SampledColumn* column, int64_t n, int32_t coarseness
 ) noexcept nogil:
-    """Bins between the smallest and the largest of the gathered codes; whether these
-    differ."""
+    """Bins between the smallest and the largest of the gathered codes."""
     cdef:
         const uint32_t* codes = column.codes
         int64_t i, most = MOST_BINS >> coarseness
@@ -188,14 +187,12 @@ cdef bint choose_bins(
         int32_t missing = 0x7FFFFFFF
     if column.missing_bin >= 0:
         missing = <int32_t>column.largest + 1
-        most -= 1
+        most = max(most - 1, 1)
     for i in range(n):
         code = <int32_t>codes[i]
         smallest = code if code < smallest else smallest
         code = code if code < missing else <int32_t>-1
         largest = code if code > largest else largest
-    if largest < smallest:
-        return False
     column.smallest = <uint32_t>smallest
     column.largest = <uint32_t>largest
     column.shift = 0
@@ -204,7 +201,6 @@ cdef bint choose_bins(
     column.n_bins = ((largest - smallest) >> column.shift) + 1
     if column.missing_bin >= 0:
         column.missing_bin = column.n_bins
-    return largest > smallest
 
 
 # ------------------------------------------------------------------------ adding up

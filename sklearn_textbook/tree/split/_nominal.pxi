@@ -1,12 +1,15 @@
 # Best division of the levels of a nominal column: part of _column.pyx.
 #
-# The rows of a level stand side by side in the sorted column: a *run*. Missing
-# rows count as one more run where the strategy for missing values says so. A
-# division is built by moving one run at a time to child 0.
+# The rows of a level are a *run*: they stand side by side in a sorted column, and in a
+# list of samples they are summed up level by level. Missing rows count as one more run
+# where the strategy for missing values says so. A division is built by moving one run at
+# a time to child 0.
 
 cdef enum:
     ENUMERATED_LEVELS = 10  # up to here all divisions are tried
     EXCHANGE_PASSES = 10
+    INSERTED_RUNS = 40  # up to here runs are sorted by insertion
+    TABLE_ROUNDING = 8  # units by which equal sums of table entries may differ
 
 
 # The division at hand.
@@ -16,6 +19,25 @@ cdef struct Division:
     int64_t left_runs
     double left_weight
     double beat
+    bint is_quadratic  # sums of squares over weights, of one output
+    # entropy of whole weights: c log2 c from a table, whose rounding counts in ``beat``
+    const int64_t* table
+    int64_t table_base
+    double table_margin
+
+
+cdef void sort_by_insertion(Keyed* runs, int64_t n) noexcept nogil:
+    """Sort by key; the order of equal ones stays."""
+    cdef:
+        int64_t i, j
+        Keyed run
+    for i in range(1, n):
+        run = runs[i]
+        j = i
+        while j > 0 and runs[j - 1].key > run.key:
+            runs[j] = runs[j - 1]
+            j -= 1
+        runs[j] = run
 
 
 cdef int compare_keyed(const void* first, const void* second) noexcept nogil:
@@ -75,18 +97,21 @@ cdef void start_division(
     division.left_weight = 0.0
 
 
-cdef void move_run(
+cdef inline void move_run(
     const Problem* problem, Scratch* scratch, Division* division, int64_t run
 ) noexcept nogil:
     """Send a run to the other child; run_side is 1 for child 0."""
     cdef:
-        int64_t k, sign = -1 if scratch.run_side[run] else 1
+        int64_t k
+        double sign = -1.0 if scratch.run_side[run] else 1.0
         const double* sums = scratch.run_sums + run * problem.n_statistics
     for k in range(problem.n_statistics):
         scratch.left[k] += sign * sums[k]
     division.left_weight += sign * scratch.run_weight[run]
-    division.left_rows += sign * scratch.run_rows[run]
-    division.left_runs += sign
+    division.left_rows += (
+        -scratch.run_rows[run] if scratch.run_side[run] else scratch.run_rows[run]
+    )
+    division.left_runs += -1 if scratch.run_side[run] else 1
     scratch.run_side[run] = 1 - scratch.run_side[run]
 
 
@@ -115,6 +140,57 @@ cdef double side_loss(
     return total / problem.n_outputs
 
 
+cdef void choose_arithmetic(
+    const Problem* problem, const Pass* scan, Division* division
+) noexcept nogil:
+    """How divisions are judged, and what they start from."""
+    cdef int64_t k
+    division.is_quadratic = problem.n_outputs == 1 and (
+        problem.criterion == GINI or problem.criterion == SQUARED_ERROR
+    )
+    division.table = problem.entropy_table
+    division.table_base = 0
+    division.table_margin = 0.0
+    if division.table != NULL:
+        division.table_margin = TABLE_ROUNDING * problem.entropy_unit
+        division.table_base = -division.table[<int64_t>scan.totals.weight]
+        for k in range(problem.n_statistics):
+            division.table_base += division.table[<int64_t>scan.totals.sums[k]]
+
+
+cdef inline double quadratic_score(
+    const Problem* problem, const Scratch* scratch, const Pass* scan,
+    const Division* division
+) noexcept nogil:
+    """Gini and squared error, as ``goodness`` has them."""
+    cdef:
+        double left = 0.0, right = 0.0, value
+        int64_t k
+    for k in range(problem.n_statistics):
+        value = scratch.left[k]
+        left += value * value
+        value = scan.totals.sums[k] - value
+        right += value * value
+    left /= division.left_weight
+    right /= scan.totals.weight - division.left_weight
+    return scan.offset + left + right - scan.totals.goodness
+
+
+cdef inline double table_score(
+    const Problem* problem, const Scratch* scratch, const Pass* scan,
+    const Division* division
+) noexcept nogil:
+    """Entropy of whole weights."""
+    cdef:
+        const int64_t* table = division.table
+        int64_t left = <int64_t>division.left_weight, k
+        int64_t value = -table[left] - table[<int64_t>scan.totals.weight - left]
+    for k in range(problem.n_statistics):
+        left = <int64_t>scratch.left[k]
+        value += table[left] + table[<int64_t>scan.totals.sums[k] - left]
+    return scan.offset + problem.entropy_unit * <double>(value - division.table_base)
+
+
 cdef double judge(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const Pass* scan, Division* division
@@ -135,6 +211,10 @@ cdef double judge(
         return -INFINITY
     if right_weight < problem.min_weight_leaf:
         return -INFINITY
+    if division.is_quadratic and division.left_weight > 0.0 and right_weight > 0.0:
+        return quadratic_score(problem, scratch, scan, division)
+    if division.table != NULL:
+        return table_score(problem, scratch, scan, division)
     if problem.criterion == ABSOLUTE_ERROR:
         left_goodness = -side_loss(
             problem, rows, scratch, entries, scan, division.n_runs, 1
@@ -161,7 +241,7 @@ cdef bint try_division(
         return False
     take(best, score, -1, -1)
     best.n_children = 2 if scan.offset_child < 0 else 3
-    division.beat = score + scan.margin
+    division.beat = score + scan.margin + division.table_margin
     return True
 
 
@@ -185,7 +265,10 @@ cdef void order_runs(
         key = scratch.run_sums[run * problem.n_statistics + statistic]
         scratch.run_order[run].key = floor(key / scratch.run_weight[run] / grid + 0.5)
         scratch.run_order[run].index = run
-    qsort(scratch.run_order, n_runs, sizeof(Keyed), compare_keyed)
+    if n_runs <= INSERTED_RUNS:
+        sort_by_insertion(scratch.run_order, n_runs)
+    else:
+        qsort(scratch.run_order, n_runs, sizeof(Keyed), compare_keyed)
 
 
 cdef void try_prefixes(
@@ -419,31 +502,40 @@ cdef void try_branches(
     best.n_children = <int32_t>n_levels + (1 if scan.offset_child >= 0 else 0)
 
 
-cdef int64_t scan_nominal(
+cdef void scan_nominal(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const Pass* scan, bint missing_is_level, int64_t n_levels,
-    uint64_t* random_state, Split* best
+    int64_t n_runs, uint64_t* random_state, Split* best
 ) noexcept nogil:
     """Find the best division; scratch.best_side holds 1 for levels of child 0.
 
-    Returns the number of runs. For a many-way split ``best.position`` is the run
-    that the missing rows joined, or -1.
+    Without entries there are n_runs runs, that of missing rows the last one, which the
+    caller has summed up; the absolute error needs entries.
+    For a many-way split ``best.position`` is the run that the missing rows joined, or
+    -1.
     """
     cdef:
         Division division
         Pass own = scan[0]
-    division.n_runs = collect_runs(
-        problem, rows, scratch, entries, scan, missing_is_level
-    )
+    if entries != NULL:
+        n_runs = collect_runs(
+            problem, rows, scratch, entries, scan, missing_is_level
+        )
+    elif scan.n_missing > 0 and not missing_is_level:
+        n_runs -= 1
+    division.n_runs = n_runs
     division.beat = score_to_beat(problem, best, scan.margin)
+    choose_arithmetic(problem, scan, &division)
+    if best.column >= 0:
+        division.beat += division.table_margin
     if problem.categorical_split == SPLIT_MULTIWAY:
         try_branches(
             problem, rows, scratch, entries, &own, missing_is_level, n_levels,
             &division, best
         )
-        return division.n_runs
+        return
     if division.n_runs < 2:
-        return division.n_runs
+        return
     if problem.random_splitter:
         try_random(
             problem, rows, scratch, entries, scan, &division, random_state, best
@@ -452,4 +544,3 @@ cdef int64_t scan_nominal(
         try_singles(problem, rows, scratch, entries, scan, &division, best)
     else:
         try_subsets(problem, rows, scratch, entries, scan, &division, best)
-    return division.n_runs

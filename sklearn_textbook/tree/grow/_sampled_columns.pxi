@@ -1,0 +1,306 @@
+# The columns that a node samples: counting its samples in bins, and listing those of
+# some bins.
+
+
+cdef inline bint is_countable(
+    const Problem* problem, const SampleList* samples, int32_t number
+) noexcept nogil:
+    """Whether the thresholds of a column are searched in histograms, or sampled
+    between steps."""
+    return (
+        samples.kind != LIST_GENERAL and problem.kind[number] != NOMINAL_COLUMN
+        and not (
+            problem.random_splitter and problem.has_missing[number]
+            and problem.missing_mode != MISSING_LEARNED
+        )
+    )
+
+
+cdef inline bint is_in_tile(
+    const Problem* problem, const SampledColumn* column, int64_t n
+) noexcept nogil:
+    """Whether bins of a column are counted, or steps read, together with others."""
+    return (
+        (n > FEW_SAMPLES or problem.random_splitter)
+        and not column.is_sorted and not column.is_nominal
+    )
+
+
+cdef inline uint32_t missing_code_of(
+    const Problem* problem, int32_t number
+) noexcept nogil:
+    return <uint32_t>problem.n_distinct[number]
+
+
+cdef bint codes_differ(const uint32_t* codes, int64_t n) noexcept nogil:
+    cdef int64_t i
+    for i in range(1, n):
+        if codes[i] != codes[0]:
+            return True
+    return False
+
+
+cdef inline void read_span(
+    const Problem* problem, const SampleList* samples, SampledColumn* column
+) noexcept nogil:
+    """How the codes of a column are put into bins."""
+    cdef const Span* span = &samples.table.spans[column.number]
+    if samples.is_local:
+        span = &samples.local_spans[column.number]
+    column.smallest = span.smallest
+    column.largest = span.largest
+    column.shift = span.shift
+    column.n_bins = ((span.largest - span.smallest) >> column.shift) + 1
+    if problem.has_missing[column.number]:
+        column.missing_bin = span.missing_bin
+
+
+cdef int64_t sample_tile(
+    const Problem* problem, const SampleList* samples, ListSearch* search,
+    Worker* worker, ColumnSampler* sampler, SampledColumn** countable,
+    int64_t* n_countable
+) noexcept nogil:
+    """Sample the columns of the next pass over the samples; returns their number."""
+    cdef:
+        int64_t n = 0
+        SampledColumn* column
+    n_countable[0] = 0
+    sampler.n_waiting = 0
+    while n < TILE_COLUMNS and sampler.n_found + n < problem.max_features:
+        column = &search.columns[sampler.n_found + n]
+        column.number = sample_column(problem, worker, sampler)
+        if column.number < 0:
+            break
+        column.n_missing = 0
+        column.is_gathered = False
+        column.is_nominal = problem.kind[column.number] == NOMINAL_COLUMN
+        column.is_sorted = not column.is_nominal and not is_countable(
+            problem, samples, column.number
+        )
+        column.missing_bin = -1
+        if problem.has_missing[column.number]:
+            column.missing_bin = 0
+        if is_in_tile(problem, column, search.node.n):
+            if not problem.random_splitter:
+                read_span(problem, samples, column)
+            countable[n_countable[0]] = column
+            n_countable[0] += 1
+        n += 1
+        sampler.n_waiting = n
+    return n
+
+
+cdef int32_t join_bins(
+    SampledColumn** columns, int64_t n_columns, int32_t coarseness
+) noexcept nogil:
+    """Join neighbouring bins of columns that are counted together, unless all of them
+    have as few anyway; returns how many are joined, as a power of two."""
+    cdef:
+        int64_t i, n_bins = 0
+        int32_t joined = 0
+    for i in range(n_columns):
+        n_bins = max(n_bins, columns[i].n_bins, columns[i].missing_bin + 1)
+    while joined < coarseness and n_bins - 1 >> joined >= MOST_BINS >> coarseness:
+        joined += 1
+    for i in range(n_columns):
+        columns[i].shift += joined
+        columns[i].n_bins = (
+            (columns[i].largest - columns[i].smallest) >> columns[i].shift
+        ) + 1
+        if columns[i].missing_bin >= 0:
+            columns[i].missing_bin >>= joined
+    return joined
+
+
+cdef int64_t n_missing_in(
+    const NodeSearch* node, const SampledColumn* column, const Sums* below
+) noexcept nogil:
+    cdef int64_t last = column.n_bins + 1
+    if column.missing_bin < 0:
+        return 0
+    if Sums is BinaryCounts:
+        return samples_in(below[last].counts)
+    elif Sums is Moments:
+        return <int64_t>below[last].n_samples
+    else:
+        return <int64_t>below[node.n_classes * node.stride + last].weight
+
+
+cdef bint finish_column(
+    const Problem* problem, const SampleList* samples, NodeSearch* node,
+    SampledColumn* column, Sums* slots, int32_t coarseness
+) noexcept nogil:
+    """Finish the counts of a column; whether the node's values differ in it. Where they
+    are few, or fill few bins of the table, the column gets bins of its own."""
+    cdef:
+        Sums* below = <Sums*>column.histograms[0].below
+        int64_t n_used
+    if is_in_tile(problem, column, node.n):
+        n_used = add_up_bins(node, column, slots, below)
+        column.n_missing = n_missing_in(node, column, below)
+        if n_used >= FEWEST_USED or (
+            column.shift == 0 and n_used + (column.n_missing > 0) > 1
+        ):
+            return True
+        if column.shift == 0 or n_used == 0:
+            return False
+    gather_codes(samples, slots, node.entries, node.n, column.number, column.codes)
+    column.is_gathered = True
+    if not codes_differ(column.codes, node.n):
+        return False
+    if column.is_sorted or column.is_nominal:
+        return True
+    column.largest = missing_code_of(problem, column.number) - 1
+    choose_bins(column, node.n, coarseness)
+    count_codes(node, column, slots)
+    add_up_bins(node, column, slots, below)
+    column.n_missing = n_missing_in(node, column, below)
+    return True
+
+
+cdef SampledColumn* keep_column(
+    ListSearch* search, Worker* worker, ColumnSampler* sampler, SampledColumn* column
+) noexcept nogil:
+    """Put a column that is not constant after those found before, in the order of
+    sampling; returns where it is then."""
+    cdef:
+        SampledColumn* place = &search.columns[sampler.n_found]
+        SampledColumn held = place[0]
+    if place != column:
+        place[0] = column[0]
+        column[0] = held
+    worker.visit[sampler.n_found] = place.number
+    sampler.n_found += 1
+    return place
+
+
+cdef int64_t count_sampled(
+    const Problem* problem, SampleList* samples, ListSearch* search, Worker* worker,
+    Frame* frame, const Sums* kind
+) noexcept nogil:
+    """Sample the columns of the node, and count their bins; returns their number."""
+    cdef:
+        NodeSearch* node = &search.node
+        ColumnSampler sampler
+        SampledColumn* countable[TILE_COLUMNS]
+        SampledColumn* column
+        int32_t coarseness = choose_coarseness(kind, frame.n_rows, node.n_planes)
+        int64_t i, n, n_countable, counted, before, n_kept = 0, tile_stride
+        const uint8_t* row_bins = samples.table.row_bins
+        Sums* tile = <Sums*>search.tile
+        Sums* slots
+    if samples.is_local:
+        row_bins = samples.local_bins
+    node.stride = (MOST_BINS >> coarseness) + GAP
+    tile_stride = node.stride
+    if Sums in ClassSums:
+        tile_stride *= node.n_planes
+    start_sampling(problem, worker, frame, &sampler)
+    while True:
+        n = sample_tile(
+            problem, samples, search, worker, &sampler, countable, &n_countable
+        )
+        if n == 0:
+            break
+        if n_countable > 0:
+            count_columns(
+                node, row_bins, problem.n_columns, countable, n_countable,
+                join_bins(countable, n_countable, coarseness),
+                not samples.is_local,
+                samples.tile_bins + n_kept * TILE_COLUMNS * samples.n_samples, tile,
+                tile_stride
+            )
+        before = sampler.n_found
+        counted = 0
+        for i in range(n):
+            column = &search.columns[before + i]
+            slots = tile + counted * tile_stride
+            counted += is_in_tile(problem, column, node.n)
+            if not finish_column(problem, samples, node, column, slots, coarseness):
+                note_constant(worker, column.number, &sampler)
+            else:
+                keep_column(search, worker, &sampler, column)
+        n_kept += sampler.n_found > before
+    finish_sampling(worker, frame, &sampler)
+    return sampler.n_found
+
+
+cdef bint is_used(
+    const NodeSearch* node, const Sums* below, int64_t b
+) noexcept nogil:
+    """Whether a bin holds samples."""
+    cdef:
+        int64_t c
+        const Sums* plane
+    if Sums is BinaryCounts:
+        return below[b + 1].counts != below[b].counts
+    elif Sums is Moments:
+        return below[b + 1].n_samples != below[b].n_samples
+    else:
+        for c in range(node.n_classes):
+            plane = below + c * node.stride + b
+            if plane[1].weight != plane[0].weight:
+                return True
+        return False
+
+
+cdef int64_t next_used(
+    const NodeSearch* node, const SampledColumn* column, int64_t b, int64_t step,
+    const Sums* kind
+) noexcept nogil:
+    """The next bin that holds samples with a value, after or before another."""
+    cdef const Sums* below = <const Sums*>column.histograms[0].below
+    b += step
+    while not is_used(node, below, b):
+        b += step
+    return b
+
+
+cdef wide_void flag_bins(
+    const uint8_t* bins, int64_t n, uint8_t one, uint8_t other, uint8_t* flags
+) noexcept nogil:
+    cdef int64_t i
+    for i in range(n):
+        flags[i] = (bins[TILE_COLUMNS * i] == one) | (bins[TILE_COLUMNS * i] == other)
+
+
+cdef int64_t list_flagged(uint8_t* flags, int64_t n, uint64_t* places) noexcept nogil:
+    """The places that are flagged; there is room for FLAG_ROWS flags more."""
+    cdef:
+        int64_t i = 0, n_listed = 0
+        uint64_t bits
+    memset(flags + n, 0, FLAG_ROWS)
+    while i < n:
+        bits = FLAG_BITS(flags + i)
+        while bits:
+            places[n_listed] = <uint64_t>(i + LOWEST_PLACE(bits))
+            n_listed += 1
+            bits &= bits - 1
+        i += FLAG_ROWS
+    return n_listed
+
+
+cdef int64_t list_bins(
+    const SampleList* samples, const NodeSearch* node, const SampledColumn* column,
+    int64_t one, int64_t other, const Sums* kind
+) noexcept nogil:
+    """Make keys of the samples in two bins, codes and places; returns their number."""
+    cdef:
+        const uint8_t* bins = column.bins
+        uint64_t* keys = samples.keys
+        int64_t i, b, n = 0
+    if column.is_gathered:
+        for i in range(node.n):
+            b = bin_of_code(column, column.codes[i])
+            keys[n] = (
+                <uint64_t>(column.codes[i] - column.smallest) << 32 | <uint64_t>i
+            )
+            n += (b == one) | (b == other)
+        return n
+    # There is room for the flags where sorting had its copy.
+    flag_bins(bins, node.n, <uint8_t>one, <uint8_t>other, <uint8_t*>samples.spare)
+    n = list_flagged(<uint8_t*>samples.spare, node.n, keys)
+    add_codes(
+        samples, kind, node.entries, column.number, column.smallest, keys, n
+    )
+    return n
