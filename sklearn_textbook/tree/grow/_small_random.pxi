@@ -125,26 +125,36 @@ cdef double score_threshold(
 
 
 cdef inline void take_random(
-    const Problem* problem, const RandomTile* tile, int64_t c, int64_t n_left,
-    double score, SmallSearch* search
+    const RandomTile* tile, int64_t c, int64_t n_left, double score,
+    SmallSearch* search
 ) noexcept nogil:
-    cdef:
-        int64_t i, low = 0, high = n_left
-        bint is_left
     search.bound = score + search.margin
     search.column = tile.number[c]
-    search.threshold = leave_bin(problem, tile.number[c], tile.threshold[c])
+    search.threshold = tile.threshold[c]
     search.is_alone = False
     search.missing_child = -1
     if tile.n_missing[c] > 0:
         search.missing_child = 0 if tile.missing_left[c] else 1
     search.n_left = n_left
-    # The samples of child 0 first.
+
+
+cdef inline void list_children(
+    const Problem* problem, const SmallRows* rows, SmallSearch* search
+) noexcept nogil:
+    """List the samples of child 0, then those of child 1."""
+    cdef:
+        uint8_t[SMALL_ROWS] right
+        double threshold = search.threshold, value
+        int64_t i, n_left = 0
+        bint missing_left = search.missing_child == 0
+    # Both stores happen always; only the counter depends on the child.
     for i in range(search.n):
-        is_left = goes_left(tile, i, c)
-        search.places[low if is_left else high] = <uint8_t>i
-        low += is_left
-        high += 1 - is_left
+        value = rows.values[search.order[i]][search.column]
+        search.places[n_left] = <uint8_t>i
+        right[i - n_left] = <uint8_t>i
+        n_left += (value <= threshold) | ((value != value) & missing_left)
+    memcpy(search.places + n_left, right, search.n - n_left)
+    search.threshold = leave_bin(problem, search.column, threshold)
 
 
 cdef void try_random_columns(
@@ -162,7 +172,7 @@ cdef void try_random_columns(
     while True:
         n_columns = sample_tile(problem, node, &sampler, tile.number)
         if n_columns == 0:
-            return
+            break
         read_values(rows, search, &tile)
         for c in range(n_columns):
             sample_threshold(node, n, problem.has_missing[tile.number[c]], c, &tile)
@@ -180,4 +190,6 @@ cdef void try_random_columns(
                 continue
             score = score_threshold(search, &tile, c, &n_left)
             if lowest <= n_left <= n - lowest and score > search.bound:
-                take_random(problem, &tile, c, n_left, score, search)
+                take_random(&tile, c, n_left, score, search)
+    if search.column >= 0:
+        list_children(problem, rows, search)
