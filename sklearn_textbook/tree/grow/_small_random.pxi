@@ -84,6 +84,7 @@ cdef wide_void add_up_left(
         double[TILE_COLUMNS] first
         double[TILE_COLUMNS] weight
         double[TILE_COLUMNS] count
+        double is_left
         int64_t i, c
     memcpy(threshold, thresholds, sizeof(threshold))
     memset(first, 0, sizeof(first))
@@ -91,9 +92,11 @@ cdef wide_void add_up_left(
     memset(count, 0, sizeof(count))
     for i in range(n):
         for c in range(TILE_COLUMNS):
-            first[c] += amounts[0] if values[c] <= threshold[c] else 0.0
-            weight[c] += amounts[1] if values[c] <= threshold[c] else 0.0
-            count[c] += 1.0 if values[c] <= threshold[c] else 0.0
+            # A product: compilers make a branch of a choice, which is not predictable.
+            is_left = <double>(values[c] <= threshold[c])
+            first[c] += amounts[0] * is_left
+            weight[c] += amounts[1] * is_left
+            count[c] += is_left
         values += TILE_COLUMNS
         amounts += 2
     memcpy(sums, first, sizeof(first))
