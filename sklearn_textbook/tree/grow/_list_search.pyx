@@ -2,9 +2,9 @@
 
 A node counts its samples in bins, if there are many in those of the table and four
 columns in one pass, and reads codes only of the samples whose bin may hold a better
-threshold than the ends of bins do. A random threshold needs no histogram, but the range
-of a column and what is below it. The levels of nominal columns are summed up one by one.
-Columns of several outputs are sorted and searched as sorted columns are.
+threshold than the ends of bins do. A random threshold needs no histogram, but the
+range of a column and what is below it. The levels of nominal columns are summed up one
+by one. Columns of several outputs are sorted and searched as sorted columns are.
 
 This file chooses between the columns. The others are part of the same module, and named
 after what they do: sampling and counting columns, histograms, random thresholds, levels

@@ -2,8 +2,8 @@
 #
 # The rows of a level are a *run*: they stand side by side in a sorted column, and in a
 # list of samples they are summed up level by level. Missing rows count as one more run
-# where the strategy for missing values says so. A division is built by moving one run at
-# a time to child 0.
+# where the strategy for missing values says so. A division is built by moving one run
+# at a time to child 0.
 
 cdef enum:
     ENUMERATED_LEVELS = 10  # up to here all divisions are tried
