@@ -41,6 +41,7 @@ EXTENSIONS = [
     "sklearn_textbook.tree.grow._sample_list",
     "sklearn_textbook.tree.grow._search",
     "sklearn_textbook.tree.grow._settings",
+    "sklearn_textbook.tree.grow._short_columns",
     "sklearn_textbook.tree.grow._small_node",
     "sklearn_textbook.tree.grow._workers",
     "sklearn_textbook.tree.route._route",

@@ -453,3 +453,24 @@ def test_short_form_is_that_of_the_records(case, weights, values):
         assert_equal_trees(full, short)
     again = pickle.loads(pickle.dumps(short.compact()))
     assert_equal_trees(full, again)
+
+
+def test_short_form_needs_no_records(monkeypatch):
+    """Records are made for the rare trees alone whose columns do not get short."""
+    X, y = make_regression(500, 8, noise=20.0, random_state=0)
+    table = encode(X)
+    made = []
+    make_tree = GrowthPlan._make_tree
+
+    def note(plan, *records):
+        made.append(plan)
+        return make_tree(plan, *records)
+
+    monkeypatch.setattr(GrowthPlan, "_make_tree", note)
+    for criterion, n_classes, rules in SHORT.values():
+        if rules.get("max_depth") == 0:
+            continue
+        target = make_values(y) if n_classes == 1 else make_classes((y > 0).astype(int))
+        rules = GrowthRules(criterion, max_features=2, **rules)
+        GrowthPlan(table, target, rules, compacted_nodes=1).grow(draw_counts(0), 0)
+    assert made == []

@@ -43,6 +43,7 @@ from sklearn_textbook.tree.grow._sample_list cimport (
     start_sample_list,
 )
 from sklearn_textbook.tree.grow._settings cimport fill_codes, fill_problem, write_root
+from sklearn_textbook.tree.grow._short_columns cimport read_short_columns
 from sklearn_textbook.tree.grow._small_node cimport may_be_small
 from sklearn_textbook.tree.grow._workers cimport (
     Arena,
@@ -398,6 +399,17 @@ cdef class ListGrower:
             if outcome < 0:
                 raise MemoryError()
         return buffer.n_nodes
+
+    def read_short_columns(self):
+        """Read the columns of the short form of the tree that has grown.
+
+        Returns
+        -------
+        columns : dict, or None
+            What ``storage.store_columns`` takes; None for trees with other than two-way
+            tests, or with empty branches.
+        """
+        return read_short_columns(&self.problem, &self.worker.buffer)
 
     def write_nodes(self, make_room):
         """Write the records of the tree that has grown.

@@ -129,6 +129,28 @@ class GrownTree:
         )
 
     # ---------------------------------------------------------------- storage
+    @classmethod
+    def from_stored(cls, stored, **fields):
+        """Make a tree whose short form is there already, and nothing else of it.
+
+        Parameters
+        ----------
+        stored : dict
+            What :func:`~sklearn_textbook.tree.grow.storage.store_nodes` returns.
+        **fields : object
+            All other parameters of the class, but for ``nodes`` and ``statistics``.
+
+        Returns
+        -------
+        GrownTree
+        """
+        # The class itself gives the defaults of the others.
+        tree = cls(nodes=None, statistics=None, **fields)
+        for name in ("nodes", "statistics"):
+            del vars(tree)[name]
+        vars(tree)["stored"] = stored
+        return tree
+
     def compact(self):
         """Give the same tree in a few bytes a node, for trees that are kept.
 

@@ -23,6 +23,7 @@ from sklearn_textbook.tree.grow.settings import (
     keep_weighted_rows,
     shape_statistics,
 )
+from sklearn_textbook.tree.grow.storage import store_columns
 from sklearn_textbook.tree.grow.target import measure_counts
 
 LISTED_TYPES = (np.int32, np.int64, np.float64)
@@ -232,9 +233,14 @@ class GrowthPlan:
 
     def _read_tree(self, grower, buffer, n_nodes):
         """Read the tree that a grower has grown, in the form that is asked for."""
+        is_compacted = self._is_compacted(n_nodes)
+        columns = grower.read_short_columns() if is_compacted else None
+        stored = None if columns is None else store_columns(columns)
+        if stored is not None:
+            return GrownTree.from_stored(stored, **self._describe_tree())
         tree = self._make_tree(*grower.write_nodes(buffer.lend))
         # What was lent does for the short form, and goes to the next tree.
-        return tree.compact() if self._is_compacted(n_nodes) else own_records(tree)
+        return tree.compact() if is_compacted else own_records(tree)
 
     def _make_tree(self, nodes, statistics, level_branch, surrogates):
         return GrownTree(
@@ -242,12 +248,18 @@ class GrowthPlan:
             statistics=shape_statistics(statistics, self.target),
             level_branch=level_branch,
             surrogates=surrogates,
-            n_features=self.table.n_columns,
-            n_levels=self.table.schema.n_levels,
-            n_classes=self.target.n_classes,
-            is_classifier=self.target.is_classifier,
-            unseen=self.rules.unseen,
+            **self._describe_tree(),
         )
+
+    def _describe_tree(self):
+        """Describe what all trees share."""
+        return {
+            "n_features": self.table.n_columns,
+            "n_levels": self.table.schema.n_levels,
+            "n_classes": self.target.n_classes,
+            "is_classifier": self.target.is_classifier,
+            "unseen": self.rules.unseen,
+        }
 
     def _finish_root(self, root, kind):
         """Complete the description of a root that is made of the listed samples."""

@@ -90,6 +90,56 @@ def store_nodes(nodes, statistics):
 
 
 @np.errstate(all="ignore")
+def store_columns(columns):
+    """Write what :func:`store_nodes` would of a tree that has just grown.
+
+    Parameters
+    ----------
+    columns : dict
+        Columns as ``_short_columns`` reads them: of inner nodes or leaves what only
+        they have, and where rules do not hold. The arrays become part of the result.
+
+    Returns
+    -------
+    stored : dict of str to tuple, or None
+        The same as that of :func:`store_nodes`; None where no rule makes a column
+        short, so that all of it would have to be there.
+    """
+    is_values = len(columns["statistics"]) == len(columns["n_children"])
+    stored = {"n_children": columns["n_children"]}
+    for name in _INNER:
+        # Level maps have no place in these trees.
+        column = columns.get(name, np.full(1, _LEAF_ENTRIES[name]))
+        stored[name] = "inner", _narrow_equal(column)
+    stored["n_samples"] = "leaves", narrow(columns["n_samples"])
+    if is_values == columns["statistics_add_up"]:
+        return None
+    statistics = narrow(columns["statistics"])[:, np.newaxis, :]
+    stored["statistics"] = "all" if is_values else "leaves", statistics
+    for how in ("n_samples", "statistics"):
+        if columns["weight_is"][how]:
+            stored["weight"] = (how,)
+            break
+    else:
+        weight = narrow(columns["weight"])
+        if weight.dtype.kind == "f" or not columns["weight_adds_up"]:
+            return None
+        stored["weight"] = "leaves", weight
+    impurity = "all", columns["impurity"]
+    if columns["leaf_is_pure"]:
+        impurity = "inner", columns["inner_impurity"]
+    impurity = impurity[0], _narrow_equal(impurity[1])
+    if is_values:
+        stored["impurity"] = impurity
+    else:
+        stored["impurity"] = _store_exceptions(*columns["not_gini"], impurity)
+    stored["improvement"] = _store_exceptions(
+        *columns["not_decrease"], ("inner", _narrow_equal(columns["improvement"]))
+    )
+    return stored
+
+
+@np.errstate(all="ignore")
 def restore_nodes(stored):
     """Read what :func:`store_nodes` wrote.
 
@@ -410,13 +460,17 @@ def compute_decrease(columns, shape):
 def _store_guessed(name, column, guess, shape):
     """Keep the nodes where the guess is wrong, if that is less than all."""
     is_wrong = column.view(np.int64) != guess.view(np.int64)
-    n_wrong = np.count_nonzero(is_wrong)
-    if n_wrong == 0:
+    plain = _store_inner(name, column, shape) if is_wrong.any() else ("inner", ())
+    wrong = np.flatnonzero(is_wrong)
+    return _store_exceptions(wrong, column[wrong], plain)
+
+
+def _store_exceptions(wrong, values, plain):
+    """Keep the nodes where a guess is wrong, unless the plain column is shorter."""
+    if len(wrong) == 0:
         return ("guessed",)
-    plain = _store_inner(name, column, shape)
-    if n_wrong * _EXCEPTION_BYTES < len(plain[1]) * _NUMBER_BYTES:
-        wrong = np.flatnonzero(is_wrong)
-        return "guessed", narrow(wrong), column[wrong]
+    if len(wrong) * _EXCEPTION_BYTES < len(plain[1]) * _NUMBER_BYTES:
+        return "guessed", narrow(wrong), values
     return plain
 
 
