@@ -56,10 +56,19 @@ def choose_partitioner(table, target, rules):
         node is wasteful where a node looks at few, and sorting them where thresholds
         are sampled at random: then it is the list of samples, which serves all but
         information gain, surrogates and fractional cases, which look at all columns,
-        and the absolute error.
+        and the absolute error. It is also where bounds spare most of a scan that is
+        slow: with missing values, which are tried on both sides, of two classes or of
+        one value; and by Poisson deviance, for its logarithms.
     """
     max_features = rules.max_features or table.n_columns
     looks_at_few = 2 * max_features < table.n_columns or rules.random_splitter
+    has_bounds = target.n_outputs == 1 and (
+        rules.criterion in ("squared_error", "poisson")
+        or (rules.criterion == "gini" and target.n_classes[0] == 2)
+    )
+    scans_slowly = has_bounds and (
+        rules.criterion == "poisson" or bool(table.n_missing.any())
+    )
     is_served = (
         rules.gain is None
         and rules.missing not in ("surrogate", "fractional")
@@ -68,7 +77,9 @@ def choose_partitioner(table, target, rules):
         and table.n_rows <= MOST_LISTED_ROWS
         and (not target.is_classifier or max(target.n_classes) <= MOST_LISTED_CLASSES)
     )
-    return "sample-list" if looks_at_few and is_served else "sorted-columns"
+    if is_served and (looks_at_few or scans_slowly):
+        return "sample-list"
+    return "sorted-columns"
 
 
 def choose_sums(table, target, rules, weight):
