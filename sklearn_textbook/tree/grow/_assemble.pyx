@@ -102,7 +102,8 @@ cdef void write_breadth_first(
                 &statistics[i, 0], buffer.statistics + source.node * size,
                 size * sizeof(double)
             )
-            if buffer.bounds != NULL:
+            # The root may have a single class, and has no bounds.
+            if buffer.bounds != NULL and i > 0:
                 clip_statistics(
                     problem, buffer, source.node, node.weight, &statistics[i, 0]
                 )
