@@ -111,7 +111,7 @@ cdef void add_values(
         bint pure = True
     if children.n_rows[child] == 0:
         children.is_pure[child] = True
-        for output in range(n_outputs):
+        for output in range(n_outputs if piece.start < piece.stop else 0):
             first[output] = rows.y[row_of(entries[piece.start]) * n_outputs + output]
     for i in range(piece.start, piece.stop):
         row = row_of(entries[i])
