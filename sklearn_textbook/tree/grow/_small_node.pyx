@@ -275,6 +275,7 @@ cdef void prefetch_small(
         const Moments* listed = NULL
         int64_t i, j, size, number
         const char* codes = <const char*>find_rows(samples, &size)
+        const double* values
     size *= samples.table.n_columns
     if root.n_rows > SMALL_ROWS:
         return
@@ -286,10 +287,10 @@ cdef void prefetch_small(
         if samples.row_values != NULL:
             if samples.is_local:
                 number = samples.local_row[number]
-            j = 0
-            while j < samples.table.n_columns:
-                PREFETCH(samples.row_values + number * samples.table.n_columns + j)
-                j += 8
+            values = samples.row_values + number * samples.table.n_columns
+            for j in range(0, samples.table.n_columns, 8):
+                PREFETCH(values + j)
+            PREFETCH(values + samples.table.n_columns - 1)
             continue
         PREFETCH(codes + number * size)
         PREFETCH(codes + (number + 1) * size - 1)
