@@ -111,6 +111,30 @@ cdef extern from *:
         four.high = _mm_loadu_pd(from + 2);
         return four;
     }
+    static inline Four GATHER_FOUR(
+        const double* from, int64_t a, int64_t b, int64_t c, int64_t d
+    ) {
+        Four four;
+        four.low = _mm_loadh_pd(_mm_load_sd(from + a), from + b);
+        four.high = _mm_loadh_pd(_mm_load_sd(from + c), from + d);
+        return four;
+    }
+    #define WIDEN_FOUR(smallest, largest, four) do { \\
+        (smallest).low = _mm_min_pd((four).low, (smallest).low); \\
+        (smallest).high = _mm_min_pd((four).high, (smallest).high); \\
+        (largest).low = _mm_max_pd((four).low, (largest).low); \\
+        (largest).high = _mm_max_pd((four).high, (largest).high); \\
+    } while (0)
+    static inline Four AT_MOST(Four four, Four threshold) {
+        four.low = _mm_cmple_pd(four.low, threshold.low);
+        four.high = _mm_cmple_pd(four.high, threshold.high);
+        return four;
+    }
+    #define ADD_WHERE(sum, mask, number) do { \\
+        __m128d same_ = _mm_set1_pd(number); \\
+        (sum).low = _mm_add_pd((sum).low, _mm_and_pd((mask).low, same_)); \\
+        (sum).high = _mm_add_pd((sum).high, _mm_and_pd((mask).high, same_)); \\
+    } while (0)
     #define KEEP_TWO(four, half, top, second) do { \\
         (second).half = _mm_max_pd( \\
             _mm_min_pd((four).half, (top).half), (second).half); \\
@@ -143,6 +167,30 @@ cdef extern from *:
         memcpy(four.of, from, sizeof(four.of));
         return four;
     }
+    static inline Four GATHER_FOUR(
+        const double* from, int64_t a, int64_t b, int64_t c, int64_t d
+    ) {
+        Four four = {{from[a], from[b], from[c], from[d]}};
+        return four;
+    }
+    #define WIDEN_FOUR(smallest, largest, four) do { \\
+        int c_; \\
+        for (c_ = 0; c_ < 4; c_++) { \\
+            if ((four).of[c_] < (smallest).of[c_]) (smallest).of[c_] = (four).of[c_]; \\
+            if ((four).of[c_] > (largest).of[c_]) (largest).of[c_] = (four).of[c_]; \\
+        } \\
+    } while (0)
+    static inline Four AT_MOST(Four four, Four threshold) {
+        int c;
+        for (c = 0; c < 4; c++)
+            four.of[c] = (double)(four.of[c] <= threshold.of[c]);
+        return four;
+    }
+    #define ADD_WHERE(sum, mask, number) do { \\
+        int c_; \\
+        for (c_ = 0; c_ < 4; c_++) \\
+            (sum).of[c_] += (mask).of[c_] * (number); \\
+    } while (0)
     static inline double LARGEST_OF(Four four) {
         double top = four.of[0];
         int c;
@@ -195,6 +243,15 @@ cdef extern from *:
     Four SAME_FOUR(double number) noexcept nogil
     void STORE_FOUR(double* target, Four four) noexcept nogil
     Four LOAD_FOUR(const double* source) noexcept nogil
+    Four GATHER_FOUR(
+        const double* source, int64_t first, int64_t second, int64_t third,
+        int64_t fourth
+    ) noexcept nogil
+    # NaN changes neither range.
+    void WIDEN_FOUR(Four smallest, Four largest, Four four) noexcept nogil
+    # Which numbers do not exceed their threshold; and a sum where that holds.
+    Four AT_MOST(Four four, Four threshold) noexcept nogil
+    void ADD_WHERE(Four sum, Four mask, double number) noexcept nogil
     double LARGEST_OF(Four four) noexcept nogil
     # A bit for each that is not less.
     uint32_t REACHES_FOUR(Four four, double number) noexcept nogil

@@ -22,7 +22,10 @@ from sklearn_textbook.tree.grow._sample_list cimport (
 )
 from sklearn_textbook.tree.grow._simd cimport (
     ADD_AMOUNT,
+    ADD_WHERE,
+    AT_MOST,
     EXCHANGE,
+    GATHER_FOUR,
     KEEP_BEST,
     LARGEST_OF,
     LOAD_FOUR,
@@ -34,6 +37,7 @@ from sklearn_textbook.tree.grow._simd cimport (
     SCORE_FOUR,
     STORE_FOUR,
     STORE_KEYS,
+    WIDEN_FOUR,
     Amount,
     Four,
     Keys,

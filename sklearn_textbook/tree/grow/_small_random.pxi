@@ -20,28 +20,20 @@ cdef inline void read_values(
 ) noexcept nogil:
     """The values of the columns, and their ranges."""
     cdef:
-        double[TILE_COLUMNS] smallest
-        double[TILE_COLUMNS] largest
-        double* values = tile.values
-        double value
-        int64_t i, c
-        const double* row
-    for c in range(TILE_COLUMNS):
-        smallest[c] = INFINITY
-        largest[c] = -INFINITY
-        tile.n_missing[c] = 0
-        tile.missing_left[c] = False
+        int64_t first = tile.number[0], second = tile.number[1]
+        int64_t third = tile.number[2], fourth = tile.number[3], i
+        Four four, smallest = SAME_FOUR(INFINITY), largest = SAME_FOUR(-INFINITY)
     for i in range(search.n):
-        row = rows.values[search.order[i]]
-        for c in range(TILE_COLUMNS):
-            value = row[tile.number[c]]
-            values[c] = value
-            # What is not a number is neither.
-            smallest[c] = value if value < smallest[c] else smallest[c]
-            largest[c] = value if value > largest[c] else largest[c]
-        values += TILE_COLUMNS
-    memcpy(tile.smallest, smallest, sizeof(smallest))
-    memcpy(tile.largest, largest, sizeof(largest))
+        four = GATHER_FOUR(
+            rows.values[search.order[i]], first, second, third, fourth
+        )
+        WIDEN_FOUR(smallest, largest, four)
+        STORE_FOUR(tile.values + TILE_COLUMNS * i, four)
+    STORE_FOUR(tile.smallest, smallest)
+    STORE_FOUR(tile.largest, largest)
+    for i in range(TILE_COLUMNS):
+        tile.n_missing[i] = 0
+        tile.missing_left[i] = False
 
 
 cdef inline void sample_threshold(
@@ -73,35 +65,24 @@ cdef inline bint goes_left(
     return (value <= tile.threshold[c]) | ((value != value) & tile.missing_left[c])
 
 
-cdef wide_void add_up_left(
-    const double* values, const double* thresholds, const double* amounts, int64_t n,
-    double* sums
+cdef inline void add_up_left(
+    const SmallSearch* search, RandomTile* tile
 ) noexcept nogil:
-    """First moments, weights and numbers of the samples on the left, four of each;
-    missing ones are on the right."""
+    """First moments, weights and numbers of the samples on the left; missing ones are
+    on the right."""
     cdef:
-        double[TILE_COLUMNS] threshold
-        double[TILE_COLUMNS] first
-        double[TILE_COLUMNS] weight
-        double[TILE_COLUMNS] count
-        double is_left
-        int64_t i, c
-    memcpy(threshold, thresholds, sizeof(threshold))
-    memset(first, 0, sizeof(first))
-    memset(weight, 0, sizeof(weight))
-    memset(count, 0, sizeof(count))
-    for i in range(n):
-        for c in range(TILE_COLUMNS):
-            # A product: compilers make a branch of a choice, which is not predictable.
-            is_left = <double>(values[c] <= threshold[c])
-            first[c] += amounts[0] * is_left
-            weight[c] += amounts[1] * is_left
-            count[c] += is_left
-        values += TILE_COLUMNS
-        amounts += 2
-    memcpy(sums, first, sizeof(first))
-    memcpy(sums + TILE_COLUMNS, weight, sizeof(weight))
-    memcpy(sums + 2 * TILE_COLUMNS, count, sizeof(count))
+        # Loads of four numbers stored one by one stall.
+        Four threshold = GATHER_FOUR(tile.threshold, 0, 1, 2, 3), is_left
+        Four first = SAME_FOUR(0.0), weight = first, count = first
+        int64_t i
+    for i in range(search.n):
+        is_left = AT_MOST(LOAD_FOUR(tile.values + TILE_COLUMNS * i), threshold)
+        ADD_WHERE(first, is_left, search.amounts[2 * i])
+        ADD_WHERE(weight, is_left, search.amounts[2 * i + 1])
+        ADD_WHERE(count, is_left, 1.0)
+    STORE_FOUR(tile.first, first)
+    STORE_FOUR(tile.weight, weight)
+    STORE_FOUR(tile.n_left, count)
 
 
 cdef double score_threshold(
@@ -182,7 +163,7 @@ cdef void try_random_columns(
         for c in range(n_columns, TILE_COLUMNS):
             tile.threshold[c] = tile.threshold[0]
         if not search.is_classes:
-            add_up_left(tile.values, tile.threshold, search.amounts, n, tile.first)
+            add_up_left(search, &tile)
         for c in range(n_columns):
             varies = tile.smallest[c] < tile.largest[c]
             if not varies and not 0 < tile.n_missing[c] < n:
@@ -194,5 +175,8 @@ cdef void try_random_columns(
             score = score_threshold(search, &tile, c, &n_left)
             if lowest <= n_left <= n - lowest and score > search.bound:
                 take_random(&tile, c, n_left, score, search)
+        # Two samples: all columns that tell them apart split them alike.
+        if n == 2 and search.column >= 0:
+            break
     if search.column >= 0:
         list_children(problem, rows, search)
