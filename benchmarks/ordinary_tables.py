@@ -24,7 +24,7 @@ from sklearn_textbook import ensemble, tree
 
 #: Levels of the nominal columns, which are the first ones.
 N_LEVELS = (4, 8, 12, 20, 30, 48)
-#: Other samples and columns are drawn: the forests are as good and the trees as large.
+#: Other rows and columns are sampled: the forests are as good and the trees as large.
 TOLERANCE = same_work.Tolerance(leaves=0.05, score=0.005, chance=1.0)
 #: Ours divides the levels into sets: such trees are smaller and better.
 NOMINAL_TOLERANCE = replace(TOLERANCE, leaves=0.3, score=0.05)

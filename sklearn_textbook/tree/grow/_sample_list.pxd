@@ -12,7 +12,7 @@ from sklearn_textbook.tree.grow._buffers cimport Frame
 from sklearn_textbook.tree.grow._partition_list cimport N_PERMUTED
 from sklearn_textbook.tree.split._steps cimport Scale
 from sklearn_textbook.tree.split._sums cimport Moments, Sums
-from sklearn_textbook.tree.split._types cimport Entry, Problem, Rows
+from sklearn_textbook.tree.split._types cimport Problem, Rows
 
 # What is summed up of the samples of a list; see _sums.pxd.
 cdef enum ListKind:

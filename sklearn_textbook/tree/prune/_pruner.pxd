@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from sklearn_textbook.tree.grow._layout cimport Node
-from sklearn_textbook.tree.prune._cases cimport Branch, Case, Stack, Table
+from sklearn_textbook.tree.prune._cases cimport Branch, Stack, Table
 from sklearn_textbook.tree.prune._error_estimate cimport Confidence
 
 cdef enum Outcome:

@@ -1,6 +1,6 @@
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
-from sklearn_textbook.tree.split._sums cimport Moments, Sums
+from sklearn_textbook.tree.split._sums cimport Moments
 from sklearn_textbook.tree.split._types cimport NodeView, Problem, Split
 
 # A column that is tried in the node at hand.

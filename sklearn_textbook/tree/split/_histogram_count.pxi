@@ -155,14 +155,6 @@ cdef inline int64_t bin_of_code(
     return (code - column.smallest) >> column.shift
 
 
-cdef inline int64_t bin_of_sample(
-    const SampledColumn* column, int64_t i
-) noexcept nogil:
-    if column.is_gathered:
-        return bin_of_code(column, column.codes[i])
-    return column.bins[TILE_COLUMNS * i]
-
-
 cdef void count_codes(
     const NodeSearch* search, const SampledColumn* column, Sums* slots
 ) noexcept nogil:

@@ -1,7 +1,7 @@
 # What is summed up of samples, by criterion: one type each, over which the histogram
 # search is specialised at compile time.
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 cdef extern from *:
     """
