@@ -1,2 +1,1 @@
-"""Boosting, 提升方法: members that are fitted one after the other, each to what the
-ones before it got wrong."""
+"""Boosting, 提升方法: each member is fitted to what those before it got wrong."""

@@ -1,8 +1,8 @@
 from libc.stdint cimport int32_t, int64_t
 
-from sklearn_textbook.tree.grow._buffers cimport NodeBuffer
+from sklearn_textbook.tree.grow._buffers cimport Frame, NodeBuffer
 from sklearn_textbook.tree.grow._layout cimport Node
-from sklearn_textbook.tree.split._types cimport Problem
+from sklearn_textbook.tree.split._types cimport Codes, Problem, Rows
 
 cdef double resolve_threshold(
     const Problem* problem, int32_t feature, int64_t pair
@@ -17,3 +17,10 @@ cdef write_nodes(
 cdef write_alone(
     const Problem* problem, const NodeBuffer* buffer, make_room, surrogate_dtype
 )
+cdef read_short_columns(const Problem* problem, const NodeBuffer* buffer)
+cdef int fill_problem(Problem* problem, dict settings) except -1
+cdef int fill_codes(Problem* problem, Codes* codes, dict settings) except -1
+cdef int write_root(
+    const Problem* problem, const Rows* rows, int64_t n_rows, dict settings,
+    NodeBuffer* buffer, Frame* frame
+) except -1

@@ -1,13 +1,31 @@
-"""Putting the subtrees of all tasks together, numbered breadth first."""
+"""Reading the settings of a tree, and writing its records: those of all tasks together,
+numbered breadth first, or the columns of its short form."""
 
 import numpy as np
 
-from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.math cimport INFINITY
+from libc.stdint cimport (
+    INT32_MAX,
+    int32_t,
+    int64_t,
+    uint8_t,
+    uint16_t,
+    uint32_t,
+    uint64_t,
+)
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
-from sklearn_textbook.tree.grow._layout cimport NOMINAL, Surrogate
+from sklearn_textbook.tree.grow._buffers cimport Frame, NodeBuffer
+from sklearn_textbook.tree.grow._layout cimport NOMINAL, Node, Surrogate
 from sklearn_textbook.tree.split._column cimport midpoint
+from sklearn_textbook.tree.split._types cimport (
+    CHOOSE_SCORE,
+    Codes,
+    GainRules,
+    Problem,
+    Rows,
+)
 
 
 cdef extern from *:
@@ -21,7 +39,7 @@ cdef extern from *:
     void FETCH_EARLY(const void*) noexcept nogil
 
 cdef enum:
-    FETCH_AHEAD = 12  # nodes that are on their way from memory at a time
+    FETCH_AHEAD = 12  # nodes or thresholds that are on their way from memory at a time
 
 
 # Where a node comes from: a task's buffer, or (-1) the one above all tasks.
@@ -278,3 +296,9 @@ cdef write_alone(
         problem, buffer, NULL, 0, nodes, statistics, surrogate_dtype
     )
     return node_records, node_statistics, level_branch, surrogates
+
+
+include "_short_columns.pxi"
+
+
+include "_settings.pxi"

@@ -47,6 +47,10 @@ cdef struct Frame:
     double upper
     int32_t node
     int32_t n_active  # columns that are not constant
+    # gradient pairs: the histograms, and the best split once it has been searched
+    void* waiting
+    bint is_searched
+    double gain
 
 # Blocks in use.
 cdef struct BlockList:
@@ -65,6 +69,7 @@ cdef struct Stack:
     Entry* splits  # a heap: nodes that have been searched and may be split
     Py_ssize_t n_splits
     int64_t split_capacity
+    int64_t chosen  # node whose split was chosen and is made now; or -1
     int64_t child  # of the split chosen last, the child at hand
     int64_t last_child
     int64_t n_leaves

@@ -128,6 +128,7 @@ cdef void start_growth(
     first is for ``keep_best_first`` to say, when nodes have their final numbers."""
     stack.n_frames = stack.n_splits = stack.n_placed = 0
     stack.max_leaf_nodes = max_leaf_nodes
+    stack.chosen = -1
     stack.child = stack.last_child = 0
     stack.n_leaves = 1
     stack.least = -INFINITY
@@ -136,45 +137,71 @@ cdef void start_growth(
 
 cdef int choose_split(Stack* stack, const NodeBuffer* buffer) noexcept nogil:
     """Choose the split that gains most. Returns 0 if there are enough."""
-    cdef const Node* node
+    cdef int64_t number
     if stack.n_splits == 0 or (
         stack.n_leaves >= stack.max_leaf_nodes and stack.splits[0].key > stack.least
     ):
         return 0
-    node = &buffer.nodes[stack.splits[0].rank]
+    number = stack.splits[0].rank
     stack.least = max(stack.least, stack.splits[0].key)
-    stack.n_leaves += node.n_children - 1
-    stack.child = node.first_child
-    stack.last_child = node.first_child + node.n_children - 1
+    stack.chosen = number
+    if buffer.task[number] >= 0:
+        # Made only now. No split is as good as the last one: equal ones do not count.
+        stack.least = -INFINITY
+        stack.n_leaves += 1
+    else:
+        stack.n_leaves += buffer.nodes[number].n_children - 1
     pop_entry(stack.splits, &stack.n_splits)
     return 1
+
+
+cdef int push_split(Stack* stack, double key, int64_t number) noexcept nogil:
+    """Add a split to those that may be chosen; returns -1 when memory runs out."""
+    cdef int64_t capacity
+    if stack.n_splits == stack.split_capacity:
+        capacity = max(2 * stack.split_capacity, 64)
+        if grow_array(<void**>&stack.splits, sizeof(Entry), capacity) < 0:
+            return -1
+        stack.split_capacity = capacity
+    # The root's split is chosen whatever it gains.
+    push_entry(
+        stack.splits, &stack.n_splits, key if number > 0 else -INFINITY, number
+    )
+    return 0
 
 
 cdef int64_t find_best_frame(Stack* stack, NodeBuffer* buffer) noexcept nogil:
     """The place of the frame that comes next where the best comes first; -1 if there
     is none, -2 when memory runs out."""
     cdef:
-        int64_t i, capacity
-        double key
+        int64_t i, place
+        const Node* node
     for i in range(stack.n_placed, stack.n_frames):
         buffer.task[stack.frames[i].node] = <int32_t>i
     while True:
-        if stack.child > stack.last_child and not choose_split(stack, buffer):
-            break
-        if buffer.task[stack.child] >= 0:
+        if stack.chosen >= 0:
+            node = &buffer.nodes[stack.chosen]
+            stack.child = node.first_child
+            stack.last_child = node.first_child + node.n_children - 1
+            stack.chosen = -1
+        if stack.child > stack.last_child:
+            if not choose_split(stack, buffer):
+                break
+            if buffer.task[stack.chosen] >= 0:
+                return buffer.task[stack.chosen]
+            continue
+        node = &buffer.nodes[stack.child]
+        place = buffer.task[stack.child]
+        if place >= 0 and not stack.frames[place].is_searched:
             # Searched now; when this is asked again, its split is known.
-            return buffer.task[stack.child]
-        if buffer.nodes[stack.child].n_children > 0:
-            if stack.n_splits == stack.split_capacity:
-                capacity = max(2 * stack.split_capacity, 64)
-                if grow_array(<void**>&stack.splits, sizeof(Entry), capacity) < 0:
-                    return -2
-                stack.split_capacity = capacity
-            # The root's split is chosen whatever it gains.
-            key = -INFINITY
-            if stack.child > 0:
-                key = split_key(&buffer.nodes[stack.child], stack.step)
-            push_entry(stack.splits, &stack.n_splits, key, stack.child)
+            return place
+        if place >= 0:
+            if push_split(stack, -stack.frames[place].gain, stack.child) < 0:
+                return -2
+        elif node.n_children > 0 and push_split(
+            stack, split_key(node, stack.step), stack.child
+        ) < 0:
+            return -2
         stack.child += 1
     for i in range(stack.n_frames):
         buffer.task[stack.frames[i].node] = -1

@@ -19,7 +19,13 @@ from sklearn_textbook._contract._threads cimport (
     start_team,
     stop_team,
 )
-from sklearn_textbook.tree.grow._assemble cimport count_nodes, write_nodes
+from sklearn_textbook.tree.grow._assemble cimport (
+    count_nodes,
+    fill_codes,
+    fill_problem,
+    write_nodes,
+    write_root,
+)
 from sklearn_textbook.tree.grow._buffers cimport (
     Frame,
     NodeBuffer,
@@ -37,7 +43,6 @@ from sklearn_textbook.tree.grow._grower cimport (
     measure_table_column,
 )
 from sklearn_textbook.tree.grow._layout cimport Node
-from sklearn_textbook.tree.grow._settings cimport fill_codes, fill_problem, write_root
 from sklearn_textbook.tree.grow._workers cimport (
     Arena,
     Worker,

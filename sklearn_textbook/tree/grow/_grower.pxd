@@ -3,6 +3,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t
 from sklearn_textbook._contract._threads cimport ThreadTeam
 from sklearn_textbook.tree.grow._buffers cimport Frame, NodeBuffer, Stack
 from sklearn_textbook.tree.grow._children cimport Children
+from sklearn_textbook.tree.grow._gradient_list cimport GradientList
 from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.grow._list_search cimport ListSearch
 from sklearn_textbook.tree.grow._sample_list cimport SampleList
@@ -31,6 +32,7 @@ cdef struct Grower:
     # A list of samples; NULL: sorted columns.
     SampleList* samples
     ListSearch* search
+    GradientList* gradients  # a list of samples with gradient pairs; or NULL
     SmallRoots roots
     int64_t n_outside  # nodes that wait outside of the local subtree
 

@@ -31,27 +31,31 @@ from sklearn_textbook.tree.grow._children cimport (
     measure_children,
     write_level_map,
 )
+from sklearn_textbook.tree.grow._gradient_list cimport (
+    partition_gradients,
+    release_waiting,
+    search_gradients,
+    settle_gradients,
+)
 from sklearn_textbook.tree.grow._layout cimport LEAF, STAY
 from sklearn_textbook.tree.grow._list_search cimport (
     partition_list,
     search_list,
     settle_list,
 )
-from sklearn_textbook.tree.grow._missing cimport (
+from sklearn_textbook.tree.grow._search cimport (
     branch_for_missing,
     drop_surrogates,
-    mark_rows,
-    send_missing_rows,
-)
-from sklearn_textbook.tree.grow._node cimport must_be_leaf
-from sklearn_textbook.tree.grow._sample_list cimport make_local
-from sklearn_textbook.tree.grow._search cimport (
     find_split,
     list_columns,
+    mark_rows,
     must_be_gain_leaf,
+    send_missing_rows,
     splits_pair,
     view_node,
 )
+from sklearn_textbook.tree.grow._node cimport must_be_leaf
+from sklearn_textbook.tree.grow._sample_list cimport make_local
 from sklearn_textbook.tree.grow._small_node cimport finish_small, is_small, wait_small
 from sklearn_textbook.tree.grow._workers cimport (
     SharedNode,
@@ -252,6 +256,11 @@ cdef int partition_rows(
     """Divide the rows of a node among its children. Returns -1 when memory runs
     out."""
     cdef Worker* worker = grower.worker
+    if grower.gradients != NULL:
+        return partition_gradients(
+            grower.problem, grower.gradients, worker, frame,
+            worker.stack.n_leaves == grower.problem.max_leaf_nodes
+        )
     if frame.arena != NULL:
         return partition_columns(
             grower.problem, <Arena*>frame.arena, worker, worker, NULL, frame,
@@ -271,32 +280,75 @@ cdef int partition_rows(
 include "_node_records.pxi"
 
 
+cdef int make_split(
+    Grower* grower, Frame* frame, const Split* split, int64_t map_start, int64_t pair
+) noexcept nogil:
+    """Make a split whose children have been measured. Returns -1 when memory runs
+    out."""
+    cdef:
+        const Problem* problem = grower.problem
+        Worker* worker = grower.worker
+        int first = create_children(problem, worker, frame)
+        bint any_inner
+    if first < 0:
+        return -1
+    write_split(problem, worker, frame, split, map_start, pair, first)
+    memset(worker.children.blocks, 0, worker.children.n_children * sizeof(Block*))
+    any_inner = mark_leaves(problem, worker, frame)
+    # Who boosts asks for the samples of the leaves, too.
+    if (any_inner or grower.gradients != NULL) and (
+        partition_rows(grower, frame, split) < 0
+    ):
+        return -1
+    return push_children(grower, frame, split, first)
+
+
 cdef int expand_node(Grower* grower, Frame* frame) noexcept nogil:
     """Split a node if that is worth it. Returns -1 when memory runs out."""
+    cdef:
+        Worker* worker = grower.worker
+        Split best
+        int64_t pair = -1, map_start = worker.buffer.n_levels
+    if find_best_split(grower, frame, &best, &pair) < 0:
+        return -1
+    if best.column < 0:
+        return 0
+    if not accepts_split(
+        grower.problem, worker, &worker.buffer.nodes[frame.node], &best
+    ):
+        worker.buffer.n_levels = map_start
+        drop_surrogates(&worker.buffer, frame.node)
+        return 0
+    return make_split(grower, frame, &best, map_start, pair)
+
+
+cdef int expand_histograms(Grower* grower, Frame* frame) noexcept nogil:
+    """The same of a node with gradient pairs, whose best split is kept until it is
+    chosen. Returns -1 when memory runs out."""
     cdef:
         const Problem* problem = grower.problem
         Worker* worker = grower.worker
         Split best
         int64_t pair = -1, map_start = worker.buffer.n_levels
-        int first
-    if find_best_split(grower, frame, &best, &pair) < 0:
+    if not frame.is_searched:
+        frame.is_searched = True
+        if search_gradients(problem, grower.gradients, worker, frame) < 0:
+            return -1
+        if frame.gain <= 0.0 or (
+            frame.gain < problem.min_impurity_decrease * problem.total_weight
+        ):
+            release_waiting(grower.gradients, frame.waiting)
+            return 0
+        if problem.max_leaf_nodes > 0:
+            return push_frame(&worker.stack, frame, worker.active)
+    worker.buffer.nodes[frame.node].improvement = (
+        frame.gain / worker.buffer.nodes[frame.node].weight
+    )
+    if settle_gradients(
+        problem, grower.gradients, worker, frame, &best, &pair
+    ) < 0:
         return -1
-    if best.column < 0:
-        return 0
-    if not accepts_split(problem, worker, &worker.buffer.nodes[frame.node], &best):
-        worker.buffer.n_levels = map_start
-        drop_surrogates(&worker.buffer, frame.node)
-        return 0
-    first = create_children(problem, worker, frame)
-    if first < 0:
-        return -1
-    write_split(problem, worker, frame, &best, map_start, pair, first)
-    memset(worker.children.blocks, 0, worker.children.n_children * sizeof(Block*))
-    if mark_leaves(problem, worker, frame) and (
-        partition_rows(grower, frame, &best) < 0
-    ):
-        return -1
-    return push_children(problem, worker, frame, &best, first)
+    return make_split(grower, frame, &best, map_start, pair)
 
 
 # ------------------------------------------------------------ subtrees that stand apart
@@ -485,6 +537,10 @@ cdef int grow_from(
         outcome = take_frame(&worker.stack, &worker.buffer, &frame, worker.active)
         if outcome <= 0:
             break
+        if grower.gradients != NULL:
+            if expand_histograms(grower, &frame) < 0:
+                return -1
+            continue
         if grower.samples != NULL:
             outcome = prepare_list(grower, &frame)
         else:

@@ -7,25 +7,45 @@ has sampled and partitions the list of its samples alone.
 
 import numpy as np
 
+from libc.math cimport frexp, ldexp, llrint
 from libc.stdint cimport (
     int16_t,
     int32_t,
     int64_t,
-    uint8_t,
     uint16_t,
     uint32_t,
     uint64_t,
+    uint8_t,
 )
+from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from sklearn_textbook.tree.grow._assemble cimport write_alone
+from sklearn_textbook._contract._threads cimport (
+    run_tasks,
+    start_team,
+    stop_team,
+)
+from sklearn_textbook.tree.grow._assemble cimport (
+    fill_codes,
+    fill_problem,
+    read_short_columns,
+    write_alone,
+    write_root,
+)
 from sklearn_textbook.tree.grow._buffers cimport (
     Frame,
     NodeBuffer,
     free_buffer,
     start_buffer,
 )
+from sklearn_textbook.tree.grow._gradient_list cimport (
+    GradientList,
+    forget_waiting,
+    free_gradient_list,
+    start_gradient_list,
+)
 from sklearn_textbook.tree.grow._grower cimport Grower, grow_from
+from sklearn_textbook.tree.grow._layout cimport DENSE_MAP, NOMINAL, Node
 from sklearn_textbook.tree.grow._list_search cimport (
     ListSearch,
     free_list_search,
@@ -42,14 +62,19 @@ from sklearn_textbook.tree.grow._sample_list cimport (
     free_sample_list,
     start_sample_list,
 )
-from sklearn_textbook.tree.grow._settings cimport fill_codes, fill_problem, write_root
-from sklearn_textbook.tree.grow._short_columns cimport read_short_columns
 from sklearn_textbook.tree.grow._small_node cimport may_be_small
 from sklearn_textbook.tree.grow._workers cimport (
     Arena,
     Worker,
     free_worker,
     start_worker,
+)
+from sklearn_textbook.tree.split._gradients cimport (
+    GradientPair,
+    add_pair,
+    gradient_of,
+    hessian_of,
+    step_of_leaf,
 )
 from sklearn_textbook.tree.split._steps cimport Scale
 from sklearn_textbook.tree.split._sums cimport (
@@ -59,13 +84,10 @@ from sklearn_textbook.tree.split._sums cimport (
     weight_in,
     whole_weight_of,
 )
-from sklearn_textbook.tree.split._types cimport (
-    POISSON,
-    Codes,
-    Problem,
-)
+from sklearn_textbook.tree.split._types cimport Codes, POISSON, Problem
 
 from sklearn_textbook.tree.grow.layout import SURROGATE_DTYPE
+
 
 LIST_KINDS = {
     "binary": LIST_BINARY,
@@ -427,3 +449,6 @@ cdef class ListGrower:
         return write_alone(
             &self.problem, &self.worker.buffer, make_room, SURROGATE_DTYPE
         )
+
+
+include "_gradient_grower.pxi"

@@ -40,7 +40,7 @@ from sklearn_textbook.tree.grow._children cimport (
     measure_children,
     write_level_map,
 )
-from sklearn_textbook.tree.grow._missing cimport mark_rows
+from sklearn_textbook.tree.grow._search cimport draw_split, mark_rows
 from sklearn_textbook.tree.grow._partition_list cimport partition_by_steps
 from sklearn_textbook.tree.grow._sample_list cimport (
     LIST_BINARY,
@@ -55,7 +55,6 @@ from sklearn_textbook.tree.grow._sample_list cimport (
     sort_column,
     sort_keys,
 )
-from sklearn_textbook.tree.grow._search cimport draw_split
 from sklearn_textbook.tree.split._best cimport breaks_constraint, score_to_beat, take
 from sklearn_textbook.tree.split._bin_end cimport leave_bin
 from sklearn_textbook.tree.split._column cimport (

@@ -136,10 +136,11 @@ cdef void bound_children(
 
 
 cdef int push_children(
-    const Problem* problem, Worker* worker, const Frame* frame, const Split* split,
-    int first
+    Grower* grower, const Frame* frame, const Split* split, int first
 ) noexcept nogil:
     cdef:
+        const Problem* problem = grower.problem
+        Worker* worker = grower.worker
         Children* children = &worker.children
         const uint8_t* is_leaf = worker.is_active
         Frame below
@@ -155,6 +156,11 @@ cdef int push_children(
         below.random_state = child_state(frame.random_state, child)
         below.node = <int32_t>(first + child)
         start += below.n_rows
+        if grower.gradients != NULL:
+            below.waiting = (
+                grower.gradients.right_child if child else grower.gradients.left_child
+            )
+            below.is_searched = False
         below.has_own_weights = children.blocks[child] != NULL
         if below.has_own_weights:
             below.block = children.blocks[child]

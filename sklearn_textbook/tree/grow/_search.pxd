@@ -1,7 +1,8 @@
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t
 
 from sklearn_textbook._contract._threads cimport ThreadTeam
-from sklearn_textbook.tree.grow._buffers cimport Frame
+from sklearn_textbook.tree.grow._buffers cimport Frame, NodeBuffer
+from sklearn_textbook.tree.grow._children cimport Children
 from sklearn_textbook.tree.grow._workers cimport Arena, Worker
 from sklearn_textbook.tree.split._types cimport Entry, NodeView, Problem, Split
 
@@ -28,3 +29,16 @@ cdef bint must_be_gain_leaf(
     const Problem* problem, const double* sums, double weight, int64_t depth,
     bint is_divided
 ) noexcept nogil
+cdef void mark_rows(
+    const Children* children, const Entry* cells, int32_t* child_of_row
+) noexcept nogil
+cdef int send_missing_rows(
+    const Problem* problem, Arena* arena, Worker* worker, const Frame* frame,
+    Entry* entries, const Split* split
+) noexcept nogil
+cdef int32_t branch_for_missing(
+    const Problem* problem, const Children* children, const Split* split
+) noexcept nogil
+cdef void drop_surrogates(NodeBuffer* buffer, int32_t node) noexcept nogil
+cdef enum:
+    NOT_SENT = -2  # mark of a row whose value is missing and that awaits its child

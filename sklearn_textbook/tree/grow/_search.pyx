@@ -1,19 +1,33 @@
 """The best test of one node over all of its columns."""
 
-from libc.math cimport fabs, log2, sqrt
-from libc.string cimport memcpy
+from libc.math cimport NAN, fabs, log2, sqrt
+from libc.stdint cimport int64_t, uint32_t
+from libc.string cimport memcpy, memset
 
 from sklearn_textbook._contract._threads cimport run_tasks
+from sklearn_textbook.tree.grow._buffers cimport reserve_surrogates
+from sklearn_textbook.tree.grow._children cimport (
+    list_levels,
+    read_run_children,
+    write_level_map,
+)
 from sklearn_textbook.tree.grow._column_sampler cimport (
     ColumnSampler,
     sample_column,
     start_sampling,
 )
-from sklearn_textbook.tree.grow._layout cimport Node
+from sklearn_textbook.tree.grow._layout cimport FRACTIONAL, Node, STAY, Surrogate
 from sklearn_textbook.tree.grow._workers cimport SharedNode, column_ranks
 from sklearn_textbook.tree.split._best cimport clear_split, decreases
-from sklearn_textbook.tree.split._column cimport evaluate_column, evaluate_plain_columns
-from sklearn_textbook.tree.split._criterion cimport goodness, rank_targets
+from sklearn_textbook.tree.split._column cimport (
+    count_missing,
+    evaluate_column,
+    evaluate_plain_columns,
+    midpoint,
+    upper_value_of_rank,
+    value_of_rank,
+)
+from sklearn_textbook.tree.split._criterion cimport goodness, rank_targets, weight_of
 from sklearn_textbook.tree.split._deviance cimport deviance_noise
 from sklearn_textbook.tree.split._gain cimport (
     evaluate_nominal_gain,
@@ -26,17 +40,26 @@ from sklearn_textbook.tree.split._types cimport (
     CHOOSE_GAIN,
     CHOOSE_RATIO,
     CHOOSE_SCORE,
+    Candidate,
+    GainRules,
+    MAX_SURROGATES,
+    MISSING_FRACTIONAL,
+    MISSING_LEARNED,
+    MISSING_SURROGATE,
+    NOMINAL_COLUMN,
     POISSON,
+    Rows,
     SCAN_ABSOLUTE,
     SCAN_FIXED,
     SCAN_GENERAL,
     SHARED_CELLS,
-    Candidate,
-    GainRules,
-    Rows,
     Scratch,
+    SurrogateTest,
     int32_t,
+    int64_t,
     rank_of,
+    row_of,
+    uint32_t,
     uint64_t,
 )
 
@@ -451,3 +474,6 @@ cdef void find_split(
             )
             if best.column != held.column:
                 before[0] = held
+
+
+include "_missing.pxi"

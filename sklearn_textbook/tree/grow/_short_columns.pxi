@@ -1,39 +1,8 @@
-"""The columns of the short form of a tree, read where it has grown.
-
-Records need not be made, breadth first, only to be read by ``store_nodes`` column by
-column. Here they are read once, in the order in which they were made, and each number
-goes where it belongs; what follows from the rest is then compared, bit by bit.
-"""
-
-import numpy as np
-
-from libc.stdint cimport (
-    INT32_MAX,
-    int32_t,
-    int64_t,
-    uint8_t,
-    uint32_t,
-    uint64_t,
-)
-from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy
-
-from sklearn_textbook.tree.grow._assemble cimport resolve_threshold
-from sklearn_textbook.tree.grow._layout cimport NOMINAL, Node
-
-
-cdef extern from *:
-    """
-    #if defined(__GNUC__) || defined(__clang__)
-    #define FETCH_EARLY(address) __builtin_prefetch(address)
-    #else
-    #define FETCH_EARLY(address) ((void)(address))
-    #endif
-    """
-    void FETCH_EARLY(const void*) noexcept nogil
-
-cdef enum:
-    FETCH_AHEAD = 12  # thresholds that are on their way from memory at a time
+# The columns of the short form of a tree, read where it has grown.
+#
+# Records need not be made, breadth first, only to be read by ``store_nodes`` column by
+# column. Here they are read once, in the order in which they were made, and each number
+# goes where it belongs; what follows from the rest is then compared, bit by bit.
 
 
 # Where a node stands, breadth first.

@@ -1,38 +1,4 @@
-"""Rows whose value is missing in the split column: which child they go to."""
-
-from libc.math cimport NAN, fabs
-from libc.stdint cimport int64_t, uint32_t
-from libc.string cimport memset
-
-from sklearn_textbook.tree.grow._buffers cimport reserve_surrogates
-from sklearn_textbook.tree.grow._children cimport (
-    list_levels,
-    read_run_children,
-    write_level_map,
-)
-from sklearn_textbook.tree.grow._layout cimport FRACTIONAL, STAY, Surrogate
-from sklearn_textbook.tree.grow._workers cimport column_ranks
-from sklearn_textbook.tree.split._column cimport (
-    count_missing,
-    midpoint,
-    upper_value_of_rank,
-    value_of_rank,
-)
-from sklearn_textbook.tree.split._criterion cimport weight_of
-from sklearn_textbook.tree.split._types cimport (
-    MAX_SURROGATES,
-    MISSING_FRACTIONAL,
-    MISSING_LEARNED,
-    MISSING_SURROGATE,
-    NOMINAL_COLUMN,
-    Rows,
-    Scratch,
-    SurrogateTest,
-    int64_t,
-    rank_of,
-    row_of,
-    uint32_t,
-)
+# Rows whose value is missing in the split column: which child they go to.
 
 
 cdef void mark_rows(

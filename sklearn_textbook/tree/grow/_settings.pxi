@@ -1,25 +1,4 @@
-# cython: language_level=3
-"""Reading the settings of one tree: the rules, the columns, the root."""
-
-import numpy as np
-
-from libc.math cimport INFINITY
-from libc.string cimport memset
-
-from sklearn_textbook.tree.grow._buffers cimport Frame, NodeBuffer
-from sklearn_textbook.tree.grow._layout cimport Node
-from sklearn_textbook.tree.split._types cimport (
-    CHOOSE_SCORE,
-    Codes,
-    GainRules,
-    Problem,
-    Rows,
-    int32_t,
-    int64_t,
-    uint8_t,
-    uint16_t,
-    uint32_t,
-)
+# Reading the settings of one tree: the rules, the columns, the root.
 
 
 cdef int fill_gain(GainRules* gain, dict settings) except -1:

@@ -1,0 +1,82 @@
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+
+from sklearn_textbook._contract._threads cimport ThreadTeam
+from sklearn_textbook.tree.grow._buffers cimport Frame
+from sklearn_textbook.tree.grow._workers cimport Worker
+from sklearn_textbook.tree.split._gradients cimport GradientPair, GradientScale
+from sklearn_textbook.tree.split._types cimport Keyed, Problem, Split
+
+# The best split of a column, or of a node.
+cdef struct GradientSplit:
+    double decrease  # of the loss, twice; below 0: none found
+    int32_t column
+    # numeric: codes up to this one go to child 0; nominal: so many levels, in the
+    # order of their gradients, do
+    int64_t cut
+    int32_t missing_child  # -1 where no value is missing
+    bint alone  # all that have a value in child 0, the others in child 1
+    GradientPair left  # what child 0 holds
+
+# A node whose samples are in histograms, and that may be split.
+cdef struct WaitingNode:
+    GradientPair* histogram  # the columns one after the other
+    GradientPair total
+    GradientSplit split
+    uint8_t* child_of_code  # of the column of the split
+
+# Memory of one thread that searches.
+cdef struct GradientScratch:
+    double* gradients  # in child 0, for each place of a split
+    double* hessians
+    double* scores
+    Keyed* levels
+
+# The samples of a tree in one list, in which those of a node stand together, with a
+# pair of gradient and hessian each.
+cdef struct GradientList:
+    int64_t n_rows
+    int64_t n_columns
+    int32_t code_size  # bytes
+    const void* codes  # column by column
+    const void* row_codes  # row by row
+    # where the sums of each column begin in a histogram, and where the last ends
+    const int64_t* start
+    int64_t most_codes  # of a column, with that of missing values
+    const GradientPair* pairs  # of all rows
+    GradientScale scale
+    double l2
+    double level_smoothing  # hessian added to that of a level where levels are ordered
+    uint32_t* rows
+    uint32_t* spare
+    int64_t* parts  # samples in child 0 of each block of rows
+    int64_t* place  # in the list, of each node's first sample
+    int64_t place_capacity
+    WaitingNode** waiting
+    int64_t n_waiting  # allocated
+    WaitingNode** unused
+    int64_t n_unused
+    # waiting nodes of the children that have just been made
+    WaitingNode* left_child
+    WaitingNode* right_child
+    GradientScratch* scratch  # of each thread
+    GradientSplit* found  # of each column
+    ThreadTeam* team  # NULL: one thread
+    int n_threads
+
+cdef int start_gradient_list(
+    const Problem* problem, GradientList* samples
+) noexcept nogil
+cdef void free_gradient_list(GradientList* samples) noexcept nogil
+cdef void forget_waiting(GradientList* samples) noexcept nogil
+cdef void release_waiting(GradientList* samples, void* waiting) noexcept nogil
+cdef int search_gradients(
+    const Problem* problem, GradientList* samples, Worker* worker, Frame* frame
+) noexcept nogil
+cdef int settle_gradients(
+    const Problem* problem, GradientList* samples, Worker* worker, const Frame* frame,
+    Split* split, int64_t* pair
+) noexcept nogil
+cdef int partition_gradients(
+    const Problem* problem, GradientList* samples, Worker* worker, const Frame* frame,
+    bint is_last
+) noexcept nogil

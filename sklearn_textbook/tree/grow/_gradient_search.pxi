@@ -1,0 +1,314 @@
+# The best split of a node with gradient pairs.
+
+
+# A column that is searched, with what is the same for all columns of the node.
+cdef struct Searching:
+    const Problem* problem
+    const GradientList* samples
+    const WaitingNode* node
+    const Frame* frame
+    const int32_t* columns
+    double gradient
+    double hessian
+    double least_hessian
+    double parent  # decrease by the step of the node itself
+    double size  # of its terms, which tells that of their rounding
+
+
+cdef void score_places(
+    const Searching* search, const GradientScratch* scratch, int64_t low, int64_t high
+) noexcept nogil:
+    """By how much the steps of both children decrease the loss, twice."""
+    cdef:
+        const double* gradients = scratch.gradients
+        const double* hessians = scratch.hessians
+        double* scores = scratch.scores
+        double total = search.gradient, weight = search.hessian
+        double l2 = search.samples.l2, left, right, below, above
+        int64_t i
+    for i in range(low, high):
+        left = gradients[i]
+        right = total - left
+        below = hessians[i] + l2
+        above = weight - hessians[i] + l2
+        # One division for both children.
+        scores[i] = (left * left * above + right * right * below) / (below * above)
+
+
+cdef void score_within(
+    const Searching* search, const GradientScratch* scratch, int32_t direction,
+    int64_t low, int64_t high
+) noexcept nogil:
+    """The same where the steps are bounded by monotonic constraints."""
+    cdef:
+        const Frame* frame = search.frame
+        double l2 = search.samples.l2, left, right, below, above, first, second
+        int64_t i
+    for i in range(low, high):
+        left = scratch.gradients[i]
+        right = search.gradient - left
+        below = scratch.hessians[i]
+        above = search.hessian - below
+        first = min(max(step_of_leaf(left, below, l2), frame.lower), frame.upper)
+        second = min(max(step_of_leaf(right, above, l2), frame.lower), frame.upper)
+        if breaks_constraint(
+            first, second, frame.lower, frame.upper, direction
+        ):
+            scratch.scores[i] = -INFINITY
+        else:
+            scratch.scores[i] = decrease_by(first, left, below, l2) + (
+                decrease_by(second, right, above, l2)
+            )
+
+
+cdef bint keep_best_place(
+    const Searching* search, const GradientScratch* scratch, int32_t direction,
+    int64_t low, int64_t high, GradientSplit* best
+) noexcept nogil:
+    """Take the first of the best places from low on, below high, if it is better."""
+    cdef:
+        const double* scores = scratch.scores
+        double top = -INFINITY, decrease
+        int64_t i
+    if low >= high:
+        return False
+    if search.problem.monotonic == NULL:
+        score_places(search, scratch, low, high)
+    else:
+        score_within(search, scratch, direction, low, high)
+    for i in range(low, high):
+        top = scores[i] if scores[i] > top else top
+    decrease = top - search.parent
+    if not decrease > best.decrease + TIE * (search.size + fabs(top)):
+        return False
+    best.decrease = decrease
+    best.cut = low
+    while scores[best.cut] < top:
+        best.cut += 1
+    return True
+
+
+cdef void search_values(
+    const Searching* search, const GradientScratch* scratch, int64_t column,
+    bint missing_left, GradientSplit* best
+) noexcept nogil:
+    """Search the thresholds of a numeric column."""
+    cdef:
+        const Problem* problem = search.problem
+        const GradientScale* scale = &search.samples.scale
+        const GradientPair* sums = (
+            search.node.histogram + search.samples.start[column]
+        )
+        GradientPair left
+        int64_t i, n = problem.n_distinct[column], count, low = -1, high = -1
+        int64_t n_samples = samples_of(&search.node.total, scale)
+        int64_t lowest = max(problem.min_samples_leaf, 1)
+        int64_t highest = n_samples - lowest
+        double least = search.least_hessian, most = search.hessian - least, hessian
+        int32_t direction = 0
+        bint has_missing = problem.has_missing[column] and (
+            samples_of(&sums[n], scale) > 0
+        )
+    if missing_left and not has_missing:
+        return
+    memset(&left, 0, sizeof(GradientPair))
+    if missing_left:
+        left = sums[n]
+        # Missing values are not parted from all others a second time.
+        lowest = max(lowest, samples_of(&left, scale) + 1)
+    for i in range(n):
+        add_pair(&left, &sums[i])
+        count = samples_of(&left, scale)
+        hessian = hessian_of(&left, scale)
+        scratch.gradients[i] = gradient_of(&left, scale)
+        scratch.hessians[i] = hessian
+        if count > highest or hessian > most:
+            break
+        if low < 0 and count >= lowest and hessian >= least:
+            low = i
+        high = i + 1
+    if low < 0:
+        return
+    if problem.monotonic != NULL:
+        direction = problem.monotonic[column]
+    if not keep_best_place(search, scratch, direction, low, high, best):
+        return
+    best.column = <int32_t>column
+    best.missing_child = (0 if missing_left else 1) if has_missing else -1
+    memset(&best.left, 0, sizeof(GradientPair))
+    if missing_left:
+        best.left = sums[n]
+    for i in range(best.cut + 1):
+        add_pair(&best.left, &sums[i])
+    best.alone = has_missing and samples_of(&best.left, scale) == (
+        n_samples - samples_of(&sums[n], scale)
+    ) and not missing_left
+
+
+cdef int compare_levels(const void* first, const void* second) noexcept nogil:
+    cdef:
+        const Keyed* a = <const Keyed*>first
+        const Keyed* b = <const Keyed*>second
+    if a.key != b.key:
+        return -1 if a.key < b.key else 1
+    return -1 if a.index < b.index else 1
+
+
+cdef int64_t order_levels(
+    const Searching* search, Keyed* levels, int64_t column
+) noexcept nogil:
+    """Order the levels that the node has by the steps that they would take. A missing
+    value is one more level."""
+    cdef:
+        const GradientList* samples = search.samples
+        const GradientPair* sums = search.node.histogram + samples.start[column]
+        int64_t code, n = 0
+    for code in range(samples.start[column + 1] - samples.start[column]):
+        if samples_of(&sums[code], &samples.scale) > 0:
+            levels[n].key = step_of_leaf(
+                gradient_of(&sums[code], &samples.scale),
+                hessian_of(&sums[code], &samples.scale), samples.level_smoothing
+            )
+            levels[n].index = code
+            n += 1
+    qsort(levels, n, sizeof(Keyed), compare_levels)
+    return n
+
+
+cdef void search_levels(
+    const Searching* search, const GradientScratch* scratch, int64_t column,
+    GradientSplit* best
+) noexcept nogil:
+    """Search the divisions of the ordered levels of a nominal column."""
+    cdef:
+        const Problem* problem = search.problem
+        const GradientScale* scale = &search.samples.scale
+        const GradientPair* sums = (
+            search.node.histogram + search.samples.start[column]
+        )
+        Keyed* levels = scratch.levels
+        GradientPair left
+        int64_t i, n = order_levels(search, levels, column), count, low = -1, high = -1
+        int64_t lowest = max(problem.min_samples_leaf, 1)
+        int64_t highest = samples_of(&search.node.total, scale) - lowest
+        double least = search.least_hessian, most = search.hessian - least, hessian
+    memset(&left, 0, sizeof(GradientPair))
+    for i in range(n - 1):
+        add_pair(&left, &sums[levels[i].index])
+        count = samples_of(&left, scale)
+        hessian = hessian_of(&left, scale)
+        scratch.gradients[i] = gradient_of(&left, scale)
+        scratch.hessians[i] = hessian
+        if count > highest or hessian > most:
+            break
+        if low < 0 and count >= lowest and hessian >= least:
+            low = i
+        high = i + 1
+    if low < 0 or not keep_best_place(search, scratch, 0, low, high, best):
+        return
+    best.column = <int32_t>column
+    best.missing_child = -1
+    best.alone = False
+    memset(&best.left, 0, sizeof(GradientPair))
+    for i in range(n):
+        if i <= best.cut:
+            add_pair(&best.left, &sums[levels[i].index])
+        if levels[i].index == problem.n_distinct[column]:
+            best.missing_child = i > best.cut
+
+
+cdef void search_column(void* context, int64_t task, int thread) noexcept nogil:
+    """Find the best split of a column."""
+    cdef:
+        const Searching* search = <const Searching*>context
+        const GradientScratch* scratch = &search.samples.scratch[thread]
+        int64_t column = search.columns[task]
+        GradientSplit* best = &search.samples.found[column]
+    memset(best, 0, sizeof(GradientSplit))
+    best.column = -1
+    if search.problem.kind[column] == NOMINAL_COLUMN:
+        search_levels(search, scratch, column, best)
+        return
+    search_values(search, scratch, column, False, best)
+    search_values(search, scratch, column, True, best)
+
+
+cdef int64_t list_sampled(
+    const Problem* problem, Worker* worker, const Frame* frame
+) noexcept nogil:
+    """List the columns that the node tries in ``worker.visit``, in their order."""
+    cdef:
+        ColumnSampler sampler
+        int64_t n = 0, i
+        int32_t column
+    if problem.max_features >= frame.n_active:
+        memcpy(worker.visit, worker.active, frame.n_active * sizeof(int32_t))
+        return frame.n_active
+    start_sampling(problem, worker, frame, &sampler)
+    while n < problem.max_features:
+        column = sample_column(problem, worker, &sampler)
+        if column < 0:
+            break
+        # By insertion: the first of equal columns is the one with the lowest number.
+        i = n
+        while i > 0 and worker.visit[i - 1] > column:
+            worker.visit[i] = worker.visit[i - 1]
+            i -= 1
+        worker.visit[i] = column
+        n += 1
+        sampler.n_found = n
+    return n
+
+
+cdef int search_gradients(
+    const Problem* problem, GradientList* samples, Worker* worker, Frame* frame
+) noexcept nogil:
+    """Find the best split of a node, for its waiting node. Returns -1 without
+    memory."""
+    cdef:
+        WaitingNode* node = <WaitingNode*>frame.waiting
+        Searching search
+        GradientSplit* found
+        int64_t i, n
+        double step
+    if node == NULL:
+        node = take_waiting(samples)
+        if node == NULL:
+            return -1
+        frame.waiting = node
+        count_gradients(samples, frame.start, frame.n_rows, node.histogram)
+        sum_column(samples, node)
+    search.problem = problem
+    search.samples = samples
+    search.node = node
+    search.frame = frame
+    search.columns = worker.visit
+    search.gradient = gradient_of(&node.total, &samples.scale)
+    search.hessian = hessian_of(&node.total, &samples.scale)
+    # A side without any hessian has no step.
+    search.least_hessian = max(problem.min_weight_leaf, samples.scale.hessian_unit)
+    search.parent = decrease_of(search.gradient, search.hessian, samples.l2)
+    search.size = search.parent
+    if problem.monotonic != NULL:
+        step = step_of_leaf(search.gradient, search.hessian, samples.l2)
+        step = min(max(step, frame.lower), frame.upper)
+        search.parent = decrease_by(
+            step, search.gradient, search.hessian, samples.l2
+        )
+        search.size = 2.0 * fabs(search.gradient * step) + fabs(search.parent)
+    n = list_sampled(problem, worker, frame)
+    if samples.team != NULL and samples.start[samples.n_columns] >= SHARED_CELLS:
+        run_tasks(samples.team, search_column, &search, n)
+    else:
+        for i in range(n):
+            search_column(&search, i, 0)
+    memset(&node.split, 0, sizeof(GradientSplit))
+    node.split.column = -1
+    for i in range(n):
+        found = &samples.found[worker.visit[i]]
+        if found.column >= 0 and found.decrease > node.split.decrease + TIE * (
+            2.0 * search.size + found.decrease
+        ):
+            node.split = found[0]
+    frame.gain = node.split.decrease
+    return 0

@@ -1,0 +1,156 @@
+"""Growing one tree after the other from gradients and hessians of the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_textbook.tree.grow._list_grower import GradientGrower
+from sklearn_textbook.tree.grow.grown_tree import GrownTree
+from sklearn_textbook.tree.grow.layout import make_records
+from sklearn_textbook.tree.grow.settings import (
+    SCANS,
+    describe_gain,
+    describe_rows,
+    describe_rules,
+    describe_table,
+)
+from sklearn_textbook.tree.grow.target import Target
+
+MOST_CODES = 2**16  # of a column, with that of missing values
+
+
+@dataclass(frozen=True)
+class GradientTree:
+    """A tree that has grown from gradients.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        Its values are Newton steps; a node's ``weight`` is the sum of its hessians, and
+        its ``improvement`` the decrease of twice the loss per unit of that.
+    leaf_of_row : ndarray of int32, shape (n_rows,)
+        Node where each row of the table ends, whether or not it took part.
+    """
+
+    tree: GrownTree
+    leaf_of_row: np.ndarray
+
+
+class GradientPlan:
+    r"""Grows trees whose splits and leaves minimise a second-order expansion of a loss.
+
+    A leaf with the rows I adds the step v that minimises
+
+    .. math:: \sum_{i \in I} \left( g_i v + \tfrac{1}{2} h_i v^2 \right)
+        + \tfrac{\lambda}{2} v^2
+
+    with the first and second derivatives :math:`g_i, h_i` of the loss, and a split is
+    as good as the decrease of these sums.
+
+    Parameters
+    ----------
+    table : EncodedTable
+        The table, of at most 65535 distinct values in a column, as after binning.
+    rules : GrowthRules
+        How the trees grow; the criterion is not read. ``min_weight_leaf`` is a sum of
+        hessians. With ``max_leaf_nodes`` the split that decreases the loss most comes
+        first.
+    l2_regularization : float, default=0.0
+        :math:`\lambda`.
+    level_smoothing : float, default=0.0
+        Added to the hessian of a level of a nominal column when the levels are put in
+        order.
+    n_threads : int, default=1
+        Number of threads; the trees do not depend on it.
+
+    Raises
+    ------
+    ValueError
+        If a column has too many distinct values.
+
+    Notes
+    -----
+    Gradients and hessians are rounded to multiples of a power of two so small that
+    their sums over all rows fit into 62 bits (hessians: 63 bits, less two times those
+    of the number of rows). All sums are exact then, so that trees do not depend on the
+    order of the rows or on the number of threads.
+    """
+
+    def __init__(
+        self, table, rules, l2_regularization=0.0, level_smoothing=0.0, n_threads=1
+    ):
+        n_codes = table.n_distinct + (table.n_missing > 0)
+        if n_codes.max() > MOST_CODES:
+            column = int(n_codes.argmax())
+            raise ValueError(
+                f"Column {table.schema.names[column]!r} has {n_codes[column]} distinct "
+                f"values; there may be {MOST_CODES} of them. Use bins, with max_bins."
+            )
+        self.table, self.rules = table, rules
+        self.target = Target(None, np.zeros((table.n_rows, 1)), np.ones(1, np.int64))
+        self._settings = {
+            **describe_table(table, rules),
+            **describe_rows(self.target, None, None),
+            **describe_rules(rules, table, table.n_rows),
+            "scan": SCANS["general"],
+            "entropy_table": None,
+            "total_weight": 0.0,
+            "gain": describe_gain(table, None, self.target, None),
+            "max_leaf_nodes": rules.max_leaf_nodes or 0,
+            "ranks": table.ranks(n_threads),
+            "row_ranks": table.row_ranks(n_threads)[0],
+            "l2_regularization": l2_regularization,
+            "level_smoothing": level_smoothing,
+        }
+        self._grower = GradientGrower(self._settings, n_threads)
+
+    def grow(self, gradient, hessian=None, rows=None, random_state=0, largest=None):
+        """Grow a tree.
+
+        Parameters
+        ----------
+        gradient : ndarray of float64, shape (n_rows,)
+            First derivatives of the loss, times the weights of the rows.
+        hessian : ndarray of float64, shape (n_rows,), default=None
+            Second derivatives, times the weights; None for 1.
+        rows : ndarray of uint32, default=None
+            The rows that take part, in ascending order; None: all.
+        random_state : int, default=0
+            Seed of the sampling of columns.
+        largest : tuple of two floats, default=None
+            Largest absolute gradient and largest hessian, if they are known.
+
+        Returns
+        -------
+        grown : GradientTree
+            The tree.
+        """
+        if largest is None:
+            largest = (
+                float(np.abs(gradient).max()),
+                1.0 if hessian is None else float(hessian.max()),
+            )
+        self._grower.grow(gradient, hessian, largest, rows, random_state)
+        leaf_of_row = np.empty(self.table.n_rows, dtype=np.int32)
+        self._grower.find_leaves(leaf_of_row)
+        nodes, statistics, level_branch, surrogates = self._grower.write_nodes(
+            make_records
+        )
+        tree = GrownTree(
+            nodes=nodes,
+            statistics=statistics.reshape(len(nodes), 1, 1),
+            level_branch=level_branch,
+            surrogates=surrogates,
+            n_features=self.table.n_columns,
+            n_levels=self.table.schema.n_levels,
+            n_classes=self.target.n_classes,
+            is_classifier=False,
+            unseen=self.rules.unseen,
+        )
+        return GradientTree(tree, leaf_of_row)
+
+    def close(self):
+        """End the threads."""
+        self._grower.stop_threads()

@@ -1,0 +1,213 @@
+"""Trees grown from gradients and hessians."""
+
+import numpy as np
+import pytest
+
+from sklearn_textbook.tree import CARTRegressor
+from sklearn_textbook.tree.grow.gradient_plan import GradientPlan
+from sklearn_textbook.tree.grow.rules import GrowthRules
+from sklearn_textbook.tree.members import MemberGrower
+from sklearn_textbook.tree.route import find_leaves
+from tests.amount import FACTOR
+from tests.reference.gradient_tree import GradientTree
+
+
+def encode(X, nominal=(), max_bins=None):
+    """An encoded table, and the numbers it was made of."""
+    template = CARTRegressor(categorical_features=list(nominal) or None)
+    grower = MemberGrower(template, X, np.zeros(len(X)), n_jobs=1, max_bins=max_bins)
+    return grower.table, grower.rows.matrix
+
+
+def draw_case(seed):
+    """A random table with gradients and hessians, and parameters."""
+    random = np.random.default_rng(seed)
+    n, p = random.integers(5, 60), random.integers(1, 5)
+    X = random.integers(0, random.integers(2, 12), (n, p)).astype(float)
+    nominal = [c for c in range(p) if random.random() < 0.3]
+    numeric = [c for c in range(p) if c not in nominal]
+    X[:, numeric] += random.random(len(numeric))
+    if random.random() < 0.5:
+        X[random.random((n, p)) < 0.15] = np.nan
+    hessian = np.ones(n) if random.random() < 0.4 else random.random(n) + 0.05
+    limits = {
+        "min_samples_leaf": int(random.choice([1, 1, 3])),
+        "min_weight_leaf": float(random.choice([0.0, 0.0, 1.5])),
+    }
+    if random.random() < 0.7:
+        limits["max_leaf_nodes"] = int(random.integers(2, 9))
+    else:
+        limits["max_depth"] = int(random.integers(1, 5))
+    if random.random() < 0.3:
+        signs = random.integers(-1, 2, p)
+        signs[nominal] = 0
+        limits["monotonic"] = tuple(int(sign) for sign in signs)
+    l2 = float(random.choice([0.0, 0.0, 0.7]))
+    smoothing = float(random.choice([0.0, 0.5]))
+    rows = None
+    if random.random() < 0.3:
+        rows = np.flatnonzero(random.random(n) < 0.7).astype(np.uint32)
+        rows = rows if len(rows) > 1 else None
+    return X, nominal, random.standard_normal(n), hessian, limits, l2, smoothing, rows
+
+
+def compare_with_reference(tree, reference, nominal):
+    """Raise AssertionError unless two trees are the same."""
+    nodes, expected = tree.nodes, reference.list_nodes()
+    assert len(nodes) == len(expected)
+    for record, value, node in zip(
+        nodes, tree.statistics[:, 0, 0], expected, strict=True
+    ):
+        assert record["n_samples"] == len(node.rows)
+        assert record["n_children"] == len(node.children)
+        assert value == pytest.approx(node.value, rel=1e-9, abs=1e-12)
+        if not node.children:
+            continue
+        assert record["feature"] == node.split.column
+        improvement = node.split.decrease / reference.sums(node.rows)[1]
+        assert record["improvement"] == pytest.approx(improvement, rel=1e-6)
+        if node.split.missing_left is not None:
+            assert record["missing_branch"] == 1 - node.split.missing_left
+        if node.split.column not in nominal:
+            assert record["threshold"] == pytest.approx(node.split.threshold)
+
+
+@pytest.mark.parametrize("seed", range(40 * FACTOR))
+def test_same_tree_as_the_reference_implementation(seed):
+    X, nominal, gradient, hessian, limits, l2, smoothing, rows = draw_case(seed)
+    table, matrix = encode(X, nominal)
+    rules = GrowthRules("squared_error", **limits)
+    plan = GradientPlan(table, rules, l2, smoothing)
+    grown = plan.grow(gradient, hessian, rows)
+    reference = GradientTree(
+        matrix,
+        gradient,
+        hessian,
+        nominal=nominal,
+        l2=l2,
+        level_smoothing=smoothing,
+        rows=None if rows is None else rows.tolist(),
+        **limits,
+    )
+    compare_with_reference(grown.tree, reference, nominal)
+
+
+@pytest.mark.parametrize("seed", range(10 * FACTOR))
+def test_leaves_of_all_rows_are_those_of_prediction(seed):
+    """Also of the rows that take no part, with values that these alone have."""
+    X, nominal, gradient, hessian, limits, l2, smoothing, _ = draw_case(seed)
+    table, matrix = encode(X, nominal, max_bins=5 if seed % 2 else None)
+    rows = np.flatnonzero(np.random.default_rng(seed).random(len(X)) < 0.5)
+    plan = GradientPlan(table, GrowthRules("squared_error", **limits), l2, smoothing)
+    grown = plan.grow(gradient, hessian, rows.astype(np.uint32))
+    np.testing.assert_array_equal(grown.leaf_of_row, find_leaves(grown.tree, matrix))
+
+
+@pytest.fixture(scope="module")
+def large_case():
+    """A table large enough for threads to share its nodes."""
+    random = np.random.default_rng(0)
+    X = random.standard_normal((30_000, 12))
+    X[:, 3] = random.integers(0, 20, len(X))
+    X[random.random(X.shape) < 0.05] = np.nan
+    gradient = np.nan_to_num(X[:, 0]) * np.nan_to_num(X[:, 1]) + random.random(len(X))
+    return X, gradient, random.random(len(X)) + 0.1
+
+
+def grow_large(large_case, n_threads=1, **limits):
+    X, gradient, hessian = large_case
+    table, _ = encode(X, [3], max_bins=255)
+    rules = GrowthRules("squared_error", max_leaf_nodes=31, **limits)
+    plan = GradientPlan(table, rules, n_threads=n_threads)
+    return [plan.grow(gradient, hessian), plan.grow(hessian - 0.5, None)]
+
+
+def test_threads_change_nothing(large_case):
+    for alone, shared in zip(
+        grow_large(large_case), grow_large(large_case, 3), strict=True
+    ):
+        assert alone.tree.nodes.tobytes() == shared.tree.nodes.tobytes()
+        assert alone.tree.statistics.tobytes() == shared.tree.statistics.tobytes()
+        np.testing.assert_array_equal(alone.leaf_of_row, shared.leaf_of_row)
+
+
+def test_order_of_rows_changes_nothing_but_their_numbers(large_case):
+    X, gradient, hessian = large_case
+    order = np.random.default_rng(1).permutation(len(X))
+    first = grow_large(large_case)[0]
+    other = grow_large((X[order], gradient[order], hessian[order]))[0]
+    assert first.tree.nodes.tobytes() == other.tree.nodes.tobytes()
+    np.testing.assert_array_equal(first.leaf_of_row[order], other.leaf_of_row)
+
+
+def test_unit_hessians_are_hessians_of_one(large_case):
+    X, gradient, _ = large_case
+    table, _ = encode(X, [3], max_bins=255)
+    plan = GradientPlan(table, GrowthRules("squared_error", max_leaf_nodes=31))
+    without, with_ones = plan.grow(gradient), plan.grow(gradient, np.ones(len(X)))
+    assert without.tree.nodes.tobytes() == with_ones.tree.nodes.tobytes()
+
+
+def test_squared_error_grows_the_tree_of_cart():
+    """Minus the residual is the gradient of half the squared error."""
+    random = np.random.default_rng(3)
+    X = np.round(random.standard_normal((400, 4)), 1)
+    y = X[:, 0] * X[:, 1] + random.standard_normal(400)
+    table, _ = encode(X)
+    rules = GrowthRules("squared_error", max_depth=4, min_samples_leaf=5)
+    tree = GradientPlan(table, rules).grow(-y).tree
+    cart = CARTRegressor(max_depth=4, min_samples_leaf=5).fit(X, y).tree_
+    np.testing.assert_array_equal(tree.feature, cart.feature)
+    np.testing.assert_array_equal(tree.n_node_samples, cart.n_node_samples)
+    np.testing.assert_allclose(tree.value, cart.value, atol=1e-12)
+    np.testing.assert_allclose(tree.nodes["improvement"], cart.nodes["improvement"])
+
+
+def test_many_levels():
+    """Codes of two bytes."""
+    random = np.random.default_rng(4)
+    X = np.column_stack([random.integers(0, 700, 5000), random.random(5000)])
+    effect = random.standard_normal(700)
+    table, matrix = encode(X, [0], max_bins=255)
+    assert table.ranks().dtype == np.uint16
+    plan = GradientPlan(table, GrowthRules("squared_error", max_leaf_nodes=8))
+    gradient = effect[X[:, 0].astype(int)]
+    grown = plan.grow(gradient)
+    np.testing.assert_array_equal(grown.leaf_of_row, find_leaves(grown.tree, matrix))
+    left = gradient[grown.leaf_of_row == grown.leaf_of_row[0]]
+    assert np.ptp(left) < np.ptp(effect) / 2
+
+
+def test_sampled_columns_depend_on_the_seed_alone(large_case):
+    X, gradient, hessian = large_case
+    table, _ = encode(X, [3], max_bins=255)
+    rules = GrowthRules(
+        "squared_error", max_leaf_nodes=31, max_features=2, shuffles_columns=True
+    )
+    plan = GradientPlan(table, rules)
+    trees = [
+        plan.grow(gradient, hessian, random_state=seed).tree.nodes.tobytes()
+        for seed in (5, 6, 5)
+    ]
+    assert trees[0] == trees[2]
+    assert trees[0] != trees[1]
+
+
+@pytest.mark.parametrize(
+    ("gradient", "hessian"), [(np.nan, 1.0), (np.inf, 1.0), (0.0, -1.0), (0.0, np.nan)]
+)
+def test_numbers_that_are_no_gradients_are_refused(gradient, hessian):
+    X = np.arange(6.0)[:, np.newaxis]
+    table, _ = encode(X)
+    gradients, hessians = np.ones(6), np.ones(6)
+    gradients[4], hessians[4] = gradient, hessian
+    plan = GradientPlan(table, GrowthRules("squared_error"))
+    with pytest.raises(ValueError, match="Gradients must be numbers"):
+        plan.grow(gradients, hessians, largest=(1.0, 1.0))
+
+
+def test_too_many_distinct_values_are_refused():
+    X = np.arange(70_000.0)[:, np.newaxis]
+    table, _ = encode(X)
+    with pytest.raises(ValueError, match="has 70000 distinct values"):
+        GradientPlan(table, GrowthRules("squared_error"))
