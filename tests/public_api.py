@@ -11,12 +11,12 @@ import sklearn_textbook
 
 def public_modules():
     """What users import from: the modules and packages with ``__all__`` that stand
-    directly in the package, and packages in these.
+    directly in the package, packages in these, and the losses.
 
     The stages inside the tree package are for those who work on it.
     """
     package = sklearn_textbook.__name__
-    names = [package]
+    names = [package, f"{package}.ensemble.boosting.losses"]
     for module in pkgutil.walk_packages(sklearn_textbook.__path__, f"{package}."):
         parent, _, stem = module.name.rpartition(".")
         if stem.startswith("_"):

@@ -115,7 +115,7 @@ from sklearn_textbook.tree.split._types cimport (
     Split,
     Totals,
 )
-from sklearn_textbook.tree.split._wide_units cimport wide_void
+from sklearn_textbook._contract._wide_units cimport wide_void
 
 
 cdef enum:

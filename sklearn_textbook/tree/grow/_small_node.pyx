@@ -77,7 +77,7 @@ from sklearn_textbook.tree.split._types cimport (
     POISSON,
     SPLIT_SUBSET,
 )
-from sklearn_textbook.tree.split._wide_units cimport wide_void
+from sklearn_textbook._contract._wide_units cimport wide_void
 
 
 cdef enum:

@@ -1,0 +1,66 @@
+# Weighted quantiles by selection, in time proportional to the number of values:
+# header-only.
+
+from libc.stdint cimport uint32_t
+
+
+cdef struct Pair:
+    double value
+    double weight
+
+
+cdef inline double clip(double value, double bound) noexcept nogil:
+    return min(max(value, -bound), bound)
+
+
+cdef inline double choose_pivot(
+    const Pair* pairs, Py_ssize_t n_pairs, uint32_t* seed
+) noexcept nogil:
+    """Median of three values at random places: no order of the rows is slow."""
+    cdef double a, b, c
+    cdef double picked[3]
+    cdef int i
+    for i in range(3):
+        seed[0] = seed[0] * 1664525u + 1013904223u
+        picked[i] = pairs[<Py_ssize_t> (seed[0] * (1.0 / 4294967296.0) * n_pairs)].value
+    a, b, c = picked[0], picked[1], picked[2]
+    return max(min(a, b), min(max(a, b), c))
+
+
+cdef inline double select_quantile(
+    Pair* pairs, Py_ssize_t n_pairs, double total, double quantile
+) noexcept nogil:
+    """The lowest value with at least the share of the weight up to it.
+
+    The pairs are put in another order. Sums that are equal but for rounding are equal.
+    """
+    cdef:
+        Py_ssize_t first = 0, last = n_pairs, less, i, more
+        double target = quantile * total, slack = 1e-12 * total
+        double below = 0.0, lighter, equal, pivot = pairs[0].value
+        uint32_t seed = 1
+        Pair held
+    while first < last:
+        pivot = choose_pivot(pairs + first, last - first, &seed)
+        less, i, more, lighter, equal = first, first, last, 0.0, 0.0
+        while i < more:
+            held = pairs[i]
+            if held.value < pivot:
+                lighter += held.weight
+                pairs[i], pairs[less] = pairs[less], held
+                less += 1
+                i += 1
+            elif held.value > pivot:
+                more -= 1
+                pairs[i], pairs[more] = pairs[more], held
+            else:
+                equal += held.weight
+                i += 1
+        if less > first and below + lighter >= target - slack:
+            last = less
+        elif below + lighter + equal >= target - slack:
+            return pivot
+        else:
+            below += lighter + equal
+            first = more
+    return pivot

@@ -1,0 +1,390 @@
+# cython: language_level=3
+"""Kernels of the losses; :mod:`sklearn_textbook.ensemble.boosting.losses` has the
+documents.
+
+Rows are worked on in blocks that stay in the cache, some blocks to a task. What is
+summed up is summed up by task, and the tasks' sums are added in their order: the number
+of threads changes no bit.
+"""
+
+from libc.math cimport fabs, log
+from libc.stdint cimport int32_t, int64_t
+
+from sklearn_textbook._contract._threads cimport run_in_threads
+from sklearn_textbook._contract._wide_units cimport wide_void
+from sklearn_textbook.ensemble.boosting._exponential cimport (
+    bounded_exp, log_one_plus,
+)
+from sklearn_textbook.ensemble.boosting._leaf_quantile cimport (
+    Pair, clip, select_quantile,
+)
+
+import numpy as np
+
+ctypedef fused real:
+    float
+    double
+
+cdef enum:
+    BLOCK_ROWS = 512
+    TASK_BLOCKS = 16
+    N_LANES = 8
+
+# The losses; what ``low`` and ``high`` mean to each.
+cpdef enum Kind:
+    # the gradient is kept within [low, high]; squared error: within [-inf, inf]
+    BOUNDED = 0
+    # the gradient below and above the target
+    PINBALL = 1
+    # 1 - p and 2 - p
+    TWEEDIE = 2
+    # no meaning, as for those that follow
+    LOGISTIC = 3
+    EXPONENTIAL = 4
+    SOFTMAX = 5
+
+# A pass over all rows.
+cdef struct Pass:
+    int kind
+    double low
+    double high
+    const double* y
+    # (n_scores, n_rows)
+    const double* raw
+    # NULL: 1 each
+    const double* weight
+    Py_ssize_t n_rows
+    Py_ssize_t n_scores
+    # (n_scores, n_rows), float or double; NULL: not wanted
+    void* gradient
+    void* hessian
+    bint is_single
+    # the largest |gradient| and hessian of each task, or its sum of losses
+    double* found
+    # (n_threads, (n_scores + 4) blocks)
+    double* memory
+
+
+include "_loss_rows.pxi"
+
+
+# ---------------------------------------------------------------- the derivatives
+cdef wide_void scale_rows(
+    const double* weight, Py_ssize_t n_rows, double* values
+) noexcept nogil:
+    cdef Py_ssize_t row
+    for row in range(n_rows):
+        values[row] *= weight[row]
+
+
+cdef wide_void raise_lanes(
+    const double* values, Py_ssize_t n_rows, double* lanes
+) noexcept nogil:
+    cdef Py_ssize_t row, lane, part
+    cdef double size
+    for part in range(n_rows // N_LANES):
+        for lane in range(N_LANES):
+            size = fabs(values[part * N_LANES + lane])
+            lanes[lane] = size if size > lanes[lane] else lanes[lane]
+    for row in range(n_rows - n_rows % N_LANES, n_rows):
+        size = fabs(values[row])
+        lanes[0] = size if size > lanes[0] else lanes[0]
+
+
+cdef double find_largest(
+    const double* values, Py_ssize_t n_rows, double so_far
+) noexcept nogil:
+    cdef double lanes[N_LANES]
+    cdef int lane
+    for lane in range(N_LANES):
+        lanes[lane] = so_far
+    raise_lanes(values, n_rows, lanes)
+    for lane in range(N_LANES):
+        so_far = max(so_far, lanes[lane])
+    return so_far
+
+
+cdef wide_void store_single(
+    double* values, Py_ssize_t n_rows, float* out
+) noexcept nogil:
+    """Write the values, kept within what a float holds, into ``values`` as well."""
+    cdef Py_ssize_t row
+    cdef double value
+    for row in range(n_rows):
+        value = values[row]
+        value = -3e38 if value < -3e38 else value
+        value = 3e38 if value > 3e38 else value
+        values[row] = value
+        out[row] = <float> value
+
+
+cdef double store(
+    const Pass* work, void* out, Py_ssize_t place, Py_ssize_t first, Py_ssize_t n_rows,
+    double* values, double so_far,
+) noexcept nogil:
+    """Weight the values of a block, write them and note the largest."""
+    cdef Py_ssize_t row
+    if work.weight != NULL:
+        scale_rows(work.weight + first, n_rows, values)
+    if work.is_single and out != NULL:
+        store_single(values, n_rows, <float*> out + place)
+    elif out != NULL:
+        for row in range(n_rows):
+            (<double*> out)[place + row] = values[row]
+    return find_largest(values, n_rows, so_far)
+
+
+cdef void differentiate_block(
+    const Pass* work, Py_ssize_t first, Py_ssize_t n_rows, double* memory, double* found
+) noexcept nogil:
+    cdef:
+        const double* y = work.y + first
+        const double* raw = work.raw + first
+        double* gradient = memory
+        double* hessian = memory + BLOCK_ROWS
+        double* top = memory + 2 * BLOCK_ROWS
+        double* total = memory + 3 * BLOCK_ROWS
+        double* shares = memory + 4 * BLOCK_ROWS
+        Py_ssize_t k, place
+    if work.kind == SOFTMAX:
+        fill_shares(work, first, n_rows, shares, top, total)
+    elif work.kind == BOUNDED:
+        differentiate_bounded(work, y, raw, n_rows, gradient, hessian)
+    elif work.kind == PINBALL:
+        differentiate_pinball(work, y, raw, n_rows, gradient, hessian)
+    elif work.kind == TWEEDIE:
+        fill_power(raw, work.low, n_rows, gradient)
+        fill_power(raw, work.high, n_rows, hessian)
+        differentiate_tweedie(work, y, n_rows, gradient, hessian)
+    elif work.kind == LOGISTIC:
+        differentiate_logistic(y, raw, n_rows, gradient, hessian)
+    else:
+        differentiate_exponential(y, raw, n_rows, gradient, hessian)
+    for k in range(work.n_scores):
+        if work.kind == SOFTMAX:
+            differentiate_share(
+                y, <double> k, shares + k * BLOCK_ROWS, total, n_rows, gradient, hessian
+            )
+        place = k * work.n_rows + first
+        found[0] = store(work, work.gradient, place, first, n_rows, gradient, found[0])
+        found[1] = store(work, work.hessian, place, first, n_rows, hessian, found[1])
+
+
+cdef void differentiate_task(void* context, int64_t task, int thread) noexcept nogil:
+    cdef:
+        const Pass* work = <Pass*> context
+        double* memory = work.memory + thread * (work.n_scores + 4) * BLOCK_ROWS
+        Py_ssize_t first = task * TASK_BLOCKS * BLOCK_ROWS
+        Py_ssize_t last = min(first + TASK_BLOCKS * BLOCK_ROWS, work.n_rows)
+    while first < last:
+        differentiate_block(
+            work, first, min(<Py_ssize_t> BLOCK_ROWS, last - first), memory,
+            work.found + 2 * task,
+        )
+        first += BLOCK_ROWS
+
+
+# ------------------------------------------------------------------------ the losses
+cdef void judge_shares(
+    const Pass* work, Py_ssize_t first, Py_ssize_t n_rows, double* shares, double* top,
+    double* loss,
+) noexcept nogil:
+    cdef Py_ssize_t row, k
+    fill_shares(work, first, n_rows, shares, top, loss)
+    for row in range(n_rows):
+        k = <Py_ssize_t> work.y[first + row]
+        loss[row] = log(loss[row]) + (
+            top[row] - work.raw[k * work.n_rows + first + row]
+        )
+
+
+cdef double judge_block(
+    const Pass* work, Py_ssize_t first, Py_ssize_t n_rows, double* memory
+) noexcept nogil:
+    cdef:
+        const double* y = work.y + first
+        const double* raw = work.raw + first
+        double* loss = memory
+        double* shares = memory + 4 * BLOCK_ROWS
+        double total = 0.0
+        Py_ssize_t row
+    if work.kind == BOUNDED:
+        judge_bounded(work, y, raw, n_rows, loss)
+    elif work.kind == PINBALL:
+        judge_pinball(work, y, raw, n_rows, loss)
+    elif work.kind == TWEEDIE:
+        judge_tweedie(work, y, raw, n_rows, shares, loss)
+    elif work.kind == LOGISTIC:
+        judge_logistic(y, raw, n_rows, loss)
+    elif work.kind == EXPONENTIAL:
+        judge_exponential(y, raw, n_rows, loss)
+    else:
+        judge_shares(work, first, n_rows, shares, memory + BLOCK_ROWS, loss)
+    if work.weight != NULL:
+        scale_rows(work.weight + first, n_rows, loss)
+    for row in range(n_rows):
+        total += loss[row]
+    return total
+
+
+cdef void judge_task(void* context, int64_t task, int thread) noexcept nogil:
+    cdef:
+        const Pass* work = <Pass*> context
+        double* memory = work.memory + thread * (work.n_scores + 4) * BLOCK_ROWS
+        Py_ssize_t first = task * TASK_BLOCKS * BLOCK_ROWS
+        Py_ssize_t last = min(first + TASK_BLOCKS * BLOCK_ROWS, work.n_rows)
+    while first < last:
+        work.found[task] += judge_block(
+            work, first, min(<Py_ssize_t> BLOCK_ROWS, last - first), memory
+        )
+        first += BLOCK_ROWS
+
+
+# ------------------------------------------------------------------ the entry points
+cdef Py_ssize_t count_tasks(Py_ssize_t n_rows) noexcept nogil:
+    return (n_rows + TASK_BLOCKS * BLOCK_ROWS - 1) // (TASK_BLOCKS * BLOCK_ROWS)
+
+
+cdef Pass note_rows(
+    int kind, double low, double high, const double[::1] y, const double[:, ::1] raw,
+    const double[::1] weight, double[:, ::1] memory,
+) noexcept:
+    cdef Pass work
+    work.kind, work.low, work.high = kind, low, high
+    work.y, work.raw, work.weight = &y[0], &raw[0, 0], NULL
+    if weight is not None:
+        work.weight = &weight[0]
+    work.n_rows, work.n_scores = y.shape[0], raw.shape[0]
+    work.gradient = work.hessian = work.found = NULL
+    work.is_single = False
+    work.memory = &memory[0, 0]
+    return work
+
+
+def make_memory(Py_ssize_t n_scores, int n_threads):
+    """Working memory of the threads, for the two functions that follow."""
+    return np.empty((n_threads, (n_scores + 4) * BLOCK_ROWS))
+
+
+def differentiate(
+    int kind, double low, double high, const double[::1] y, const double[:, ::1] raw,
+    const double[::1] weight, real[:, ::1] gradient, real[:, ::1] hessian,
+    double[:, ::1] memory,
+):
+    """Write the derivatives; return the largest |gradient| and the largest hessian."""
+    cdef:
+        Pass work = note_rows(kind, low, high, y, raw, weight, memory)
+        Py_ssize_t n_tasks = count_tasks(work.n_rows)
+        double[:, ::1] found = np.zeros((n_tasks, 2))
+    work.gradient = &gradient[0, 0]
+    if hessian is not None:
+        work.hessian = &hessian[0, 0]
+    work.is_single = sizeof(real) == sizeof(float)
+    work.found = &found[0, 0]
+    run_in_threads(memory.shape[0], differentiate_task, &work, n_tasks)
+    return tuple(np.asarray(found).max(axis=0).tolist())
+
+
+def add_losses(
+    int kind, double low, double high, const double[::1] y, const double[:, ::1] raw,
+    const double[::1] weight, double[:, ::1] memory,
+):
+    """Add up the losses of all rows."""
+    cdef:
+        Pass work = note_rows(kind, low, high, y, raw, weight, memory)
+        Py_ssize_t n_tasks = count_tasks(work.n_rows), task
+        double[::1] found = np.zeros(n_tasks)
+        double total = 0.0
+    work.found = &found[0]
+    run_in_threads(memory.shape[0], judge_task, &work, n_tasks)
+    for task in range(n_tasks):
+        total += found[task]
+    return total
+
+
+# ------------------------------------------------------------------ values of leaves
+cdef struct Leaves:
+    const double* residuals
+    const double* weight
+    # rows of leaf i: order[starts[i] : starts[i + 1]]
+    const int32_t* order
+    const int64_t* starts
+    double quantile
+    # Huber's step from the median; negative: none
+    double delta
+    Pair* pairs
+    double* values
+
+
+def sort_by_leaf(
+    const int32_t[::1] leaf_of_row, int64_t[::1] starts, int32_t[::1] order
+):
+    """Order rows by leaf; those of a leaf stay in order, those of none come nowhere.
+
+    starts (n_leaves + 1,), zeros, becomes the first place of each leaf.
+    """
+    cdef Py_ssize_t row, leaf, n_leaves = starts.shape[0] - 1
+    cdef int64_t place = 0, n_here
+    with nogil:
+        for row in range(leaf_of_row.shape[0]):
+            if leaf_of_row[row] >= 0:
+                starts[leaf_of_row[row]] += 1
+        for leaf in range(n_leaves + 1):
+            n_here = starts[leaf]
+            starts[leaf] = place
+            place += n_here
+        for row in range(leaf_of_row.shape[0]):
+            leaf = leaf_of_row[row]
+            if leaf >= 0:
+                order[starts[leaf]] = <int32_t> row
+                starts[leaf] += 1
+        for leaf in range(n_leaves, 0, -1):
+            starts[leaf] = starts[leaf - 1]
+        starts[0] = 0
+
+
+cdef void value_leaf(void* context, int64_t leaf, int thread) noexcept nogil:
+    """Quantile of the residuals of a leaf, and a step from there; of none: 0."""
+    cdef:
+        const Leaves* work = <Leaves*> context
+        int64_t place
+        Pair* pairs = work.pairs + work.starts[leaf]
+        Py_ssize_t n_pairs = 0, row, i
+        double weight = 1.0, total = 0.0, middle, step = 0.0
+    for place in range(work.starts[leaf], work.starts[leaf + 1]):
+        row = work.order[place] if work.order != NULL else place
+        if work.weight != NULL:
+            weight = work.weight[row]
+        if weight > 0.0:
+            pairs[n_pairs].value, pairs[n_pairs].weight = work.residuals[row], weight
+            total += weight
+            n_pairs += 1
+    if n_pairs == 0:
+        work.values[leaf] = 0.0
+        return
+    middle = select_quantile(pairs, n_pairs, total, work.quantile)
+    if work.delta >= 0.0:
+        for i in range(n_pairs):
+            step += pairs[i].weight * clip(pairs[i].value - middle, work.delta)
+    work.values[leaf] = middle + step / total
+
+
+def find_leaf_quantiles(
+    const double[::1] residuals, const double[::1] weight, const int32_t[::1] order,
+    const int64_t[::1] starts, double quantile, double delta, int n_threads,
+):
+    """Weighted quantiles of the residuals of each leaf; order None: as they stand."""
+    cdef:
+        Leaves work
+        Py_ssize_t n_leaves = starts.shape[0] - 1
+        double[::1] values = np.zeros(n_leaves + 1)
+        double[:, ::1] pairs = np.empty((residuals.shape[0] + 1, 2))
+    work.residuals, work.weight, work.order = &residuals[0], NULL, NULL
+    if weight is not None:
+        work.weight = &weight[0]
+    if order is not None:
+        work.order = &order[0]
+    work.starts, work.quantile, work.delta = &starts[0], quantile, delta
+    work.pairs, work.values = <Pair*> &pairs[0, 0], &values[0]
+    run_in_threads(n_threads, value_leaf, &work, n_leaves)
+    return np.asarray(values)[:n_leaves]
