@@ -22,6 +22,7 @@ from sklearn_textbook.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn_textbook.ensemble import (
     BaggingClassifier,
     BaggingRegressor,
+    BoostingTreeRegressor,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     OutputFlippingClassifier,
@@ -111,6 +112,11 @@ INSTANCES = {
         BaggingRegressor(
             make_pipeline(StandardScaler(), StockLinearRegression()), 3, random_state=0
         ),
+    ],
+    "BoostingTreeRegressor": [
+        BoostingTreeRegressor(n_estimators=20),
+        BoostingTreeRegressor(n_estimators=FEW, learning_rate=0.5, max_depth=3),
+        BoostingTreeRegressor(n_estimators=FEW, max_depth=None, max_leaf_nodes=4),
     ],
     "C45Classifier": [
         C45Classifier(),

@@ -1,6 +1,11 @@
 """Ensembles, 集成学习: many models that decide together."""
 
 from sklearn_textbook.ensemble.bagging import BaggingClassifier, BaggingRegressor
+from sklearn_textbook.ensemble.boosting.additive_model import (
+    AdditiveModel,
+    fit_additive_model,
+)
+from sklearn_textbook.ensemble.boosting.boosting_tree import BoostingTreeRegressor
 from sklearn_textbook.ensemble.extra_trees import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -18,8 +23,10 @@ from sklearn_textbook.ensemble.random_subspace import (
 )
 
 __all__ = [
+    "AdditiveModel",
     "BaggingClassifier",
     "BaggingRegressor",
+    "BoostingTreeRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "OutputFlippingClassifier",
@@ -29,4 +36,5 @@ __all__ = [
     "RandomSubspaceClassifier",
     "RandomSubspaceRegressor",
     "compute_proximities",
+    "fit_additive_model",
 ]

@@ -132,6 +132,7 @@ class MemberGrower:
         target=None,
         pruner=None,
         estimates_empty_nodes=False,
+        n_threads=1,
     ):
         """Grow one member.
 
@@ -152,6 +153,9 @@ class MemberGrower:
         estimates_empty_nodes : bool, default=False
             Whether nodes that no row of the member has reached say what the
             out-of-bag rows there are, and not what their parents say.
+        n_threads : int, default=1
+            Threads that grow it, where members cannot grow at the same time. The
+            member does not depend on it.
 
         Returns
         -------
@@ -192,7 +196,7 @@ class MemberGrower:
             given = None
             table = self.table if columns is None else self.table.take_columns(columns)
         member._grow_and_prune(
-            pruner, rows, table, validation, given, 1, self._grow_one
+            pruner, rows, table, validation, given, n_threads, self._grow_one
         )
         if estimates_empty_nodes:
             self._estimate_empty_nodes(member, out_of_bag)

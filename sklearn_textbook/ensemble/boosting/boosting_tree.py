@@ -1,0 +1,462 @@
+"""Regression trees that are added up, each fitted to the residuals, 提升树."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils import column_or_1d, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_textbook._contract.labels import check_numbers
+from sklearn_textbook._contract.parameters import (
+    check_integer,
+    check_real,
+    check_truth,
+)
+from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.ensemble.member_growth import grow_aside
+from sklearn_textbook.ensemble.member_list import (
+    MemberList,
+    count_lacking,
+    warn_of_no_lack,
+    yield_until_stopped,
+)
+from sklearn_textbook.tree import CARTRegressor
+from sklearn_textbook.tree.members import (
+    MemberGrower,
+    add_predictions,
+    find_leaves_of_all,
+    make_value_target,
+    read_blocks,
+    read_matrix,
+)
+
+#: Parameters that the trees have under the same names.
+TREE_PARAMETERS = (
+    "max_depth",
+    "max_leaf_nodes",
+    "min_samples_leaf",
+    "categorical_features",
+    "missing",
+)
+
+
+class ResidualRounds:
+    """The rounds of boosting: what the trees so far say of the training rows.
+
+    Parameters
+    ----------
+    grower : MemberGrower
+        Knows the table.
+    weight : ndarray of float64, shape (n_rows,), or None
+        Weights of the rows.
+    learning_rate : float
+        What the trees are multiplied by.
+    members : sequence of tree estimator
+        The trees of earlier rounds.
+    verbose : int
+        Whether every round prints its loss.
+    """
+
+    def __init__(self, grower, weight, learning_rate, members, verbose):
+        matrix = grower.rows.matrix
+        self.matrix = matrix.tocsr() if sparse.issparse(matrix) else matrix
+        self.grower, self.weight, self.verbose = grower, weight, verbose
+        self.learning_rate = learning_rate
+        self.values = grower.rows.target.values[:, 0]
+        self.sums = np.zeros((grower.n_rows, 1, 1))
+        self.losses, self.n_rounds = [], len(members)
+        self.add([member.tree_ for member in members])
+
+    def add(self, trees):
+        """Add what trees say of the training rows."""
+        rates = np.full(len(trees), self.learning_rate)
+        n_threads, names = self.grower.n_threads, self.grower.host.schema_.names
+        add_predictions(trees, self.matrix, self.sums, n_threads, names, weights=rates)
+
+    def grow(self):
+        """Grow the tree of the next round, and judge it."""
+        residuals = self.values - self.sums[:, 0, 0]
+        member = self.grower.grow(
+            self.weight,
+            target=make_value_target(residuals),
+            n_threads=self.grower.n_threads,
+        )
+        self.add([member.tree_])
+        self.n_rounds += 1
+        self.losses.append(self._sum_squares())
+        if self.verbose:
+            print(f"round {self.n_rounds}: squared error {self.losses[-1]:.6g}")
+        return member
+
+    def _sum_squares(self):
+        with np.errstate(over="ignore"):
+            squares = np.square(self.values - self.sums[:, 0, 0])
+            loss = float(
+                np.sum(squares if self.weight is None else self.weight * squares)
+            )
+        if not np.isfinite(loss):
+            raise ValueError(
+                f"The squared error is not finite after round {self.n_rounds}: with "
+                f"learning_rate={self.learning_rate} it grows from round to round; the "
+                "learning rate should be at most 1."
+            )
+        return loss
+
+
+def grow_round(rounds, _draw, _batch):
+    """Grow the tree of a round, in the form of ``grow_aside``."""
+    return [rounds.grow()]
+
+
+class BoostingTreeRegressor(
+    RegressorMixin, MemberList, CallbackSupportMixin, BaseEstimator
+):
+    r"""Boosting tree for regression, 回归问题的提升树: trees fitted to residuals.
+
+    Beginning with :math:`f_0(x) = 0`, every round fits a regression tree
+    :math:`T_m` to the residuals of the rounds before it, by least squares, and adds it:
+
+    .. math::
+
+        r_{mi} = y_i - f_{m-1}(x_i), \qquad f_m(x) = f_{m-1}(x) + \eta\, T_m(x),
+        \qquad f_M(x) = \sum_{m=1}^M \eta\, T_m(x)
+
+    The trees are two-leaf trees (stumps) unless larger ones are asked for, and nothing
+    is shrunk, as in the book.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees M.
+    learning_rate : float, default=1.0
+        What each tree is multiplied by, :math:`\eta`; from 2 up the training error
+        grows from round to round.
+    max_depth : int, default=1
+        Largest depth of a tree; None: no limit.
+    max_leaf_nodes : int, default=None
+        Largest number of leaves of a tree, the best splits first; needs a ``max_depth``
+        that leaves room for them.
+    min_samples_leaf : int or float, default=1
+        Rows every leaf must have; a float is a share of all rows.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Nominal columns: by dtype (strings, objects, unordered categories; ordered
+        ones are ordinal), none, or a mask, indices or names.
+    missing : {"learned", "branch", "surrogate", "error"}, default="learned"
+        What becomes of missing values, as in
+        :class:`~sklearn_textbook.tree.CARTRegressor`.
+    max_bins : int, default=None
+        Into how many groups of neighbouring values a numeric column is divided at
+        most; None: thresholds are exact.
+    n_jobs : int, default=None
+        Threads; None: one per core, fewer in a parallel call. The result is the same
+        for any number.
+    verbose : int, default=0
+        Whether every round prints its squared error.
+    warm_start : bool, default=False
+        Whether ``fit`` keeps the trees there are and adds those that are lacking.
+
+    Attributes
+    ----------
+    estimators_ : list of CARTRegressor
+        The trees.
+    train_losses_ : ndarray of float64, shape (n_estimators,)
+        :math:`L(y, f_m) = \sum_i w_i (y_i - f_m(x_i))^2` over the training rows, after
+        every round.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each column in the decrease of the squared error, all trees together.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, if the table has names that are all strings.
+
+    See Also
+    --------
+    fit_additive_model : The same for any loss and any member.
+    sklearn.ensemble.GradientBoostingRegressor : With ``init="zero"``,
+        ``learning_rate=1`` and ``max_depth=1`` the same trees, up to ties and up to
+        thresholds, which it rounds to float32.
+
+    Notes
+    -----
+    Nothing is left to chance: of equally good splits a tree takes the first column and
+    the lowest threshold. A round costs one pass over the sorted columns for each level
+    of the tree, O(rows x columns x depth).
+
+    References
+    ----------
+    .. [1] 李航《统计学习方法》(第2版), section 8.4, algorithm 8.3, example 8.2.
+    .. [2] J. H. Friedman. "Greedy function approximation: a gradient boosting machine",
+       Annals of Statistics 29(5), 2001, algorithm 2.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.datasets import load_boosting_tree_example
+    >>> from sklearn_textbook.ensemble import BoostingTreeRegressor
+    >>> X, y = load_boosting_tree_example(return_X_y=True)
+    >>> model = BoostingTreeRegressor(n_estimators=6).fit(X, y)
+    >>> model.train_losses_.round(2)
+    array([1.93, 0.8 , 0.48, 0.31, 0.23, 0.17])
+    >>> [float(tree.tree_.threshold[0]) for tree in model]
+    [6.5, 3.5, 6.5, 4.5, 6.5, 2.5]
+    """
+
+    def __init__(
+        self,
+        n_estimators=100,
+        *,
+        learning_rate=1.0,
+        max_depth=1,
+        max_leaf_nodes=None,
+        min_samples_leaf=1,
+        categorical_features="from_dtype",
+        missing="learned",
+        max_bins=None,
+        n_jobs=None,
+        verbose=0,
+        warm_start=False,
+    ):
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.categorical_features = categorical_features
+        self.missing = missing
+        self.max_bins = max_bins
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.warm_start = warm_start
+
+    # --------------------------------------------------------------------- fitting
+    def _check_parameters(self):
+        check_integer("n_estimators", self.n_estimators, 1)
+        check_real("learning_rate", self.learning_rate, 0.0)
+        check_truth("warm_start", self.warm_start)
+        check_integer("verbose", self.verbose, 0)
+        count_threads(self.n_jobs)  # refuses what is no number
+
+    def _make_template(self):
+        """Make the tree that all members are like."""
+        return CARTRegressor(**{name: getattr(self, name) for name in TREE_PARAMETERS})
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Fit the trees, one after the other.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The training table.
+        y : array-like of shape (n_samples,)
+            Values.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the squared residuals; a weight of 2 stands for two equal rows.
+
+        Returns
+        -------
+        self : BoostingTreeRegressor
+            The fitted ensemble.
+
+        Raises
+        ------
+        ValueError
+            If a parameter, the table, the target or a weight is not allowed.
+        """
+        self._check_parameters()
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        if not self.warm_start:
+            vars(self).pop("estimators_", None)
+        members = list(getattr(self, "estimators_", ()))
+        n_new = count_lacking(self.n_estimators, len(members))
+        context = self._init_callback_context(max_subtasks=n_new)
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
+        if y is not None:
+            y = column_or_1d(check_numbers(y, type(self).__name__), warn=True)
+        grower = MemberGrower(
+            self._make_template(),
+            X,
+            y,
+            owner=self,
+            n_jobs=self.n_jobs,
+            max_bins=self.max_bins,
+        )
+        self._require_same_columns(members, grower.host)
+        weight = check_weights(sample_weight, grower.n_rows)
+        if n_new == 0:
+            warn_of_no_lack()
+        else:
+            rate = float(self.learning_rate)
+            rounds = ResidualRounds(grower, weight, rate, members, self.verbose)
+            self._grow(rounds, members, n_new, context, (X, y, metadata))
+        context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata)
+        return self
+
+    def _require_same_columns(self, members, host):
+        """Raise ValueError if the trees of a warm start were grown of other columns."""
+        if not members:
+            return
+        known, new = (
+            [(column.kind, column.levels) for column in tree.schema_.columns]
+            for tree in (members[0], host)
+        )
+        if known == new:
+            return
+        for name in ("n_features_in_", "feature_names_in_"):
+            vars(self).pop(name, None)
+            if hasattr(members[0], name):
+                setattr(self, name, getattr(members[0], name))
+        raise ValueError(
+            "warm_start=True adds trees to those of the last fit, so X must have the "
+            "same columns, kinds and levels as then; warm_start=False starts anew."
+        )
+
+    def _grow(self, rounds, members, n_new, context, training):
+        """Grow the trees that are lacking."""
+        X, y, metadata = training
+        hooks = {"estimator": self, "X": X, "y": y, "metadata": metadata}
+        before = list(self.train_losses_) if members else []
+
+        def describe():
+            known = ("n_features_in_", "feature_names_in_")
+            fitted = {
+                name: getattr(self, name) for name in known if hasattr(self, name)
+            }
+            losses = np.array([*before, *rounds.losses])
+            return {"estimators_": list(members), "train_losses_": losses, **fitted}
+
+        grown = grow_aside(rounds, None, range(n_new), grow_round)
+        for member in yield_until_stopped(grown, context, "tree", hooks, describe):
+            members.append(member)
+        self.estimators_ = members
+        self.train_losses_ = np.array([*before, *rounds.losses])
+
+    # ------------------------------------------------------------------ prediction
+    def _predict_blocks(self, X, predict):
+        """Call a function on a new table, a sparse one by blocks of rows."""
+        check_is_fitted(self)
+        parts = [
+            predict(matrix) for matrix in read_blocks(self, X, self.estimators_[0])
+        ]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
+
+    def _add(self, trees, matrix, out):
+        """Add what trees say, times the learning rate, to sums."""
+        n_threads = count_threads(self.n_jobs, matrix.size * len(trees))
+        names = self.estimators_[0].schema_.names
+        rates = np.full(len(trees), float(self.learning_rate))
+        add_predictions(trees, matrix, out, n_threads, names, weights=rates)
+
+    def _sum_trees(self, matrix):
+        out = np.zeros((matrix.shape[0], 1, 1))
+        self._add([member.tree_ for member in self.estimators_], matrix, out)
+        return out[:, 0, 0]
+
+    def predict(self, X):
+        """Value of each row: the sum over the trees.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of float64, shape (n_samples,)
+            Values.
+        """
+        return self._predict_blocks(X, self._sum_trees)
+
+    def staged_predict(self, X):
+        """Predict after every round.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Yields
+        ------
+        y : ndarray of float64, shape (n_samples,)
+            :math:`f_1(x), f_2(x), ...`, of which the last is what :meth:`predict` says.
+        """
+        check_is_fitted(self)
+        matrix = read_matrix(self, X, self.estimators_[0])
+        out = np.zeros((matrix.shape[0], 1, 1))
+        for member in self.estimators_:
+            self._add([member.tree_], matrix, out)
+            yield out[:, 0, 0].copy()
+
+    def compute_residual_table(self, X, y):
+        """Compute the residuals before the first and after every round.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows, such as those of the training table.
+        y : array-like of shape (n_samples,)
+            Their values.
+
+        Returns
+        -------
+        residuals : ndarray of float64, shape (n_estimators + 1, n_samples)
+            Row m has :math:`y - f_m(x)`, what the tree of round m + 1 is fitted to.
+        """
+        check_is_fitted(self)
+        y = column_or_1d(check_numbers(y, type(self).__name__))
+        stages = list(self.staged_predict(X))
+        if len(y) != len(stages[0]):
+            raise ValueError(
+                f"y has {len(y)} entries, but X has {len(stages[0])} rows."
+            )
+        return y - np.stack([np.zeros(len(y)), *stages])
+
+    def apply(self, X):
+        """Find the leaf of every tree where each row ends.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        nodes : ndarray of int64, shape (n_samples, n_estimators)
+            Node numbers.
+        """
+        check_is_fitted(self)
+        matrix = read_matrix(self, X, self.estimators_[0])
+        n_threads = count_threads(self.n_jobs, matrix.size * len(self.estimators_))
+        trees = [member.tree_ for member in self.estimators_]
+        names = self.estimators_[0].schema_.names
+        return find_leaves_of_all(trees, matrix, n_threads, names)
+
+    @property
+    def feature_importances_(self):
+        """Share of each column in the decrease of the squared error, over all trees.
+
+        Returns
+        -------
+        importances : ndarray of float64, shape (n_features,)
+            Sums to 1; all zero if no tree has a split.
+        """
+        check_is_fitted(self)
+        decreases = sum(
+            member.tree_.compute_feature_importances(normalize=False)
+            for member in self.estimators_
+        )
+        total = decreases.sum()
+        return decreases / total if total > 0 else decreases
+
+    def __sklearn_is_fitted__(self):
+        return bool(getattr(self, "estimators_", None))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        of_tree = get_tags(self._make_template()).input_tags
+        for name in ("sparse", "categorical", "string", "allow_nan"):
+            setattr(tags.input_tags, name, getattr(of_tree, name))
+        return tags
