@@ -440,6 +440,8 @@ def test_arrays_that_do_not_belong_together(name):
         loss.compute_gradients(y, raw, None, np.empty(raw.shape), short)
     with pytest.raises(ValueError, match="raw has the shape"):
         loss.compute_loss(y[1:], raw)
+    with pytest.raises(ValueError, match="raw has the shape"):
+        loss.compute_loss(y, np.concatenate([raw, raw]))
     with pytest.raises(ValueError, match="weight has the shape"):
         loss.compute_loss(y, raw, weight[1:])
     with pytest.raises(ValueError, match="no rows"):
@@ -448,6 +450,15 @@ def test_arrays_that_do_not_belong_together(name):
         loss.compute_leaf_values(y, raw, None, np.arange(len(y)) * 2 % 5, 4)
     with pytest.raises(ValueError, match="leaf_of_row has the shape"):
         loss.compute_leaf_values(y, raw, None, np.zeros(3, dtype=int), 4)
+
+
+@pytest.mark.parametrize("code", [-1.0, 4.0, np.nan])
+def test_codes_of_no_class(code):
+    loss = LOSSES["multinomial"]
+    y, raw, _ = make_rows(loss)
+    y[7] = code
+    with pytest.raises(ValueError, match=rf"{code} in row 7.*class codes 0 to 3"):
+        loss.compute_loss(y, raw)
 
 
 def test_parameters_and_copies():

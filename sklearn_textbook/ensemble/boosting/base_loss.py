@@ -16,11 +16,13 @@ SMALLEST_RATIO = 2.0**-52
 LARGEST_SCORE = 600.0
 
 
-def check_rows(y, raw, weight, *outputs):
+def check_rows(n_scores, y, raw, weight, *outputs):
     """Require arrays that belong together.
 
     Parameters
     ----------
+    n_scores : int
+        Number of raw scores per row.
     y : ndarray of float64, shape (n_rows,)
         Targets.
     raw : ndarray of float64, shape (n_scores, n_rows)
@@ -35,7 +37,7 @@ def check_rows(y, raw, weight, *outputs):
     ValueError
         If there is no row, or if a shape is another.
     """
-    shape = (raw.shape[0] if raw.ndim == 2 else 1, len(y))
+    shape = (n_scores, len(y))
     if shape[1] == 0:
         raise ValueError("y has no rows.")
     for name, array in zip(
@@ -294,7 +296,7 @@ class Loss(BaseEstimator):
         loss : float
             The mean over the rows.
         """
-        check_rows(y, raw, weight)
+        check_rows(self.n_scores, y, raw, weight)
         return self._compute_loss(y, raw, weight, n_threads)
 
     def _compute_loss(self, y, raw, weight, n_threads):
@@ -325,7 +327,7 @@ class Loss(BaseEstimator):
         largest_hessian : float
             The largest second derivative.
         """
-        check_rows(y, raw, weight, gradient, hessian)
+        check_rows(self.n_scores, y, raw, weight, gradient, hessian)
         return self._fill_gradients(y, raw, weight, gradient, hessian, n_threads)
 
     def _fill_gradients(self, y, raw, weight, gradient, hessian, n_threads):
@@ -391,7 +393,7 @@ class Loss(BaseEstimator):
         .. [1] J. H. Friedman. "Greedy function approximation: a gradient boosting
                machine", Annals of Statistics 29(5), 2001, section 4.
         """
-        check_rows(y, raw, weight)
+        check_rows(self.n_scores, y, raw, weight)
         leaf_of_row = check_leaves(leaf_of_row, len(y), n_nodes)
         if not self.has_leaf_sums:
             return self._measure_leaves(y, raw, weight, leaf_of_row, n_nodes, n_threads)
