@@ -42,13 +42,24 @@ def draw_case(seed):
         signs = random.integers(-1, 2, p)
         signs[nominal] = 0
         limits["monotonic"] = tuple(int(sign) for sign in signs)
+    groups = None
+    if random.random() < 0.2:
+        groups = [np.flatnonzero(random.random(p) < 0.6).tolist() for _ in range(2)]
     l2 = float(random.choice([0.0, 0.0, 0.7]))
     smoothing = float(random.choice([0.0, 0.5]))
     rows = None
     if random.random() < 0.3:
         rows = np.flatnonzero(random.random(n) < 0.7).astype(np.uint32)
         rows = rows if len(rows) > 1 else None
-    return X, nominal, random.standard_normal(n), hessian, limits, l2, smoothing, rows
+    options = {"l2": l2, "level_smoothing": smoothing, "groups": groups}
+    return X, nominal, random.standard_normal(n), hessian, limits, options, rows
+
+
+def make_plan(table, limits, options):
+    """A plan with parameters of the reference implementation."""
+    names = {"l2": "l2_regularization", "groups": "interaction_groups"}
+    options = {names.get(name, name): value for name, value in options.items()}
+    return GradientPlan(table, GrowthRules("squared_error", **limits), **options)
 
 
 def compare_with_reference(tree, reference, nominal):
@@ -74,20 +85,18 @@ def compare_with_reference(tree, reference, nominal):
 
 @pytest.mark.parametrize("seed", range(40 * FACTOR))
 def test_same_tree_as_the_reference_implementation(seed):
-    X, nominal, gradient, hessian, limits, l2, smoothing, rows = draw_case(seed)
+    X, nominal, gradient, hessian, limits, options, rows = draw_case(seed)
     table, matrix = encode(X, nominal)
-    rules = GrowthRules("squared_error", **limits)
-    plan = GradientPlan(table, rules, l2, smoothing)
+    plan = make_plan(table, limits, options)
     grown = plan.grow(gradient, hessian, rows)
     reference = GradientTree(
         matrix,
         gradient,
         hessian,
         nominal=nominal,
-        l2=l2,
-        level_smoothing=smoothing,
         rows=None if rows is None else rows.tolist(),
         **limits,
+        **options,
     )
     compare_with_reference(grown.tree, reference, nominal)
 
@@ -95,10 +104,10 @@ def test_same_tree_as_the_reference_implementation(seed):
 @pytest.mark.parametrize("seed", range(10 * FACTOR))
 def test_leaves_of_all_rows_are_those_of_prediction(seed):
     """Also of the rows that take no part, with values that these alone have."""
-    X, nominal, gradient, hessian, limits, l2, smoothing, _ = draw_case(seed)
+    X, nominal, gradient, hessian, limits, options, _ = draw_case(seed)
     table, matrix = encode(X, nominal, max_bins=5 if seed % 2 else None)
     rows = np.flatnonzero(np.random.default_rng(seed).random(len(X)) < 0.5)
-    plan = GradientPlan(table, GrowthRules("squared_error", **limits), l2, smoothing)
+    plan = make_plan(table, limits, options)
     grown = plan.grow(gradient, hessian, rows.astype(np.uint32))
     np.testing.assert_array_equal(grown.leaf_of_row, find_leaves(grown.tree, matrix))
 
@@ -158,6 +167,7 @@ def test_squared_error_grows_the_tree_of_cart():
     tree = GradientPlan(table, rules).grow(-y).tree
     cart = CARTRegressor(max_depth=4, min_samples_leaf=5).fit(X, y).tree_
     np.testing.assert_array_equal(tree.feature, cart.feature)
+    np.testing.assert_array_equal(tree.threshold, cart.threshold)
     np.testing.assert_array_equal(tree.n_node_samples, cart.n_node_samples)
     np.testing.assert_allclose(tree.value, cart.value, atol=1e-12)
     np.testing.assert_allclose(tree.nodes["improvement"], cart.nodes["improvement"])

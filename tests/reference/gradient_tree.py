@@ -32,6 +32,7 @@ class Node:
     depth: int
     lower: float = -np.inf
     upper: float = np.inf
+    above: tuple = ()  # columns tested above
     split: Split | None = None
     children: list = field(default_factory=list)
     value: float = 0.0
@@ -57,14 +58,14 @@ class GradientTree:
         l2=0.0,
         level_smoothing=0.0,
         monotonic=None,
+        groups=None,
         rows=None,
     ):
         self.X, self.gradient, self.hessian = X, gradient, hessian
         self.nominal, self.l2, self.level_smoothing = nominal, l2, level_smoothing
         self.min_samples_leaf, self.min_weight_leaf = min_samples_leaf, min_weight_leaf
-        self.max_depth, self.monotonic = max_depth, monotonic
+        self.max_depth, self.monotonic, self.groups = max_depth, monotonic, groups
         rows = range(len(X)) if rows is None else rows
-        self.distinct = [np.unique(column[~np.isnan(column)]) for column in X.T]
         self.root = Node(list(rows), 0)
         self.root.value = self.step(self.root.rows, self.root)
         self.grow(max_leaf_nodes)
@@ -143,6 +144,9 @@ class GradientTree:
         if node.depth >= self.max_depth:
             return
         for column in range(self.X.shape[1]):
+            path = {*node.above, column}
+            if self.groups and not any(path <= set(group) for group in self.groups):
+                continue
             for left_values, missing_left in self.list_candidates(node, column):
                 left = self.take(node, column, left_values, bool(missing_left))
                 right = sorted(set(node.rows) - set(left))
@@ -159,15 +163,10 @@ class GradientTree:
         node.split = best
 
     def find_threshold(self, node, split):
-        """Put the threshold into the middle of the values that the node lacks."""
-        distinct = self.distinct[split.column]
+        """Put the threshold between the values on both sides."""
         values = self.X[node.rows, split.column]
         above = [v for v in values if not isnan(v) and v not in split.values_left]
-        if not above:
-            return np.inf
-        below = np.searchsorted(distinct, max(split.values_left))
-        place = (below + np.searchsorted(distinct, min(above)) - 1) // 2
-        return distinct[place] / 2 + distinct[place + 1] / 2
+        return max(split.values_left) / 2 + min(above) / 2 if above else np.inf
 
     def make(self, node):
         """Split a node."""
@@ -184,7 +183,8 @@ class GradientTree:
             bounds[0][1 if rising else 0] = middle
             bounds[1][0 if rising else 1] = middle
         for rows, step, bound in zip((left, right), steps, bounds, strict=True):
-            child = Node(rows, node.depth + 1, *bound, value=step)
+            above = (*node.above, split.column)
+            child = Node(rows, node.depth + 1, *bound, above, value=step)
             node.children.append(child)
 
     def grow(self, max_leaf_nodes):

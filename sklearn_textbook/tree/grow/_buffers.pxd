@@ -51,6 +51,7 @@ cdef struct Frame:
     void* waiting
     bint is_searched
     double gain
+    uint64_t groups  # of columns that all columns tested above are in, as bits
 
 # Blocks in use.
 cdef struct BlockList:

@@ -5,19 +5,27 @@ cdef void map_values(
     const Problem* problem, const GradientList* samples, WaitingNode* node,
     int64_t* pair
 ) noexcept nogil:
-    """Write the child of every code of a numeric column. The threshold lies between
-    two codes of the table, in the middle of those that the node lacks: then it sends
-    rows of no weight where their codes send them."""
+    """Write the child of every code of a numeric column. The threshold is the midpoint
+    of the values on both sides, or, if that lies inside of a bin that the node lacks,
+    the end of this bin: a row of no weight goes where its code goes."""
     cdef:
         const GradientSplit* split = &node.split
         const GradientPair* sums = node.histogram + samples.start[split.column]
+        int64_t place = split.column * problem.values_stride
+        const double* values = problem.values + place
+        const double* upper_values = problem.upper_values + place
         int64_t n = problem.n_distinct[split.column], cut = split.cut
         int64_t above = cut + 1
+        double threshold
     if not split.alone:
         while samples_of(&sums[above], &samples.scale) == 0:
             above += 1
-        cut = (cut + above - 1) // 2
-        pair[0] = cut << 32 | (cut + 1)
+        pair[0] = cut << 32 | above
+        threshold = midpoint(upper_values[cut], values[above])
+        while cut + 1 < above and values[cut + 1] <= threshold:
+            cut += 1
+        if upper_values[cut] > threshold:
+            pair[0] = cut << 32 | (cut + 1)
     else:
         cut = n - 1
     memset(node.child_of_code, 0, cut + 1)
@@ -71,6 +79,9 @@ cdef int settle_gradients(
         GradientPair[2] sums
         int64_t child
         double hessian
+    samples.groups_left = frame.groups
+    if samples.groups != NULL:
+        samples.groups_left &= samples.groups[found.column]
     memset(split, 0, sizeof(Split))
     split.column = found.column
     split.kind = problem.kind[found.column]

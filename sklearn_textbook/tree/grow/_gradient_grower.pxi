@@ -81,7 +81,9 @@ cdef int32_t find_branch(
         return node.missing_branch
     if node.kind != NOMINAL:
         # All that have a value go to child 0 if nothing tells their codes apart.
-        return node.map_start >= 0 and code > node.map_start >> 32
+        return node.map_start >= 0 and problem.values[
+            node.feature * problem.values_stride + code
+        ] > resolve_threshold(problem, node.feature, node.map_start)
     level_map = buffer.level_branch + node.map_start
     level = <int32_t>problem.values[node.feature * problem.values_stride + code]
     if level_map[0] == DENSE_MAP:
@@ -157,6 +159,7 @@ cdef class GradientGrower:
         object start
         int64_t n_listed
         uint8_t[::1] is_bad
+        const uint64_t[::1] groups
         uint8_t[::1] takes_part
 
     def __cinit__(self, dict settings, int n_threads):
@@ -192,6 +195,9 @@ cdef class GradientGrower:
         start = self.start
         samples.start = &start[0]
         samples.most_codes = n_codes.max()
+        if settings["groups"] is not None:
+            self.groups = settings["groups"]
+            samples.groups = &self.groups[0]
         samples.l2 = settings["l2_regularization"]
         samples.level_smoothing = settings["level_smoothing"]
         self.pairs = np.empty(
@@ -344,6 +350,7 @@ cdef class GradientGrower:
             &self.problem, &no_columns.rows, self.n_listed,
             settings | {"random_state": random_state}, buffer, &root
         )
+        root.groups = ~<uint64_t>0
         if (
             self.problem.max_depth > 0
             and self.n_listed >= 2 * max(self.problem.min_samples_leaf, 1)

@@ -46,6 +46,9 @@ cdef struct GradientList:
     GradientScale scale
     double l2
     double level_smoothing  # hessian added to that of a level where levels are ordered
+    # interaction constraints: the groups that each column is in, as bits; or NULL
+    const uint64_t* groups
+    uint64_t groups_left  # of the children of the node at hand
     uint32_t* rows
     uint32_t* spare
     int64_t* parts  # samples in child 0 of each block of rows

@@ -19,6 +19,7 @@ from sklearn_textbook.tree.grow._column_sampler cimport (
     start_sampling,
 )
 from sklearn_textbook.tree.split._best cimport breaks_constraint
+from sklearn_textbook.tree.split._column cimport midpoint
 from sklearn_textbook.tree.split._gradients cimport (
     ADD_PAIR,
     LOAD_PAIR,

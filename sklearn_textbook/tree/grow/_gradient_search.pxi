@@ -234,13 +234,21 @@ cdef void search_column(void* context, int64_t task, int thread) noexcept nogil:
 
 
 cdef int64_t list_sampled(
-    const Problem* problem, Worker* worker, const Frame* frame
+    const Problem* problem, const GradientList* samples, Worker* worker, Frame* frame
 ) noexcept nogil:
     """List the columns that the node tries in ``worker.visit``, in their order."""
     cdef:
         ColumnSampler sampler
+        const uint64_t* groups = samples.groups
         int64_t n = 0, i
         int32_t column
+    if groups != NULL:
+        for i in range(frame.n_active):
+            column = worker.active[i]
+            worker.active[n] = column
+            n += (groups[column] & frame.groups) != 0
+        frame.n_active = <int32_t>n
+        n = 0
     if problem.max_features >= frame.n_active:
         memcpy(worker.visit, worker.active, frame.n_active * sizeof(int32_t))
         return frame.n_active
@@ -296,7 +304,7 @@ cdef int search_gradients(
             step, search.gradient, search.hessian, samples.l2
         )
         search.size = 2.0 * fabs(search.gradient * step) + fabs(search.parent)
-    n = list_sampled(problem, worker, frame)
+    n = list_sampled(problem, samples, worker, frame)
     if samples.team != NULL and samples.start[samples.n_columns] >= SHARED_CELLS:
         run_tasks(samples.team, search_column, &search, n)
     else:

@@ -29,6 +29,7 @@ from sklearn_textbook.tree.grow._assemble cimport (
     fill_codes,
     fill_problem,
     read_short_columns,
+    resolve_threshold,
     write_alone,
     write_root,
 )

@@ -161,6 +161,7 @@ cdef int push_children(
                 grower.gradients.right_child if child else grower.gradients.left_child
             )
             below.is_searched = False
+            below.groups = grower.gradients.groups_left
         below.has_own_weights = children.blocks[child] != NULL
         if below.has_own_weights:
             below.block = children.blocks[child]

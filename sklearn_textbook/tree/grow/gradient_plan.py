@@ -19,6 +19,22 @@ from sklearn_textbook.tree.grow.settings import (
 from sklearn_textbook.tree.grow.target import Target
 
 MOST_CODES = 2**16  # of a column, with that of missing values
+MOST_GROUPS = 64  # of columns that interact
+
+
+def number_groups(groups, n_columns):
+    """Tell for each column in which groups it is, by bits of a number."""
+    if groups is None:
+        return None
+    if len(groups) > MOST_GROUPS:
+        raise ValueError(
+            f"There are {len(groups)} groups of columns; there may be {MOST_GROUPS}."
+        )
+    bits = np.zeros(n_columns, dtype=np.uint64)
+    for number, group in enumerate(groups):
+        for column in group:
+            bits[column] |= np.uint64(1 << number)
+    return bits
 
 
 @dataclass(frozen=True)
@@ -62,13 +78,16 @@ class GradientPlan:
     level_smoothing : float, default=0.0
         Added to the hessian of a level of a nominal column when the levels are put in
         order.
+    interaction_groups : list of sequences of int, default=None
+        Columns that may be tested on the same path, in one group or another; None: all
+        may.
     n_threads : int, default=1
         Number of threads; the trees do not depend on it.
 
     Raises
     ------
     ValueError
-        If a column has too many distinct values.
+        If a column has too many distinct values, or if there are too many groups.
 
     Notes
     -----
@@ -79,7 +98,13 @@ class GradientPlan:
     """
 
     def __init__(
-        self, table, rules, l2_regularization=0.0, level_smoothing=0.0, n_threads=1
+        self,
+        table,
+        rules,
+        l2_regularization=0.0,
+        level_smoothing=0.0,
+        interaction_groups=None,
+        n_threads=1,
     ):
         n_codes = table.n_distinct + (table.n_missing > 0)
         if n_codes.max() > MOST_CODES:
@@ -103,6 +128,7 @@ class GradientPlan:
             "row_ranks": table.row_ranks(n_threads)[0],
             "l2_regularization": l2_regularization,
             "level_smoothing": level_smoothing,
+            "groups": number_groups(interaction_groups, table.n_columns),
         }
         self._grower = GradientGrower(self._settings, n_threads)
 

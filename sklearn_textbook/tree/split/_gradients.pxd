@@ -1,7 +1,7 @@
-# Gradient pairs: what boosting by a second-order expansion of the loss sums up. All
-# sums are whole numbers, so that they do not depend on the order of the samples or on the
-# number of threads, histograms of blocks of rows can be merged, and that of a child is
-# exactly that of its parent less that of the other child.
+# Gradient pairs: what boosting by a second-order expansion of the loss sums up.
+# All sums are whole numbers, so that they do not depend on the order of the samples or
+# on the number of threads, histograms of blocks of rows can be merged, and that of a
+# child is exactly that of its parent less that of the other child.
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
