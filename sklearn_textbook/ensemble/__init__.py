@@ -6,6 +6,10 @@ from sklearn_textbook.ensemble.boosting.additive_model import (
     fit_additive_model,
 )
 from sklearn_textbook.ensemble.boosting.boosting_tree import BoostingTreeRegressor
+from sklearn_textbook.ensemble.boosting.gradient_boosting import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+)
 from sklearn_textbook.ensemble.extra_trees import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -29,6 +33,8 @@ __all__ = [
     "BoostingTreeRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
     "OutputFlippingClassifier",
     "OutputSmearingClassifier",
     "RandomForestClassifier",

@@ -4,6 +4,7 @@ A table is read and encoded once; a bootstrap sample, a fold or a boosting round
 vector of weights over its rows.
 """
 
+from sklearn_textbook.tree.members.boosting_grower import BoostingGrower
 from sklearn_textbook.tree.members.deciding import (
     choose_member_classes,
     decides_by_largest_share,
@@ -17,6 +18,7 @@ from sklearn_textbook.tree.route import find_ends
 from sklearn_textbook.tree.route.many_trees import add_predictions, find_leaves_of_all
 
 __all__ = [
+    "BoostingGrower",
     "MemberGrower",
     "NamedPruner",
     "add_predictions",

@@ -1,0 +1,488 @@
+"""What gradient boosting of values and of classes share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from contextlib import closing
+from itertools import combinations
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.model_selection import train_test_split
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_textbook._contract.parameters import (
+    check_choice,
+    check_integer,
+    check_random_seed,
+    check_real,
+    check_truth,
+)
+from sklearn_textbook._contract.random_state import borrow_random_state
+from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.ensemble.boosting.base_loss import Loss
+from sklearn_textbook.ensemble.boosting.gradient_rounds import (
+    EarlyStopping,
+    GradientRounds,
+    Scores,
+)
+from sklearn_textbook.ensemble.member_growth import grow_aside
+from sklearn_textbook.ensemble.member_list import (
+    MemberList,
+    count_lacking,
+    warn_of_no_lack,
+    yield_until_stopped,
+)
+from sklearn_textbook.ensemble.resample import draw_seeds
+from sklearn_textbook.tree import CARTRegressor
+from sklearn_textbook.tree.members import (
+    BoostingGrower,
+    add_predictions,
+    find_leaves_of_all,
+    read_blocks,
+    read_matrix,
+)
+
+#: Parameters that the trees have under the same names.
+TREE_PARAMETERS = (
+    "max_depth",
+    "max_leaf_nodes",
+    "min_samples_split",
+    "min_samples_leaf",
+    "min_impurity_decrease",
+    "max_features",
+    "monotonic_cst",
+    "categorical_features",
+    "missing",
+)
+
+
+def list_groups(interaction_cst, names):
+    """List the groups of columns that may be tested on the same path.
+
+    Parameters
+    ----------
+    interaction_cst : {"pairwise", "no_interactions"} or sequence of sequences of int
+        What was given. Columns in no group are together in one more.
+    names : sequence of str
+        Names of the columns.
+
+    Returns
+    -------
+    groups : list of list of int
+        Numbers of columns.
+
+    Raises
+    ------
+    ValueError
+        If a column does not exist.
+    """
+    columns = range(len(names))
+    if interaction_cst == "no_interactions":
+        return [[column] for column in columns]
+    if interaction_cst == "pairwise":
+        return [list(pair) for pair in combinations(columns, 2)] or [[0]]
+    groups = [list(group) for group in interaction_cst]
+    for group in groups:
+        for column in group:
+            check_integer("interaction_cst: a column", column, 0, len(names) - 1)
+    rest = sorted(set(columns).difference(*groups))
+    return [*groups, rest] if rest else groups
+
+
+def grow_round(rounds, _draw, seeds):
+    """Grow the trees of a round, in the form of ``grow_aside``."""
+    return [rounds.grow(seed) for seed in seeds]
+
+
+class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC):
+    """Fitting and adding trees; what differs is the target and the loss."""
+
+    # ------------------------------------------------------------------ parameters
+    def _check_parameters(self):
+        check_integer("n_estimators", self.n_estimators, 1)
+        check_real("learning_rate", self.learning_rate, 0.0)
+        check_real("subsample", self.subsample, 0.0, 1.0)
+        if not self.subsample > 0:
+            raise ValueError(
+                f"The 'subsample' parameter must be above 0; got {self.subsample!r}."
+            )
+        check_choice("missing", self.missing, ("learned", "error"))
+        check_real("l2_regularization", self.l2_regularization, 0.0)
+        check_real("categorical_smoothing", self.categorical_smoothing, 0.0)
+        check_integer("n_iter_no_change", self.n_iter_no_change, 1, accepts_none=True)
+        check_real("validation_fraction", self.validation_fraction, 0.0, 1.0)
+        check_real("tol", self.tol, 0.0)
+        check_truth("warm_start", self.warm_start)
+        check_random_seed("random_state", self.random_state)
+        check_integer("verbose", self.verbose, 0)
+        count_threads(self.n_jobs)  # refuses what is no number
+        if isinstance(self.interaction_cst, str):
+            check_choice(
+                "interaction_cst", self.interaction_cst, ("pairwise", "no_interactions")
+            )
+        self._check_init()
+
+    def _check_init(self):
+        init = self.init
+        if init is None or (isinstance(init, str) and init == "zero"):
+            return
+        method = "predict_proba" if is_classifier(self) else "predict"
+        if isinstance(init, (str, type)) or not (
+            hasattr(init, "fit") and hasattr(init, method)
+        ):
+            raise ValueError(
+                "The 'init' parameter must be None, 'zero' or an estimator with 'fit' "
+                f"and '{method}'; got {init!r}."
+            )
+
+    def _make_template(self):
+        """Make the tree that all members are like."""
+        return CARTRegressor(**{name: getattr(self, name) for name in TREE_PARAMETERS})
+
+    @abstractmethod
+    def _read_target(self, y):
+        """Check the target; classes become codes."""
+
+    @abstractmethod
+    def _encode_known(self, y):
+        """Check the target of validation rows."""
+
+    @abstractmethod
+    def _make_loss(self):
+        """Make the loss; ``self.classes_`` is known."""
+
+    def _weigh(self, y, weight):
+        """Combine weights of rows and classes."""
+        return weight
+
+    @abstractmethod
+    def _score_init(self, X):
+        """Raw scores by the estimator ``init_``, of shape (n_scores, n_rows)."""
+
+    # --------------------------------------------------------------------- fitting
+    @with_callbacks
+    def fit(
+        self,
+        X,
+        y,
+        sample_weight=None,
+        *,
+        X_val=None,
+        y_val=None,
+        sample_weight_val=None,
+    ):
+        """Fit the trees, round by round.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The training table.
+        y : array-like of shape (n_samples,)
+            The target.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows; rows of weight 0 take no part.
+        X_val, y_val : array-like, default=None
+            Rows that judge the rounds, for ``n_iter_no_change``; None: some of the
+            training rows do, ``validation_fraction`` of them.
+        sample_weight_val : array-like of shape (n_val,), default=None
+            Their weights.
+
+        Returns
+        -------
+        self : estimator
+            The fitted ensemble.
+
+        Raises
+        ------
+        ValueError
+            If a parameter, the table, the target or a weight is not allowed.
+        """
+        self._check_parameters()
+        told = None if sample_weight is None else {"sample_weight": sample_weight}
+        if not self.warm_start:
+            vars(self).pop("estimators_", None)
+        done = list(getattr(self, "estimators_", ()))
+        n_new = count_lacking(self.n_estimators, len(done))
+        context = self._init_callback_context(max_subtasks=n_new)
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=told)
+        given = (X, y, told)
+        validation = (X_val, y_val, sample_weight_val)
+        if y is not None:
+            y = self._read_target(y)
+            (X, y, sample_weight), validation = self._hold_out(
+                X, y, sample_weight, validation
+            )
+        grower = self._read_table(X, y)
+        try:
+            weight = self._weigh(y, check_weights(sample_weight, grower.n_rows))
+            if n_new == 0:
+                warn_of_no_lack()
+            else:
+                self._grow(grower, X, y, weight, validation, done, context, given)
+        finally:
+            grower.close()
+        context.call_on_fit_task_end(
+            estimator=self, X=given[0], y=given[1], metadata=told
+        )
+        return self
+
+    def _hold_out(self, X, y, weight, validation):
+        """Divide the rows, if some of them are to judge."""
+        if self.n_iter_no_change is None:
+            return (X, y, weight), None
+        if validation[0] is not None:
+            X_val, y_val, weight_val = validation
+            if y_val is None:
+                raise ValueError("X_val needs y_val, the target of its rows.")
+            return (X, y, weight), (X_val, self._encode_known(y_val), weight_val)
+        weights = [] if weight is None else [check_weights(weight, len(y))]
+        parts = train_test_split(
+            X,
+            y,
+            *weights,
+            test_size=self.validation_fraction,
+            stratify=y if is_classifier(self) else None,
+            random_state=borrow_random_state(self.random_state),
+        )
+        if is_classifier(self) and len(np.unique(parts[2])) < len(self.classes_):
+            raise ValueError(
+                f"The training rows that validation_fraction={self.validation_fraction}"
+                " leaves lack a class: use a smaller share."
+            )
+        parts += [] if weights else [None, None]
+        return parts[::2], parts[1::2]
+
+    def _read_table(self, X, y):
+        """Read and encode the table."""
+        groups = None
+        if self.interaction_cst is not None:
+
+            def groups(names):
+                return list_groups(self.interaction_cst, names)
+
+        return BoostingGrower(
+            self._make_template(),
+            X,
+            y,
+            owner=self,
+            n_jobs=self.n_jobs,
+            max_bins=self.max_bins,
+            l2_regularization=float(self.l2_regularization),
+            level_smoothing=float(self.categorical_smoothing),
+            interaction_groups=groups,
+        )
+
+    def _start(self, X, y, weight, is_new):
+        """Raw scores before the first round."""
+        if is_new:
+            self.init_, self._start_score = None, np.zeros(self.loss_.n_scores)
+            if self.init is None:
+                self._start_score = self.loss_.find_start(y, weight)
+            elif not isinstance(self.init, str):
+                self.init_ = clone(self.init)
+                weights = {} if weight is None else {"sample_weight": weight}
+                labels = self.classes_[y.astype(int)] if is_classifier(self) else y
+                self.init_.fit(X, labels, **weights)
+        return self._find_start(X, len(y))
+
+    def _find_start(self, X, n_rows):
+        if self.init_ is not None:
+            return np.ascontiguousarray(self._score_init(X), dtype=np.float64)
+        return np.repeat(self._start_score[:, np.newaxis], n_rows, axis=1)
+
+    def _grow(self, grower, X, y, weight, validation, done, context, given):
+        """Grow the trees that are lacking."""
+        if not done:
+            self.loss_ = self._make_loss()
+        y = self.loss_.check_target(y)
+        self._template = grower.host
+        scores = Scores(
+            grower.rows.matrix, y, weight, self._start(X, y, weight, not done)
+        )
+        names = grower.host.schema_.names
+        before = [member.tree_ for members in done for member in members]
+        if before:
+            scores.add(before, names, grower.n_threads)
+        rounds = GradientRounds(
+            grower,
+            self.loss_,
+            scores,
+            float(self.learning_rate),
+            float(self.subsample),
+            float(self.l2_regularization),
+        )
+        stopping = self._plan_stopping(validation, before)
+        seeds = draw_seeds(self.random_state, len(done), self.n_estimators - len(done))
+        hooks = dict(zip(("X", "y", "metadata"), given, strict=True), estimator=self)
+        kept = self._keep_history(done)
+
+        def describe():
+            return self._describe(rounds, stopping, done, kept)
+
+        grown = grow_aside(rounds, None, [[seed] for seed in seeds], grow_round)
+        new = yield_until_stopped(grown, context, "round", hooks, describe)
+        with closing(new):
+            for trees in new:
+                done.append([grower.make_member(tree) for tree in trees])
+                self._report(len(done), rounds, stopping)
+                if stopping is not None and stopping.must_stop(
+                    trees, names, grower.n_threads
+                ):
+                    break
+        for name, value in describe().items():
+            setattr(self, name, value)
+
+    def _plan_stopping(self, validation, before):
+        """Prepare to judge the rounds by validation rows."""
+        if validation is None:
+            return None
+        X, y, weight = validation
+        matrix = read_matrix(self, X, self._template)
+        weight = check_weights(weight, len(y), name="sample_weight_val")
+        raw = self._find_start(X, len(y))
+        scores = Scores(matrix, self.loss_.check_target(y), weight, raw)
+        if before:
+            scores.add(before, self._template.schema_.names, 1)
+        return EarlyStopping(
+            scores, self.loss_, int(self.n_iter_no_change), float(self.tol)
+        )
+
+    def _keep_history(self, done):
+        """Keep the losses of earlier rounds."""
+        names = ("train_score_", "validation_score_", "oob_scores_", "oob_improvement_")
+        return {name: list(vars(self).pop(name, ())) if done else [] for name in names}
+
+    def _describe(self, rounds, stopping, done, kept):
+        """List the fitted attributes after some rounds."""
+        losses = {"train_score_": rounds.train_losses}
+        if stopping is not None:
+            losses["validation_score_"] = stopping.losses
+        if self.subsample < 1.0:
+            losses["oob_scores_"] = rounds.oob_losses
+            losses["oob_improvement_"] = rounds.oob_decreases
+        known = ("n_features_in_", "feature_names_in_", "classes_", "n_classes_")
+        known += ("loss_", "init_", "_start_score", "_template")
+        fitted = {name: getattr(self, name) for name in known if hasattr(self, name)}
+        fitted["estimators_"] = np.array(done, dtype=object).reshape(len(done), -1)
+        fitted["n_estimators_"] = len(done)
+        for name, values in losses.items():
+            fitted[name] = np.array([*kept[name], *values])
+        if self.subsample < 1.0:
+            fitted["oob_score_"] = float(fitted["oob_scores_"][-1])
+        return fitted
+
+    def _report(self, number, rounds, stopping):
+        """Print the loss of a round."""
+        if self.verbose == 0:
+            return
+        line = f"round {number}: training loss {rounds.train_losses[-1]:.6g}"
+        if stopping is not None and stopping.losses:
+            line += f", validation loss before it {stopping.losses[-1]:.6g}"
+        print(line)
+
+    # ------------------------------------------------------------------ prediction
+    def _count_threads(self, matrix):
+        return count_threads(self.n_jobs, matrix.size * len(self.estimators_))
+
+    def _add_round(self, members, matrix, raw):
+        """Add the trees of some rounds, an array of members, to scores."""
+        names, n_threads = self._template.schema_.names, self._count_threads(matrix)
+        for score in range(len(raw)):
+            trees = [member.tree_ for member in members[:, score]]
+            out = raw[score].reshape(-1, 1, 1)
+            add_predictions(trees, matrix, out, n_threads, names)
+
+    def _compute_raw(self, X):
+        """Raw scores of new rows, of shape (n_scores, n_rows)."""
+        check_is_fitted(self)
+        blocks = []
+        for matrix in read_blocks(self, X, self._template):
+            raw = np.zeros((self.loss_.n_scores, matrix.shape[0]))
+            if self.init_ is None:
+                raw += self._start_score[:, np.newaxis]
+            self._add_round(self.estimators_, matrix, raw)
+            blocks.append(raw)
+        raw = blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=1)
+        if self.init_ is not None:
+            raw += self._score_init(X)
+        return raw
+
+    def _stage_raw(self, X):
+        """Raw scores after each round."""
+        check_is_fitted(self)
+        matrix = read_matrix(self, X, self._template)
+        raw = self._find_start(X, matrix.shape[0])
+        for number in range(len(self.estimators_)):
+            self._add_round(self.estimators_[number : number + 1], matrix, raw)
+            yield raw
+
+    def apply(self, X):
+        """Find the leaf of every tree where each row ends.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        nodes : ndarray of int64
+            Node numbers, of shape (n_samples, n_estimators), for classes (n_samples,
+            n_estimators, n_scores).
+        """
+        check_is_fitted(self)
+        matrix = read_matrix(self, X, self._template)
+        trees = [member.tree_ for member in self.estimators_.ravel()]
+        names = self._template.schema_.names
+        leaves = find_leaves_of_all(trees, matrix, self._count_threads(matrix), names)
+        if is_classifier(self):
+            return leaves.reshape(len(leaves), *self.estimators_.shape)
+        return leaves
+
+    @property
+    def feature_importances_(self):
+        """Share of each column in the decrease of the loss, over all trees.
+
+        Returns
+        -------
+        importances : ndarray of float64, shape (n_features,)
+            Sums to 1; all zero if no tree has a split.
+        """
+        check_is_fitted(self)
+        decreases = sum(
+            member.tree_.compute_feature_importances(normalize=False)
+            * member.tree_.nodes["weight"][0]
+            for member in self.estimators_.ravel()
+        )
+        total = decreases.sum()
+        return decreases / total if total > 0 else decreases
+
+    def __sklearn_is_fitted__(self):
+        return len(getattr(self, "estimators_", ())) > 0
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        of_tree = get_tags(self._make_template()).input_tags
+        for name in ("sparse", "categorical", "string", "allow_nan"):
+            setattr(tags.input_tags, name, getattr(of_tree, name))
+        return tags
+
+
+def make_own_loss(loss):
+    """Return a loss of the user's own, or None for a name.
+
+    Parameters
+    ----------
+    loss : object
+        The parameter ``loss``.
+
+    Returns
+    -------
+    loss : Loss or None
+        A copy.
+    """
+    return clone(loss) if isinstance(loss, Loss) else None

@@ -1,0 +1,233 @@
+"""The rounds of gradient boosting: scores of rows, and the trees that change them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sklearn_textbook.tree.members import add_predictions
+
+
+class Scores:
+    """Raw scores of some rows, to which trees are added.
+
+    Parameters
+    ----------
+    matrix : array or sparse matrix of shape (n_rows, n_features)
+        The rows, as trees take them.
+    y : ndarray of float64, shape (n_rows,)
+        Their targets, as the loss takes them.
+    weight : ndarray of float64, shape (n_rows,), or None
+        Their weights.
+    raw : ndarray of float64, shape (n_scores, n_rows)
+        The scores.
+    """
+
+    def __init__(self, matrix, y, weight, raw):
+        self.matrix, self.y, self.weight, self.raw = matrix, y, weight, raw
+
+    def add(self, trees, names, n_threads):
+        """Add what trees say, one after the other for each score."""
+        for score in range(len(self.raw)):
+            out = self.raw[score].reshape(-1, 1, 1)
+            add_predictions(
+                trees[score :: len(self.raw)], self.matrix, out, n_threads, names
+            )
+
+    def judge(self, loss, n_threads=1):
+        """Compute the mean loss."""
+        return loss.compute_loss(self.y, self.raw, self.weight, n_threads)
+
+
+def spread_values(tree, values):
+    """Give inner nodes the mean of the leaves below, by weight.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+    values : ndarray of float64, shape (node_count,)
+        Values of the leaves; those of inner nodes are overwritten.
+
+    Returns
+    -------
+    values : ndarray of float64, shape (node_count,)
+        The same array.
+    """
+    nodes = tree.nodes
+    first, count, weight = nodes["first_child"], nodes["n_children"], nodes["weight"]
+    # Children stand behind their parents.
+    for node in np.flatnonzero(count)[::-1]:
+        below = slice(first[node], first[node] + count[node])
+        values[node] = np.average(values[below], weights=weight[below])
+    return values
+
+
+class GradientRounds:
+    """Grows the trees of one round after the other.
+
+    Parameters
+    ----------
+    grower : BoostingGrower
+        Knows the table.
+    loss : Loss
+        What is made small.
+    scores : Scores
+        The training rows, with what there is before the first round.
+    learning_rate : float
+        What the values of leaves are multiplied by.
+    subsample : float
+        Share of the rows that grow a tree.
+    l2_regularization : float
+        Added to the sum of hessians of a leaf.
+    """
+
+    def __init__(
+        self, grower, loss, scores, learning_rate, subsample, l2_regularization
+    ):
+        self.grower, self.loss, self.scores = grower, loss, scores
+        self.learning_rate, self.subsample = learning_rate, subsample
+        self.l2_regularization = l2_regularization
+        self.gradient = np.empty(scores.raw.shape)
+        is_unit = loss.has_constant_hessian and scores.weight is None
+        self.hessian = None if is_unit else np.empty(scores.raw.shape)
+        weight = scores.weight
+        self.taking_part = None
+        if weight is not None and not (weight > 0).all():
+            self.taking_part = np.flatnonzero(weight > 0).astype(np.uint32)
+        self.train_losses, self.oob_losses, self.oob_decreases = [], [], []
+
+    def draw_rows(self, seed):
+        """Draw the rows that grow the trees of a round; None: all."""
+        if self.subsample == 1.0:
+            return self.taking_part
+        n_rows = len(self.scores.y)
+        among = n_rows if self.taking_part is None else self.taking_part
+        n_among = n_rows if self.taking_part is None else len(among)
+        random = np.random.default_rng(seed)
+        n_drawn = max(1, int(self.subsample * n_among))
+        drawn = random.choice(among, n_drawn, replace=False, shuffle=False)
+        return np.sort(drawn).astype(np.uint32)
+
+    def grow(self, seed):
+        """Grow the trees of a round, add them, and judge the result."""
+        scores, loss, n_threads = self.scores, self.loss, self.grower.n_threads
+        rows = self.draw_rows(seed)
+        outside = self._mark_outside(rows)
+        before = None if outside is None else self._judge_some(outside)
+        largest = loss.compute_gradients(
+            scores.y, scores.raw, scores.weight, self.gradient, self.hessian, n_threads
+        )
+        trees, changes = [], []
+        for score in range(len(scores.raw)):
+            hessian = None if self.hessian is None else self.hessian[score]
+            tree, leaf_of_row = self.grower.grow_from(
+                self.gradient[score], hessian, largest, rows, seed + score
+            )
+            values = self._find_values(tree, leaf_of_row, rows, score)
+            values *= self.learning_rate
+            trees.append(tree.replace(statistics=values.reshape(-1, 1, 1)))
+            changes.append(values[leaf_of_row])
+        for score, change in enumerate(changes):
+            scores.raw[score] += change
+        self._judge_round(outside, before)
+        return trees
+
+    def _find_values(self, tree, leaf_of_row, rows, score):
+        """Find what each node adds to a score, before it is shrunk."""
+        loss, scores = self.loss, self.scores
+        values = tree.statistics[:, 0, 0].copy()
+        if loss.has_newton_leaves and (
+            self.l2_regularization == 0.0 or self.grower.adds_l2
+        ):
+            return values
+        weight = tree.nodes["weight"]
+        if loss.has_leaf_sums:
+            added = self.l2_regularization if self.grower.adds_l2 else 0.0
+            return loss.compute_leaf_values(
+                scores.y,
+                scores.raw,
+                scores.weight,
+                leaf_of_row,
+                len(values),
+                gradient_sums=-values * (weight + added),
+                hessian_sums=weight,
+                score=score,
+                l2=self.l2_regularization,
+            )
+        if rows is not None:
+            taking_part = leaf_of_row
+            leaf_of_row = np.full(len(taking_part), -1, dtype=np.int32)
+            leaf_of_row[rows] = taking_part[rows]
+        values = loss.compute_leaf_values(
+            scores.y,
+            scores.raw,
+            scores.weight,
+            leaf_of_row,
+            len(values),
+            score=score,
+            n_threads=self.grower.n_threads,
+        )
+        return spread_values(tree, values)
+
+    # ------------------------------------------------------------------- judging
+    def _mark_outside(self, rows):
+        """List the rows that do not grow the trees; None: all do."""
+        if self.subsample == 1.0:
+            return None
+        is_outside = np.ones(len(self.scores.y), dtype=bool)
+        is_outside[rows] = False
+        if self.scores.weight is not None:
+            is_outside &= self.scores.weight > 0
+        return np.flatnonzero(is_outside)
+
+    def _judge_some(self, rows):
+        """Compute the mean loss of some rows; NaN without any."""
+        if len(rows) == 0:
+            return np.nan
+        scores = self.scores
+        weight = None if scores.weight is None else scores.weight[rows]
+        raw = np.ascontiguousarray(scores.raw[:, rows])
+        return self.loss.compute_loss(scores.y[rows], raw, weight)
+
+    def _judge_round(self, outside, before):
+        train = self.scores.judge(self.loss, self.grower.n_threads)
+        if not np.isfinite(train):
+            raise ValueError(
+                f"The loss is not finite after round {len(self.train_losses) + 1}: "
+                f"learning_rate={self.learning_rate} is too large."
+            )
+        self.train_losses.append(train)
+        if outside is not None:
+            self.oob_losses.append(self._judge_some(outside))
+            self.oob_decreases.append(before - self.oob_losses[-1])
+
+
+class EarlyStopping:
+    """Tells when the loss of validation rows has stopped to decrease.
+
+    Parameters
+    ----------
+    scores : Scores
+        The validation rows.
+    loss : Loss
+        The loss.
+    n_rounds : int
+        Rounds that may bring no improvement.
+    tol : float
+        A smaller decrease is no improvement.
+    """
+
+    def __init__(self, scores, loss, n_rounds, tol):
+        self.scores, self.loss, self.tol = scores, loss, tol
+        self.last_losses = np.full(n_rounds, np.inf)
+        self.losses = []
+
+    def must_stop(self, trees, names, n_threads):
+        """Judge the trees of a round; whether they were the last."""
+        self.scores.add(trees, names, n_threads)
+        value = self.scores.judge(self.loss, n_threads)
+        self.losses.append(value)
+        if not np.any(value + self.tol < self.last_losses):
+            return True
+        self.last_losses[(len(self.losses) - 1) % len(self.last_losses)] = value
+        return False

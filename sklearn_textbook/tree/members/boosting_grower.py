@@ -1,0 +1,174 @@
+"""Growing trees from the derivatives of a loss, over a table that is encoded once."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+
+import numpy as np
+
+from sklearn_textbook.tree.encode import NOMINAL
+from sklearn_textbook.tree.grow.gradient_plan import MOST_CODES, GradientPlan
+from sklearn_textbook.tree.members.grower import MemberGrower
+from sklearn_textbook.tree.members.targets import make_value_target
+from sklearn_textbook.tree.route import RoutedTree, find_leaves
+
+#: Up to so many distinct values, all of them are bins; sorting is faster beyond.
+MOST_EXACT_BINS = 1024
+#: Sum of hessians that a leaf must have, so that its Newton step means something.
+LEAST_HESSIAN = 1e-3
+
+
+class BoostingGrower(MemberGrower):
+    r"""Grows regression trees from first and second derivatives of a loss.
+
+    The splits and leaves minimise the sum over the leaves of
+    :math:`\sum_i (g_i v + h_i v^2 / 2) + \lambda v^2 / 2`.
+
+    Parameters
+    ----------
+    template : CARTRegressor
+        The limits and rules of the trees.
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        The training table.
+    y : array-like of shape (n_samples,)
+        Numbers, of which only the count is read.
+    owner : estimator
+        The ensemble, as in :class:`MemberGrower`.
+    n_jobs : int, default=None
+        Threads.
+    max_bins : int or None
+        Bins of a column; None: all distinct values are told apart.
+    l2_regularization : float, default=0.0
+        :math:`\lambda`.
+    level_smoothing : float, default=0.0
+        Added to the hessian of a level of a nominal column when levels are put in
+        order.
+    interaction_groups : function, default=None
+        Gives the groups of columns that may be tested on the same path, when it is
+        called with the names of the columns; None: all may.
+
+    Raises
+    ------
+    ValueError
+        If a column has more than 65535 distinct values and ``l2_regularization`` or
+        ``interaction_groups`` are asked for, which need bins.
+    """
+
+    def __init__(
+        self,
+        template,
+        X,
+        y,
+        *,
+        owner,
+        n_jobs=None,
+        max_bins=None,
+        l2_regularization=0.0,
+        level_smoothing=0.0,
+        interaction_groups=None,
+    ):
+        super().__init__(template, X, y, owner=owner, n_jobs=n_jobs, max_bins=max_bins)
+        self.l2_regularization, self.level_smoothing = (
+            l2_regularization,
+            level_smoothing,
+        )
+        self.groups = None
+        if interaction_groups is not None:
+            self.groups = interaction_groups(self.host.schema_.names)
+        rules = copy(self.host)._resolve_rules(
+            self.table, self.rows.target, None, self.n_rows
+        )
+        self._rules = replace(rules, min_weight_leaf=LEAST_HESSIAN)
+        self._gradient_plan = self._choose_plan()
+
+    def _choose_plan(self):
+        """Make a plan of histograms, unless sorted columns are faster."""
+        table = self.table
+        n_codes = table.n_distinct + (table.n_missing > 0)
+        is_numeric = np.array([kind != NOMINAL for kind in table.schema.kinds])
+        needs_bins = self.l2_regularization > 0 or self.groups is not None
+        if (
+            self.max_bins is None
+            and not needs_bins
+            and (n_codes[is_numeric].max(initial=0) > MOST_EXACT_BINS)
+        ):
+            return None
+        if n_codes.max() > MOST_CODES:
+            column = int(n_codes.argmax())
+            raise ValueError(
+                f"Column {table.schema.names[column]!r} has {table.n_distinct[column]} "
+                f"distinct values, but l2_regularization, interaction_cst and nominal "
+                f"columns of gradient boosting allow {MOST_CODES - 1}. Set max_bins "
+                "for a numeric column, or leave a nominal one of so many levels out."
+            )
+        return GradientPlan(
+            table,
+            self._rules,
+            self.l2_regularization,
+            self.level_smoothing,
+            self.groups,
+            self.n_threads,
+        )
+
+    def grow_from(self, gradient, hessian, largest, rows=None, random_state=0):
+        """Grow a tree.
+
+        Parameters
+        ----------
+        gradient, hessian : ndarray of float64, shape (n_rows,)
+            Derivatives of the loss, times the weights of the rows; the hessian may be
+            None for 1.
+        largest : tuple of two floats
+            The largest absolute gradient and the largest hessian.
+        rows : ndarray of uint32, default=None
+            The rows that take part, in ascending order; None: all.
+        random_state : int, default=0
+            Seed of the sampling of columns.
+
+        Returns
+        -------
+        tree : GrownTree
+            Its values are Newton steps, and weights of nodes sums of hessians.
+        leaf_of_row : ndarray of int, shape (n_rows,)
+            Node where each row ends, whether or not it took part.
+        """
+        if self._gradient_plan is not None:
+            grown = self._gradient_plan.grow(
+                gradient, hessian, rows, random_state, largest
+            )
+            return grown.tree, grown.leaf_of_row
+        weight = np.ones(len(gradient)) if hessian is None else hessian
+        steps = -gradient / np.where(weight > 0, weight, 1.0)
+        if rows is not None:
+            taken = np.zeros(len(weight))
+            taken[rows] = weight[rows]
+            weight = taken
+        member = self.grow(
+            weight,
+            random_state,
+            target=make_value_target(steps),
+            n_threads=self.n_threads,
+        )
+        tree = member.tree_
+        return tree, find_leaves(tree, self.rows.matrix, self.n_threads)
+
+    @property
+    def adds_l2(self):
+        """Whether the values of trees are steps with ``l2_regularization``."""
+        return self._gradient_plan is not None
+
+    def make_member(self, tree):
+        """Make a fitted estimator like the template of a tree."""
+        member = copy(self.host)
+        member.tree_ = RoutedTree.from_grown(tree)
+        return member
+
+    def close(self):
+        """End the threads."""
+        if self._gradient_plan is not None:
+            self._gradient_plan.close()
+
+    def __getstate__(self):
+        """Leave out the plan, which holds threads."""
+        return super().__getstate__() | {"_gradient_plan": None}
