@@ -25,6 +25,8 @@ from sklearn_textbook.ensemble import (
     BoostingTreeRegressor,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
     OutputFlippingClassifier,
     OutputSmearingClassifier,
     RandomForestClassifier,
@@ -185,6 +187,52 @@ INSTANCES = {
         GeneralizedLinearRegressor(transform_y="log", retransform="smearing"),
         GeneralizedLinearRegressor(fit_intercept=False, dependent_columns="drop"),
     ],
+    "GradientBoostingClassifier": [
+        GradientBoostingClassifier(n_estimators=20),
+        GradientBoostingClassifier(n_estimators=20, min_samples_leaf=1, max_bins=None),
+        GradientBoostingClassifier(
+            n_estimators=20,
+            min_samples_leaf=1,
+            subsample=0.7,
+            max_features=0.5,
+            learning_rate=0.5,
+            random_state=0,
+        ),
+        GradientBoostingClassifier(
+            n_estimators=30,
+            min_samples_leaf=1,
+            max_depth=2,
+            max_leaf_nodes=None,
+            l2_regularization=0.1,
+            interaction_cst="no_interactions",
+            init="zero",
+        ),
+        GradientBoostingClassifier(
+            n_estimators=20, min_samples_leaf=1, n_iter_no_change=3, random_state=0
+        ),
+    ],
+    "GradientBoostingRegressor": [
+        GradientBoostingRegressor(n_estimators=20),
+        GradientBoostingRegressor(
+            n_estimators=20, min_samples_leaf=1, max_bins=None, loss="absolute_error"
+        ),
+        GradientBoostingRegressor(
+            n_estimators=20, min_samples_leaf=1, loss="huber", subsample=0.7
+        ),
+        GradientBoostingRegressor(
+            n_estimators=20,
+            min_samples_leaf=1,
+            loss="quantile",
+            alpha=0.5,
+            learning_rate=0.5,
+        ),
+        GradientBoostingRegressor(
+            n_estimators=20, min_samples_leaf=1, init=StockLinearRegression()
+        ),
+        GradientBoostingRegressor(
+            n_estimators=20, min_samples_leaf=1, n_iter_no_change=2, random_state=0
+        ),
+    ],
     "ID3Classifier": [
         ID3Classifier(),
         ID3Classifier(min_gain=0.05, missing="error", unseen="error"),
@@ -319,14 +367,15 @@ def averages_decisions(estimator):
 def averages_decisions_of_voters(estimator):
     """Whether members vote, but have decision functions, too."""
     has_decisions = hasattr(estimator, "decision_function")
-    is_ensemble = hasattr(estimator, "n_estimators")
-    return is_ensemble and has_decisions and not averages_decisions(estimator)
+    has_members = hasattr(estimator, "estimator")
+    return has_members and has_decisions and not averages_decisions(estimator)
 
 
 def deals_rows(estimator):
     """Whether rows are dealt to folds, or held out."""
     pruner = resolve_pruner(getattr(estimator, "pruning", None))
-    return getattr(pruner, "uses_validation", "never") != "never"
+    stops_early = getattr(estimator, "n_iter_no_change", None) is not None
+    return stops_early or getattr(pruner, "uses_validation", "never") != "never"
 
 
 def perturbs_outputs(estimator):
@@ -341,12 +390,14 @@ def draws_by_weight(estimator):
 
 def learns_by_chance(estimator):
     """Whether chance does not treat a row of weight 2 as it treats two copies."""
-    return perturbs_outputs(estimator) or draws_by_weight(estimator)
+    takes_some = getattr(estimator, "subsample", 1.0) < 1.0
+    return takes_some or perturbs_outputs(estimator) or draws_by_weight(estimator)
 
 
 def bins_rows(estimator):
     """Whether columns are divided into bins of about as many rows."""
-    return getattr(estimator, "max_bins", None) is not None and not estimator.bootstrap
+    max_bins = getattr(estimator, "max_bins", None) or 255
+    return max_bins < 255 and not getattr(estimator, "bootstrap", False)
 
 
 def only_classifies(estimator):

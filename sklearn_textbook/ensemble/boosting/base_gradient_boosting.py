@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from contextlib import closing
 from itertools import combinations
+from math import ceil
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.callback import CallbackSupportMixin, with_callbacks
-from sklearn.model_selection import train_test_split
-from sklearn.utils import get_tags
+from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.parameters import (
@@ -23,6 +24,7 @@ from sklearn_textbook._contract.parameters import (
 from sklearn_textbook._contract.random_state import borrow_random_state
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.ensemble.any_members import take_rows
 from sklearn_textbook.ensemble.boosting.base_loss import Loss
 from sklearn_textbook.ensemble.boosting.gradient_rounds import (
     EarlyStopping,
@@ -91,6 +93,41 @@ def list_groups(interaction_cst, names):
             check_integer("interaction_cst: a column", column, 0, len(names) - 1)
     rest = sorted(set(columns).difference(*groups))
     return [*groups, rest] if rest else groups
+
+
+def choose_held_rows(codes, share, random_state):
+    """Choose rows for validation, the same share of every class.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_rows,)
+        Numbers of the classes.
+    share : float
+        Share of the rows; every class keeps one of its rows.
+    random_state : RandomState
+        Where chance comes from.
+
+    Returns
+    -------
+    is_held : ndarray of bool, shape (n_rows,)
+        The rows for validation.
+
+    Raises
+    ------
+    ValueError
+        If no row could be chosen.
+    """
+    is_held = np.zeros(len(codes), dtype=bool)
+    for code in np.unique(codes):
+        rows = np.flatnonzero(codes == code)
+        n_held = min(ceil(share * len(rows)), len(rows) - 1)
+        is_held[random_state.choice(rows, n_held, replace=False)] = True
+    if not is_held.any():
+        raise ValueError(
+            f"n_iter_no_change needs rows for validation, but n_samples={len(codes)} "
+            f"and validation_fraction={share} leave none: give X_val."
+        )
+    return is_held
 
 
 def grow_round(rounds, _draw, seeds):
@@ -239,22 +276,21 @@ class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC)
             if y_val is None:
                 raise ValueError("X_val needs y_val, the target of its rows.")
             return (X, y, weight), (X_val, self._encode_known(y_val), weight_val)
-        weights = [] if weight is None else [check_weights(weight, len(y))]
-        parts = train_test_split(
-            X,
-            y,
-            *weights,
-            test_size=self.validation_fraction,
-            stratify=y if is_classifier(self) else None,
-            random_state=borrow_random_state(self.random_state),
+        check_consistent_length(X, y, weight)
+        X = X.tocsr() if sparse.issparse(X) else X
+        is_held = choose_held_rows(
+            y if is_classifier(self) else np.zeros(len(y)),
+            self.validation_fraction,
+            borrow_random_state(self.random_state),
         )
-        if is_classifier(self) and len(np.unique(parts[2])) < len(self.classes_):
-            raise ValueError(
-                f"The training rows that validation_fraction={self.validation_fraction}"
-                " leaves lack a class: use a smaller share."
-            )
-        parts += [] if weights else [None, None]
-        return parts[::2], parts[1::2]
+        weight = check_weights(weight, len(y))
+        return tuple(
+            [
+                None if part is None else take_rows(part, np.flatnonzero(rows))
+                for part in (X, y, weight)
+            ]
+            for rows in (~is_held, is_held)
+        )
 
     def _read_table(self, X, y):
         """Read and encode the table."""
@@ -466,9 +502,12 @@ class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        of_tree = get_tags(self._make_template()).input_tags
+        parts = [self._make_template()]
+        if hasattr(self.init, "fit"):
+            parts.append(self.init)
         for name in ("sparse", "categorical", "string", "allow_nan"):
-            setattr(tags.input_tags, name, getattr(of_tree, name))
+            of_parts = [getattr(get_tags(part).input_tags, name) for part in parts]
+            setattr(tags.input_tags, name, all(of_parts))
         return tags
 
 

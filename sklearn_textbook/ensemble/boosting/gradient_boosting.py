@@ -303,7 +303,8 @@ default=None
         y : ndarray of float64, shape (n_samples,)
             Values.
         """
-        return self.loss_.to_prediction(self._compute_raw(X))
+        raw = self._compute_raw(X)
+        return self.loss_.to_prediction(raw)
 
     def staged_predict(self, X):
         """Predict after every round.
@@ -561,7 +562,9 @@ default=None
     def _read_labels(self, y, name):
         """Check labels of one output; they become a column."""
         labels = check_target(y, is_numeric=False, name=name)
-        return column_or_1d(labels, warn=np.ndim(y) > 1)[:, np.newaxis]
+        return column_or_1d(labels, warn=len(getattr(y, "shape", ())) > 1)[
+            :, np.newaxis
+        ]
 
     def _encode_known(self, y):
         labels = self._read_labels(y, "y_val")
@@ -626,7 +629,8 @@ default=None
         probabilities : ndarray of float64, shape (n_samples, n_classes)
             In the order of ``classes_``.
         """
-        return self.loss_.to_prediction(self._compute_raw(X))
+        raw = self._compute_raw(X)
+        return self.loss_.to_prediction(raw)
 
     def predict_log_proba(self, X):
         """Predict logarithms of the probabilities.
@@ -710,6 +714,6 @@ default=None
         return raw[0] if len(raw) == 1 else raw.T
 
     def _choose(self, raw):
-        """Choose classes; of equal scores the first, of two classes the second."""
+        """Choose classes, of equal scores the first."""
         is_single = len(raw) == 1
-        return self.classes_[(raw[0] >= 0) * 1 if is_single else raw.argmax(axis=0)]
+        return self.classes_[(raw[0] > 0) * 1 if is_single else raw.argmax(axis=0)]
