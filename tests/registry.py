@@ -220,13 +220,6 @@ INSTANCES = {
             n_estimators=20, min_samples_leaf=1, loss="huber", subsample=0.7
         ),
         GradientBoostingRegressor(
-            n_estimators=20,
-            min_samples_leaf=1,
-            loss="quantile",
-            alpha=0.5,
-            learning_rate=0.5,
-        ),
-        GradientBoostingRegressor(
             n_estimators=20, min_samples_leaf=1, init=StockLinearRegression()
         ),
         GradientBoostingRegressor(

@@ -503,7 +503,7 @@ class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC)
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         parts = [self._make_template()]
-        if hasattr(self.init, "fit"):
+        if hasattr(self.init, "fit") and not isinstance(self.init, type):
             parts.append(self.init)
         for name in ("sparse", "categorical", "string", "allow_nan"):
             of_parts = [getattr(get_tags(part).input_tags, name) for part in parts]

@@ -55,9 +55,9 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
 
     Parameters
     ----------
-    loss : {"squared_error", "absolute_error", "huber", "quantile", "poisson", \
-"gamma", "tweedie"} or Loss, default="squared_error"
-        What is made small. "poisson", "gamma" and "tweedie" predict with the link
+    loss : str or Loss, default="squared_error"
+        What is made small: "squared_error", "absolute_error", "huber", "quantile",
+        "poisson", "gamma" or "tweedie", of which the last three predict with the link
         :math:`\mathrm{E}(y) = e^f`. An object of a subclass of
         :class:`~sklearn_textbook.ensemble.boosting.losses.Loss` is a loss of one's own.
     learning_rate : float, default=0.1
@@ -103,10 +103,9 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         Missing values go to the child that decreases the loss more, or are an error.
     monotonic_cst : array-like of {-1, 0, 1}, default=None
         For each column: the raw score must fall (-1) or rise (1) with it.
-    interaction_cst : {"pairwise", "no_interactions"} or sequence of sequences of int, \
-default=None
-        Groups of columns that may be tested on the same path; columns in no group are
-        one more group. At most 64 groups.
+    interaction_cst : str or sequence of sequences of int, default=None
+        Groups of columns that may be tested on the same path, at most 64; columns in no
+        group are one more. "no_interactions": each column alone; "pairwise": any two.
     init : estimator, "zero" or None, default=None
         What predicts before the first round: a regressor, which is fitted; 0; or the
         constant of the smallest loss (None).
@@ -376,10 +375,9 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         Missing values go to the child that decreases the loss more, or are an error.
     monotonic_cst : array-like of {-1, 0, 1}, default=None
         For each column: the raw score must fall (-1) or rise (1) with it.
-    interaction_cst : {"pairwise", "no_interactions"} or sequence of sequences of int, \
-default=None
-        Groups of columns that may be tested on the same path; columns in no group are
-        one more group. At most 64 groups.
+    interaction_cst : str or sequence of sequences of int, default=None
+        Groups of columns that may be tested on the same path, at most 64; columns in no
+        group are one more. "no_interactions": each column alone; "pairwise": any two.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes; "balanced": all classes weigh the same.
     init : estimator, "zero" or None, default=None

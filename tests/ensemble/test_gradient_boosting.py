@@ -1,0 +1,452 @@
+"""Gradient boosting: the rounds, the losses, and tables as people have them."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, make_classification
+from sklearn.dummy import DummyRegressor
+from sklearn.ensemble import (
+    GradientBoostingRegressor as StockRegressor,
+)
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import log_loss, mean_squared_error
+
+from sklearn_textbook.datasets import load_watermelon, make_mixed_table
+from sklearn_textbook.ensemble import (
+    BoostingTreeRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+)
+from sklearn_textbook.ensemble.boosting.losses import Loss
+from sklearn_textbook.tree.members import boosting_grower
+from tests.amount import FACTOR
+from tests.reference.gradient_boosting import (
+    boost,
+    derive_logistic,
+    derive_softmax,
+    derive_squares,
+)
+
+SMALL = {"min_samples_leaf": 2, "max_leaf_nodes": 5, "n_estimators": 4}
+
+
+def draw_table(seed, n_classes=None):
+    """A small table and a target that depends on it."""
+    random = np.random.default_rng(seed)
+    X = random.integers(0, 9, (40, 3)) + random.random(3)
+    y = X[:, 0] * X[:, 1] + random.standard_normal(40)
+    if n_classes is not None:
+        y = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
+    return X, y
+
+
+# ------------------------------------------------------------ reference implementation
+@pytest.mark.parametrize("seed", range(4 * FACTOR))
+@pytest.mark.parametrize("l2", [0.0, 1.5])
+def test_values_as_the_reference_implementation(seed, l2):
+    X, y = draw_table(seed)
+    model = GradientBoostingRegressor(learning_rate=0.3, l2_regularization=l2, **SMALL)
+    expected = boost(
+        X, y, derive_squares, [y.mean()], 4, 0.3, l2=l2, max_leaf_nodes=5,
+        min_samples_leaf=2,
+    )  # fmt: skip
+    stages = list(model.fit(X, y).staged_predict(X))
+    np.testing.assert_allclose(stages, [raw[0] for raw in expected], rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4 * FACTOR))
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_classes_as_the_reference_implementation(seed, n_classes):
+    X, y = draw_table(seed, n_classes)
+    shares = np.bincount(y) / len(y)
+    start, derive = np.log(shares), derive_softmax
+    if n_classes == 2:
+        start, derive = [np.log(shares[1] / shares[0])], derive_logistic
+    model = GradientBoostingClassifier(learning_rate=0.5, **SMALL).fit(X, y)
+    expected = boost(
+        X, y, derive, start, 4, 0.5, max_leaf_nodes=5, min_samples_leaf=2,
+        min_weight_leaf=1e-3,
+    )  # fmt: skip
+    for scores, raw in zip(model.staged_decision_function(X), expected, strict=True):
+        raw = raw[0] if n_classes == 2 else raw.T
+        centred = scores - raw
+        # A constant for all classes changes no probability.
+        centred -= centred.mean(axis=-1, keepdims=True) if n_classes > 2 else 0.0
+        np.testing.assert_allclose(centred, 0.0, atol=1e-9)
+
+
+# --------------------------------------------------------------- what is known of it
+def test_residual_fitting_is_boosting_of_the_squared_error():
+    X, y = load_diabetes(return_X_y=True)
+    limits = {"n_estimators": 15, "max_depth": 2, "learning_rate": 0.5}
+    model = GradientBoostingRegressor(
+        init="zero", max_leaf_nodes=None, min_samples_leaf=1, max_bins=None, **limits
+    ).fit(X, y)
+    residuals = BoostingTreeRegressor(**limits).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), residuals.predict(X), rtol=1e-9)
+
+
+def test_exact_thresholds_give_the_trees_of_scikit_learn():
+    X, y = load_diabetes(return_X_y=True)
+    X = X.astype(np.float32)
+    stock = StockRegressor(n_estimators=20, random_state=0).fit(X, y)
+    model = GradientBoostingRegressor(
+        n_estimators=20,
+        max_depth=3,
+        max_leaf_nodes=None,
+        min_samples_leaf=1,
+        max_bins=None,
+    ).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), stock.predict(X), rtol=1e-6)
+    np.testing.assert_allclose(2 * model.train_score_, stock.train_score_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "poisson", "absolute_error"])
+def test_bins_of_single_values_and_sorted_columns_agree(monkeypatch, loss):
+    random = np.random.default_rng(0)
+    X = np.round(random.standard_normal((900, 4)), 1)
+    X[random.random(X.shape) < 0.1] = np.nan
+    y = np.exp(np.nan_to_num(X[:, 0]) * np.nan_to_num(X[:, 1])) * random.random(900)
+    model = GradientBoostingRegressor(loss=loss, max_bins=None, n_estimators=10)
+    by_bins = model.fit(X, y).predict(X)
+    monkeypatch.setattr(boosting_grower, "MOST_EXACT_BINS", 0)
+    np.testing.assert_allclose(model.fit(X, y).predict(X), by_bins, rtol=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["log_loss", "exponential"])
+def test_one_step_on_one_leaf_reaches_the_share(loss):
+    """The start is the best constant: a tree without splits changes nothing."""
+    y = np.array([0] * 6 + [1] * 14)
+    model = GradientBoostingClassifier(loss=loss, n_estimators=3)
+    proba = model.fit(np.zeros((20, 1)), y).predict_proba([[0.0]])
+    np.testing.assert_allclose(proba, [[0.3, 0.7]])
+
+
+def test_close_to_scikit_learns_histogram_boosting():
+    X, y = make_classification(3000, 10, n_informative=6, random_state=0)
+    shares = [
+        model.fit(X[:2000], y[:2000]).predict_proba(X[2000:])
+        for model in (
+            GradientBoostingClassifier(),
+            HistGradientBoostingClassifier(early_stopping=False),
+        )
+    ]
+    losses = [log_loss(y[2000:], share) for share in shares]
+    assert losses[0] < 1.1 * losses[1]
+    assert np.corrcoef(shares[0][:, 0], shares[1][:, 0])[0, 1] > 0.99
+
+
+@pytest.mark.parametrize("loss", ["poisson", "gamma", "absolute_error", "quantile"])
+def test_losses_close_to_scikit_learns(loss):
+    X, y = load_diabetes(return_X_y=True)
+    extra = {"quantile": 0.7} if loss == "quantile" else {}
+    stock = HistGradientBoostingRegressor(loss=loss, early_stopping=False, **extra)
+    model = GradientBoostingRegressor(loss=loss, alpha=0.7).fit(X[:300], y[:300])
+    ours, theirs = model.predict(X[300:]), stock.fit(X[:300], y[:300]).predict(X[300:])
+    assert np.corrcoef(ours, theirs)[0, 1] > 0.95
+
+
+@pytest.mark.parametrize("loss", ["huber", "tweedie", "absolute_error", "quantile"])
+def test_training_loss_falls(loss):
+    X, y = load_diabetes(return_X_y=True)
+    model = GradientBoostingRegressor(loss=loss, n_estimators=30).fit(X, y)
+    assert (np.diff(model.train_score_) < 0).mean() > 0.9
+    assert model.train_score_[-1] < 0.99 * model.train_score_[0]
+
+
+# ------------------------------------------------------------------------- parameters
+class HalfSquares(Loss):
+    """The squared error, as somebody would write it."""
+
+    name = "half-squares"
+
+    def compute_row_losses(self, y, raw):
+        return (y - raw[0]) ** 2 / 2
+
+    def differentiate(self, y, raw):
+        return raw - y, np.ones_like(raw)
+
+
+def test_own_loss():
+    X, y = load_diabetes(return_X_y=True)
+    own = GradientBoostingRegressor(loss=HalfSquares(), n_estimators=9)
+    known = GradientBoostingRegressor(n_estimators=9).fit(X, y)
+    np.testing.assert_allclose(own.fit(X, y).predict(X), known.predict(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize("max_bins", [255, None])
+def test_threads_change_nothing(max_bins):
+    X, y = make_classification(9000, 12, random_state=0)
+    models = [
+        GradientBoostingClassifier(
+            n_estimators=5, n_jobs=n_jobs, max_bins=max_bins, subsample=0.8,
+            random_state=1,
+        ).fit(X, y)
+        for n_jobs in (1, 3)
+    ]  # fmt: skip
+    first, second = (model.decision_function(X) for model in models)
+    assert first.tobytes() == second.tobytes()
+    assert models[0].train_score_.tobytes() == models[1].train_score_.tobytes()
+
+
+def test_warm_start_continues():
+    X, y = load_breast_cancer(return_X_y=True)
+    settings = {"subsample": 0.6, "max_features": 0.5, "random_state": 3}
+    whole = GradientBoostingClassifier(n_estimators=12, **settings).fit(X, y)
+    parts = GradientBoostingClassifier(n_estimators=5, warm_start=True, **settings)
+    parts.fit(X, y).set_params(n_estimators=12).fit(X, y)
+    np.testing.assert_allclose(parts.decision_function(X), whole.decision_function(X))
+    np.testing.assert_allclose(parts.train_score_, whole.train_score_)
+    np.testing.assert_allclose(parts.oob_improvement_, whole.oob_improvement_)
+
+
+def test_warm_start_refuses_other_classes():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = GradientBoostingClassifier(n_estimators=2, warm_start=True).fit(X, y)
+    with pytest.raises(ValueError, match="whose classes were"):
+        model.set_params(n_estimators=3).fit(X, y + 1)
+
+
+def test_early_stopping():
+    X, y = make_classification(800, 8, flip_y=0.3, random_state=0)
+    model = GradientBoostingClassifier(
+        n_estimators=300, learning_rate=0.3, n_iter_no_change=4, random_state=0
+    ).fit(X, y)
+    assert 4 < model.n_estimators_ < 150
+    assert len(model.validation_score_) == model.n_estimators_ == len(model)
+    last = model.validation_score_[-1]
+    assert not (last + model.tol < model.validation_score_[-5:-1]).any()
+
+
+def test_given_validation_rows():
+    X, y = make_classification(800, 8, flip_y=0.3, random_state=0)
+    X, X_val, y, y_val = X[:500], X[500:], y[:500], y[500:]
+    model = GradientBoostingClassifier(n_estimators=200, n_iter_no_change=3)
+    model.fit(X, y, X_val=X_val, y_val=y_val)
+    stages = list(model.staged_predict_proba(X_val))
+    expected = [log_loss(y_val, proba) for proba in stages]
+    np.testing.assert_allclose(model.validation_score_, expected)
+    with pytest.raises(ValueError, match="X_val needs y_val"):
+        model.fit(X, y, X_val=X_val)
+
+
+def test_out_of_bag_rows_judge():
+    X, y = load_diabetes(return_X_y=True)
+    model = GradientBoostingRegressor(subsample=0.5, random_state=0).fit(X, y)
+    assert model.oob_improvement_.shape == (100,)
+    assert model.oob_improvement_[:10].sum() > 0
+    assert model.oob_score_ == model.oob_scores_[-1]
+
+
+def test_init_estimator():
+    X, y = load_diabetes(return_X_y=True)
+    model = GradientBoostingRegressor(init=LinearRegression(), n_estimators=3)
+    model.fit(X, y)
+    linear = LinearRegression().fit(X, y)
+    assert mean_squared_error(y, model.predict(X)) < mean_squared_error(
+        y, linear.predict(X)
+    )
+    start = GradientBoostingRegressor(init=DummyRegressor(), n_estimators=3).fit(X, y)
+    plain = GradientBoostingRegressor(n_estimators=3).fit(X, y)
+    np.testing.assert_allclose(start.predict(X), plain.predict(X))
+
+
+def test_init_classifier():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = X[:, :3]
+    init = LogisticRegression(max_iter=1000)
+    model = GradientBoostingClassifier(init=init, n_estimators=1, learning_rate=1e-9)
+    np.testing.assert_allclose(
+        model.fit(X, y).predict_proba(X), clone(init).fit(X, y).predict_proba(X),
+        atol=1e-6,
+    )  # fmt: skip
+
+
+def test_monotonic_constraints():
+    random = np.random.default_rng(0)
+    X = random.random((800, 3))
+    y = X[:, 0] - X[:, 1] + 0.5 * random.standard_normal(800)
+    model = GradientBoostingRegressor(monotonic_cst=[1, -1, 0]).fit(X, y)
+    grid = np.repeat(random.random((20, 1, 3)), 30, axis=1)
+    for column, sign in ((0, 1), (1, -1)):
+        table = grid.copy()
+        table[:, :, column] = np.linspace(0, 1, 30)
+        values = model.predict(table.reshape(-1, 3)).reshape(20, 30)
+        assert (sign * np.diff(values, axis=1) >= -1e-12).all()
+
+
+@pytest.mark.parametrize(
+    ("interaction_cst", "groups"),
+    [
+        ("no_interactions", [{0}, {1}, {2}, {3}]),
+        ([[0, 1]], [{0, 1}, {2, 3}]),
+        ([[0, 1], [1, 2]], [{0, 1}, {1, 2}, {3}]),
+    ],
+)
+def test_interaction_constraints(interaction_cst, groups):
+    random = np.random.default_rng(0)
+    X = random.random((600, 4))
+    y = X[:, 0] * X[:, 1] * X[:, 2] * X[:, 3]
+    model = GradientBoostingRegressor(
+        interaction_cst=interaction_cst, n_estimators=10
+    ).fit(X, y)
+    for (member,) in model.estimators_:
+        for leaf in member.rules_:
+            names = {condition["feature"] for condition in leaf["conditions"]}
+            used = {int(name.removeprefix("x")) for name in names}
+            assert any(used <= group for group in groups), used
+
+
+def test_pairs_of_columns_alone_interact():
+    random = np.random.default_rng(0)
+    X = random.random((600, 4))
+    y = X.prod(axis=1)
+    model = GradientBoostingRegressor(interaction_cst="pairwise", n_estimators=5)
+    widths = {
+        len({condition["feature"] for condition in leaf["conditions"]})
+        for (member,) in model.fit(X, y).estimators_
+        for leaf in member.rules_
+    }
+    assert max(widths) == 2
+
+
+def test_class_weights_are_weights():
+    X, y = make_classification(400, 5, weights=[0.8], random_state=0)
+    weighted = GradientBoostingClassifier(n_estimators=8, class_weight={0: 1, 1: 4})
+    by_row = GradientBoostingClassifier(n_estimators=8)
+    by_row.fit(X, y, sample_weight=np.where(y == 1, 4.0, 1.0))
+    np.testing.assert_allclose(
+        weighted.fit(X, y).decision_function(X), by_row.decision_function(X)
+    )
+
+
+def test_rows_of_weight_zero_take_no_part():
+    X, y = load_diabetes(return_X_y=True)
+    weight = (np.arange(len(y)) % 3 > 0).astype(float)
+    model = GradientBoostingRegressor(n_estimators=10).fit(X, y, weight)
+    alone = GradientBoostingRegressor(n_estimators=10).fit(X[weight > 0], y[weight > 0])
+    np.testing.assert_allclose(model.train_score_, alone.train_score_)
+
+
+# ----------------------------------------------------------- tables as people have them
+def make_frame(n_rows=600):
+    """A frame with text, gaps and numbers, and classes that depend on all of it."""
+    random = np.random.default_rng(0)
+    size, colour = random.random(n_rows), random.choice(list("rgbyk"), n_rows)
+    frame = pd.DataFrame({"size": size, "colour": colour})
+    frame["age"] = random.integers(1, 90, n_rows).astype(float)
+    odds = 4 * (size > 0.6) + 3 * np.isin(colour, ["r", "k"]) - 0.05 * frame["age"]
+    y = np.where(odds + random.logistic(size=n_rows) > 0, "yes", "no")
+    frame.loc[random.random(n_rows) < 0.1, ["colour"]] = None
+    frame.loc[random.random(n_rows) < 0.1, ["age"]] = np.nan
+    return frame, y
+
+
+def test_frame_with_text_and_gaps():
+    frame, y = make_frame()
+    model = GradientBoostingClassifier(n_estimators=30).fit(frame[:400], y[:400])
+    assert model.score(frame[400:], y[400:]) > 0.75
+    assert list(model.feature_names_in_) == ["size", "colour", "age"]
+    assert (model.feature_importances_ > 0.05).all()
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+    copy = pickle.loads(pickle.dumps(model))
+    new = frame[400:].copy()
+    new.iloc[0, 1] = "purple"
+    np.testing.assert_array_equal(model.predict(new), copy.predict(new))
+
+
+def test_apply_names_leaves():
+    frame, y = make_frame(200)
+    model = GradientBoostingClassifier(n_estimators=3).fit(frame, y)
+    leaves = model.apply(frame)
+    assert leaves.shape == (200, 3, 1)
+    raw = sum(
+        model.estimators_[round_, 0].tree_.value[leaves[:, round_, 0], 0, 0]
+        for round_ in range(3)
+    )
+    scores = model.decision_function(frame)
+    np.testing.assert_allclose(np.ptp(scores - raw), 0.0, atol=1e-12)
+
+
+def test_missing_values_may_be_an_error():
+    frame, y = make_frame(200)
+    with pytest.raises(ValueError, match="missing"):
+        GradientBoostingClassifier(missing="error").fit(frame, y)
+
+
+def test_books_table():
+    X, y = load_watermelon(version="3.0", return_X_y=True, as_frame=True)
+    model = GradientBoostingClassifier(n_estimators=20, min_samples_leaf=1).fit(X, y)
+    assert model.score(X, y) == 1.0
+
+
+def test_planted_rules_of_a_mixed_table():
+    X, y = make_mixed_table(n_samples=2000, random_state=0, return_X_y=True)
+    model = GradientBoostingClassifier().fit(X[:1500], y[:1500])
+    _, counts = np.unique(y, return_counts=True)
+    assert model.score(X[1500:], y[1500:]) > counts.max() / len(y) + 0.1
+
+
+# -------------------------------------------------------------------------- bad input
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"loss": "hinge"}, "loss"),
+        ({"learning_rate": -0.1}, "learning_rate"),
+        ({"subsample": 0.0}, "subsample"),
+        ({"subsample": 1.5}, "subsample"),
+        ({"max_bins": 1}, "max_bins"),
+        ({"missing": "fractional"}, "missing"),
+        ({"l2_regularization": -1}, "l2_regularization"),
+        ({"n_iter_no_change": 0}, "n_iter_no_change"),
+        ({"interaction_cst": "none"}, "interaction_cst"),
+        ({"interaction_cst": [[0, 7]]}, "interaction_cst"),
+        ({"init": "best"}, "init"),
+        ({"init": LinearRegression}, "init"),
+        ({"min_samples_leaf": 0}, "min_samples_leaf"),
+        ({"monotonic_cst": [1]}, "monotonic_cst"),
+        ({"n_estimators": 0}, "n_estimators"),
+    ],
+)
+def test_parameters_that_are_refused(parameters, message):
+    X, y = draw_table(0)
+    with pytest.raises(ValueError, match=message):
+        GradientBoostingRegressor(**parameters).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("loss", "y", "message"),
+    [
+        ("poisson", -1.0, "poisson"),
+        ("gamma", 0.0, "gamma"),
+        ("squared_error", np.nan, "NaN"),
+    ],
+)
+def test_targets_that_are_refused(loss, y, message):
+    X, values = draw_table(0)
+    values = np.abs(values) + 1
+    values[3] = y
+    with pytest.raises(ValueError, match=message):
+        GradientBoostingRegressor(loss=loss).fit(X, values)
+
+
+def test_classes_that_are_refused():
+    X, _ = draw_table(0)
+    with pytest.raises(ValueError, match="only one class"):
+        GradientBoostingClassifier().fit(X, np.zeros(40))
+    with pytest.raises(ValueError, match="two classes"):
+        GradientBoostingClassifier(loss="exponential").fit(X, np.arange(40) % 3)
+
+
+def test_growth_that_explodes_is_an_error():
+    X, y = load_diabetes(return_X_y=True)
+    model = GradientBoostingRegressor(learning_rate=1e4, n_estimators=200)
+    with pytest.raises(ValueError, match="not finite"):
+        model.fit(X, y)
