@@ -23,6 +23,7 @@ EXTENSIONS = [
     "sklearn_textbook.decomposition._jacobi",
     "sklearn_textbook.ensemble._count_draws",
     "sklearn_textbook.ensemble.boosting._losses",
+    "sklearn_textbook.ensemble.boosting._stumps",
     "sklearn_textbook.linear_model.maximum_entropy._expectation",
     "sklearn_textbook.linear_model._row_sums",
     "sklearn_textbook.tree.encode._cells",

@@ -20,6 +20,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn_textbook.decomposition import PCA, TruncatedSVD
 from sklearn_textbook.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn_textbook.ensemble import (
+    AdaBoostClassifier,
     BaggingClassifier,
     BaggingRegressor,
     BoostingTreeRegressor,
@@ -93,6 +94,25 @@ class PowersAtPlace:
 
 
 INSTANCES = {
+    "AdaBoostClassifier": [
+        AdaBoostClassifier(),
+        AdaBoostClassifier(
+            sampling="resample", learning_rate=0.5, missing="error", random_state=0
+        ),
+        AdaBoostClassifier(missing="surrogate", n_estimators=FEW),
+        AdaBoostClassifier(
+            C45Classifier(pruning=None, collapse=False, mdl_correction=False),
+            n_estimators=FEW,
+            store_weights=True,
+        ),
+        AdaBoostClassifier(ID3Classifier(), n_estimators=3, sampling="resample"),
+        AdaBoostClassifier(CARTClassifier(max_depth=2), n_estimators=FEW, n_jobs=2),
+        AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=FEW),
+        AdaBoostClassifier(FAST_LOGISTIC, n_estimators=3),
+        AdaBoostClassifier(
+            KNeighborsClassifier(), n_estimators=3, sampling="resample", random_state=0
+        ),
+    ],
     "BaggingClassifier": [
         BaggingClassifier(n_estimators=FEW),
         BaggingClassifier(C45Classifier(), FEW, voting="hard", random_state=0),
@@ -354,6 +374,8 @@ def counts_rows(estimator):
 def averages_decisions(estimator):
     """Whether a decision function is averaged, and class shares are as well."""
     members = getattr(estimator, "estimator", None)
+    if isinstance(estimator, AdaBoostClassifier):
+        return False  # its decisions are sums of votes
     return hasattr(estimator, "decision_function") and hasattr(members, "predict_proba")
 
 
@@ -361,6 +383,7 @@ def averages_decisions_of_voters(estimator):
     """Whether members vote, but have decision functions, too."""
     has_decisions = hasattr(estimator, "decision_function")
     has_members = hasattr(estimator, "estimator")
+    has_members = has_members and not isinstance(estimator, AdaBoostClassifier)
     return has_members and has_decisions and not averages_decisions(estimator)
 
 
@@ -378,7 +401,8 @@ def perturbs_outputs(estimator):
 
 def draws_by_weight(estimator):
     """Whether rows are drawn with probabilities in proportion to their weights."""
-    return getattr(estimator, "bootstrap", False)
+    sampling = getattr(estimator, "sampling", None)
+    return getattr(estimator, "bootstrap", False) or sampling == "resample"
 
 
 def learns_by_chance(estimator):

@@ -1,6 +1,7 @@
 """Ensembles, 集成学习: many models that decide together."""
 
 from sklearn_textbook.ensemble.bagging import BaggingClassifier, BaggingRegressor
+from sklearn_textbook.ensemble.boosting.adaboost import AdaBoostClassifier
 from sklearn_textbook.ensemble.boosting.additive_model import (
     AdditiveModel,
     fit_additive_model,
@@ -27,6 +28,7 @@ from sklearn_textbook.ensemble.random_subspace import (
 )
 
 __all__ = [
+    "AdaBoostClassifier",
     "AdditiveModel",
     "BaggingClassifier",
     "BaggingRegressor",

@@ -211,20 +211,25 @@ class TreePanel:
         """
         return self._sum(range(len(self.members)), matrix)
 
-    def sum_votes(self, matrix):
+    def sum_votes(self, matrix, numbers=None, weights=None):
         """Count the votes of the members.
 
         Parameters
         ----------
         matrix : array of shape (n_rows, n_features)
             The rows.
+        numbers : sequence of int, default=None
+            Which members; None: all.
+        weights : ndarray of float64, default=None
+            What the vote of each of these counts; None: 1.
 
         Returns
         -------
         total : ndarray of float64, shape (n_rows, 1, n_classes)
             Votes for each class.
         """
-        return self._sum(range(len(self.members)), matrix, votes=True)
+        numbers = range(len(self.members)) if numbers is None else numbers
+        return self._sum(numbers, matrix, votes=True, weights=weights)
 
     def predict_rows(self, number, table, rows, *, votes=False):
         """Ask one member about some rows.
@@ -247,7 +252,7 @@ class TreePanel:
         """
         return self._sum([number], table[rows], votes=votes)
 
-    def _sum(self, numbers, matrix, votes=False):
+    def _sum(self, numbers, matrix, votes=False, weights=None):
         """Add up what some members give or vote."""
         members = [self.members[number] for number in numbers]
         shape = (matrix.shape[0], *members[0].tree_.statistics.shape[1:])
@@ -257,9 +262,10 @@ class TreePanel:
         is_plain = all(map(decides_by_largest_share, members))
         if self.takes_all_columns and (is_plain or not votes):
             trees = [m.tree_ if votes else get_shown_tree(m) for m in members]
-            add_predictions(trees, matrix, total, n_threads, names, votes)
+            add_predictions(trees, matrix, total, n_threads, names, votes, weights)
             return total
-        for number, member in zip(numbers, members, strict=True):
+        weights = np.ones(len(members)) if weights is None else weights
+        for number, member, weight in zip(numbers, members, weights, strict=True):
             columns = self.columns[number]
             seen = matrix if columns is None else matrix[:, columns]
             tree = member.tree_ if votes else get_shown_tree(member)
@@ -268,5 +274,5 @@ class TreePanel:
             if votes:
                 best = choose_member_classes(member, given)[:, :, np.newaxis]
                 given = np.arange(total.shape[2]) == best
-            total += given
+            total += weight * given
         return total

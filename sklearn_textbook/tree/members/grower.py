@@ -191,7 +191,7 @@ class MemberGrower:
             rows, given = self._keep_weighted(rows)
             if holds_out:
                 rows, validation = member._hold_out(pruner, rows, self.is_sparse)
-            table = self._encode(rows, 1, member.schema_)
+            table = self._encode(rows, n_threads, member.schema_)
         else:
             given = None
             table = self.table if columns is None else self.table.take_columns(columns)

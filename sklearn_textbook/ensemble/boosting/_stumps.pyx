@@ -1,0 +1,780 @@
+"""Best stumps by weighted error, round after round, over one encoded table.
+
+Each numeric column is divided once into at most 256 bins of about as many rows; a
+level of a nominal column is a bin of its own. The weight of each class in each bin is
+kept from round to round: as weights are not normalised, a round only adds to those of
+the rows that were wrong. A stump (a, b) is right for what class a has on the left and
+class b on the right; inside of a bin that cannot be more than all that a has up to its
+end and b from its start on. Bins that may hold better than the best end of a bin are
+walked row by row, in the order of the column, so that the stump is the best of all.
+
+Tasks are blocks of rows and groups of columns, and sums are taken in the order of the
+rows: the result does not depend on the number of threads.
+"""
+
+import numpy as np
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.string cimport memset
+
+from sklearn_textbook._contract._threads cimport (
+    ThreadTeam,
+    run_in_threads,
+    run_tasks,
+    start_team,
+    stop_team,
+)
+
+cdef enum:
+    MOST_BINS = 256  # whose numbers fit into a byte
+    LEAST_BINS = 16
+    LEAST_BIN_ROWS = 8
+    MOST_SUMS = 1 << 24  # of bins by class, where fewer bins would do
+    BLOCK_ROWS = 8192
+    GROUP_COLUMNS = 12  # whose sums stay in the nearest cache
+    REBUILT_ROUNDS = 16  # after so many, sums are taken anew
+    PARTED = 2  # in place of a child: the bin is divided
+
+cdef uint32_t ROW_MASK = 0x7FFFFFFF
+cdef double LARGEST_TOTAL = 1e100
+cdef double LARGEST_FACTOR = 1e30
+cdef double MARGIN = 1e-12  # of the total weight; scores that differ less are equal
+
+# A column and its bins.
+cdef struct Column:
+    const uint32_t* order
+    const uint8_t* bins  # of the first row; the next row is n_columns further
+    const uint32_t* codes  # in place of bins, where a byte is too short
+    const int64_t* start  # numeric: first position of each bin, and behind the last
+    int64_t first  # number of its first bin among all
+    int64_t n_bins  # without that of missing values, which is the next
+    bint is_nominal
+    bint is_exact  # every bin is one value
+    bint has_missing
+
+# The best stump of a column.
+cdef struct Stump:
+    double score  # weight of the rows that are right
+    int64_t position  # numeric: present rows on the left
+    int32_t missing_child
+    bint is_alone  # present values against missing ones
+    int32_t low_class  # nominal: levels go to the child of one of these
+    int32_t high_class
+
+# All that tasks read and write.
+cdef struct Work:
+    int64_t n_rows
+    int64_t n_columns
+    int64_t n_classes
+    int64_t n_all_bins
+    int64_t n_blocks
+    int64_t n_groups
+    int64_t width  # bins between the first of a column and that of the next
+    Column* columns
+    const uint8_t* bins
+    const int32_t* labels
+    double* weight
+    const double* learned  # weights to learn from: the same, or counts of draws
+    bint is_drawn
+    # the last stump, and what it does to the weights
+    uint8_t* side
+    const int32_t* said  # by child
+    double right_factor
+    double wrong_factor
+    bint is_rebuilt
+    # what changes in the sums: rows and weights, block by block
+    uint32_t* entry_row
+    double* entry_weight
+    int64_t* n_entries
+    double* block_totals
+    double* sums  # by class and bin
+    double* totals  # by class
+    double* best_end  # by column
+    double margin
+    double limit  # scores below are not the best
+    Stump* stumps
+    double* scratch  # of each thread
+    # dividing the rows
+    const Column* column  # NULL: a leaf
+    const int8_t* child_of_bin
+    double* child_sums  # by block, kind of weight, child and class
+    int64_t* child_rows  # by block and child
+
+
+# ------------------------------------------------------------------------- weights
+
+
+cdef void reweigh_block(void* context, int64_t block, int thread) noexcept nogil:
+    """Change the weights of a block, and list what changes in the sums."""
+    cdef:
+        Work* work = <Work*>context
+        int64_t row, first = block * BLOCK_ROWS, n = first
+        int64_t last = min(first + BLOCK_ROWS, work.n_rows)
+        double* totals = work.block_totals + block * work.n_classes
+        double weight, change
+        bint is_wrong
+    memset(totals, 0, work.n_classes * sizeof(double))
+    for row in range(first, last):
+        is_wrong = work.labels[row] != work.said[work.side[row]]
+        weight = work.weight[row]
+        if work.is_rebuilt:
+            weight *= work.wrong_factor if is_wrong else work.right_factor
+            work.weight[row] = weight
+            change = work.learned[row]
+            work.entry_row[n] = <uint32_t>row
+            work.entry_weight[n] = change
+            n += change > 0.0
+        else:
+            change = weight * (work.wrong_factor - 1.0)
+            work.entry_row[n] = <uint32_t>row
+            work.entry_weight[n] = change
+            if is_wrong:
+                work.weight[row] = weight + change
+                n += 1
+    for row in range(first, n):
+        totals[work.labels[work.entry_row[row]]] += work.entry_weight[row]
+    work.n_entries[block] = n - first
+
+
+cdef void add_entries(Work* work, int64_t first, int64_t last) noexcept nogil:
+    """Add what has changed to the sums of some columns."""
+    cdef:
+        int64_t block, i, c, start, row
+        double change
+        double* sums
+        const uint8_t* bins
+        const uint32_t* codes
+    for block in range(work.n_blocks):
+        start = block * BLOCK_ROWS
+        for i in range(start, start + work.n_entries[block]):
+            row = work.entry_row[i]
+            change = work.entry_weight[i]
+            sums = work.sums + work.labels[row] * work.n_all_bins
+            bins = work.bins + row * work.n_columns
+            for c in range(first, last):
+                sums[c * work.width + bins[c]] += change
+    for c in range(first, last):
+        codes = work.columns[c].codes
+        if codes == NULL:
+            continue
+        for block in range(work.n_blocks):
+            start = block * BLOCK_ROWS
+            for i in range(start, start + work.n_entries[block]):
+                row = work.entry_row[i]
+                sums = work.sums + work.labels[row] * work.n_all_bins
+                sums[work.columns[c].first + codes[row]] += work.entry_weight[i]
+
+
+# -------------------------------------------------------------------------- scores
+
+
+cdef inline double score(
+    const double* left, const double* totals, int64_t n_classes
+) noexcept nogil:
+    """Weight that is right, if both sides say their heaviest class."""
+    cdef double most_left = left[0], most_right = totals[0] - left[0]
+    cdef int64_t k
+    for k in range(1, n_classes):
+        most_left = max(most_left, left[k])
+        most_right = max(most_right, totals[k] - left[k])
+    return most_left + most_right
+
+
+cdef inline double bound(
+    const double* left, const double* sums, const double* totals, int64_t n_classes,
+    int64_t stride
+) noexcept nogil:
+    """No division inside of a bin scores more, if its sides say different classes; of
+    each class there is the weight left of the bin, inside of it, and in all."""
+    cdef:
+        double most = -INFINITY, next_most = -INFINITY, best = -INFINITY, value
+        int64_t k, chosen = 0
+    for k in range(n_classes):
+        value = left[k] + sums[k * stride]
+        if value > most:
+            next_most = most
+            most = value
+            chosen = k
+        elif value > next_most:
+            next_most = value
+    for k in range(n_classes):
+        value = totals[k] - left[k] + (next_most if k == chosen else most)
+        if value > best:
+            best = value
+    return best
+
+
+cdef inline void consider(
+    const Work* work, const double* left, int64_t position, int32_t missing_child,
+    Stump* best
+) noexcept nogil:
+    cdef double value = score(left, work.totals, work.n_classes)
+    if value > best.score + work.margin:
+        best.score = value
+        best.position = position
+        best.missing_child = missing_child
+        best.is_alone = False
+
+
+cdef void walk_bin(
+    const Work* work, const Column* column, int64_t b, const double* left,
+    double* inside, int32_t missing_child, Stump* best
+) noexcept nogil:
+    """Try the thresholds inside of a bin."""
+    cdef int64_t i, k, row
+    for k in range(work.n_classes):
+        inside[k] = left[k]
+    for i in range(column.start[b], column.start[b + 1]):
+        if column.order[i] > ROW_MASK and i > column.start[b]:
+            consider(work, inside, i, missing_child, best)
+        row = column.order[i] & ROW_MASK
+        inside[work.labels[row]] += work.learned[row]
+
+
+cdef void pass_column(
+    const Work* work, const Column* column, double* left, double* inside,
+    int32_t missing_child, bint is_refined, Stump* best
+) noexcept nogil:
+    """Try the ends of all bins, and what lies inside of some; ``left`` is what is in
+    child 0 before the first row."""
+    cdef:
+        const double* sums
+        int64_t b, k
+    for b in range(column.n_bins):
+        sums = work.sums + column.first + b
+        if is_refined and not column.is_exact and bound(
+            left, sums, work.totals, work.n_classes, work.n_all_bins
+        ) >= work.limit:
+            walk_bin(work, column, b, left, inside, missing_child, best)
+        for k in range(work.n_classes):
+            left[k] += sums[k * work.n_all_bins]
+        if b + 1 < column.n_bins:
+            consider(work, left, column.start[b + 1], missing_child, best)
+
+
+cdef void search_numeric(
+    const Work* work, const Column* column, double* scratch, bint is_refined,
+    Stump* best
+) noexcept nogil:
+    """Best threshold: missing values right, then left, then alone."""
+    cdef:
+        int64_t k
+        double* left = scratch
+        const double* missing = work.sums + column.first + column.n_bins
+        double heaviest = 0.0
+    memset(left, 0, work.n_classes * sizeof(double))
+    if column.has_missing:
+        for k in range(work.n_classes):
+            heaviest = max(heaviest, missing[k * work.n_all_bins])
+    if heaviest <= 0.0:
+        pass_column(
+            work, column, left, scratch + work.n_classes, -1, is_refined, best
+        )
+        return
+    pass_column(work, column, left, scratch + work.n_classes, 1, is_refined, best)
+    for k in range(work.n_classes):
+        left[k] = missing[k * work.n_all_bins]
+    pass_column(work, column, left, scratch + work.n_classes, 0, is_refined, best)
+    for k in range(work.n_classes):
+        left[k] = work.totals[k] - missing[k * work.n_all_bins]
+    if score(left, work.totals, work.n_classes) > best.score + work.margin:
+        consider(work, left, column.start[column.n_bins], 1, best)
+        best.is_alone = True
+
+
+cdef void search_nominal(
+    const Work* work, const Column* column, Stump* best
+) noexcept nogil:
+    """Best division of the levels: two classes share them, each level going to the
+    one that has more of it. Missing values are one more level."""
+    cdef:
+        int64_t a, c, b, n_bins = column.n_bins + column.has_missing
+        const double* first
+        const double* second
+        double value
+    for a in range(work.n_classes):
+        first = work.sums + a * work.n_all_bins + column.first
+        for c in range(a + 1, work.n_classes):
+            second = work.sums + c * work.n_all_bins + column.first
+            value = 0.0
+            for b in range(n_bins):
+                value += max(first[b], second[b])
+            if value > best.score + work.margin:
+                best.score = value
+                best.low_class = <int32_t>a
+                best.high_class = <int32_t>c
+
+
+cdef void clear_stump(Stump* stump) noexcept nogil:
+    memset(stump, 0, sizeof(Stump))
+    stump.score = -INFINITY
+
+
+cdef void update_group(void* context, int64_t group, int thread) noexcept nogil:
+    """Bring the sums of some columns up to date, and try the ends of their bins."""
+    cdef:
+        Work* work = <Work*>context
+        int64_t first = group * work.n_columns // work.n_groups
+        int64_t last = (group + 1) * work.n_columns // work.n_groups, c, k
+        double* scratch = work.scratch + thread * 2 * work.n_classes
+        Column* column
+    if work.is_rebuilt:
+        for k in range(work.n_classes):
+            for c in range(first, last):
+                column = work.columns + c
+                memset(
+                    work.sums + k * work.n_all_bins + column.first, 0,
+                    (column.n_bins + column.has_missing) * sizeof(double)
+                )
+    add_entries(work, first, last)
+    for c in range(first, last):
+        clear_stump(work.stumps + c)
+        column = work.columns + c
+        if column.is_nominal:
+            search_nominal(work, column, work.stumps + c)
+        else:
+            search_numeric(work, column, scratch, False, work.stumps + c)
+        work.best_end[c] = work.stumps[c].score
+
+
+cdef void refine_column(void* context, int64_t c, int thread) noexcept nogil:
+    """Find the best stump of a column, if that may be the best of all."""
+    cdef:
+        Work* work = <Work*>context
+        double* scratch = work.scratch + thread * 2 * work.n_classes
+    if work.columns[c].is_nominal or work.columns[c].is_exact:
+        return
+    clear_stump(work.stumps + c)
+    search_numeric(work, work.columns + c, scratch, True, work.stumps + c)
+
+
+# ------------------------------------------------------------------------ children
+
+
+cdef void divide_block(void* context, int64_t block, int thread) noexcept nogil:
+    """Send the rows of a block to the children, and sum up their weights."""
+    cdef:
+        Work* work = <Work*>context
+        int64_t row, first = block * BLOCK_ROWS, size = 2 * work.n_classes
+        int64_t last = min(first + BLOCK_ROWS, work.n_rows)
+        double* sums = work.child_sums + block * 2 * size
+        int64_t* n_rows = work.child_rows + block * 2
+        const Column* column = work.column
+        int8_t child = 0
+        int64_t slot
+    memset(sums, 0, 2 * size * sizeof(double))
+    n_rows[0] = n_rows[1] = 0
+    for row in range(first, last):
+        if column != NULL:
+            if column.codes != NULL:
+                child = work.child_of_bin[column.codes[row]]
+            else:
+                child = work.child_of_bin[column.bins[row * work.n_columns]]
+            if child == PARTED:
+                child = <int8_t>work.side[row]
+        work.side[row] = <uint8_t>child
+        slot = child * work.n_classes + work.labels[row]
+        sums[slot] += work.learned[row]
+        n_rows[child] += work.learned[row] > 0.0
+        if work.is_drawn:
+            sums[size + slot] += work.weight[row]
+
+
+cdef int64_t find_neighbour(
+    const Work* work, const Column* column, int64_t position, int64_t step
+) noexcept nogil:
+    """The rank of the next row, from a position on, that takes part."""
+    cdef int64_t i = position, rank = -1, j
+    while not work.learned[column.order[i] & ROW_MASK] > 0.0:
+        i += step
+    for j in range(i + 1):
+        rank += column.order[j] >> 31
+    return rank
+
+
+# -------------------------------------------------------------------------- making
+
+
+cdef struct Binning:
+    Column* columns
+    uint8_t* bins
+    uint32_t* codes  # of one column after the other
+    int64_t* start
+    const int64_t* n_missing
+    const int64_t* n_distinct
+    const int64_t* wide_number
+    int64_t n_rows
+    int64_t n_columns
+    int64_t width
+
+
+cdef void bin_column(void* context, int64_t c, int thread) noexcept nogil:
+    """Divide a column into bins."""
+    cdef:
+        Binning* work = <Binning*>context
+        Column* column = work.columns + c
+        int64_t n_rows = work.n_rows, n_present = n_rows - work.n_missing[c]
+        int64_t most = work.width - column.has_missing, target = 0, b = -1, i
+        int64_t* start = work.start + c * (MOST_BINS + 1)
+        uint32_t* codes = NULL
+        uint32_t row
+    if work.wide_number[c] >= 0:
+        codes = work.codes + work.wide_number[c] * n_rows
+    elif work.n_distinct[c] > most:
+        target = max(1 + (n_present - 1) // most, <int64_t>LEAST_BIN_ROWS)
+    column.is_exact = target == 0
+    for i in range(n_rows):
+        row = column.order[i]
+        if i == n_present or (
+            row > ROW_MASK and i < n_present
+            and (b < 0 or column.is_nominal or i - start[b] >= target)
+        ):
+            b += 1
+            if not column.is_nominal:
+                start[b] = i
+        row &= ROW_MASK
+        if codes != NULL:
+            codes[row] = <uint32_t>b
+            work.bins[row * work.n_columns + c] = 0
+        else:
+            work.bins[row * work.n_columns + c] = <uint8_t>b
+    column.n_bins = b + 1 - column.has_missing
+    if not column.is_nominal:
+        start[column.n_bins] = n_present
+
+
+cdef class StumpSearch:
+    """Finds the best stump of every round over one table.
+
+    Parameters
+    ----------
+    order : ndarray of uint32, shape (n_columns, n_rows)
+        Sorted columns, as in ``EncodedTable``.
+    n_distinct, n_missing : ndarray of int64, shape (n_columns,)
+        Distinct values, and missing ones, of each column.
+    is_nominal : ndarray of bool, shape (n_columns,)
+        Whether the values of a column are levels without order.
+    labels : ndarray of int32, shape (n_rows,)
+        Class numbers.
+    n_classes : int
+        Number of classes.
+    weight : ndarray of float64, shape (n_rows,)
+        First weights of the rows; they are copied.
+    n_threads : int
+        Number of threads.
+    """
+
+    cdef:
+        Work work
+        int n_threads
+        int64_t n_since
+        double largest_weight
+        object arrays, labels
+        double[::1] weight, totals, block_totals, best_end, child_sums
+        int32_t[::1] said
+        int64_t[::1] n_entries, child_rows
+        uint8_t[::1] side
+
+    def __init__(
+        self, const uint32_t[:, ::1] order, const int64_t[::1] n_distinct,
+        const int64_t[::1] n_missing, const uint8_t[::1] is_nominal,
+        const int32_t[::1] labels, int64_t n_classes, weight, int n_threads,
+    ):
+        cdef:
+            int64_t n_columns = order.shape[0], n_rows = order.shape[1]
+            int64_t width = MOST_SUMS // (n_columns * n_classes)
+        width = min(max(width, <int64_t>LEAST_BINS), <int64_t>MOST_BINS)
+        self.n_threads = n_threads
+        self.n_since = -1
+        self.work.n_rows, self.work.n_columns = n_rows, n_columns
+        self.work.n_classes = n_classes
+        self.work.width = width
+        self.work.n_blocks = 1 + (n_rows - 1) // BLOCK_ROWS
+        # As many for each thread.
+        self.work.n_groups = 1 + (n_columns - 1) // (GROUP_COLUMNS * n_threads)
+        self.work.n_groups = min(self.work.n_groups * n_threads, n_columns)
+        self._bin(order, n_distinct, n_missing, is_nominal, width)
+        self._allocate(labels, weight)
+
+    cdef _bin(
+        self, const uint32_t[:, ::1] order, const int64_t[::1] n_distinct,
+        const int64_t[::1] n_missing, const uint8_t[::1] is_nominal, int64_t width
+    ):
+        """Divide the columns into bins, and give these their places."""
+        cdef:
+            int64_t n_columns = order.shape[0], n_rows = order.shape[1], c
+            Binning binning
+            uint8_t[:, ::1] bins = np.empty((n_rows, n_columns), dtype=np.uint8)
+            uint8_t[::1] columns = np.zeros(n_columns * sizeof(Column), dtype=np.uint8)
+            int64_t[:, ::1] start = np.zeros((n_columns, MOST_BINS + 1), dtype=np.int64)
+            Column* column
+        n_bins = np.asarray(n_distinct) + (np.asarray(n_missing) > 0)
+        is_wide = (np.asarray(is_nominal) > 0) & (n_bins > width)
+        cdef:
+            int64_t[::1] wide = np.where(is_wide, np.cumsum(is_wide) - 1, -1)
+            int64_t[::1] places = np.cumsum(np.where(is_wide, n_bins, 0))
+            uint32_t[:, ::1] codes = np.empty(
+                (max(is_wide.sum(), 1), n_rows), dtype=np.uint32
+            )
+        self.work.columns = <Column*>&columns[0]
+        self.work.bins = &bins[0, 0]
+        self.work.n_all_bins = width * n_columns + places[n_columns - 1]
+        for c in range(n_columns):
+            column = self.work.columns + c
+            column.order = &order[c, 0]
+            column.bins = &bins[0, c]
+            column.start = &start[c, 0]
+            column.is_nominal = is_nominal[c] != 0
+            column.has_missing = n_missing[c] > 0
+            column.first = c * width
+            column.codes = NULL
+            if wide[c] >= 0:
+                column.codes = &codes[wide[c], 0]
+                column.first = width * n_columns + places[c] - n_bins[c]
+        binning.columns = self.work.columns
+        binning.bins, binning.codes = &bins[0, 0], &codes[0, 0]
+        binning.start, binning.wide_number = &start[0, 0], &wide[0]
+        binning.n_missing, binning.n_distinct = &n_missing[0], &n_distinct[0]
+        binning.n_rows, binning.n_columns = n_rows, n_columns
+        binning.width = width
+        run_in_threads(self.n_threads, bin_column, &binning, n_columns)
+        self.arrays = [order, bins, columns, start, codes]
+
+    cdef _allocate(self, const int32_t[::1] labels, weight):
+        """Make the memory of the rounds."""
+        cdef:
+            Work* work = &self.work
+            int64_t n_rows = work.n_rows, n_classes = work.n_classes
+            uint32_t[::1] entry_row = np.empty(
+                work.n_blocks * BLOCK_ROWS + 1, dtype=np.uint32
+            )
+            double[::1] entry_weight = np.empty(work.n_blocks * BLOCK_ROWS + 1)
+            double[::1] sums = np.zeros(work.n_all_bins * n_classes)
+            double[::1] scratch = np.empty(2 * n_classes * self.n_threads)
+            uint8_t[::1] stumps = np.zeros(
+                work.n_columns * sizeof(Stump), dtype=np.uint8
+            )
+        self.weight = np.array(weight, dtype=np.float64)
+        self.largest_weight = LARGEST_TOTAL
+        self.totals, self.said = np.zeros(n_classes), np.zeros(2, dtype=np.int32)
+        self.block_totals = np.empty(work.n_blocks * n_classes)
+        self.best_end = np.empty(work.n_columns)
+        self.n_entries = np.zeros(work.n_blocks, dtype=np.int64)
+        self.child_sums = np.empty(work.n_blocks * 4 * n_classes)
+        self.child_rows = np.empty(work.n_blocks * 2, dtype=np.int64)
+        self.side = np.zeros(n_rows, dtype=np.uint8)
+        self.labels = np.asarray(labels)
+        self.arrays += [entry_row, entry_weight, sums, scratch, stumps]
+        work.labels, work.weight = &labels[0], &self.weight[0]
+        work.totals, work.said = &self.totals[0], &self.said[0]
+        work.block_totals, work.best_end = &self.block_totals[0], &self.best_end[0]
+        work.n_entries, work.side = &self.n_entries[0], &self.side[0]
+        work.child_sums, work.child_rows = &self.child_sums[0], &self.child_rows[0]
+        work.entry_row, work.entry_weight = &entry_row[0], &entry_weight[0]
+        work.sums, work.scratch = &sums[0], &scratch[0]
+        work.stumps = <Stump*>&stumps[0]
+        work.learned, work.is_drawn = work.weight, False
+
+    def copy_weights(self):
+        """Copy the weights, which are not normalised.
+
+        Returns
+        -------
+        weight : ndarray of float64, shape (n_rows,)
+        """
+        return np.array(self.weight)
+
+    def mark_wrong(self):
+        """Mark the rows that the last stump has wrong.
+
+        Returns
+        -------
+        is_wrong : ndarray of bool, shape (n_rows,)
+        """
+        return np.asarray(self.said)[np.asarray(self.side)] != self.labels
+
+    def find(self, double factor, const double[::1] drawn=None):
+        """Multiply the weights of the rows that the last stump had wrong, and find
+        the best stump for the new ones.
+
+        Parameters
+        ----------
+        factor : double
+            At least 1.
+        drawn : ndarray of float64, shape (n_rows,), default=None
+            Weights to learn from in place of those of the rows, such as counts.
+
+        Returns
+        -------
+        found : dict
+            ``column``, -1 for a leaf; ``below`` and ``above``, the ranks between which
+            the threshold lies; ``is_alone``, whether all present values lie below;
+            ``missing_child``; ``level_child``, by rank, -1 for a level without rows;
+            by child ``weights`` of the classes, ``n_rows`` and the class it ``says``;
+            ``wrong`` and ``total``, weights of rows.
+        """
+        cdef:
+            Work* work = &self.work
+            ThreadTeam* team
+            Stump best
+            int64_t c
+        self._choose_factors(factor, drawn is not None)
+        work.learned, work.is_drawn = work.weight, drawn is not None
+        if drawn is not None:
+            work.learned = &drawn[0]
+        team = start_team(self.n_threads)
+        try:
+            with nogil:
+                run_tasks(team, reweigh_block, work, work.n_blocks)
+                self._add_totals()
+                run_tasks(team, update_group, work, work.n_groups)
+                work.limit = -INFINITY
+                for c in range(work.n_columns):
+                    work.limit = max(work.limit, work.best_end[c] - work.margin)
+                run_tasks(team, refine_column, work, work.n_columns)
+                c = self._choose(&best)
+            found = self._start_division(c, &best)
+            with nogil:
+                run_tasks(team, divide_block, work, work.n_blocks)
+        finally:
+            with nogil:
+                stop_team(team)
+        return self._describe(found, c)
+
+    cdef _choose_factors(self, double factor, bint is_drawn):
+        """How weights change, and whether sums are taken anew."""
+        cdef:
+            Work* work = &self.work
+            bint is_large = factor > LARGEST_FACTOR
+        self.n_since += 1
+        work.is_rebuilt = (
+            is_drawn or is_large or self.n_since % REBUILT_ROUNDS == 0
+            or self.largest_weight >= LARGEST_TOTAL
+        )
+        work.right_factor, work.wrong_factor = 1.0, factor
+        if work.is_rebuilt:
+            self.n_since = 0
+            work.right_factor = 1.0 / np.sum(self.weight)
+            work.wrong_factor = factor * work.right_factor
+            if is_large:
+                work.wrong_factor = work.right_factor
+                work.right_factor /= factor
+
+    cdef void _add_totals(self) noexcept nogil:
+        """Bring the weights of the classes up to date."""
+        cdef int64_t block, k
+        cdef double total = 0.0
+        if self.work.is_rebuilt:
+            memset(self.work.totals, 0, self.work.n_classes * sizeof(double))
+        for block in range(self.work.n_blocks):
+            for k in range(self.work.n_classes):
+                self.work.totals[k] += self.work.block_totals[
+                    block * self.work.n_classes + k
+                ]
+        for k in range(self.work.n_classes):
+            total += self.work.totals[k]
+        self.work.margin = MARGIN * total
+
+    cdef int64_t _choose(self, Stump* best) noexcept nogil:
+        """The best column, of equal ones the first; -1: none is better than a leaf."""
+        cdef int64_t c, chosen = -1
+        clear_stump(best)
+        best.score = 0.0
+        for c in range(self.work.n_classes):
+            best.score = max(best.score, self.work.totals[c])
+        for c in range(self.work.n_columns):
+            if self.work.stumps[c].score > best.score + self.work.margin:
+                best[0] = self.work.stumps[c]
+                chosen = c
+        return chosen
+
+    cdef _start_division(self, int64_t c, Stump* best):
+        """Find the child of every bin, and of the rows in a bin that is divided."""
+        cdef:
+            Work* work = &self.work
+            Column* column
+            int64_t b, i
+            int8_t[::1] child_of_bin
+        work.column = NULL
+        if c < 0:
+            return {"column": -1}
+        column = work.column = work.columns + c
+        child_of_bin = np.zeros(column.n_bins + 1, dtype=np.int8)
+        found = {"column": c, "children": child_of_bin, "missing_child": -1}
+        work.child_of_bin = &child_of_bin[0]
+        if column.is_nominal:
+            self._divide_levels(best, child_of_bin)
+            return found
+        for b in range(column.n_bins):
+            if column.start[b] >= best.position:
+                child_of_bin[b] = 1
+            elif column.start[b + 1] > best.position:
+                child_of_bin[b] = PARTED
+                for i in range(column.start[b], column.start[b + 1]):
+                    work.side[column.order[i] & ROW_MASK] = i >= best.position
+        child_of_bin[column.n_bins] = best.missing_child == 1
+        found["missing_child"] = best.missing_child
+        found["is_alone"] = bool(best.is_alone)
+        if not best.is_alone:
+            found["below"] = find_neighbour(work, column, best.position - 1, -1)
+            found["above"] = find_neighbour(work, column, best.position, 1)
+        return found
+
+    cdef _divide_levels(self, Stump* best, int8_t[::1] child_of_bin):
+        """Child 0 gets the levels with more of the one class, in a fixed order."""
+        cdef:
+            Work* work = &self.work
+            const double* low = (
+                work.sums + best.low_class * work.n_all_bins + work.column.first
+            )
+            const double* high = (
+                work.sums + best.high_class * work.n_all_bins + work.column.first
+            )
+            int64_t b, n_bins = work.column.n_bins + work.column.has_missing
+        for b in range(n_bins):
+            child_of_bin[b] = not low[b] > high[b] + work.margin
+        if work.n_classes > 2 and child_of_bin[n_bins - 1] == 0:
+            for b in range(n_bins):
+                child_of_bin[b] = 1 - child_of_bin[b]
+
+    cdef _describe(self, found, int64_t c):
+        """Sum up the children."""
+        cdef:
+            Work* work = &self.work
+            int64_t n_classes = work.n_classes
+        sums = np.asarray(self.child_sums).reshape(-1, 2, 2, n_classes).sum(axis=0)
+        n_rows = np.asarray(self.child_rows).reshape(-1, 2).sum(axis=0)
+        weights, real = sums[0], sums[int(work.is_drawn)]
+        says = weights.argmax(axis=1)
+        self.said[0], self.said[1] = says[0], says[1]
+        total = real.sum()
+        is_wrong = np.arange(n_classes) != says[:, np.newaxis]
+        self.largest_weight = total
+        found.update(
+            weights=weights, n_rows=n_rows, says=says, total=total,
+            wrong=real[is_wrong].sum(),
+        )
+        if c >= 0:
+            self._finish(found, work.columns + c)
+        return found
+
+    cdef _finish(self, found, const Column* column):
+        """Say where levels and missing values go."""
+        cdef:
+            Work* work = &self.work
+            int64_t n_bins = column.n_bins, k, b
+        children = np.array(found.pop("children"), dtype=np.int32)
+        found["level_child"] = None
+        if column.is_nominal:
+            present = np.zeros(n_bins + column.has_missing, dtype=bool)
+            for b in range(len(present)):
+                for k in range(work.n_classes):
+                    if work.sums[k * work.n_all_bins + column.first + b] > 0.0:
+                        present[b] = True
+            if column.has_missing and present[n_bins]:
+                found["missing_child"] = int(children[n_bins])
+            found["level_child"] = np.where(present[:n_bins], children[:n_bins], -1)
+        if found["missing_child"] < 0:
+            # As a tree does with what it has not seen: to the child with more rows.
+            found["missing_child"] = int(found["n_rows"][1] >= found["n_rows"][0])

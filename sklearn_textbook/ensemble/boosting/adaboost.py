@@ -1,0 +1,178 @@
+"""AdaBoost: members that are fitted to weights of rows, 提升方法."""
+
+from __future__ import annotations
+
+from sklearn_textbook.ensemble.boosting.adaboost_methods import AdaBoostMethods
+from sklearn_textbook.ensemble.boosting.base_adaboost import BaseAdaBoost
+
+
+class AdaBoostClassifier(AdaBoostMethods, BaseAdaBoost):
+    r"""AdaBoost of stumps chosen by weighted error, or of any classifiers (提升方法).
+
+    From weights :math:`D_1` of the N rows, which sum to 1, round m fits a member
+    :math:`G_m` and then makes the rows that it has wrong heavier:
+
+    .. math:: e_m = \sum_{i=1}^{N} w_{mi}\, \mathbb{I}(G_m(x_i) \ne y_i), \qquad
+        \alpha_m = \frac{1}{2} \ln \frac{1 - e_m}{e_m},
+
+    .. math:: w_{m+1,i} = \frac{w_{mi}}{Z_m} e^{-\alpha_m y_i G_m(x_i)}, \qquad
+        Z_m = \sum_{i=1}^{N} w_{mi}\, e^{-\alpha_m y_i G_m(x_i)}.
+
+    The class is the sign of :math:`f(x) = \sum_m \alpha_m G_m(x)`, where
+    ``classes_[1]`` counts +1 and ``classes_[0]`` -1. The weighted training error is at
+    most :math:`\prod_m Z_m`.
+
+    For K classes this is SAMME [3]_: with :math:`\alpha_m = \frac{1}{2} \big(\ln
+    \frac{1 - e_m}{e_m} + \ln(K - 1)\big)`, with 1 and -1 in the place of :math:`y_i
+    G_m(x_i)` for right and wrong, and with the class that has most weighted votes. The
+    bound holds as well.
+
+    Where scikit-learn has a parameter, its name, meaning and default are the same, so
+    that an import of ``AdaBoostClassifier`` can be changed for this class.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        What the members are like: any classifier whose ``fit`` takes
+        ``sample_weight``, or with ``sampling="resample"`` any at all. None: the stump
+        (决策树桩) with least weighted error, or a leaf if none has less than that.
+    n_estimators : int, default=50
+        Largest number of rounds.
+    learning_rate : float, default=1.0
+        Factor of every :math:`\alpha_m`.
+    sampling : {"reweight", "resample"}, default="reweight"
+        Whether members learn from the weights (重赋权法), or from as many rows as there
+        are, drawn with probabilities in proportion to the weights (重采样法).
+        Errors are weighted errors of all rows in either case.
+    max_restarts : int, default=10
+        With "resample": how often the rows of a round are drawn again if the member
+        is no better than chance. If it still is not, and with "reweight" in any case,
+        boosting ends.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Nominal columns of the default stump, as in
+        :class:`~sklearn_textbook.tree.CARTClassifier`.
+    missing : {"learned", "branch", "surrogate", "error"}, default="learned"
+        What becomes of missing values in the default stump, as there.
+    store_weights : bool, default=False
+        Whether to keep the weights of all rounds as ``sample_weights_``.
+    warm_start : bool, default=False
+        Whether ``fit`` keeps the members there are and only adds rounds.
+    n_jobs : int, default=None
+        Threads, where members are our trees. None: one per core. Members are the same
+        for any number.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draws, and of every ``random_state`` of the members.
+    verbose : int, default=0
+        Whether to print the error and the weight of every round.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        What the members are like, not fitted.
+    estimators_ : list of estimators
+        The members. Our trees know the class labels, so that each can be explained
+        alone; others have learned class numbers.
+    estimator_errors_ : ndarray of float64, shape (n_rounds,)
+        Weighted errors :math:`e_m`.
+    estimator_weights_ : ndarray of float64, shape (n_rounds,)
+        Weights :math:`\alpha_m` of the members.
+    normalizers_ : ndarray of float64, shape (n_rounds,)
+        :math:`Z_m = (1 - e_m) e^{-\alpha_m} + e_m e^{\alpha_m}`.
+    error_bounds_ : ndarray of float64, shape (n_rounds,)
+        Their products :math:`Z_1, Z_1 Z_2, \ldots`, bounds on the training error.
+    sample_weights_ : ndarray of float64, shape (n_rounds + 1, n_samples)
+        :math:`D_1, D_2, \ldots`, with ``store_weights``.
+    stop_reason_ : str
+        A sentence that says why there are no more rounds.
+    feature_importances_ : ndarray of float64, shape (n_features,)
+        Mean importance of the columns over the members, by their weights.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, if the table has names that are all strings.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_classes_ : int
+        Number of classes.
+
+    See Also
+    --------
+    BaggingClassifier : Members that are fitted independently of each other.
+    sklearn.ensemble.AdaBoostClassifier : Stumps by the Gini index, no nominal columns.
+
+    Notes
+    -----
+    A member without an error would have an infinite weight. It ends boosting, and
+    gets 1 more than all members before it have together, so that it decides alone; in
+    the first round this is scikit-learn's 1. If the first member is no better than
+    chance, :math:`e_1 \ge 1 - 1/K`, ``fit`` raises ValueError, as in scikit-learn; a
+    later one is not kept.
+
+    Differences from scikit-learn: stumps are chosen by their weighted error, and not
+    by the Gini index (take ``CARTClassifier(max_depth=1)`` as estimator for that);
+    :math:`\alpha_m` is half of SAMME's, which leaves classes and weights of rows as
+    they are; ``decision_function`` is not divided by :math:`\sum_m \alpha_m`, and
+    ``predict_proba`` follows from the exponential loss; weights of rows never
+    overflow. Weka's AdaBoostM1 is the same for two classes, but for weights of members
+    that are twice as large.
+
+    If the members are our trees, the table is read and encoded once for all of them.
+    A default stump costs about as much as adding the weights of the rows that the
+    last one had wrong to histograms of all columns, and reading a few of their bins
+    row by row: it is the best of all, not only of the ends of the bins. Trees are
+    given weights that sum to the number of rows, other members weights that sum to 1.
+
+    References
+    ----------
+    .. [1] 李航《统计学习方法》, section 8.1, algorithm 8.1, example 8.1; theorems 8.1
+       and 8.2.
+    .. [2] 周志华《机器学习》, section 8.2, figure 8.3.
+    .. [3] J. Zhu, H. Zou, S. Rosset, T. Hastie (2009), Multi-class AdaBoost.
+       Statistics and Its Interface 2.
+    .. [4] J. Friedman, T. Hastie, R. Tibshirani (2000), Additive logistic regression.
+       The Annals of Statistics 28.
+
+    Examples
+    --------
+    The example of the book:
+
+    >>> from sklearn_textbook.datasets import load_adaboost_example
+    >>> from sklearn_textbook.ensemble import AdaBoostClassifier
+    >>> X, y = load_adaboost_example(return_X_y=True)
+    >>> model = AdaBoostClassifier(n_estimators=3).fit(X, y)
+    >>> [float(stump.tree_.threshold[0]) for stump in model]
+    [2.5, 8.5, 5.5]
+    >>> model.estimator_weights_.round(4)
+    array([0.4236, 0.6496, 0.752 ])
+    >>> model.score(X, y)
+    1.0
+    """
+
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        n_estimators=50,
+        learning_rate=1.0,
+        sampling="reweight",
+        max_restarts=10,
+        categorical_features="from_dtype",
+        missing="learned",
+        store_weights=False,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.sampling = sampling
+        self.max_restarts = max_restarts
+        self.categorical_features = categorical_features
+        self.missing = missing
+        self.store_weights = store_weights
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose

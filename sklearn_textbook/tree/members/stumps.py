@@ -1,0 +1,118 @@
+"""Trees of one split, made from a split that somebody else has found."""
+
+from __future__ import annotations
+
+from copy import copy
+
+import numpy as np
+
+from sklearn_textbook.tree.encode import NOMINAL, ORDINAL
+from sklearn_textbook.tree.grow import layout
+from sklearn_textbook.tree.grow.grown_tree import GrownTree
+from sklearn_textbook.tree.route import RoutedTree
+
+_KINDS = {NOMINAL: layout.NOMINAL, ORDINAL: layout.ORDINAL}
+
+
+class StumpBuilder:
+    """Makes stumps (决策树桩) of a table's rows.
+
+    Parameters
+    ----------
+    grower : MemberGrower
+        Has read the table; its template is a ``CARTClassifier``.
+    """
+
+    def __init__(self, grower):
+        self.grower = grower
+        host, rows = grower.host, grower.rows
+        # Leaves on the host what fitting does.
+        host._resolve_rules(grower.table, rows.target, None, grower.n_rows)
+
+    def build(self, found, random_state=0):
+        """Make the stump of one split.
+
+        Parameters
+        ----------
+        found : dict
+            What :meth:`StumpSearch.find` tells.
+        random_state : int, default=0
+            Seed that the member is given.
+
+        Returns
+        -------
+        member : CARTClassifier
+            Fitted, as if it had grown.
+        """
+        member = copy(self.grower.host)
+        member.random_state = random_state
+        is_leaf = found["column"] < 0
+        weights = found["weights"][:1] if is_leaf else found["weights"]
+        n_rows = found["n_rows"][:1] if is_leaf else found["n_rows"]
+        level_branch = np.empty(0, dtype=np.int32)
+        if not is_leaf:
+            weights = np.vstack([weights.sum(axis=0), weights])
+            n_rows = np.array([n_rows.sum(), *n_rows])
+        nodes = self._write_leaves(weights, n_rows)
+        if not is_leaf:
+            level_branch = self._write_root(nodes, found)
+        tree = GrownTree(
+            nodes=nodes,
+            statistics=weights[:, np.newaxis].copy(),
+            n_features=self.grower.n_columns,
+            n_levels=self.grower.table.schema.n_levels,
+            n_classes=self.grower.rows.target.n_classes,
+            is_classifier=True,
+            level_branch=level_branch,
+            unseen=member.unseen,
+        )
+        member.tree_ = RoutedTree.from_grown(tree)
+        return member
+
+    def _write_leaves(self, weights, n_rows):
+        """Write the records of nodes without splits."""
+        nodes = np.zeros(len(weights), dtype=layout.NODE_DTYPE)
+        for name in ("first_child", "parent", "map_start", "missing_branch"):
+            nodes[name] = -1
+        nodes["feature"], nodes["threshold"] = layout.TREE_UNDEFINED, -2.0
+        nodes["n_samples"] = n_rows
+        nodes["weight"] = total = weights.sum(axis=1)
+        is_pure = np.count_nonzero(weights, axis=1) == 1
+        nodes["impurity"] = np.where(is_pure, 0.0, 1.0 - weights.max(axis=1) / total)
+        return nodes
+
+    def _write_root(self, nodes, found):
+        """Write the split into the root; gives the map of a nominal one."""
+        root, children, column = nodes[0], nodes[1:], found["column"]
+        table = self.grower.table
+        root["first_child"], root["n_children"], children["parent"] = 1, 2, 0
+        root["feature"] = column
+        root["kind"] = _KINDS.get(table.schema.kinds[column], layout.NUMERIC)
+        root["missing_branch"] = found["missing_child"]
+        lost = children["weight"] @ children["impurity"] / root["weight"]
+        root["improvement"] = root["impurity"] - lost
+        values = table.column_values(column)
+        if found["level_child"] is not None:
+            root["map_start"], root["threshold"] = 0, np.nan
+            n_levels = table.schema.n_levels[column]
+            return _write_map(values, found["level_child"], n_levels)
+        if found["is_alone"]:
+            root["threshold"] = np.inf
+        else:
+            below, above = values[found["below"]], values[found["above"]]
+            middle = below / 2 + above / 2
+            root["threshold"] = middle if middle < above else below
+        return np.empty(0, dtype=np.int32)
+
+
+def _write_map(codes, children, n_levels):
+    """Write a level map in the shorter of its forms; see level_map.py."""
+    is_known = children >= 0
+    codes, children = codes[is_known].astype(np.int32), children[is_known]
+    if 2 * len(codes) < n_levels:
+        pieces = [[len(codes)], codes, children]
+    else:
+        dense = np.full(n_levels, -1, dtype=np.int32)
+        dense[codes] = children
+        pieces = [[layout.DENSE_MAP], dense]
+    return np.concatenate(pieces).astype(np.int32)
