@@ -34,7 +34,14 @@ cdef enum:
     BLOCK_ROWS = 8192
     GROUP_COLUMNS = 12  # whose sums stay in the nearest cache
     REBUILT_ROUNDS = 16  # after so many, sums are taken anew
-    PARTED = 2  # in place of a child: the bin is divided
+
+# Where a row ends. Of rows that take no part in learning, some have a level that none
+# of the others has, or a missing value where these have none.
+cdef enum:
+    UNSEEN = 2  # stays in the root
+    UNKNOWN = 3  # goes to the child with more rows
+    N_ENDS = 4
+    PARTED = 4  # in place of an end: the bin is divided
 
 cdef uint32_t ROW_MASK = 0x7FFFFFFF
 cdef double LARGEST_TOTAL = 1e100
@@ -44,6 +51,7 @@ cdef double MARGIN = 1e-12  # of the total weight; scores that differ less are e
 # A column and its bins.
 cdef struct Column:
     const uint32_t* order
+    const double* values  # by rank
     const uint8_t* bins  # of the first row; the next row is n_columns further
     const uint32_t* codes  # in place of bins, where a byte is too short
     const int64_t* start  # numeric: first position of each bin, and behind the last
@@ -79,7 +87,7 @@ cdef struct Work:
     bint is_drawn
     # the last stump, and what it does to the weights
     uint8_t* side
-    const int32_t* said  # by child
+    const int32_t* said  # by end
     double right_factor
     double wrong_factor
     bint is_rebuilt
@@ -98,8 +106,8 @@ cdef struct Work:
     # dividing the rows
     const Column* column  # NULL: a leaf
     const int8_t* child_of_bin
-    double* child_sums  # by block, kind of weight, child and class
-    int64_t* child_rows  # by block and child
+    double* child_sums  # by block, kind of weight, end and class
+    int64_t* child_rows  # by block and end
 
 
 # ------------------------------------------------------------------------- weights
@@ -356,15 +364,15 @@ cdef void divide_block(void* context, int64_t block, int thread) noexcept nogil:
     """Send the rows of a block to the children, and sum up their weights."""
     cdef:
         Work* work = <Work*>context
-        int64_t row, first = block * BLOCK_ROWS, size = 2 * work.n_classes
+        int64_t row, first = block * BLOCK_ROWS, size = N_ENDS * work.n_classes
         int64_t last = min(first + BLOCK_ROWS, work.n_rows)
         double* sums = work.child_sums + block * 2 * size
-        int64_t* n_rows = work.child_rows + block * 2
+        int64_t* n_rows = work.child_rows + block * N_ENDS
         const Column* column = work.column
         int8_t child = 0
         int64_t slot
     memset(sums, 0, 2 * size * sizeof(double))
-    n_rows[0] = n_rows[1] = 0
+    memset(n_rows, 0, N_ENDS * sizeof(int64_t))
     for row in range(first, last):
         if column != NULL:
             if column.codes != NULL:
@@ -381,16 +389,34 @@ cdef void divide_block(void* context, int64_t block, int thread) noexcept nogil:
             sums[size + slot] += work.weight[row]
 
 
-cdef int64_t find_neighbour(
-    const Work* work, const Column* column, int64_t position, int64_t step
+cdef double place_threshold(
+    const Work* work, const Column* column, int64_t* position
 ) noexcept nogil:
-    """The rank of the next row, from a position on, that takes part."""
-    cdef int64_t i = position, rank = -1, j
-    while not work.learned[column.order[i] & ROW_MASK] > 0.0:
-        i += step
-    for j in range(i + 1):
-        rank += column.order[j] >> 31
-    return rank
+    """Half way between the values next to a position that rows have who take part.
+    Moves the position, so that others between them stand on their side of it."""
+    cdef:
+        int64_t below = position[0] - 1, above = position[0], rank = -1, i
+        double low, high, threshold
+    while not work.learned[column.order[below] & ROW_MASK] > 0.0:
+        below -= 1
+    while not work.learned[column.order[above] & ROW_MASK] > 0.0:
+        above += 1
+    for i in range(below + 1):
+        rank += column.order[i] >> 31
+    low = column.values[rank]
+    for i in range(below + 1, above + 1):
+        rank += column.order[i] >> 31
+    high = column.values[rank]
+    threshold = low / 2 + high / 2
+    if not threshold < high:
+        threshold = low
+    position[0] = above
+    while position[0] > below + 1:
+        rank -= column.order[position[0]] >> 31
+        if column.values[rank] <= threshold:
+            break
+        position[0] -= 1
+    return threshold
 
 
 # -------------------------------------------------------------------------- making
@@ -451,6 +477,8 @@ cdef class StumpSearch:
     ----------
     order : ndarray of uint32, shape (n_columns, n_rows)
         Sorted columns, as in ``EncodedTable``.
+    values : ndarray of float64, shape (n_columns, n)
+        Their distinct values.
     n_distinct, n_missing : ndarray of int64, shape (n_columns,)
         Distinct values, and missing ones, of each column.
     is_nominal : ndarray of bool, shape (n_columns,)
@@ -477,13 +505,14 @@ cdef class StumpSearch:
         uint8_t[::1] side
 
     def __init__(
-        self, const uint32_t[:, ::1] order, const int64_t[::1] n_distinct,
+        self, const uint32_t[:, ::1] order, const double[:, ::1] values,
+        const int64_t[::1] n_distinct,
         const int64_t[::1] n_missing, const uint8_t[::1] is_nominal,
         const int32_t[::1] labels, int64_t n_classes, weight, int n_threads,
     ):
         cdef:
             int64_t n_columns = order.shape[0], n_rows = order.shape[1]
-            int64_t width = MOST_SUMS // (n_columns * n_classes)
+            int64_t width = MOST_SUMS // (n_columns * n_classes), c
         width = min(max(width, <int64_t>LEAST_BINS), <int64_t>MOST_BINS)
         self.n_threads = n_threads
         self.n_since = -1
@@ -495,7 +524,10 @@ cdef class StumpSearch:
         self.work.n_groups = 1 + (n_columns - 1) // (GROUP_COLUMNS * n_threads)
         self.work.n_groups = min(self.work.n_groups * n_threads, n_columns)
         self._bin(order, n_distinct, n_missing, is_nominal, width)
+        for c in range(n_columns):
+            self.work.columns[c].values = &values[c, 0]
         self._allocate(labels, weight)
+        self.arrays.append(values)
 
     cdef _bin(
         self, const uint32_t[:, ::1] order, const int64_t[::1] n_distinct,
@@ -557,12 +589,12 @@ cdef class StumpSearch:
             )
         self.weight = np.array(weight, dtype=np.float64)
         self.largest_weight = LARGEST_TOTAL
-        self.totals, self.said = np.zeros(n_classes), np.zeros(2, dtype=np.int32)
+        self.totals, self.said = np.zeros(n_classes), np.zeros(N_ENDS, np.int32)
         self.block_totals = np.empty(work.n_blocks * n_classes)
         self.best_end = np.empty(work.n_columns)
         self.n_entries = np.zeros(work.n_blocks, dtype=np.int64)
-        self.child_sums = np.empty(work.n_blocks * 4 * n_classes)
-        self.child_rows = np.empty(work.n_blocks * 2, dtype=np.int64)
+        self.child_sums = np.empty(work.n_blocks * 2 * N_ENDS * n_classes)
+        self.child_rows = np.empty(work.n_blocks * N_ENDS, dtype=np.int64)
         self.side = np.zeros(n_rows, dtype=np.uint8)
         self.labels = np.asarray(labels)
         self.arrays += [entry_row, entry_weight, sums, scratch, stumps]
@@ -608,11 +640,11 @@ cdef class StumpSearch:
         Returns
         -------
         found : dict
-            ``column``, -1 for a leaf; ``below`` and ``above``, the ranks between which
-            the threshold lies; ``is_alone``, whether all present values lie below;
-            ``missing_child``; ``level_child``, by rank, -1 for a level without rows;
-            by child ``weights`` of the classes, ``n_rows`` and the class it ``says``;
-            ``wrong`` and ``total``, weights of rows.
+            ``column``, -1 for a leaf; ``threshold``, infinite where present values are
+            parted from missing ones; ``missing_child``; ``level_child`` of a nominal
+            column, by rank, -1 for a level without rows;
+            by child ``weights`` of the classes and ``n_rows``; ``wrong`` and
+            ``total``, weights of rows.
         """
         cdef:
             Work* work = &self.work
@@ -706,6 +738,9 @@ cdef class StumpSearch:
         if column.is_nominal:
             self._divide_levels(best, child_of_bin)
             return found
+        found["threshold"] = INFINITY
+        if not best.is_alone:
+            found["threshold"] = place_threshold(work, column, &best.position)
         for b in range(column.n_bins):
             if column.start[b] >= best.position:
                 child_of_bin[b] = 1
@@ -713,12 +748,10 @@ cdef class StumpSearch:
                 child_of_bin[b] = PARTED
                 for i in range(column.start[b], column.start[b + 1]):
                     work.side[column.order[i] & ROW_MASK] = i >= best.position
-        child_of_bin[column.n_bins] = best.missing_child == 1
+        child_of_bin[column.n_bins] = (
+            UNKNOWN if best.missing_child < 0 else best.missing_child
+        )
         found["missing_child"] = best.missing_child
-        found["is_alone"] = bool(best.is_alone)
-        if not best.is_alone:
-            found["below"] = find_neighbour(work, column, best.position - 1, -1)
-            found["above"] = find_neighbour(work, column, best.position, 1)
         return found
 
     cdef _divide_levels(self, Stump* best, int8_t[::1] child_of_bin):
@@ -731,50 +764,57 @@ cdef class StumpSearch:
             const double* high = (
                 work.sums + best.high_class * work.n_all_bins + work.column.first
             )
-            int64_t b, n_bins = work.column.n_bins + work.column.has_missing
+            int64_t b, k, n_bins = work.column.n_bins + work.column.has_missing
+            int8_t last = 1
+            double heaviest
         for b in range(n_bins):
             child_of_bin[b] = not low[b] > high[b] + work.margin
-        if work.n_classes > 2 and child_of_bin[n_bins - 1] == 0:
+            heaviest = 0.0
+            for k in range(work.n_classes):
+                heaviest = max(
+                    heaviest,
+                    work.sums[k * work.n_all_bins + work.column.first + b],
+                )
+            if heaviest > 0.0:
+                last = child_of_bin[b]
+            else:
+                child_of_bin[b] = UNSEEN if b < work.column.n_bins else UNKNOWN
+        if work.n_classes > 2 and last == 0:
             for b in range(n_bins):
-                child_of_bin[b] = 1 - child_of_bin[b]
+                if child_of_bin[b] < UNSEEN:
+                    child_of_bin[b] = 1 - child_of_bin[b]
 
     cdef _describe(self, found, int64_t c):
         """Sum up the children."""
         cdef:
             Work* work = &self.work
             int64_t n_classes = work.n_classes
-        sums = np.asarray(self.child_sums).reshape(-1, 2, 2, n_classes).sum(axis=0)
-        n_rows = np.asarray(self.child_rows).reshape(-1, 2).sum(axis=0)
-        weights, real = sums[0], sums[int(work.is_drawn)]
-        says = weights.argmax(axis=1)
-        self.said[0], self.said[1] = says[0], says[1]
-        total = real.sum()
-        is_wrong = np.arange(n_classes) != says[:, np.newaxis]
-        self.largest_weight = total
-        found.update(
-            weights=weights, n_rows=n_rows, says=says, total=total,
-            wrong=real[is_wrong].sum(),
-        )
+            int64_t end
+        shape = (-1, 2, N_ENDS, n_classes)
+        sums = np.asarray(self.child_sums).reshape(shape).sum(axis=0)
+        n_rows = np.asarray(self.child_rows).reshape(-1, N_ENDS).sum(axis=0)
+        weights, real = sums[0, :2], sums[int(work.is_drawn)]
+        found.update(weights=weights, n_rows=n_rows[:2], total=real.sum())
+        self.largest_weight = found["total"]
+        says = [*weights.argmax(axis=1), weights.sum(axis=0).argmax(), 0]
         if c >= 0:
             self._finish(found, work.columns + c)
+            says[UNKNOWN] = says[found["missing_child"]]
+        for end in range(N_ENDS):
+            self.said[end] = says[end]
+        is_wrong = np.arange(n_classes) != np.array(says)[:, np.newaxis]
+        found["wrong"] = real[is_wrong].sum()
         return found
 
     cdef _finish(self, found, const Column* column):
         """Say where levels and missing values go."""
-        cdef:
-            Work* work = &self.work
-            int64_t n_bins = column.n_bins, k, b
+        cdef int64_t n_bins = column.n_bins
         children = np.array(found.pop("children"), dtype=np.int32)
         found["level_child"] = None
         if column.is_nominal:
-            present = np.zeros(n_bins + column.has_missing, dtype=bool)
-            for b in range(len(present)):
-                for k in range(work.n_classes):
-                    if work.sums[k * work.n_all_bins + column.first + b] > 0.0:
-                        present[b] = True
-            if column.has_missing and present[n_bins]:
+            found["level_child"] = np.where(children < UNSEEN, children, -1)[:n_bins]
+            if column.has_missing and children[n_bins] < UNSEEN:
                 found["missing_child"] = int(children[n_bins])
-            found["level_child"] = np.where(present[:n_bins], children[:n_bins], -1)
         if found["missing_child"] < 0:
             # As a tree does with what it has not seen: to the child with more rows.
             found["missing_child"] = int(found["n_rows"][1] >= found["n_rows"][0])

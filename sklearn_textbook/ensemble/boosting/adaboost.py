@@ -120,7 +120,7 @@ class AdaBoostClassifier(AdaBoostMethods, BaseAdaBoost):
     A default stump costs about as much as adding the weights of the rows that the
     last one had wrong to histograms of all columns, and reading a few of their bins
     row by row: it is the best of all, not only of the ends of the bins. Trees are
-    given weights that sum to the number of rows, other members weights that sum to 1.
+    given weights with the sum of the first ones, other members weights that sum to 1.
 
     References
     ----------

@@ -119,8 +119,7 @@ class BaseAdaBoost(MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEst
         training = self._read(X, y)
         n_rows = len(training.target)
         weight = check_weights(sample_weight, n_rows)
-        # Their sum may overflow, or be no more than rounding of 0.
-        weight = np.ones(n_rows) if weight is None else weight / weight.max()
+        weight = np.ones(n_rows) if weight is None else weight
         make_learner = choose_learner(training)
         learner = make_learner(training, weight, self.sampling == "resample")
         try:

@@ -82,6 +82,9 @@ class Learner(ABC):
         self.training, self.is_drawn = training, is_drawn
         self.codes = np.ascontiguousarray(training.target[:, 0], dtype=np.int32)
         self.n_rows, self.n_classes = len(self.codes), len(training.classes)
+        self.total = weight.sum()
+        # The sum may be too small for its inverse.
+        weight = weight / weight.max()
         self.weight = weight / weight.sum()
         self.is_wrong = np.zeros(self.n_rows, dtype=bool)
 
@@ -168,7 +171,7 @@ class AnyLearner(Learner):
 
 
 class TreeLearner(Learner):
-    """Grows our trees over one encoded table, from weights that sum to its rows."""
+    """Grows our trees over one encoded table, from weights that keep their sum."""
 
     def __init__(self, training, weight, is_drawn):
         super().__init__(training, weight, is_drawn)
@@ -180,7 +183,7 @@ class TreeLearner(Learner):
     def fit_member(self, rows, seed):
         """Grow a tree in a thread, so that waiting for it can be interrupted."""
         states = list_random_states(self.grower.host, seed)
-        weight = self.weight * self.n_rows
+        weight = self.weight * self.total
         if self.is_drawn:
             weight = count_draws(rows, self.n_rows)
         config = get_config()
@@ -228,6 +231,7 @@ class StumpLearner(TreeLearner):
         is_nominal = np.array([kind == "nominal" for kind in table.schema.kinds])
         return StumpSearch(
             table.order,
+            table.values,
             table.n_distinct,
             table.n_missing,
             is_nominal.astype(np.uint8),
@@ -248,7 +252,7 @@ class StumpLearner(TreeLearner):
         found = self.search.find(factor, drawn)
         error = found["wrong"] / found["total"]
         if drawn is None:
-            found["weights"] *= self.n_rows / found["total"]
+            found["weights"] *= self.total / found["total"]
         return self.builder.build(found, seed), error
 
     def preview(self, factor):

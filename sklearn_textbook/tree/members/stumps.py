@@ -91,18 +91,12 @@ class StumpBuilder:
         root["missing_branch"] = found["missing_child"]
         lost = children["weight"] @ children["impurity"] / root["weight"]
         root["improvement"] = root["impurity"] - lost
-        values = table.column_values(column)
-        if found["level_child"] is not None:
-            root["map_start"], root["threshold"] = 0, np.nan
-            n_levels = table.schema.n_levels[column]
-            return _write_map(values, found["level_child"], n_levels)
-        if found["is_alone"]:
-            root["threshold"] = np.inf
-        else:
-            below, above = values[found["below"]], values[found["above"]]
-            middle = below / 2 + above / 2
-            root["threshold"] = middle if middle < above else below
-        return np.empty(0, dtype=np.int32)
+        if found["level_child"] is None:
+            root["threshold"] = found["threshold"]
+            return np.empty(0, dtype=np.int32)
+        root["map_start"], root["threshold"] = 0, np.nan
+        codes, n_levels = table.column_values(column), table.schema.n_levels[column]
+        return _write_map(codes, found["level_child"], n_levels)
 
 
 def _write_map(codes, children, n_levels):
