@@ -688,7 +688,7 @@ def test_interruption():
 
 
 def test_routed_weights():
-    weights = np.where(Y == 1, 1.0, 1e-6)
+    weights = np.where(Y == 1, 1.0, 1e-15)
     with config_context(enable_metadata_routing=True):
         model = AdaBoostClassifier(n_estimators=1).set_fit_request(sample_weight=True)
         model.set_score_request(sample_weight=False)

@@ -28,6 +28,7 @@ class StumpBuilder:
         host, rows = grower.host, grower.rows
         # Leaves on the host what fitting does.
         host._resolve_rules(grower.table, rows.target, None, grower.n_rows)
+        self.n_levels = grower.table.schema.n_levels
 
     def build(self, found, random_state=0):
         """Make the stump of one split.
@@ -60,7 +61,7 @@ class StumpBuilder:
             nodes=nodes,
             statistics=weights[:, np.newaxis].copy(),
             n_features=self.grower.n_columns,
-            n_levels=self.grower.table.schema.n_levels,
+            n_levels=self.n_levels,
             n_classes=self.grower.rows.target.n_classes,
             is_classifier=True,
             level_branch=level_branch,
@@ -95,7 +96,7 @@ class StumpBuilder:
             root["threshold"] = found["threshold"]
             return np.empty(0, dtype=np.int32)
         root["map_start"], root["threshold"] = 0, np.nan
-        codes, n_levels = table.column_values(column), table.schema.n_levels[column]
+        codes, n_levels = table.column_values(column), self.n_levels[column]
         return _write_map(codes, found["level_child"], n_levels)
 
 
