@@ -1,0 +1,139 @@
+# The rows of a round: their weights, and their children. Part of _stumps.pyx.
+
+
+cdef void reweigh_block(void* context, int64_t block, int thread) noexcept nogil:
+    """Change the weights of a block, and list what changes in the sums."""
+    cdef:
+        Work* work = <Work*>context
+        int64_t row, first = block * BLOCK_ROWS, n = first
+        int64_t last = min(first + BLOCK_ROWS, work.n_rows)
+        double* totals = work.block_totals + block * work.n_classes
+        double[2] factor
+        double weight, new_weight
+        bint is_wrong
+    factor[0], factor[1] = work.right_factor, work.wrong_factor
+    memset(totals, 0, work.n_classes * sizeof(double))
+    for row in range(first, last):
+        is_wrong = work.labels[row] != work.said[work.side[row]]
+        weight = work.weight[row]
+        new_weight = weight * factor[is_wrong]
+        work.weight[row] = new_weight
+        work.entry_row[n] = <uint32_t>row
+        if work.is_rebuilt:
+            work.entry_weight[n] = work.learned[row]
+            n += work.entry_weight[n] > 0.0
+        else:
+            work.entry_weight[n] = new_weight - weight
+            n += is_wrong
+    for row in range(first, n):
+        totals[work.labels[work.entry_row[row]]] += work.entry_weight[row]
+    work.n_entries[block] = n - first
+
+
+cdef inline void add_to_bins(
+    double* sums, int64_t width, const uint8_t* bins, int64_t n, double change
+) noexcept nogil:
+    """Add to the bin of a row in each of some columns; four at a time, since a
+    compiler cannot know that sums are no bins."""
+    cdef:
+        int64_t c, _c
+        uint8_t b0, b1, b2, b3
+    for _c in range(0, n - 3, 4):
+        b0, b1, b2, b3 = bins[0], bins[1], bins[2], bins[3]
+        sums[b0] += change
+        sums[width + b1] += change
+        sums[2 * width + b2] += change
+        sums[3 * width + b3] += change
+        bins += 4
+        sums += 4 * width
+    for c in range(n & 3):
+        sums[c * width + bins[c]] += change
+
+
+cdef void add_entries(Work* work, int64_t first, int64_t last) noexcept nogil:
+    """Add what has changed to the sums of some columns."""
+    cdef:
+        int64_t block, i, c, start, row, width = work.width
+        double change
+        double* sums
+        const uint8_t* bins
+        const uint32_t* codes
+    for block in range(work.n_blocks):
+        start = block * BLOCK_ROWS
+        for i in range(start, start + work.n_entries[block]):
+            row = work.entry_row[i]
+            change = work.entry_weight[i]
+            sums = work.sums + work.labels[row] * work.n_all_bins
+            bins = work.bins + row * work.n_columns
+            PREFETCH(work.bins + work.entry_row[i + FETCH_AHEAD] * work.n_columns)
+            add_to_bins(sums + first * width, width, bins + first, last - first, change)
+    for c in range(first, last):
+        codes = work.columns[c].codes
+        if codes == NULL:
+            continue
+        for block in range(work.n_blocks):
+            start = block * BLOCK_ROWS
+            for i in range(start, start + work.n_entries[block]):
+                row = work.entry_row[i]
+                sums = work.sums + work.labels[row] * work.n_all_bins
+                sums[work.columns[c].first + codes[row]] += work.entry_weight[i]
+
+
+cdef void divide_block(void* context, int64_t block, int thread) noexcept nogil:
+    """Send the rows of a block to the children, and sum up their weights."""
+    cdef:
+        Work* work = <Work*>context
+        int64_t row, first = block * BLOCK_ROWS, size = N_ENDS * work.n_classes
+        int64_t last = min(first + BLOCK_ROWS, work.n_rows)
+        double* sums = work.child_sums + block * LANES * 2 * size
+        int64_t* n_rows = work.child_rows + block * LANES * N_ENDS
+        const Column* column = work.column
+        int8_t child = 0
+        int64_t slot, lane
+    memset(sums, 0, LANES * 2 * size * sizeof(double))
+    memset(n_rows, 0, LANES * N_ENDS * sizeof(int64_t))
+    for row in range(first, last):
+        if column != NULL:
+            if column.codes != NULL:
+                child = work.child_of_bin[column.codes[row]]
+            else:
+                child = work.child_of_bin[column.bins[row]]
+            if child == PARTED:
+                child = <int8_t>work.side[row]
+        work.side[row] = <uint8_t>child
+        lane = row % LANES
+        slot = lane * 2 * size + child * work.n_classes + work.labels[row]
+        sums[slot] += work.learned[row]
+        n_rows[lane * N_ENDS + child] += work.learned[row] > 0.0
+        if work.is_drawn:
+            sums[size + slot] += work.weight[row]
+
+
+cdef double place_threshold(
+    const Work* work, const Column* column, int64_t* position
+) noexcept nogil:
+    """Half way between the values next to a position that rows have who take part.
+    Moves the position, so that others between them stand on their side of it."""
+    cdef:
+        int64_t below = position[0] - 1, above = position[0], rank = -1, i
+        double low, high, threshold
+    while not work.learned[column.order[below] & ROW_MASK] > 0.0:
+        below -= 1
+    while not work.learned[column.order[above] & ROW_MASK] > 0.0:
+        above += 1
+    for i in range(below + 1):
+        rank += column.order[i] >> 31
+    low = column.values[rank]
+    for i in range(below + 1, above + 1):
+        rank += column.order[i] >> 31
+    high = column.values[rank]
+    threshold = low / 2 + high / 2
+    if not threshold < high:
+        threshold = low
+    position[0] = above
+    while position[0] > below + 1:
+        rank -= column.order[position[0]] >> 31
+        if column.values[rank] <= threshold:
+            break
+        position[0] -= 1
+    return threshold
