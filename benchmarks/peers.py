@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
+from benchmarks.boosting import OwnAdaBoost, ScikitLearnAdaBoost
 from benchmarks.c50 import C50Tree
 from benchmarks.decompositions import OwnTruncatedSVD, ScikitLearnTruncatedSVD
 from benchmarks.discriminants import OwnDiscriminant, ScikitLearnDiscriminant
@@ -26,6 +27,7 @@ from benchmarks.multiway import OrangeSimpleTree, OrangeTree, PDecisionTree
 from benchmarks.ranger import RangerForest
 from benchmarks.rpart import RpartDefaultTree, RpartTree
 from benchmarks.tasks import (
+    ADABOOST,
     C45,
     CART,
     CART_ALPHA,
@@ -142,12 +144,16 @@ class OwnTree(_LikeScikitLearn):
     package = "sklearn-textbook"
     algorithms = (
         *(CART, CART_ALPHA, ID3, C45, GAIN_RATIO, FOREST, EXTRA_TREES),
-        *(TRUNCATED_SVD, DISCRIMINANT),
+        *(TRUNCATED_SVD, DISCRIMINANT, ADABOOST),
     )
     is_threaded = True
     #: what is no tree, by algorithm
     other_models = MappingProxyType(
-        {TRUNCATED_SVD: OwnTruncatedSVD(), DISCRIMINANT: OwnDiscriminant()}
+        {
+            TRUNCATED_SVD: OwnTruncatedSVD(),
+            DISCRIMINANT: OwnDiscriminant(),
+            ADABOOST: OwnAdaBoost(),
+        }
     )
 
     def refusal(self, task):
@@ -187,7 +193,7 @@ class OwnTree(_LikeScikitLearn):
     def count_leaves(self, model):
         """Empty ones too, of levels without rows in a node; of forests the mean.
 
-        Of other models the number of components or directions.
+        Of other models the number of components, directions or members.
         """
         for other in self.other_models.values():
             if hasattr(model, other.attribute):
@@ -352,6 +358,7 @@ PEERS: dict[str, Peer] = {
         RangerForest(),
         ScikitLearnTruncatedSVD(),
         ScikitLearnDiscriminant(),
+        ScikitLearnAdaBoost(),
     )
 }
 

@@ -22,6 +22,8 @@ FORESTS = (FOREST, EXTRA_TREES)
 TRUNCATED_SVD = "truncated-svd"
 #: No trees at all, but linear discriminant analysis.
 DISCRIMINANT = "discriminant"
+#: Fifty stumps, fitted one after the other to the weights of rows.
+ADABOOST = "adaboost"
 
 
 @dataclass(frozen=True, eq=False)

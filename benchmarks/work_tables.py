@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.datasets import load_iris, make_classification, make_regression
 
 from benchmarks.tasks import (
+    ADABOOST,
     C45,
     CART_ALPHA,
     DISCRIMINANT,
@@ -154,6 +155,20 @@ def make_wide(scale):
     n_features = scaled(5_000, scale, least=50)
     X, y = make_classes(1_000, n_features=n_features, n_informative=20)
     return Task(X, y)
+
+
+def make_adaboost(scale):
+    """Two classes; the last rows are held out, as members are chosen otherwise."""
+    X, y = make_classes(scaled(100_000, scale, least=300) + N_TEST)
+    return hold_out(X, y, N_TEST, algorithm=ADABOOST)
+
+
+def make_adaboost_mixed(scale):
+    """Ten numeric columns and six nominal ones, a cell in twenty missing."""
+    task = make_nominal(scale)
+    random = np.random.default_rng(1)
+    X = task.X.mask(random.random(task.X.shape) < 0.05)
+    return replace(task, X=X, algorithm=ADABOOST)
 
 
 def make_discriminant(scale, n_columns=100, n_redundant=0):

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from benchmarks.same_work import EXACT, Tolerance
 from benchmarks.tasks import Task
 from benchmarks.work_tables import (
+    make_adaboost,
+    make_adaboost_mixed,
     make_alpha_choice,
     make_alpha_choice_large,
     make_alpha_choice_numbers,
@@ -89,6 +91,8 @@ MANY_WAY_TOLERANCE = Tolerance(top_depth=2)
 ALPHA_TOLERANCE = Tolerance(leaves=1.0, score=0.005, chance=1.0)
 #: Other samples and other columns drawn: the trees are as large, the forests as good.
 FOREST_TOLERANCE = Tolerance(leaves=0.05, score=0.005, chance=1.0)
+#: Of stumps chosen by the Gini index and by the error, neither is always better.
+ADABOOST_TOLERANCE = Tolerance(leaves=0.0, slack=0, score=0.03, chance=1.0)
 #: 256 bins make other leaves.
 BINS_TOLERANCE = replace(FOREST_TOLERANCE, leaves=0.15)
 FOREST_TOLERANCES = {
@@ -341,6 +345,21 @@ WORKS = {
             "the same, 1,000 x 5,000",
             make_wide_low_rank,
             {"scikit-learn-svd": (1, 1)},
+        ),
+        Work(
+            "adaboost",
+            "AdaBoost, 50 stumps, two classes, 100,000 x 20",
+            make_adaboost,
+            {"scikit-learn-adaboost": (None, 100)},
+            tolerance=ADABOOST_TOLERANCE,
+        ),
+        Work(
+            "adaboost-mixed",
+            "the same, ten numeric and six nominal columns, 5 % missing",
+            make_adaboost_mixed,
+            {"scikit-learn-adaboost": (None, 100)},
+            # Their stumps take levels for numbers.
+            tolerance=replace(ADABOOST_TOLERANCE, score=0.3, agreement=0.5),
         ),
         Work(
             "discriminant",

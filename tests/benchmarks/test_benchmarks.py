@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from benchmarks.__main__ import DIFFERENT_WORK, main
+from benchmarks.boosting import ScikitLearnAdaBoost
 from benchmarks.decompositions import ScikitLearnTruncatedSVD
 from benchmarks.forests import ScikitLearnForest, YdfForest
 from benchmarks.measure import Timing, fit_exponent, time_alternately
@@ -135,8 +136,26 @@ class FewComponents(ScikitLearnTruncatedSVD):
         return super().make_fit(replace(task, n_components=9), n_threads)
 
 
+class FewRounds(ScikitLearnAdaBoost):
+    """Fewer stumps than it was asked for."""
+
+    name = "few rounds"
+
+    def make_fit(self, task, n_threads, max_depth=None):
+        fit = super().make_fit(task, n_threads)
+
+        def fit_few():
+            model = fit()
+            del model.estimators_[5:]
+            return model
+
+        return fit_few
+
+
 def choose_lazy_peer(name):
     """A peer that does too little of a work."""
+    if name.startswith("adaboost"):
+        return FewRounds()
     if name.startswith("svd-"):
         return FewComponents()
     return OwnStump() if name.startswith(("c45-", "id3-")) else StumpTree()

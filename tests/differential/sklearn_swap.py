@@ -55,6 +55,7 @@ SWAPPED = {
     "sklearn.ensemble": {
         name: f"sklearn_textbook.ensemble.{name}"
         for name in (
+            "AdaBoostClassifier",
             "BaggingClassifier",
             "BaggingRegressor",
             "ExtraTreesClassifier",

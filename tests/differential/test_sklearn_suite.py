@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 #: Tests of scikit-learn 1.9.1, and of how many cases at least: fewer mean that they
 #: were not collected. Of test_export only what goes through export_graphviz:
 #: export_text and plot_tree check that they are given scikit-learn's own two classes.
+BOOSTING = "sklearn.ensemble.tests.test_weight_boosting"
 DISCRIMINANT = "sklearn.tests.test_discriminant_analysis"
 LINEAR = "sklearn.linear_model.tests.test_base"
 LOGISTIC = "sklearn.linear_model.tests.test_logistic"
@@ -38,6 +39,32 @@ SUITES = {
         440,
     ),
     "forests": (["sklearn.ensemble.tests.test_forest"], 240),
+    # Those of the regressor in the same file are not of ours.
+    "AdaBoost": (
+        [
+            f"{BOOSTING}::{name}"
+            for name in (
+                "test_oneclass_adaboost_proba",
+                "test_classification_toy",
+                "test_iris",
+                "test_staged_predict",
+                "test_gridsearch",
+                "test_pickle",
+                "test_importances",
+                "test_adaboost_classifier_sample_weight_error",
+                "test_estimator",
+                "test_sample_weights_infinite",
+                "test_sparse_classification",
+                "test_multidimensional_X",
+                "test_adaboostclassifier_without_sample_weight",
+                "test_adaboost_consistent_predict",
+                "test_adaboost_negative_weight_error",
+                "test_adaboost_numerically_stable_feature_importance_with_small_weights",
+                "test_adaboost_decision_function",
+            )
+        ],
+        17,
+    ),
     "bagging": (["sklearn.ensemble.tests.test_bagging"], 70),
     # Those of private functions in the same file are not of ours.
     "linear regression": (
@@ -139,7 +166,7 @@ SUITES = {
 #: Suites that share a process, which takes seconds to start. Those of linear models are
 #: apart: the others use scikit-learn's as members.
 PROCESSES = [
-    ("trees", "bagging", "discriminant analysis"),
+    ("trees", "bagging", "AdaBoost", "discriminant analysis"),
     ("forests", "truncated SVD", "principal components"),
     ("linear regression", "generalised linear models", "logistic regression"),
 ]
