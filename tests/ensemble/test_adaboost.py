@@ -85,8 +85,11 @@ def test_reference(chunk, n_classes):
             assert_allclose(found, [float(weight) for weight in one.weights])
         votes = np.array(reference.add_votes(wanted, len(y), n_classes))
         decisions = model.decision_function(frame)
-        if n_classes == 2:
-            assert_allclose(decisions, votes[:, 1] - votes[:, 0], atol=1e-12)
+        wanted_decisions = votes[:, 1] - votes[:, 0]
+        if n_classes > 2:
+            others = votes.sum(axis=1, keepdims=True) - votes
+            wanted_decisions = votes - others / (n_classes - 1)
+        assert_allclose(decisions, wanted_decisions, atol=1e-12)
         n_rounds += len(wanted)
     assert n_rounds > 60
 
@@ -553,6 +556,24 @@ def test_tables_of_all_sorts(make):
     model = AdaBoostClassifier(n_estimators=10).fit(given, Y)
     assert_array_equal(model.estimator_errors_, wanted.estimator_errors_)
     assert_array_equal(model.decision_function(given), wanted.decision_function(table))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_votes_are_those_of_the_stumps(order, dtype):
+    table = np.asarray((10 * X).round(), dtype=dtype, order=order)
+    model = AdaBoostClassifier(n_estimators=60).fit(table, Y)
+    # Rows on thresholds, and neighbours of these.
+    thresholds = np.array([stump.tree_.threshold[0] for stump in model])
+    new = np.repeat(np.concatenate([thresholds, [-1e9, 1e9]])[:, np.newaxis], 6, axis=1)
+    new = [new, np.nextafter(new, np.inf), np.nextafter(new, -np.inf)]
+    new = np.asarray(np.concatenate(new), dtype=dtype, order=order)
+    for rows in (new, new[::2]):
+        votes = np.zeros((len(rows), 2))
+        for stump, alpha in zip(model, model.estimator_weights_, strict=True):
+            votes += alpha * (stump.predict(rows)[:, np.newaxis] == [0, 1])
+        found = model.decision_function(rows)
+        assert_allclose(found, votes[:, 1] - votes[:, 0], atol=1e-12)
 
 
 def test_mixed_table_in_and_out_of_pickle():

@@ -126,6 +126,7 @@ cdef struct Work:
 include "_stump_bins.pxi"
 include "_stump_rows.pxi"
 include "_stump_columns.pxi"
+include "_stump_votes.pxi"
 
 
 cdef class StumpSearch:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 from scipy.special import log_softmax, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
@@ -17,6 +18,7 @@ from sklearn_textbook.ensemble.any_panel import (
     ask_batch,
     count_member_votes,
 )
+from sklearn_textbook.ensemble.boosting.stump_votes import StumpVotes
 from sklearn_textbook.ensemble.tree_members import TreePanel
 from sklearn_textbook.tree.members import find_leaves_of_all
 
@@ -59,10 +61,17 @@ class AdaBoostMethods(ClassifierMixin):
         """Votes of all members; (n_rows, n_classes)."""
         panel = self._make_panel()
         numbers = np.arange(len(self.estimators_))
-        parts = [
-            self._sum_votes(panel, table, numbers) for table in panel.read_blocks(X)
-        ]
-        return np.concatenate(parts)
+        stumps = None
+        if self._reader is not None:
+            weights, n_classes = self.estimator_weights_, self.n_classes_
+            stumps = StumpVotes.of(self.estimators_, weights, n_classes)
+
+        def sum_votes(table):
+            if stumps is None or sparse.issparse(table):
+                return self._sum_votes(panel, table, numbers)
+            return stumps.add_up(table, count_threads(self.n_jobs, table.size))
+
+        return np.concatenate([sum_votes(table) for table in panel.read_blocks(X)])
 
     def _stage_votes(self, X):
         """Votes of the first 1, 2, ... members; the same array, each time further."""

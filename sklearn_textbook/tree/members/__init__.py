@@ -12,7 +12,7 @@ from sklearn_textbook.tree.members.deciding import (
 )
 from sklearn_textbook.tree.members.grower import MemberGrower, is_tree
 from sklearn_textbook.tree.members.reading import read_blocks, read_matrix
-from sklearn_textbook.tree.members.stumps import StumpBuilder
+from sklearn_textbook.tree.members.stumps import StumpBuilder, describe_stump
 from sklearn_textbook.tree.members.targets import make_class_target, make_value_target
 from sklearn_textbook.tree.pruning_parameter import NamedPruner
 from sklearn_textbook.tree.route import find_ends
@@ -26,6 +26,7 @@ __all__ = [
     "add_predictions",
     "choose_member_classes",
     "decides_by_largest_share",
+    "describe_stump",
     "find_ends",
     "find_leaves_of_all",
     "get_shown_tree",

@@ -9,8 +9,11 @@ import numpy as np
 from sklearn_textbook.tree.encode import NOMINAL, ORDINAL
 from sklearn_textbook.tree.grow import layout
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
+from sklearn_textbook.tree.members.deciding import decides_by_largest_share
 from sklearn_textbook.tree.route import RoutedTree
 
+#: Kinds of columns, as ``describe_stump`` numbers them.
+_NUMBERS = {layout.NUMERIC: 0, layout.ORDINAL: 1, layout.NOMINAL: 2}
 _KINDS = {NOMINAL: layout.NOMINAL, ORDINAL: layout.ORDINAL}
 
 
@@ -98,6 +101,51 @@ class StumpBuilder:
         root["map_start"], root["threshold"] = 0, np.nan
         codes, n_levels = table.column_values(column), self.n_levels[column]
         return _write_map(codes, found["level_child"], n_levels)
+
+
+def describe_stump(member):
+    """Describe a tree of one two-way test by the classes that it says.
+
+    Parameters
+    ----------
+    member : tree estimator
+        A fitted classification tree.
+
+    Returns
+    -------
+    stump : dict or None
+        ``column``, -1 for a leaf; ``kind``, 0 for numbers, 1 for ordered and 2 for
+        other levels; ``threshold``; ``n_levels``; ``says``, the class of either child,
+        or of every level; ``root`` and ``missing``, the class where a level was never
+        seen, and that of missing values. None for any other tree.
+    """
+    tree = member.tree_
+    if tree.node_count not in (1, 3) or not decides_by_largest_share(member):
+        return None
+    root, classes = tree.nodes[0], tree.statistics[:, 0].argmax(axis=1)
+    if tree.n_outputs > 1 or tree.node_count == 1:
+        is_leaf = tree.n_outputs == 1
+        return {"column": -1, "root": classes[0]} if is_leaf else None
+    is_plain = tree.unseen == "parent" and len(tree.surrogates) == 0
+    if (
+        root["kind"] not in _NUMBERS
+        or not is_plain
+        or root["missing_branch"] < layout.STAY
+    ):
+        return None
+    column, says = int(root["feature"]), classes[1:]
+    if root["kind"] == layout.NOMINAL:
+        # -1, for a level that was never seen, is the last.
+        says = np.append(says, classes[0])[tree.read_level_map(root)]
+    return {
+        "column": column,
+        "kind": _NUMBERS[int(root["kind"])],
+        "threshold": float(root["threshold"]),
+        "n_levels": int(tree.n_levels[column]),
+        "says": says,
+        "root": classes[0],
+        "missing": np.append(classes[1:], classes[0])[root["missing_branch"]],
+    }
 
 
 def _write_map(codes, children, n_levels):
