@@ -8,22 +8,30 @@ cdef void reweigh_block(void* context, int64_t block, int thread) noexcept nogil
         int64_t row, first = block * BLOCK_ROWS, n = first
         int64_t last = min(first + BLOCK_ROWS, work.n_rows)
         double* totals = work.block_totals + block * work.n_classes
+        # Read once: a compiler cannot know that what is written is none of these.
+        const int32_t* labels = work.labels
+        const int32_t* said = work.said
+        const uint8_t* side = work.side
+        double* weights = work.weight
+        uint32_t* entry_row = work.entry_row
+        double* entry_weight = work.entry_weight
+        bint is_rebuilt = work.is_rebuilt
         double[2] factor
         double weight, new_weight
         bint is_wrong
     factor[0], factor[1] = work.right_factor, work.wrong_factor
     memset(totals, 0, work.n_classes * sizeof(double))
     for row in range(first, last):
-        is_wrong = work.labels[row] != work.said[work.side[row]]
-        weight = work.weight[row]
+        is_wrong = labels[row] != said[side[row]]
+        weight = weights[row]
         new_weight = weight * factor[is_wrong]
-        work.weight[row] = new_weight
-        work.entry_row[n] = <uint32_t>row
-        if work.is_rebuilt:
-            work.entry_weight[n] = work.learned[row]
-            n += work.entry_weight[n] > 0.0
+        weights[row] = new_weight
+        entry_row[n] = <uint32_t>row
+        if is_rebuilt:
+            entry_weight[n] = work.learned[row]
+            n += entry_weight[n] > 0.0
         else:
-            work.entry_weight[n] = new_weight - weight
+            entry_weight[n] = new_weight - weight
             n += is_wrong
     for row in range(first, n):
         totals[work.labels[work.entry_row[row]]] += work.entry_weight[row]
@@ -87,26 +95,32 @@ cdef void divide_block(void* context, int64_t block, int thread) noexcept nogil:
         int64_t last = min(first + BLOCK_ROWS, work.n_rows)
         double* sums = work.child_sums + block * LANES * 2 * size
         int64_t* n_rows = work.child_rows + block * LANES * N_ENDS
-        const Column* column = work.column
+        const uint8_t* bins = NULL
+        const uint32_t* codes = NULL
+        const int8_t* child_of_bin = work.child_of_bin
+        const int32_t* labels = work.labels
+        const double* learned = work.learned
+        const double* weight = work.weight
+        uint8_t* side = work.side
+        int64_t n_classes = work.n_classes, slot, lane
+        bint is_leaf = work.column == NULL, is_drawn = work.is_drawn
         int8_t child = 0
-        int64_t slot, lane
+    if not is_leaf:
+        bins, codes = work.column.bins, work.column.codes
     memset(sums, 0, LANES * 2 * size * sizeof(double))
     memset(n_rows, 0, LANES * N_ENDS * sizeof(int64_t))
     for row in range(first, last):
-        if column != NULL:
-            if column.codes != NULL:
-                child = work.child_of_bin[column.codes[row]]
-            else:
-                child = work.child_of_bin[column.bins[row]]
+        if not is_leaf:
+            child = child_of_bin[codes[row] if codes != NULL else bins[row]]
             if child == PARTED:
-                child = <int8_t>work.side[row]
-        work.side[row] = <uint8_t>child
-        lane = row % LANES
-        slot = lane * 2 * size + child * work.n_classes + work.labels[row]
-        sums[slot] += work.learned[row]
-        n_rows[lane * N_ENDS + child] += work.learned[row] > 0.0
-        if work.is_drawn:
-            sums[size + slot] += work.weight[row]
+                child = <int8_t>side[row]
+        side[row] = <uint8_t>child
+        lane = row & (LANES - 1)
+        slot = lane * 2 * size + child * n_classes + labels[row]
+        sums[slot] += learned[row]
+        n_rows[lane * N_ENDS + child] += learned[row] > 0.0
+        if is_drawn:
+            sums[size + slot] += weight[row]
 
 
 cdef double place_threshold(
