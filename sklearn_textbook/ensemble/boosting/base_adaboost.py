@@ -18,11 +18,11 @@ from sklearn_textbook._contract.parameters import (
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.any_members import AnyTraining
-from sklearn_textbook.ensemble.boosting.additive import AdditiveModel
-from sklearn_textbook.ensemble.boosting.rounds import (
+from sklearn_textbook.ensemble.boosting.adaboost_learners import (
     choose_learner,
     make_stump_template,
 )
+from sklearn_textbook.ensemble.boosting.adaboost_rounds import AdaBoostRounds
 from sklearn_textbook.ensemble.member_list import (
     MemberList,
     count_lacking,
@@ -155,7 +155,7 @@ class BaseAdaBoost(MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEst
 
     def _make_rounds(self, learner, context, hooks):
         """Make the rounds that are lacking."""
-        model = AdditiveModel(
+        model = AdaBoostRounds(
             learner, float(self.learning_rate), self.max_restarts, self.store_weights
         )
         if self.warm_start and hasattr(self, "estimators_"):

@@ -1,4 +1,4 @@
-"""The additive model of AdaBoost, made round by round."""
+"""The rounds of AdaBoost, and when they end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ROUNDING = 1e-12
 _LARGEST_SEED = np.iinfo(np.int32).max
 
 
-class AdditiveModel:
+class AdaBoostRounds:
     r"""The members of AdaBoost, and what is known of each round.
 
     Parameters

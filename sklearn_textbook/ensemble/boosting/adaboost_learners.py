@@ -1,4 +1,4 @@
-"""Rounds of AdaBoost: weights of rows, members that learn from them, their errors."""
+"""What learns in a round of AdaBoost: weights of rows, members, their errors."""
 
 from __future__ import annotations
 
