@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sklearn_textbook.tree.members import add_predictions
+from sklearn_textbook.tree.members import add_leaf_values, add_predictions
 
 
 class Scores:
@@ -126,9 +126,9 @@ class GradientRounds:
             values = self._find_values(tree, leaf_of_row, rows, score)
             values *= self.learning_rate
             trees.append(tree.replace(statistics=values.reshape(-1, 1, 1)))
-            changes.append(values[leaf_of_row])
+            changes.append((leaf_of_row, values))
         for score, change in enumerate(changes):
-            scores.raw[score] += change
+            add_leaf_values(*change, scores.raw[score])
         self._judge_round(outside, before)
         return trees
 

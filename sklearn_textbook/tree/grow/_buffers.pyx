@@ -196,7 +196,9 @@ cdef int64_t find_best_frame(Stack* stack, NodeBuffer* buffer) noexcept nogil:
             # Searched now; when this is asked again, its split is known.
             return place
         if place >= 0:
-            if push_split(stack, -stack.frames[place].gain, stack.child) < 0:
+            if stack.frames[place].gain > 0.0 and push_split(
+                stack, -stack.frames[place].gain, stack.child
+            ) < 0:
                 return -2
         elif node.n_children > 0 and push_split(
             stack, split_key(node, stack.step), stack.child

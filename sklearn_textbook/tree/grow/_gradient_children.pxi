@@ -216,8 +216,8 @@ cdef int partition_gradients(
     bint is_last
 ) noexcept nogil:
     """Divide the samples of a node among its children, which have records already, and
-    make the histograms of those that may be split, unless the tree ends here. Returns
-    -1 without memory."""
+    tell whose histograms are needed, unless the tree ends here. Returns -1 without
+    memory."""
     cdef:
         WaitingNode* parent = <WaitingNode*>frame.waiting
         WaitingNode* node
@@ -230,22 +230,26 @@ cdef int partition_gradients(
     part_list(samples, parent, start, frame.n_rows)
     samples.place[first] = start
     samples.place[first + 1] = start + n_rows[0]
-    samples.left_child = samples.right_child = NULL
+    samples.left_child = samples.right_child = samples.counted = NULL
     if is_last or (is_leaf[0] and is_leaf[1]):
         release_waiting(samples, parent)
         return 0
     node = take_waiting(samples)
     if node == NULL:
         return -1
-    count_gradients(
-        samples, samples.place[first + smaller], n_rows[smaller], node.histogram
-    )
-    sum_column(samples, node)
-    take_away(samples, parent, node)
-    samples.left_child = parent if smaller else node
-    samples.right_child = node if smaller else parent
-    if is_leaf[0]:
-        release_waiting(samples, samples.left_child)
-    if is_leaf[1]:
-        release_waiting(samples, samples.right_child)
+    # The smaller child is counted.
+    node.total = parent.split.left
+    if smaller:
+        node.total = parent.total
+        subtract_pair(&node.total, &parent.split.left)
+    subtract_pair(&parent.total, &node.total)
+    samples.counted = node
+    samples.counted_start = samples.place[first + smaller]
+    samples.n_counted = n_rows[smaller]
+    samples.rest = parent
+    if is_leaf[1 - smaller]:
+        samples.rest = NULL
+        release_waiting(samples, parent)
+    samples.left_child = samples.rest if smaller else node
+    samples.right_child = node if smaller else samples.rest
     return 0

@@ -44,9 +44,9 @@ cdef void round_rows(
             bad = True
             continue
         curvature *= work.hessian_factor
-        work.pairs[i].gradient = llrint(value)
+        work.pairs[i].gradient = <int64_t>(value + (0.5 if value > 0.0 else -0.5))
         work.pairs[i].counted = (
-            <uint64_t>llrint(curvature) << work.count_bits | <uint64_t>1
+            <uint64_t><int64_t>(curvature + 0.5) << work.count_bits | <uint64_t>1
         )
     is_bad[0] = bad
 
@@ -134,6 +134,26 @@ cdef int number_nodes(const NodeBuffer* buffer, int32_t* number) noexcept nogil:
             n_queued += 1
     free(queue)
     return 0
+
+
+def add_leaf_values(
+    const int32_t[::1] leaf_of_row, const double[::1] values, double[::1] scores
+):
+    """Add the value of each row's leaf to its score.
+
+    Parameters
+    ----------
+    leaf_of_row : ndarray of int32, shape (n_rows,)
+        Numbers of nodes.
+    values : ndarray of float64, shape (n_nodes,)
+        Values of the nodes.
+    scores : ndarray of float64, shape (n_rows,)
+        Scores, in place.
+    """
+    cdef int64_t i
+    with nogil:
+        for i in range(leaf_of_row.shape[0]):
+            scores[i] += values[leaf_of_row[i]]
 
 
 cdef class GradientGrower:
@@ -282,6 +302,7 @@ cdef class GradientGrower:
         with nogil:
             for i in range(self.n_listed):
                 add_pair(&total, &samples.pairs[samples.rows[i]])
+        samples.total = total
         hessian = hessian_of(&total, &samples.scale)
         step = step_of_leaf(
             gradient_of(&total, &samples.scale), hessian, samples.l2

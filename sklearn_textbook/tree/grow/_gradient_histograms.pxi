@@ -5,8 +5,8 @@ cdef struct Counting:
     const GradientList* samples
     const uint32_t* rows
     int64_t n
-    int64_t step  # columns of a task
     GradientPair* histogram
+    GradientPair* rest  # those of the parent; NULL if the other child needs none
 
 
 cdef void count_codes(
@@ -40,58 +40,23 @@ cdef void count_codes(
             j += 1
 
 
-cdef void count_columns(void* context, int64_t task, int thread) noexcept nogil:
+cdef void count_columns(
+    const Counting* work, int64_t first, int64_t stop
+) noexcept nogil:
+    """Make the histograms of some columns: of one child, and what is left of those of
+    the parent for the other."""
     cdef:
-        const Counting* work = <const Counting*>context
         const GradientList* samples = work.samples
-        int64_t first = task * work.step
-        int64_t stop = min(first + work.step, samples.n_columns)
+        const int64_t* start = samples.start
+        int64_t i
     memset(
-        work.histogram + samples.start[first], 0,
-        (samples.start[stop] - samples.start[first]) * sizeof(GradientPair)
+        work.histogram + start[first], 0,
+        (start[stop] - start[first]) * sizeof(GradientPair)
     )
     if samples.code_size == 1:
         count_codes(work, <const uint8_t*>samples.row_codes, first, stop)
     else:
         count_codes(work, <const uint16_t*>samples.row_codes, first, stop)
-
-
-cdef void count_gradients(
-    const GradientList* samples, int64_t start, int64_t n, GradientPair* histogram
-) noexcept nogil:
-    """Sum up the samples from ``start`` on in the histograms of all columns."""
-    cdef:
-        Counting work
-        int64_t n_tasks = 1
-    if samples.team != NULL and n * samples.n_columns >= SHARED_CELLS:
-        n_tasks = samples.n_threads
-    work.samples = samples
-    work.rows = samples.rows + start
-    work.n = n
-    work.histogram = histogram
-    work.step = (samples.n_columns + n_tasks - 1) // n_tasks
-    n_tasks = (samples.n_columns + work.step - 1) // work.step
-    if n_tasks == 1:
-        count_columns(&work, 0, 0)
-    else:
-        run_tasks(samples.team, count_columns, &work, n_tasks)
-
-
-cdef void sum_column(
-    const GradientList* samples, WaitingNode* node
-) noexcept nogil:
-    """Sum up what the node holds, from any column."""
-    cdef int64_t i
-    memset(&node.total, 0, sizeof(GradientPair))
-    for i in range(samples.start[1]):
-        add_pair(&node.total, &node.histogram[i])
-
-
-cdef void take_away(
-    const GradientList* samples, WaitingNode* parent, const WaitingNode* child
-) noexcept nogil:
-    """Turn the histograms of a node into those of its other child."""
-    cdef int64_t i
-    for i in range(samples.start[samples.n_columns]):
-        subtract_pair(&parent.histogram[i], &child.histogram[i])
-    subtract_pair(&parent.total, &child.total)
+    if work.rest != NULL:
+        for i in range(start[first], start[stop]):
+            subtract_pair(&work.rest[i], &work.histogram[i])

@@ -62,7 +62,14 @@ cdef struct GradientList:
     WaitingNode* left_child
     WaitingNode* right_child
     GradientScratch* scratch  # of each thread
-    GradientSplit* found  # of each column
+    GradientSplit* found  # of each column, for each of two nodes
+    int32_t* columns  # that the two nodes try
+    # what is to be counted next, and from whose histograms it is taken away; or NULL
+    WaitingNode* counted
+    WaitingNode* rest
+    int64_t counted_start
+    int64_t n_counted
+    GradientPair total  # of the root
     ThreadTeam* team  # NULL: one thread
     int n_threads
 
@@ -72,8 +79,11 @@ cdef int start_gradient_list(
 cdef void free_gradient_list(GradientList* samples) noexcept nogil
 cdef void forget_waiting(GradientList* samples) noexcept nogil
 cdef void release_waiting(GradientList* samples, void* waiting) noexcept nogil
-cdef int search_gradients(
+cdef int search_root(
     const Problem* problem, GradientList* samples, Worker* worker, Frame* frame
+) noexcept nogil
+cdef void search_children(
+    const Problem* problem, GradientList* samples, Worker* worker, int64_t n_frames
 ) noexcept nogil
 cdef int settle_gradients(
     const Problem* problem, GradientList* samples, Worker* worker, const Frame* frame,

@@ -39,6 +39,7 @@ from sklearn_textbook.tree.split._types cimport NOMINAL_COLUMN, SHARED_CELLS
 cdef enum:
     UNROLLED = 4  # columns
     BLOCK_ROWS = 8192  # that a thread partitions
+    SLOT_CELLS = 8  # cells that take as long to count as a sum to be searched
 
 ctypedef fused SmallCode:
     uint8_t
@@ -62,13 +63,17 @@ cdef int start_gradient_list(
     samples.rows = <uint32_t*>malloc((n + FETCH_AHEAD) * sizeof(uint32_t))
     samples.spare = <uint32_t*>malloc(n * sizeof(uint32_t))
     samples.parts = <int64_t*>malloc((n // BLOCK_ROWS + 2) * sizeof(int64_t))
-    samples.found = <GradientSplit*>calloc(samples.n_columns, sizeof(GradientSplit))
+    samples.found = <GradientSplit*>calloc(
+        2 * samples.n_columns, sizeof(GradientSplit)
+    )
+    samples.columns = <int32_t*>malloc(2 * samples.n_columns * sizeof(int32_t))
     samples.scratch = <GradientScratch*>calloc(
         samples.n_threads, sizeof(GradientScratch)
     )
     if (
         samples.rows == NULL or samples.spare == NULL or samples.parts == NULL
-        or samples.found == NULL or samples.scratch == NULL
+        or samples.found == NULL or samples.columns == NULL
+        or samples.scratch == NULL
     ):
         return -1
     memset(samples.rows + n, 0, FETCH_AHEAD * sizeof(uint32_t))
@@ -93,6 +98,7 @@ cdef void free_gradient_list(GradientList* samples) noexcept nogil:
     free(samples.parts)
     free(samples.place)
     free(samples.found)
+    free(samples.columns)
     if samples.scratch != NULL:
         for i in range(samples.n_threads):
             free(samples.scratch[i].gradients)

@@ -7,7 +7,9 @@ cdef struct Searching:
     const GradientList* samples
     const WaitingNode* node
     const Frame* frame
-    const int32_t* columns
+    int32_t* columns  # in ascending order
+    int64_t n_columns
+    GradientSplit* found  # of each column
     double gradient
     double hessian
     double least_hessian
@@ -217,13 +219,11 @@ cdef void search_levels(
             best.missing_child = i > best.cut
 
 
-cdef void search_column(void* context, int64_t task, int thread) noexcept nogil:
+cdef void search_column(
+    const Searching* search, const GradientScratch* scratch, int64_t column
+) noexcept nogil:
     """Find the best split of a column."""
-    cdef:
-        const Searching* search = <const Searching*>context
-        const GradientScratch* scratch = &search.samples.scratch[thread]
-        int64_t column = search.columns[task]
-        GradientSplit* best = &search.samples.found[column]
+    cdef GradientSplit* best = &search.found[column]
     memset(best, 0, sizeof(GradientSplit))
     best.column = -1
     if search.problem.kind[column] == NOMINAL_COLUMN:
@@ -234,9 +234,11 @@ cdef void search_column(void* context, int64_t task, int thread) noexcept nogil:
 
 
 cdef int64_t list_sampled(
-    const Problem* problem, const GradientList* samples, Worker* worker, Frame* frame
+    const Problem* problem, const GradientList* samples, Worker* worker, Frame* frame,
+    int32_t* active, int32_t* columns
 ) noexcept nogil:
-    """List the columns that the node tries in ``worker.visit``, in their order."""
+    """List the columns that the node tries, in their order; returns how many. Columns
+    that may not interact with those above are left out in all nodes below."""
     cdef:
         ColumnSampler sampler
         const uint64_t* groups = samples.groups
@@ -244,14 +246,15 @@ cdef int64_t list_sampled(
         int32_t column
     if groups != NULL:
         for i in range(frame.n_active):
-            column = worker.active[i]
-            worker.active[n] = column
+            column = active[i]
+            active[n] = column
             n += (groups[column] & frame.groups) != 0
         frame.n_active = <int32_t>n
         n = 0
     if problem.max_features >= frame.n_active:
-        memcpy(worker.visit, worker.active, frame.n_active * sizeof(int32_t))
+        memcpy(columns, active, frame.n_active * sizeof(int32_t))
         return frame.n_active
+    memcpy(worker.active, active, frame.n_active * sizeof(int32_t))
     start_sampling(problem, worker, frame, &sampler)
     while n < problem.max_features:
         column = sample_column(problem, worker, &sampler)
@@ -259,38 +262,32 @@ cdef int64_t list_sampled(
             break
         # By insertion: the first of equal columns is the one with the lowest number.
         i = n
-        while i > 0 and worker.visit[i - 1] > column:
-            worker.visit[i] = worker.visit[i - 1]
+        while i > 0 and columns[i - 1] > column:
+            columns[i] = columns[i - 1]
             i -= 1
-        worker.visit[i] = column
+        columns[i] = column
         n += 1
         sampler.n_found = n
     return n
 
 
-cdef int search_gradients(
-    const Problem* problem, GradientList* samples, Worker* worker, Frame* frame
+cdef void start_search(
+    const Problem* problem, const GradientList* samples, Worker* worker, Frame* frame,
+    int32_t* active, int64_t place, Searching* search
 ) noexcept nogil:
-    """Find the best split of a node, for its waiting node. Returns -1 without
-    memory."""
+    """Describe a node that is to be searched, as the first or second one."""
     cdef:
         WaitingNode* node = <WaitingNode*>frame.waiting
-        Searching search
-        GradientSplit* found
-        int64_t i, n
         double step
-    if node == NULL:
-        node = take_waiting(samples)
-        if node == NULL:
-            return -1
-        frame.waiting = node
-        count_gradients(samples, frame.start, frame.n_rows, node.histogram)
-        sum_column(samples, node)
     search.problem = problem
     search.samples = samples
     search.node = node
     search.frame = frame
-    search.columns = worker.visit
+    search.columns = samples.columns + place * samples.n_columns
+    search.found = samples.found + place * samples.n_columns
+    search.n_columns = list_sampled(
+        problem, samples, worker, frame, active, search.columns
+    )
     search.gradient = gradient_of(&node.total, &samples.scale)
     search.hessian = hessian_of(&node.total, &samples.scale)
     # A side without any hessian has no step.
@@ -304,19 +301,120 @@ cdef int search_gradients(
             step, search.gradient, search.hessian, samples.l2
         )
         search.size = 2.0 * fabs(search.gradient * step) + fabs(search.parent)
-    n = list_sampled(problem, samples, worker, frame)
-    if samples.team != NULL and samples.start[samples.n_columns] >= SHARED_CELLS:
-        run_tasks(samples.team, search_column, &search, n)
-    else:
-        for i in range(n):
-            search_column(&search, i, 0)
+
+
+cdef void choose_column(const Searching* search, Frame* frame) noexcept nogil:
+    """Keep the best of the splits of the columns, the first of equal ones."""
+    cdef:
+        WaitingNode* node = <WaitingNode*>frame.waiting
+        const GradientSplit* found
+        int64_t i
     memset(&node.split, 0, sizeof(GradientSplit))
     node.split.column = -1
-    for i in range(n):
-        found = &samples.found[worker.visit[i]]
+    for i in range(search.n_columns):
+        found = &search.found[search.columns[i]]
         if found.column >= 0 and found.decrease > node.split.decrease + TIE * (
             2.0 * search.size + found.decrease
         ):
             node.split = found[0]
     frame.gain = node.split.decrease
+    if frame.gain < search.problem.min_impurity_decrease * search.problem.total_weight:
+        frame.gain = 0.0
+    frame.is_searched = True
+
+
+# One or two nodes whose histograms are made and searched, column by column.
+cdef struct Family:
+    const GradientList* samples
+    Counting counting
+    Searching[2] searches
+    int64_t n_searches
+    int64_t step  # columns of a task
+
+
+cdef void count_and_search(void* context, int64_t task, int thread) noexcept nogil:
+    """Make the histograms of some columns, and search them."""
+    cdef:
+        const Family* family = <const Family*>context
+        const GradientList* samples = family.samples
+        const Searching* search
+        int64_t first = task * family.step, i, k
+        int64_t stop = min(first + family.step, samples.n_columns)
+    count_columns(&family.counting, first, stop)
+    for i in range(family.n_searches):
+        search = &family.searches[i]
+        for k in range(search.n_columns):
+            if first <= search.columns[k] < stop:
+                search_column(search, &samples.scratch[thread], search.columns[k])
+
+
+cdef void search_family(
+    const Problem* problem, GradientList* samples, Worker* worker, Frame* frames,
+    int32_t* active, int64_t n_frames
+) noexcept nogil:
+    """Find the best splits of the children of a node, or of the root. Threads take
+    the columns, each with its histograms in the memory that is near."""
+    cdef:
+        Family family
+        int64_t n_tasks = 1, i, n_slots = samples.start[samples.n_columns]
+        bint keeps_counted = False
+    family.samples = samples
+    family.counting.samples = samples
+    family.counting.rows = samples.rows + samples.counted_start
+    family.counting.n = samples.n_counted
+    family.counting.histogram = samples.counted.histogram
+    family.counting.rest = NULL if samples.rest == NULL else samples.rest.histogram
+    family.n_searches = n_frames
+    for i in range(n_frames):
+        start_search(
+            problem, samples, worker, &frames[i], active + i * samples.n_columns, i,
+            &family.searches[i]
+        )
+    if samples.team != NULL and (
+        samples.n_counted * samples.n_columns + SLOT_CELLS * n_slots >= SHARED_CELLS
+    ):
+        n_tasks = samples.n_threads
+    family.step = (samples.n_columns + n_tasks - 1) // n_tasks
+    n_tasks = (samples.n_columns + family.step - 1) // family.step
+    if n_tasks == 1:
+        count_and_search(&family, 0, 0)
+    else:
+        run_tasks(samples.team, count_and_search, &family, n_tasks)
+    for i in range(n_frames):
+        choose_column(&family.searches[i], &frames[i])
+        if frames[i].waiting == samples.counted:
+            keeps_counted = frames[i].gain > 0.0
+        elif frames[i].gain <= 0.0:
+            release_waiting(samples, frames[i].waiting)
+    if not keeps_counted:
+        release_waiting(samples, samples.counted)
+
+
+cdef int search_root(
+    const Problem* problem, GradientList* samples, Worker* worker, Frame* frame
+) noexcept nogil:
+    """Find the best split of the root. Returns -1 without memory."""
+    cdef WaitingNode* node = take_waiting(samples)
+    if node == NULL:
+        return -1
+    frame.waiting = node
+    node.total = samples.total
+    samples.counted = node
+    samples.rest = NULL
+    samples.counted_start = frame.start
+    samples.n_counted = frame.n_rows
+    search_family(problem, samples, worker, frame, worker.active, 1)
     return 0
+
+
+cdef void search_children(
+    const Problem* problem, GradientList* samples, Worker* worker, int64_t n_frames
+) noexcept nogil:
+    """Find the best splits of the children that wait on top of the stack."""
+    cdef int64_t first = worker.stack.n_frames - n_frames
+    if samples.counted == NULL or n_frames == 0:
+        return
+    search_family(
+        problem, samples, worker, worker.stack.frames + first,
+        worker.stack.active + first * samples.n_columns, n_frames
+    )

@@ -33,8 +33,8 @@ from sklearn_textbook.tree.grow._children cimport (
 )
 from sklearn_textbook.tree.grow._gradient_list cimport (
     partition_gradients,
-    release_waiting,
-    search_gradients,
+    search_children,
+    search_root,
     settle_gradients,
 )
 from sklearn_textbook.tree.grow._layout cimport LEAF, STAY
@@ -323,32 +323,31 @@ cdef int expand_node(Grower* grower, Frame* frame) noexcept nogil:
 
 
 cdef int expand_histograms(Grower* grower, Frame* frame) noexcept nogil:
-    """The same of a node with gradient pairs, whose best split is kept until it is
-    chosen. Returns -1 when memory runs out."""
+    """The same of a node with gradient pairs, whose best split is known: it was found
+    with that of the other child of the parent. Returns -1 when memory runs out."""
     cdef:
         const Problem* problem = grower.problem
         Worker* worker = grower.worker
         Split best
-        int64_t pair = -1, map_start = worker.buffer.n_levels
-    if not frame.is_searched:
-        frame.is_searched = True
-        if search_gradients(problem, grower.gradients, worker, frame) < 0:
-            return -1
-        if frame.gain <= 0.0 or (
-            frame.gain < problem.min_impurity_decrease * problem.total_weight
-        ):
-            release_waiting(grower.gradients, frame.waiting)
-            return 0
-        if problem.max_leaf_nodes > 0:
-            return push_frame(&worker.stack, frame, worker.active)
+        int64_t pair = -1, map_start = worker.buffer.n_levels, n_before
+    if not frame.is_searched and (
+        search_root(problem, grower.gradients, worker, frame) < 0
+    ):
+        return -1
+    if frame.gain <= 0.0:
+        return 0
+    n_before = worker.stack.n_frames
     worker.buffer.nodes[frame.node].improvement = (
         frame.gain / worker.buffer.nodes[frame.node].weight
     )
     if settle_gradients(
         problem, grower.gradients, worker, frame, &best, &pair
-    ) < 0:
+    ) < 0 or make_split(grower, frame, &best, map_start, pair) < 0:
         return -1
-    return make_split(grower, frame, &best, map_start, pair)
+    search_children(
+        problem, grower.gradients, worker, worker.stack.n_frames - n_before
+    )
+    return 0
 
 
 # ------------------------------------------------------------ subtrees that stand apart

@@ -7,7 +7,7 @@ has sampled and partitions the list of its samples alone.
 
 import numpy as np
 
-from libc.math cimport frexp, ldexp, llrint
+from libc.math cimport frexp, ldexp
 from libc.stdint cimport (
     int16_t,
     int32_t,

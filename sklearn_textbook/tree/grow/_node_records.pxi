@@ -160,7 +160,9 @@ cdef int push_children(
             below.waiting = (
                 grower.gradients.right_child if child else grower.gradients.left_child
             )
-            below.is_searched = False
+            # Where the tree ends, nothing is counted, and nothing will be searched.
+            below.is_searched = grower.gradients.counted == NULL
+            below.gain = 0.0
             below.groups = grower.gradients.groups_left
         below.has_own_weights = children.blocks[child] != NULL
         if below.has_own_weights:

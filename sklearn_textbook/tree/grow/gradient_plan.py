@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_textbook.tree.grow._list_grower import GradientGrower
+from sklearn_textbook.tree.grow._list_grower import GradientGrower, add_leaf_values
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.grow.layout import make_records
 from sklearn_textbook.tree.grow.settings import (
@@ -17,6 +17,8 @@ from sklearn_textbook.tree.grow.settings import (
     describe_table,
 )
 from sklearn_textbook.tree.grow.target import Target
+
+__all__ = ["GradientPlan", "GradientTree", "add_leaf_values"]
 
 MOST_CODES = 2**16  # of a column, with that of missing values
 MOST_GROUPS = 64  # of columns that interact

@@ -4,6 +4,7 @@ A table is read and encoded once; a bootstrap sample, a fold or a boosting round
 vector of weights over its rows.
 """
 
+from sklearn_textbook.tree.grow.gradient_plan import add_leaf_values
 from sklearn_textbook.tree.members.boosting_grower import BoostingGrower
 from sklearn_textbook.tree.members.deciding import (
     choose_member_classes,
@@ -23,6 +24,7 @@ __all__ = [
     "MemberGrower",
     "NamedPruner",
     "StumpBuilder",
+    "add_leaf_values",
     "add_predictions",
     "choose_member_classes",
     "decides_by_largest_share",

@@ -151,7 +151,8 @@ class BoostingGrower(MemberGrower):
             n_threads=self.n_threads,
         )
         tree = member.tree_
-        return tree, find_leaves(tree, self.rows.matrix, self.n_threads)
+        leaves = find_leaves(tree, self.rows.matrix, self.n_threads)
+        return tree, leaves.astype(np.int32)
 
     @property
     def adds_l2(self):
