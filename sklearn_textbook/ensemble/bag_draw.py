@@ -49,6 +49,13 @@ class BagDraw:
         """Whether every member sees all columns, in their order."""
         return not self.replaces_columns and self.n_drawn_columns == self.n_columns
 
+    def is_like(self, other):
+        """Tell whether another draw gives the same for every seed."""
+        return self is other or all(
+            np.array_equal(getattr(self, name), getattr(other, name))
+            for name in vars(self)
+        )
+
     def draw(self, seed):
         """Draw for the member with this seed.
 

@@ -28,6 +28,8 @@ from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.any_members import AnyTraining
 from sklearn_textbook.ensemble.any_panel import AnyPanel
+from sklearn_textbook.ensemble.bag_draw import BagDraw
+from sklearn_textbook.ensemble.kept import KEPT_OUT_OF_BAG, Kept
 from sklearn_textbook.ensemble.member_list import (
     MemberList,
     count_lacking,
@@ -48,6 +50,18 @@ class BaseBagging(
     """Fitting members from draws of rows and columns."""
 
     _predicts_classes = False
+    _kept = (
+        Kept("n_rows", "integer", least=1),
+        Kept("n_drawn_rows", "integer", is_optional=True, least=1),
+        Kept("n_drawn_columns", "integer", least=1),
+        Kept("replaces_rows", "truth"),
+        Kept("replaces_columns", "truth"),
+        Kept("weight", shape=("n_rows",), is_optional=True, least=0),
+        Kept("estimates_empty_nodes", "truth"),
+        Kept("seeds", "integer", ("members",), least=0),
+        Kept("features", "integer", ("members", "n_drawn_columns"), True, least=0),
+        *KEPT_OUT_OF_BAG,
+    )
 
     # ------------------------------------------------------------------ parameters
     def _check_parameters(self):
@@ -225,6 +239,52 @@ class BaseBagging(
                 self._draws, self.estimators_features_, strict=True
             )
         ]
+
+    # ---------------------------------------------------------------- model files
+    def _get_reader(self):
+        return self._reader
+
+    def _list_kept(self):
+        """List how members were drawn, and the out-of-bag estimate."""
+        draws, seeds = zip(*self._draws, strict=True)
+        draw = draws[0]
+        if not all(map(draw.is_like, draws)):
+            raise ValueError(
+                "its members come from several fits (warm_start=True), which drew from "
+                "different numbers of rows or columns or by different weights; only "
+                "members that were drawn alike can be saved"
+            )
+        kept = {
+            name: value for name, value in vars(draw).items() if name != "n_columns"
+        }
+        kept["seeds"] = np.array(seeds)
+        if draw.takes_all_columns:
+            # Which are drawn nevertheless, in an order that means nothing.
+            kept["features"] = np.array(self.estimators_features_)
+        return {**kept, **super()._list_kept()}
+
+    def _restore(self, reader, members, columns, kept):
+        seeds, features = kept.pop("seeds").tolist(), kept.pop("features", None)
+        of_draw = [name for name in BagDraw.__dataclass_fields__ if name in kept]
+        draw = BagDraw(
+            n_columns=self.n_features_in_, **{name: kept.pop(name) for name in of_draw}
+        )
+        lengths = {
+            None if of_member is None else len(of_member) for of_member in columns
+        }
+        if draw.takes_all_columns:
+            fits = lengths == {None} and features is not None
+            fits = fits and features.max() < self.n_features_in_
+        else:
+            fits = lengths == {draw.n_drawn_columns} and features is None
+        if not fits or (draw.weight is not None and not draw.weight.any()):
+            raise ValueError(
+                "the columns or weights of the members are not those drawn"
+            )
+        super()._restore(reader, members, columns, kept)
+        self._reader, self._n_outputs = reader, reader.n_outputs_
+        self.estimators_features_ = list(columns if features is None else features)
+        self._draws = [(draw, seed) for seed in seeds]
 
     def _make_panel(self, routed=None):
         """Make what asks the members."""

@@ -25,6 +25,7 @@ from sklearn_textbook._contract.parameters import (
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.forest_measures import ForestMeasures
+from sklearn_textbook.ensemble.kept import KEPT_OUT_OF_BAG, Kept
 from sklearn_textbook.ensemble.member_growth import RowDraw, grow_members
 from sklearn_textbook.ensemble.member_list import (
     MemberList,
@@ -86,6 +87,13 @@ class BaseForest(
     _criteria = ("squared_error", "absolute_error", "poisson", "friedman_mse")
     _missing = ("auto", "learned", "branch", "surrogate", "error")
     _categorical_splits = ("auto", "subset", "one-vs-rest", "multiway")
+    # The rows of every tree are drawn again from these.
+    _kept = (
+        Kept("_n_samples", "integer", least=1),
+        Kept("_n_samples_bootstrap", "integer", is_optional=True, least=1),
+        Kept("_sample_weight", shape=("_n_samples",), is_optional=True, least=0),
+        *KEPT_OUT_OF_BAG,
+    )
 
     # ------------------------------------------------------------------ parameters
     def _check_parameters(self):
@@ -298,6 +306,14 @@ class BaseForest(
             *("_n_samples", "_n_samples_bootstrap", "_sample_weight"),
         )
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
+
+    def _restore(self, reader, members, columns, kept):
+        self._n_samples_bootstrap = self._sample_weight = None
+        super()._restore(reader, members, columns, kept)
+        self._read_target(reader)
+        weight = self._sample_weight
+        if weight is not None and not weight.any():
+            raise ValueError("_sample_weight must have an entry above 0")
 
     # ------------------------------------------------------------------ out of bag
     def _make_draw(self):

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import warnings
+from copy import copy
+
+from sklearn.base import clone
 
 
 class MemberList:
-    """Lets an ensemble be read as the list of its members."""
+    """Lets an ensemble be read as the list of its members, and be kept in a file.
+
+    What a model file keeps (:mod:`sklearn_textbook.io`) are the parameters, the
+    columns, the classes, the trees, and beside them what ``_kept`` lists.
+    """
+
+    #: Tuple of :class:`~sklearn_textbook.ensemble.kept.Kept`.
+    _kept = ()
 
     def __len__(self):
         """Return the number of members."""
@@ -19,6 +29,52 @@ class MemberList:
     def __iter__(self):
         """Iterate over the members."""
         return iter(self.estimators_)
+
+    # ---------------------------------------------------------------- model files
+    def _get_reader(self):
+        """Return a tree estimator that knows columns and classes; None if none does.
+
+        Its parameters are those that all members have in common.
+        """
+        reader = copy(self.estimators_[0])
+        return reader.set_params(**self.estimator_.get_params(deep=False))
+
+    def _list_members(self):
+        """List the members, each of which has one tree."""
+        return list(self.estimators_)
+
+    def _list_columns(self):
+        """List the columns of each member; None: all of them."""
+        return [None] * len(self._list_members())
+
+    def _list_kept(self):
+        """List what ``_kept`` names, but for what there is not."""
+        names = (kept.name for kept in self._kept)
+        return {name: getattr(self, name) for name in names if hasattr(self, name)}
+
+    def _restore(self, reader, members, columns, kept):
+        """Set the fitted attributes again, but for those of columns and classes.
+
+        Parameters
+        ----------
+        reader : tree estimator
+            As that of ``_get_reader``, without a tree.
+        members : list of tree estimator
+            The members.
+        columns : list of ndarray of int, or None
+            As those of ``_list_columns``.
+        kept : dict of str to object
+            What ``_list_kept`` gave, checked by what ``_kept`` says of it.
+
+        Raises
+        ------
+        ValueError
+            If these do not belong together.
+        """
+        self.estimator_ = clone(reader)
+        self.estimators_ = members
+        for name, value in kept.items():
+            setattr(self, name, value)
 
 
 def count_lacking(n_estimators, n_members):

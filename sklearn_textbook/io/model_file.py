@@ -1,8 +1,9 @@
 """Fitted estimators as JSON: readable, versioned, and never executed.
 
-A model file holds names, numbers and lists. Reading it builds an estimator of a
-fixed list of classes and gives it a tree, and rules, whose every index has been
-checked; nothing in the file is looked up, imported or evaluated.
+A model file holds names, numbers, lists, and the bytes of long arrays of numbers.
+Reading it builds an estimator of a fixed list of classes and gives it trees, and rules,
+whose every index has been checked; nothing in the file is looked up, imported or
+evaluated.
 """
 
 from __future__ import annotations
@@ -14,15 +15,14 @@ from pathlib import Path
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook.io.model_document import (
-    ESTIMATORS,
     FORMAT_NAME,
     SCHEMA_VERSION,
     SavedModel,
-    find_class,
-    is_integer,
     read_document,
     write_document,
 )
+from sklearn_textbook.io.saved_parameters import ESTIMATORS, is_of_class
+from sklearn_textbook.io.saved_target import is_integer
 
 __all__ = ["ModelFileError", "SavedModel", "load_model", "read_model", "save_model"]
 
@@ -58,14 +58,16 @@ def save_model(estimator, path, *, target=None, table=None):
 
     The file has the estimator's class and parameters, the columns and levels of the
     training table, the class labels and the tree; for a list of rules, these and the
-    tree that they come from. `load_model` reads it back to equal predictions. It holds
-    no training rows.
+    tree that they come from; for an ensemble, the trees of its members. `load_model`
+    reads it back to equal predictions. It holds no training rows, and nothing that an
+    out-of-bag estimate says of each of them.
 
     Parameters
     ----------
     estimator : estimator
-        A fitted CARTClassifier, CARTRegressor, ID3Classifier, C45Classifier or
-        C45RulesClassifier.
+        A fitted tree (CARTClassifier, CARTRegressor, ID3Classifier, C45Classifier),
+        C45RulesClassifier, or an ensemble of such trees: RandomForest, ExtraTrees,
+        Bagging and RandomSubspace, each Classifier or Regressor.
     path : str or path-like
         The file to write; it appears complete or not at all.
     target : str, default=None
@@ -76,8 +78,10 @@ def save_model(estimator, path, *, target=None, table=None):
     Raises
     ------
     ModelFileError
-        If the class is none that a model file can hold, or a parameter has a value
-        that JSON cannot hold, such as a random generator or a function.
+        If the class is none that a model file can hold, nor that of an ensemble's
+        members; if a parameter has a value that JSON cannot hold, such as a random
+        generator or a function; if members come from fits of several kinds
+        (``warm_start``).
     sklearn.exceptions.NotFittedError
         If the estimator is not fitted.
 
@@ -95,13 +99,13 @@ def save_model(estimator, path, *, target=None, table=None):
     True
     """
     name = type(estimator).__name__
-    if name not in ESTIMATORS or type(estimator) is not find_class(name):
+    if name not in ESTIMATORS or not is_of_class(estimator, name):
         raise ModelFileError(
             f"a {name} cannot be saved as a model file; possible are "
             f"{', '.join(ESTIMATORS)}",
             path,
         )
-    check_is_fitted(estimator, ["tree_", "rule_list_"], all_or_any=any)
+    check_is_fitted(estimator, ["tree_", "rule_list_", "estimators_"], all_or_any=any)
     try:
         document = write_document(estimator, target, table)
         text = json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n"

@@ -1,0 +1,270 @@
+"""An ensemble of trees as a dictionary that JSON can hold, and back.
+
+Members share columns, classes and most parameters, which are written once; of each
+member there are its tree and what is its own. Beside them stands what the class of the
+ensemble declares (`sklearn_textbook.ensemble.kept.Kept`), checked by the declaration.
+"""
+
+from __future__ import annotations
+
+import math
+from copy import copy
+
+import numpy as np
+
+from sklearn_textbook.io.packed_arrays import pack_array, unpack_array
+from sklearn_textbook.io.packed_trees import pack_tree, unpack_tree
+from sklearn_textbook.io.saved_parameters import (
+    TREES,
+    is_of_class,
+    make_estimator,
+    pack_parameters,
+    pack_value,
+    unpack_parameters,
+    unpack_value,
+)
+from sklearn_textbook.io.saved_target import (
+    is_integer,
+    pack_classes,
+    read_max_features,
+    read_n_missing,
+    set_classes,
+    set_columns,
+    unpack_classes,
+)
+from sklearn_textbook.tree.encode import TableSchema
+from sklearn_textbook.tree.grow.storage import narrow
+
+_ARRAY_KINDS = {"integer": "iu", "number": "iuf"}
+
+
+# ------------------------------------------------------------------------- writing
+def write_ensemble(estimator):
+    """Write what `fit` has given an ensemble of trees."""
+    members, reader = estimator._list_members(), _require_trees(estimator)
+    name = type(reader).__name__
+    shared = {
+        "class": name,
+        "parameters": pack_parameters(reader),
+        "n_outputs": int(members[0].n_outputs_),
+        "max_features": int(members[0].max_features_),
+        "unseen": members[0].tree_.unseen,
+    }
+    n_missing = np.asarray(reader.n_missing_)
+    return {
+        "columns": reader.schema_.to_dict(),
+        "classes": pack_classes(estimator),
+        "n_missing": n_missing.tolist(),
+        "member": shared,
+        "kept": _pack_kept(estimator),
+        "trees": [
+            _pack_member(member, columns, shared, n_missing)
+            for member, columns in zip(members, estimator._list_columns(), strict=True)
+        ],
+    }
+
+
+def _require_trees(estimator):
+    """Require members that are trees of one class; return what knows the columns."""
+    reader, members = estimator._get_reader(), estimator._list_members()
+    name = type(members[0] if reader is None else reader).__name__
+    if reader is None or name not in TREES or not is_of_class(reader, name):
+        raise ValueError(
+            f"its members are of class {name}, and only {', '.join(TREES)} can be saved"
+        )
+    for number, member in enumerate(members):
+        if not is_of_class(member, name):
+            raise ValueError(
+                f"its members are of several classes, {name} and, as number {number}, "
+                f"{type(member).__name__}, but a model file holds those of one"
+            )
+    return reader
+
+
+def _pack_member(member, columns, shared, n_missing):
+    """Write the tree of a member, and what it does not share with others."""
+    packed = pack_tree(member.tree_)
+    if columns is not None:
+        packed["columns"] = pack_array(columns)
+        n_missing = n_missing[columns]
+    own = {
+        name: value
+        for name, value in pack_parameters(member).items()
+        if value != shared["parameters"][name]
+    }
+    if own:
+        packed["parameters"] = own
+    if member.max_features_ != shared["max_features"]:
+        packed["max_features"] = int(member.max_features_)
+    if member.tree_.unseen != shared["unseen"]:
+        packed["unseen"] = member.tree_.unseen
+    if not np.array_equal(member.n_missing_, n_missing):
+        packed["n_missing"] = np.asarray(member.n_missing_).tolist()
+    return packed
+
+
+def _pack_kept(estimator):
+    """Write the numbers, texts and arrays that the class of the ensemble declares."""
+    values = estimator._list_kept()
+    packed = {}
+    for kept in estimator._kept:
+        if kept.name in values:
+            value = values[kept.name]
+            is_array = kept.shape is not None and value is not None
+            packed[kept.name] = (
+                pack_array(narrow(np.asarray(value)))
+                if is_array
+                else pack_value(value, kept.name)
+            )
+    return packed
+
+
+# ------------------------------------------------------------------------- reading
+def fit_ensemble(estimator, document):
+    """Give an ensemble of trees what `fit` sets."""
+    schema = TableSchema.from_dict(document["columns"])
+    classes = unpack_classes(document["classes"])
+    if (classes is not None) != hasattr(type(estimator), "predict_proba"):
+        raise ValueError(f"the classes do not belong to a {type(estimator).__name__}")
+    template = estimator.get_params(deep=False).get("estimator")
+    if template is not None and type(template).__name__ not in TREES:
+        raise ValueError(f"estimator must be a tree or null, got {template!r}")
+    shared, trees = document["member"], document["trees"]
+    if not isinstance(trees, list) or not trees:
+        raise TypeError("trees must be a list that is not empty")
+    set_columns(estimator, schema)
+    del estimator.schema_
+    set_classes(estimator, classes)
+    reader = _read_reader(document, shared, schema, classes)
+    max_features = read_max_features(shared, len(schema.columns))
+    members, columns = [], []
+    for number, packed in enumerate(trees):
+        of_member = _read_columns(packed, len(schema.columns))
+        given = {"max_features": max_features, "unseen": shared["unseen"], **packed}
+        members.append(_read_member(given, f"tree {number}", reader, of_member))
+        columns.append(of_member)
+    kept = _unpack_kept(estimator, document["kept"], len(members))
+    estimator._restore(reader, members, columns, kept)
+
+
+def _read_reader(document, shared, schema, classes):
+    """Make the tree estimator that all members are copies of."""
+    name, n_outputs = shared["class"], shared["n_outputs"]
+    if not isinstance(name, str) or name not in TREES:
+        raise ValueError(f"members may be {', '.join(TREES)}, not {name!r}")
+    reader = make_estimator(name, shared["parameters"])
+    set_columns(reader, schema)
+    reader.n_missing_ = read_n_missing(document, len(schema.columns))
+    if not is_integer(n_outputs) or n_outputs < 1:
+        raise ValueError(f"n_outputs must be at least 1, got {n_outputs!r}")
+    if hasattr(type(reader), "predict_proba"):
+        if classes is None or len(classes) != n_outputs:
+            raise ValueError(f"{name} needs classes of {n_outputs} outputs")
+        set_classes(reader, classes)
+    reader.n_outputs_ = n_outputs
+    return reader
+
+
+def _read_columns(packed, n_columns):
+    """Read which columns a member sees; None: all."""
+    if not isinstance(packed, dict):
+        raise TypeError("trees must be objects")
+    if "columns" not in packed:
+        return None
+    columns = unpack_array(packed["columns"], "columns")
+    is_list = columns.ndim == 1 and columns.dtype.kind in "iu" and len(columns)
+    if not is_list or columns.min() < 0 or columns.max() >= n_columns:
+        raise ValueError(f"columns must be numbers from 0 to {n_columns - 1}")
+    return columns.astype(np.intp)
+
+
+def _read_member(packed, name, reader, columns):
+    """Make a member: a copy of the reader with its own parameters and tree."""
+    member = copy(reader)
+    if "parameters" in packed:
+        member.set_params(**unpack_parameters(packed["parameters"], member))
+    if columns is not None:
+        member.n_missing_ = reader.n_missing_[columns]
+        set_columns(member, reader.schema_.take_columns(columns))
+    n_features = member.n_features_in_
+    if "n_missing" in packed:
+        member.n_missing_ = read_n_missing(packed, n_features)
+    member.max_features_ = read_max_features(packed, n_features)
+    is_classifier = hasattr(reader, "classes_")
+    n_classes = [1] * reader.n_outputs_
+    if is_classifier:
+        n_classes = np.atleast_1d(reader.n_classes_)
+    member.tree_ = unpack_tree(
+        packed,
+        name,
+        n_features=n_features,
+        n_levels=member.schema_.n_levels,
+        n_classes=np.array(n_classes, dtype=np.int64),
+        is_classifier=is_classifier,
+        unseen=packed["unseen"],
+    )
+    return member
+
+
+def _unpack_kept(estimator, packed, n_members):
+    """Read what the class of an ensemble declares, and refuse everything else."""
+    if not isinstance(packed, dict):
+        raise TypeError("kept must be an object")
+    unknown = packed.keys() - {kept.name for kept in estimator._kept}
+    if unknown:
+        raise ValueError(
+            f"a {type(estimator).__name__} keeps no {sorted(unknown)[0]!r}"
+        )
+    sizes = {"members": n_members, "columns": estimator.n_features_in_}
+    sizes["classes"] = getattr(estimator, "n_classes_", None)
+    values = {}
+    for kept in estimator._kept:
+        if kept.name not in packed and kept.is_optional:
+            continue
+        value = _unpack_one(kept, packed[kept.name], {**values, **sizes})
+        values[kept.name] = value
+    return values
+
+
+def _unpack_one(kept, packed, sizes):
+    """Read one number, text or array as its declaration says."""
+    if packed is None and kept.is_optional:
+        return None
+    name, kind = kept.name, kept.kind
+    if kept.shape is None:
+        value = unpack_value(packed)
+        is_right = {
+            "truth": isinstance(value, bool),
+            "text": isinstance(value, str),
+            "integer": is_integer(value),
+            "number": isinstance(value, float) or is_integer(value),
+        }[kind]
+        if not is_right:
+            raise ValueError(f"{name} must be a single {kind}, got {str(packed)[:40]}")
+        _require_range(kept, value)
+        return float(value) if kind == "number" else value
+    array = unpack_array(packed, name)
+    shape = tuple(sizes[size] if isinstance(size, str) else size for size in kept.shape)
+    fits = array.ndim == len(shape) and all(
+        wanted is None or length == wanted
+        for length, wanted in zip(array.shape, shape, strict=True)
+    )
+    if not fits or (array.size and array.dtype.kind not in _ARRAY_KINDS[kind]):
+        raise ValueError(
+            f"{name} must be {kind}s of shape {shape}, got {array.dtype} of shape "
+            f"{array.shape}"
+        )
+    if array.size:
+        _require_range(kept, array)
+    return array.astype(np.int64 if kind == "integer" else np.float64)
+
+
+def _require_range(kept, value):
+    """Require numbers that are finite and not too small, if they have to be."""
+    if isinstance(value, str):
+        return
+    lowest = np.min(value)
+    if kept.is_finite and not np.all(np.isfinite(value)):
+        raise ValueError(f"{kept.name} must be finite")
+    if kept.least is not None and not math.isnan(lowest) and lowest < kept.least:
+        raise ValueError(f"{kept.name} must be at least {kept.least}, got {lowest}")

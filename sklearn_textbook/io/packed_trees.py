@@ -1,0 +1,132 @@
+"""The trees of an ensemble in JSON, in as few bytes a node as in pickles."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sklearn_textbook.io.packed_arrays import pack_array, unpack_array
+from sklearn_textbook.tree.grow.check import check_tree
+from sklearn_textbook.tree.grow.layout import SURROGATE_DTYPE
+from sklearn_textbook.tree.grow.storage import Shape, restore_nodes
+from sklearn_textbook.tree.members.grower import COMPACTED_NODES
+from sklearn_textbook.tree.route import RoutedTree
+
+# How a column of the nodes may be kept; see tree/grow/storage.py.
+_WAYS = ("all", "inner", "leaves", "guessed", "n_samples", "statistics")
+
+
+def pack_tree(tree):
+    """Write what a tree does not share with the others of an ensemble.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+
+    Returns
+    -------
+    packed : dict
+        ``nodes``: for each column of the nodes how it is kept, and the arrays, as
+        :func:`~sklearn_textbook.tree.grow.storage.store_nodes` gives them; and, where
+        there are any, ``level_branch`` and ``surrogates``.
+    """
+    stored = dict(tree.compact().stored)
+    packed = {"nodes": {"n_children": pack_array(stored.pop("n_children"))}}
+    for name, (how, *arrays) in stored.items():
+        packed["nodes"][name] = [how, *map(pack_array, arrays)]
+    if len(tree.level_branch):
+        packed["level_branch"] = pack_array(tree.level_branch)
+    if len(tree.surrogates):
+        packed["surrogates"] = {
+            name: pack_array(tree.surrogates[name]) for name in SURROGATE_DTYPE.names
+        }
+    return packed
+
+
+def unpack_tree(packed, name, **shared):
+    """Read a tree; everything about it is checked.
+
+    Parameters
+    ----------
+    packed : dict
+        What :func:`pack_tree` should have written.
+    name : str
+        Name of the tree, for messages.
+    **shared : object
+        What it shares with others: ``n_features``, ``n_levels``, ``n_classes``,
+        ``is_classifier`` and ``unseen``.
+
+    Returns
+    -------
+    tree : RoutedTree
+        The tree, equal to the packed one bit for bit.
+
+    Raises
+    ------
+    ValueError
+        If it is damaged.
+    """
+    try:
+        nodes, statistics = restore_nodes(_read_stored(packed["nodes"]))
+        sides = {}
+        if "level_branch" in packed:
+            branches = unpack_array(packed["level_branch"], "level_branch")
+            sides["level_branch"] = _cast(branches, np.dtype(np.int32), "level_branch")
+        if "surrogates" in packed:
+            sides["surrogates"] = _read_surrogates(packed["surrogates"])
+        tree = RoutedTree(nodes=nodes, statistics=statistics, **shared, **sides)
+        check_tree(tree)
+    except KeyError as error:
+        raise ValueError(f"{name} lacks {error}") from None
+    except (ValueError, TypeError, IndexError, OverflowError) as error:
+        raise ValueError(f"{name}: {error}") from None
+    # As growing leaves large trees. The arrays of the file are not kept: the checks
+    # were those of the tree.
+    return tree.compact() if tree.node_count >= COMPACTED_NODES else tree
+
+
+def _read_stored(packed):
+    """Read how the columns of the nodes are kept, and with what arrays."""
+    if not isinstance(packed, dict):
+        raise ValueError("nodes must be an object")
+    n_children = unpack_array(packed["n_children"], "n_children")
+    if n_children.dtype.kind not in "iu" or n_children.ndim != 1 or not len(n_children):
+        raise ValueError("n_children must be a list of integers that is not empty")
+    # Before anything is made as large as they say.
+    is_possible = n_children.min() >= 0 and n_children.max() < len(n_children)
+    if not is_possible or not Shape(n_children).is_sound:
+        raise ValueError("n_children must be those of a tree, breadth first")
+    stored = {"n_children": n_children}
+    for name, entry in packed.items():
+        if name == "n_children":
+            continue
+        is_list = isinstance(entry, list) and 1 <= len(entry) <= 3
+        if not is_list or not isinstance(entry[0], str) or entry[0] not in _WAYS:
+            raise ValueError(f"{name} must be a list that begins with how it is kept")
+        stored[name] = entry[0], *(unpack_array(part, name) for part in entry[1:])
+    return stored
+
+
+def _read_surrogates(packed):
+    if not isinstance(packed, dict) or packed.keys() != set(SURROGATE_DTYPE.names):
+        raise ValueError(
+            f"surrogates must have exactly {', '.join(SURROGATE_DTYPE.names)}"
+        )
+    columns = {name: unpack_array(packed[name], name) for name in packed}
+    surrogates = np.zeros(len(columns["node"]), dtype=SURROGATE_DTYPE)
+    for name, column in columns.items():
+        if column.shape != surrogates.shape:
+            raise ValueError("the columns of surrogates differ in length")
+        surrogates[name] = _cast(column, SURROGATE_DTYPE[name], name)
+    return surrogates
+
+
+def _cast(array, dtype, name):
+    """Change the type of an array; refuse numbers that would not stay the same."""
+    if dtype.kind == "i" and array.dtype.kind == "f":
+        raise ValueError(f"{name} must hold integers")
+    if array.ndim != 1 or not np.array_equal(
+        array.astype(dtype), array, equal_nan=dtype.kind == "f"
+    ):
+        raise ValueError(f"{name} must be a list of {dtype} numbers")
+    return array.astype(dtype)

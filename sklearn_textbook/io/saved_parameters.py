@@ -1,0 +1,139 @@
+"""Parameters of estimators as JSON, and back: only classes of a fixed list."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from importlib import import_module
+
+import numpy as np
+
+from sklearn_textbook.io.naming import explain_unknown_name
+
+_TREES = "sklearn_textbook.tree"
+_ENSEMBLES = "sklearn_textbook.ensemble"
+#: Trees, which may also be members of ensembles, and where they are.
+TREES = dict.fromkeys(
+    ("CARTClassifier", "CARTRegressor", "ID3Classifier", "C45Classifier"), _TREES
+)
+#: Ensembles of trees. What they keep beside the trees they say themselves.
+ENSEMBLES = dict.fromkeys(
+    (
+        "RandomForestClassifier",
+        "RandomForestRegressor",
+        "ExtraTreesClassifier",
+        "ExtraTreesRegressor",
+        "BaggingClassifier",
+        "BaggingRegressor",
+        "RandomSubspaceClassifier",
+        "RandomSubspaceRegressor",
+    ),
+    _ENSEMBLES,
+)
+#: The classes that a model file may name. Nothing else is built.
+ESTIMATORS = {**TREES, "C45RulesClassifier": _TREES, **ENSEMBLES}
+# The classes of objects that a parameter may be.
+_PARTS = {
+    **TREES,
+    **dict.fromkeys(
+        (
+            "CostComplexityPruning",
+            "ErrorBasedPruning",
+            "LossPruning",
+            "OutOfBagPruning",
+            "PrePruning",
+            "ReducedErrorPruning",
+        ),
+        _TREES,
+    ),
+}
+
+# What belongs to the machine, not to the model: a file may not ask for threads.
+_NOT_SAVED = ("n_jobs",)
+_SPECIAL_NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+def find_class(name):
+    """Give a class that a model file may name."""
+    return getattr(import_module({**ESTIMATORS, **_PARTS}[name]), name)
+
+
+def is_of_class(estimator, name):
+    """Tell whether an object is of the class of this name that a file may name."""
+    return type(estimator) is find_class(name)
+
+
+def make_estimator(name, parameters):
+    """Make an estimator of a class that a model file may name; it is not fitted."""
+    estimator = find_class(name)()
+    return estimator.set_params(**unpack_parameters(parameters, estimator))
+
+
+def pack_parameters(estimator):
+    """Write the parameters of an estimator as JSON; those that are estimators, too."""
+    return {
+        name: pack_value(value, name)
+        for name, value in sorted(estimator.get_params(deep=False).items())
+        if name not in _NOT_SAVED
+    }
+
+
+def pack_value(value, name):
+    """Turn the value of a parameter into JSON that tells it apart from all others."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, numbers.Real):
+        value = float(value)
+        return value if math.isfinite(value) else {"number": repr(value)}
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [pack_value(item, name) for item in value]
+    if isinstance(value, dict):
+        # As pairs: the keys of a JSON object are always text, class labels are not.
+        pairs = [[key, item] for key, item in value.items()]
+        return {"mapping": pack_value(pairs, name)}
+    part = type(value).__name__
+    if part in _PARTS and is_of_class(value, part):
+        return {"part": part, "parameters": pack_parameters(value)}
+    remedy = ""
+    if name == "random_state":
+        remedy = "; give random_state an integer or None before saving"
+    raise ValueError(
+        f"parameter {name} is a {type(value).__name__}, which a model file cannot "
+        f"hold{remedy}"
+    )
+
+
+def unpack_parameters(packed, estimator):
+    """Read the parameters of an estimator, all of which it must know."""
+    if not isinstance(packed, dict):
+        raise TypeError("parameters must be an object")
+    known = [n for n in estimator.get_params(deep=False) if n not in _NOT_SAVED]
+    for name in packed:
+        if name not in known:
+            raise ValueError(
+                f"{type(estimator).__name__} has no parameter {name!r}; "
+                f"{explain_unknown_name(name, known)}"
+            )
+    return {name: unpack_value(value) for name, value in packed.items()}
+
+
+def unpack_value(value):
+    """Read what `pack_value` wrote."""
+    if isinstance(value, list):
+        return [unpack_value(item) for item in value]
+    if isinstance(value, dict):
+        if set(value) == {"number"}:
+            return _SPECIAL_NUMBERS[value["number"]]
+        if set(value) == {"mapping"}:
+            return dict(unpack_value(value["mapping"]))
+        if set(value) == {"part", "parameters"} and value["part"] in _PARTS:
+            part = find_class(value["part"])()
+            return part.set_params(**unpack_parameters(value["parameters"], part))
+        raise ValueError(f"unknown form of a parameter: {sorted(value)}")
+    return value
