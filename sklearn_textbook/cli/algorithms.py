@@ -12,6 +12,10 @@ from sklearn_textbook.io.naming import suggest_name
 MOST_NUMBERED_CLASSES = 10
 
 
+_TREES = "sklearn_textbook.tree"
+_ENSEMBLES = "sklearn_textbook.ensemble"
+
+
 @dataclass(frozen=True)
 class Algorithm:
     """One algorithm.
@@ -24,19 +28,33 @@ class Algorithm:
         Name of the classifier.
     regressor : str, default=None
         Name of the regressor; None if it has none.
+    has_cart_members : bool, default=False
+        Whether it is an ensemble of anything, of CART trees by default: parameters of
+        these can be set.
     """
 
     module: str
     classifier: str
     regressor: str | None = None
+    has_cart_members: bool = False
 
 
 ALGORITHMS = {
-    "cart": Algorithm("sklearn_textbook.tree", "CARTClassifier", "CARTRegressor"),
-    "id3": Algorithm("sklearn_textbook.tree", "ID3Classifier"),
-    "c45": Algorithm("sklearn_textbook.tree", "C45Classifier"),
-    "c45-rules": Algorithm("sklearn_textbook.tree", "C45RulesClassifier"),
+    "cart": Algorithm(_TREES, "CARTClassifier", "CARTRegressor"),
+    "id3": Algorithm(_TREES, "ID3Classifier"),
+    "c45": Algorithm(_TREES, "C45Classifier"),
+    "c45-rules": Algorithm(_TREES, "C45RulesClassifier"),
+    "random-forest": Algorithm(
+        _ENSEMBLES, "RandomForestClassifier", "RandomForestRegressor"
+    ),
+    "extra-trees": Algorithm(_ENSEMBLES, "ExtraTreesClassifier", "ExtraTreesRegressor"),
+    "bagging": Algorithm(_ENSEMBLES, "BaggingClassifier", "BaggingRegressor", True),
+    "random-subspace": Algorithm(
+        _ENSEMBLES, "RandomSubspaceClassifier", "RandomSubspaceRegressor", True
+    ),
 }
+#: What the members of an ensemble may be, by --set estimator=NAME.
+MEMBERS = ("cart", "id3", "c45")
 
 
 def list_algorithms():
@@ -68,7 +86,7 @@ def find_wish(algorithm):
     return None if ALGORITHMS[algorithm].regressor else "classifier"
 
 
-def make_estimator(algorithm, is_classes, settings, seed):
+def make_estimator(algorithm, is_classes, settings, seed, n_trees=None, n_jobs=None):
     """Make the estimator with its parameters.
 
     Parameters
@@ -78,36 +96,100 @@ def make_estimator(algorithm, is_classes, settings, seed):
     is_classes : bool
         Whether the target is classes.
     settings : sequence of (str, object)
-        Parameters and their values.
+        Parameters and their values. What an ensemble does not know is a parameter of
+        its members.
     seed : int
         Seed of its random generator, unless the settings have one.
+    n_trees : int, default=None
+        Number of trees of an ensemble; None: as the algorithm has it.
+    n_jobs : int, default=None
+        Number of threads; None: one per core.
 
     Returns
     -------
     estimator : estimator
-        Not fitted.
+        Not fitted. An ensemble that leaves rows out of the bag is to judge itself by
+        them, unless the settings say otherwise.
 
     Raises
     ------
     click.UsageError
         If there is no such parameter.
     """
-    entry = ALGORITHMS[base_name(algorithm)]
+    estimator = _make_default(base_name(algorithm), is_classes)
+    params = estimator.get_params()
+    if n_trees is not None and "n_estimators" not in params:
+        refuse_use(f"--trees: {algorithm} grows a single tree")
+    for name, value in (
+        ("random_state", seed),
+        ("n_estimators", n_trees),
+        ("n_jobs", n_jobs),
+    ):
+        if name in params and value is not None:
+            estimator.set_params(**{name: value})
+    given = dict(settings)
+    if isinstance(given.get("estimator"), str) and "estimator" in params:
+        member = _make_member(given.pop("estimator"), is_classes)
+        estimator.set_params(estimator=member)
+    _set_parameters(estimator, given)
+    if "oob_score" in params and "oob_score" not in given:
+        estimator.set_params(
+            oob_score=estimator.bootstrap is True and estimator.warm_start is False
+        )
+    return estimator
+
+
+def _make_default(algorithm, is_classes):
+    """Make the estimator of an algorithm, with members whose parameters can be set."""
+    entry = ALGORITHMS[algorithm]
     name = entry.classifier if is_classes else entry.regressor
     estimator = getattr(import_module(entry.module), name)()
-    if "random_state" in estimator.get_params():
-        estimator.set_params(random_state=seed)
-    parts = {parameter: value for parameter, value in settings if "__" in parameter}
-    whole = {parameter: value for parameter, value in settings if "__" not in parameter}
-    # What a part has, such as pruning__confidence, depends on which part it is.
-    for group in (whole, parts):
-        allowed = estimator.get_params()
-        for parameter in group:
-            if parameter not in allowed:
-                question = suggest_name(parameter, allowed)
-                refuse_use(
-                    f"--set: {name} has no parameter {parameter!r}; "
-                    f"{question}{' ' if question else ''}It has {', '.join(allowed)}"
-                )
-        estimator.set_params(**group)
+    if entry.has_cart_members:
+        estimator.set_params(estimator=_make_default("cart", is_classes))
     return estimator
+
+
+def _make_member(algorithm, is_classes):
+    """Make what the members of an ensemble are like, of an algorithm by name."""
+    fits = [name for name in MEMBERS if is_classes or ALGORITHMS[name].regressor]
+    if algorithm not in fits:
+        kind = "classes" if is_classes else "numbers"
+        refuse_use(
+            f"--set estimator={algorithm}: the members that predict {kind} may be "
+            f"{', '.join(fits)}"
+        )
+    return _make_default(algorithm, is_classes)
+
+
+def _set_parameters(estimator, given):
+    """Set parameters, of members where the estimator has none of the name."""
+    own, of_member = estimator.get_params(deep=False), {}
+    if own.get("estimator") is not None:
+        of_member = own["estimator"].get_params(deep=False)
+    given = {
+        f"estimator__{name}"
+        if name.partition("__")[0] not in own and name.partition("__")[0] in of_member
+        else name: value
+        for name, value in given.items()
+    }
+    # What a part has, such as pruning__confidence, depends on which part it is.
+    for depth in range(max((name.count("__") for name in given), default=0) + 1):
+        group = {
+            name: value for name, value in given.items() if name.count("__") == depth
+        }
+        allowed = estimator.get_params()
+        for name in group:
+            if name not in allowed:
+                _refuse_parameter(estimator, name, allowed)
+        estimator.set_params(**group)
+
+
+def _refuse_parameter(estimator, name, allowed):
+    """Refuse a parameter that neither an estimator nor its members have."""
+    # Those of members are understood without the prefix.
+    known = list(dict.fromkeys(each.removeprefix("estimator__") for each in allowed))
+    question = suggest_name(name.removeprefix("estimator__"), known)
+    refuse_use(
+        f"--set: {type(estimator).__name__} has no parameter {name!r}; "
+        f"{question}{' ' if question else ''}It has {', '.join(known)}"
+    )

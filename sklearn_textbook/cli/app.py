@@ -40,7 +40,7 @@ _CODES = {
 @click.version_option(__version__, prog_name=COMMAND, message="%(prog)s %(version)s")
 @click.pass_context
 def app(context):
-    """Grow, read and use decision trees of tables in files.
+    """Grow, read and use decision trees, and ensembles of them, of tables in files.
 
     Tables are csv or tsv (any separator), Parquet, ARFF and C4.5 files; models are
     JSON.

@@ -16,7 +16,11 @@ _LEAST_ROWS_FOR_HINTS = 5
 
 def print_columns(output, frame):
     """Print kind, values and missing values of every column."""
-    table = make_table("column", "kind", "missing", "values", right=("missing",))
+    table = make_table(
+        *("column", "kind", "missing", "values"),
+        right=("missing",),
+        widths={"kind": 7, "missing": 7},
+    )
     for name in frame.column_names[:MOST_COLUMNS]:
         column = frame[name]
         missing = count_missing(column)

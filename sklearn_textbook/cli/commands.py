@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import click
 
-from sklearn_textbook.cli.algorithms import list_algorithms
+from sklearn_textbook.cli.algorithms import ALGORITHMS, list_algorithms
 from sklearn_textbook.cli.errors import refuse_use
 from sklearn_textbook.cli.options import (
     Setting,
@@ -18,7 +18,7 @@ from sklearn_textbook.cli.options import (
 )
 
 
-@click.command(short_help="Grow a tree or rules of a table; print them and scores.")
+@click.command(short_help="Grow trees or rules of a table; print them and scores.")
 @click.argument("table")
 @click.option(
     "--target",
@@ -30,15 +30,17 @@ from sklearn_textbook.cli.options import (
     type=click.Choice(list_algorithms()),
     default="cart",
     show_default=True,
-    help="cart without -classifier or -regressor lets the target decide: text, "
-    "booleans and a few whole numbers are classes.",
+    metavar="NAME",
+    help=f"One of {', '.join(ALGORITHMS)}. For most of them the target decides: text, "
+    "booleans and a few whole numbers are classes; cart-classifier, cart-regressor and "
+    "so on demand one.",
 )
 @click.option(
     "--set",
     "settings",
     type=Setting(),
     multiple=True,
-    help="Parameter of the algorithm, e.g. max_depth=3; repeatable.",
+    help="Parameter of the algorithm or of its members, e.g. max_depth=3; repeatable.",
 )
 @click.option(
     "--cv",
@@ -55,6 +57,19 @@ from sklearn_textbook.cli.options import (
     default=0,
     show_default=True,
     help="Seed of the folds and of the algorithm.",
+)
+@click.option(
+    "--trees",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Number of trees of an ensemble; without it, as many as the algorithm has "
+    "by default.",
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Threads; without it, one per core.",
 )
 @name_list_option("--categorical", help="Columns to take as categories.")
 @name_list_option("--numeric", help="Columns to take as numbers.")
@@ -74,7 +89,7 @@ from sklearn_textbook.cli.options import (
 )
 @debug_option
 def fit(table, cv, **options):
-    """Grow a tree or rules of TABLE, a csv, tsv, Parquet, ARFF or C4.5 file.
+    """Grow trees or rules of TABLE, a csv, tsv, Parquet, ARFF or C4.5 file.
 
     TABLE is - for csv from a pipe; of the files of C4.5 it is any one, and the others
     are found beside it.
@@ -82,7 +97,9 @@ def fit(table, cv, **options):
     Prints the columns and their kinds, the tree, its rules with support and confidence,
     and its scores on the training rows, in cross-validation and on a test table. With
     c45-rules it prints the rules in their order, and what each of them does on the
-    training rows. Rows without a value of the target are left out, and counted.
+    training rows. Of an ensemble it prints how large the trees are, the importances of
+    the columns, and the score on out-of-bag rows, where there are such. Rows without a
+    value of the target are left out, and counted.
 
     \b
     Examples:
@@ -90,6 +107,7 @@ def fit(table, cv, **options):
       sklearn-textbook fit loan.arff --target class --set max_depth=3 --cv 5
       sklearn-textbook fit house.parquet --target price --id address --save house.json
       sklearn-textbook fit golf.names --algorithm c45-rules --test golf.test
+      sklearn-textbook fit house.parquet --target price --algorithm random-forest
       sklearn-textbook fit data.txt --no-header --target column_5 --missing-marks -,NA
     """  # noqa: D301 - click wants the control character itself
     if cv == 1:
@@ -141,8 +159,15 @@ def predict(model, table, path, proba, **options):
     type=click.Choice(["text", "rules", "dot", "json"]),
     default="text",
     show_default=True,
-    help="text: the tree, indented, or the numbered rules of a list; rules: one line "
-    "per leaf or rule; dot: a tree for Graphviz; json: all that the model file holds.",
+    help="text: the tree, indented, the numbered rules of a list, or sizes and "
+    "importances of an ensemble; rules: one line per leaf or rule; dot: a tree for "
+    "Graphviz; json: all that the model file holds.",
+)
+@click.option(
+    "--member",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Print one tree of an ensemble, counted from 0.",
 )
 @click.option(
     "--max-depth-shown",
@@ -151,7 +176,7 @@ def predict(model, table, path, proba, **options):
     help="Depth to which text and dot show the tree; all of it without.",
 )
 @debug_option
-def show(model, form, max_depth_shown):
+def show(model, form, member, max_depth_shown):
     """Print MODEL, a file that fit --save wrote.
 
     \b
@@ -160,7 +185,8 @@ def show(model, form, max_depth_shown):
       sklearn-textbook show iris.json --as rules
       sklearn-textbook show iris.json --as dot | dot -Tsvg -o iris.svg
       sklearn-textbook show iris.json --as json | jq .tree
+      sklearn-textbook show forest.json --member 0
     """  # noqa: D301 - click wants the control character itself
     from sklearn_textbook.cli.show import show_model
 
-    show_model(model, form, max_depth_shown)
+    show_model(model, form, max_depth_shown, member)

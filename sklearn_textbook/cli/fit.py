@@ -1,7 +1,8 @@
-"""The command ``fit``: grow a tree or rules of a table and tell how good they are."""
+"""The command ``fit``: grow trees or rules of a table and tell how good they are."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,13 @@ from sklearn.utils.multiclass import unique_labels
 from sklearn_textbook.cli import report
 from sklearn_textbook.cli.algorithms import make_estimator
 from sklearn_textbook.cli.columns import count_missing, find_hints, print_columns
+from sklearn_textbook.cli.ensemble_report import (
+    MOST_IMPORTANCES,
+    compute_importances,
+    is_ensemble,
+    print_importances,
+    print_sizes,
+)
 from sklearn_textbook.cli.errors import FitError, make_fit_error, refuse_use
 from sklearn_textbook.cli.model_table import (
     predict_rows,
@@ -25,6 +33,7 @@ from sklearn_textbook.cli.scoring import (
     count_confusions,
     cross_validate,
     score_baseline,
+    score_out_of_bag,
     score_rows,
 )
 from sklearn_textbook.cli.target import read_target
@@ -45,6 +54,8 @@ def fit_table(
     n_folds,
     test,
     seed,
+    trees,
+    jobs,
     save,
     max_depth_shown,
     **options,
@@ -67,6 +78,10 @@ def fit_table(
         Path of a table to score on.
     seed : int
         Seed of folds and algorithm.
+    trees : int or None
+        Number of trees of an ensemble.
+    jobs : int or None
+        Number of threads.
     save : str or None
         Model file to write.
     max_depth_shown : int
@@ -84,7 +99,7 @@ def fit_table(
         _refuse_without_target()
     file = _set_ids_aside(file, target, options)
     features, goal = _split_target(file, target, algorithm)
-    estimator = make_estimator(algorithm, goal.is_classes, settings, seed)
+    estimator = make_estimator(algorithm, goal.is_classes, settings, seed, trees, jobs)
     _print_table(output, file, features, goal, [*options["drop"], *options["id"]])
     _grow(estimator, features, goal.values, settings, file.path)
     model = SavedModel(estimator, target, _note_table(file, options))
@@ -93,6 +108,8 @@ def fit_table(
         save_model(estimator, save, target=target, table=model.table)
     if report.is_rule_list(estimator):
         _print_rule_list(output, estimator, features, goal)
+    elif is_ensemble(estimator):
+        _print_ensemble(output, model)
     else:
         _print_tree(output, estimator, max_depth_shown)
     predicted = _print_scores(output, estimator, features, goal, n_folds, seed, tested)
@@ -200,7 +217,10 @@ def _print_table(output, file, features, goal, left_out):
 
 def _grow(estimator, features, values, settings, path):
     try:
-        estimator.fit(features, values)
+        with warnings.catch_warnings():
+            # The scores tell how many rows were judged.
+            warnings.filterwarnings("ignore", message="Some inputs do not have OOB")
+            estimator.fit(features, values)
     except (ValueError, TypeError) as error:
         reason = " ".join(str(error).split())
         for name, value in settings:
@@ -230,6 +250,17 @@ def _print_tree(output, estimator, max_depth_shown):
         report.print_pruning(output, estimator, report.MOST_BRANCHES)
 
 
+def _print_ensemble(output, model):
+    """Print how large the trees are, and which columns matter."""
+    output.heading("ensemble", report.describe_model(model.estimator))
+    print_sizes(output, model.estimator)
+    output.heading(
+        "importances", "share in the decrease of impurity, mean of the trees"
+    )
+    importances = compute_importances(model.estimator)
+    print_importances(output, model.schema.names, importances, MOST_IMPORTANCES)
+
+
 def _print_rule_list(output, estimator, features, goal):
     """Print the rules, and what each of them does on the training rows."""
     most = report.MOST_RULES
@@ -252,6 +283,9 @@ def _print_scores(output, estimator, features, goal, n_folds, seed, tested):
         score_baseline(y, is_classes),
         score_rows("training", y, estimator.predict(features), is_classes),
     ]
+    if is_ensemble(estimator):
+        score = score_out_of_bag(estimator, y, is_classes)
+        scores += [] if score is None else [score]
     notes, predicted = [], None
     if n_folds:
         n_folds, notes = choose_folds(n_folds, y, is_classes)

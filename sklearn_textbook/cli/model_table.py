@@ -94,7 +94,7 @@ def read_model_table(model, notes, path, options):
         If the table cannot be read, lacks a column of the model, or has text where
         the model knows numbers.
     """
-    schema = model.estimator.schema_
+    schema = model.schema
     # Labels and identifiers are compared and copied as they are written.
     wishes = dict.fromkeys(notes["id"], "text")
     if model.target is not None and hasattr(model.estimator, "classes_"):
@@ -173,20 +173,20 @@ def predict_rows(model, table, method="predict"):
         If the estimator refuses the table for another reason.
     """
     call = getattr(model.estimator, method)
-    features = as_features(model.estimator, table.features)
+    features = as_features(model.schema, table.features)
     try:
         return call(features)
     except ValueError as error:
-        refused = _find_refused_level(model.estimator, table, call, features)
+        refused = _find_refused_level(model.schema, table, call, features)
         if refused is None:
             reason = " ".join(str(error).split())
             raise make_fit_error(reason, table.file.path) from error
         raise refused from error
 
 
-def as_features(estimator, frame):
-    """Give the columns as the estimator knows them: a frame, or nameless values."""
-    if estimator.schema_.has_names:
+def as_features(schema, frame):
+    """Give the columns as the model knows them: a frame, or nameless values."""
+    if schema.has_names:
         return frame
     values = [column.to_numpy(zero_copy_only=False) for column in frame.columns]
     if all(value.dtype.kind in "fiub" for value in values):
@@ -194,9 +194,8 @@ def as_features(estimator, frame):
     return np.column_stack([value.astype(object) for value in values])
 
 
-def _find_refused_level(estimator, table, call, features):
+def _find_refused_level(schema, table, call, features):
     """Find the first row whose unseen level stops the prediction."""
-    schema = estimator.schema_
     codes = schema.read(features)
     nominal = np.array([column.kind != "numeric" for column in schema.columns])
     unseen = (codes < 0) & nominal

@@ -76,7 +76,7 @@ class Output:
             self.write(Text(f"note: {note}", style="yellow"), wrap=True)
 
 
-def make_table(*headers, right=()):
+def make_table(*headers, right=(), widths=None):
     """Make a table without lines.
 
     Parameters
@@ -85,6 +85,8 @@ def make_table(*headers, right=()):
         Headers of the columns.
     right : sequence of str, default=()
         Headers of the columns whose values stand to the right.
+    widths : dict of str to int, default=None
+        Widths that columns keep however long the values of others are.
 
     Returns
     -------
@@ -94,7 +96,13 @@ def make_table(*headers, right=()):
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for header in headers:
         justify = "right" if header in right else "left"
-        table.add_column(header, justify=justify, overflow="ellipsis", no_wrap=True)
+        table.add_column(
+            header,
+            justify=justify,
+            overflow="ellipsis",
+            no_wrap=True,
+            min_width=(widths or {}).get(header),
+        )
     return table
 
 

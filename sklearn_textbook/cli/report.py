@@ -6,6 +6,7 @@ import numpy as np
 from rich.text import Text
 
 from sklearn_textbook.cli.columns import MOST_LEVELS
+from sklearn_textbook.cli.ensemble_report import describe_ensemble, is_ensemble
 from sklearn_textbook.cli.output import make_table, paint_rules, paint_tree
 from sklearn_textbook.io.naming import count_things
 from sklearn_textbook.tree import export_pruning_report, export_rules, export_text
@@ -43,8 +44,10 @@ def is_rule_list(estimator):
 
 
 def describe_model(estimator):
-    """Describe a tree, or a list of rules and its tree, by algorithm and size."""
+    """Describe a tree, a list of rules, or an ensemble, by algorithm and size."""
     name = type(estimator).__name__
+    if is_ensemble(estimator):
+        return describe_ensemble(estimator)
     if not is_rule_list(estimator):
         return f"{name}, {_describe_size(estimator.tree_)}"
     rules = count_things(estimator.n_rules_, "rule")

@@ -88,6 +88,39 @@ def score_baseline(y_true, is_classes):
     return score_rows("mean", y_true, np.full(len(y_true), y_true.mean()), False)
 
 
+def score_out_of_bag(estimator, y, is_classes):
+    """Score the out-of-bag predictions of an ensemble on the rows that have one.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted ensemble.
+    y : ndarray
+        The training labels or numbers.
+    is_classes : bool
+        Whether they are classes.
+
+    Returns
+    -------
+    score : Score or None
+        None if the ensemble has no such predictions.
+    """
+    name = "oob_decision_function_" if is_classes else "oob_prediction_"
+    predicted = getattr(estimator, name, None)
+    if predicted is None:
+        return None
+    is_seen_by_all = np.ones(len(y), dtype=bool)
+    for rows in estimator.estimators_samples_:
+        is_seen_by_all &= np.bincount(rows, minlength=len(y)) > 0
+    judged = np.flatnonzero(~is_seen_by_all)
+    if not len(judged):
+        return None
+    predicted = predicted[judged]
+    if is_classes:
+        predicted = estimator.classes_.take(predicted.argmax(axis=1))
+    return score_rows("out-of-bag", y[judged], predicted, is_classes)
+
+
 def choose_folds(n_folds, y, is_classes):
     """Choose as many folds as the rows allow.
 
@@ -150,6 +183,9 @@ def cross_validate(estimator, frame, y, is_classes, n_folds, seed, advance):
     predicted : ndarray
         For every row, the prediction of the tree that was grown without it.
     """
+    template = clone(estimator)
+    if getattr(template, "oob_score", False):
+        template.set_params(oob_score=False)  # nobody looks at it
     splitter = StratifiedKFold if is_classes else KFold
     folds = splitter(n_folds, shuffle=True, random_state=seed)
     predicted = np.empty_like(y)
@@ -159,7 +195,7 @@ def cross_validate(estimator, frame, y, is_classes, n_folds, seed, advance):
         warnings.filterwarnings("ignore", message="The least populated class")
         splits = list(folds.split(np.zeros((len(y), 1)), y))
     for train, test in splits:
-        model = clone(estimator).fit(frame.take(train), y[train])
+        model = clone(template).fit(frame.take(train), y[train])
         predicted[test] = model.predict(frame.take(test))
         scores.append(score_rows("", y[test], predicted[test], is_classes).means)
         advance()

@@ -47,20 +47,6 @@ SCRIPT = Path(sys.executable).parent / "sklearn-textbook"
 MODULE = [sys.executable, "-m", "sklearn_textbook"]
 
 
-@pytest.fixture
-def command(capsys, monkeypatch, tmp_path):
-    """Run the command in this process, in a folder of its own."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments, code=0):
-        assert main([str(argument) for argument in arguments]) == code
-        captured = capsys.readouterr()
-        return captured.out if code == 0 else captured.err
-
-    run.capsys = capsys
-    return run
-
-
 def run_process(arguments, command=MODULE, **options):
     options = {"capture_output": True, "cwd": ROOT, "timeout": 120, **options}
     environment = {**os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "60"}
