@@ -78,6 +78,11 @@ def base_name(algorithm):
     return algorithm.removesuffix("-classifier").removesuffix("-regressor")
 
 
+def is_many(algorithm):
+    """Tell whether an algorithm grows many trees."""
+    return ALGORITHMS[base_name(algorithm)].module == _ENSEMBLES
+
+
 def find_wish(algorithm):
     """Tell which kind of target a name asks for; None leaves it to the target."""
     for kind in ("classifier", "regressor"):

@@ -11,7 +11,7 @@ import click
 
 from sklearn_textbook import __version__
 from sklearn_textbook.cli import explain_missing_module
-from sklearn_textbook.cli.commands import fit, predict, show
+from sklearn_textbook.cli.commands import compare, fit, predict, show
 from sklearn_textbook.cli.errors import (
     DONE,
     EXIT_CODES,
@@ -55,7 +55,7 @@ def app(context):
         click.echo(context.get_help())
 
 
-for _command in (fit, predict, show):
+for _command in (fit, compare, predict, show):
     app.add_command(_command)
 
 

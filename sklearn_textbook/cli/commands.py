@@ -15,16 +15,14 @@ from sklearn_textbook.cli.options import (
     debug_option,
     name_list_option,
     reading_options,
+    target_option,
+    training_options,
 )
 
 
 @click.command(short_help="Grow trees or rules of a table; print them and scores.")
 @click.argument("table")
-@click.option(
-    "--target",
-    metavar="COLUMN",
-    help="Column to predict. Only files of C4.5 name it themselves.",
-)
+@target_option
 @click.option(
     "--algorithm",
     type=click.Choice(list_algorithms()),
@@ -51,33 +49,7 @@ from sklearn_textbook.cli.options import (
     help="Folds of the cross-validation, stratified by class; 0 for none.",
 )
 @click.option("--test", metavar="FILE", help="Table to score the model on.")
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0, max=2**32 - 1),
-    default=0,
-    show_default=True,
-    help="Seed of the folds and of the algorithm.",
-)
-@click.option(
-    "--trees",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Number of trees of an ensemble; without it, as many as the algorithm has "
-    "by default.",
-)
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Threads; without it, one per core.",
-)
-@name_list_option("--categorical", help="Columns to take as categories.")
-@name_list_option("--numeric", help="Columns to take as numbers.")
-@name_list_option("--drop", help="Columns to leave out.")
-@name_list_option(
-    "--id", help="Columns to leave out that predict copies to its output."
-)
-@reading_options
+@training_options
 @click.option("--save", metavar="FILE", help="Write the model to a file (JSON).")
 @click.option(
     "--max-depth-shown",
@@ -115,6 +87,41 @@ def fit(table, cv, **options):
     from sklearn_textbook.cli.fit import fit_table
 
     fit_table(table, n_folds=cv, **options)
+
+
+@click.command(short_help="Cross-validate several algorithms on a table.")
+@click.argument("table")
+@target_option
+@name_list_option(
+    "--algorithms",
+    help="Algorithms to compare, as fit knows them; all that can predict the target "
+    "without.",
+)
+@click.option(
+    "--cv",
+    "n_folds",
+    type=click.IntRange(min=2),
+    default=10,
+    show_default=True,
+    metavar="FOLDS",
+    help="Folds of the cross-validation, stratified by class.",
+)
+@training_options
+@debug_option
+def compare(table, **options):
+    """Cross-validate algorithms on the same folds of TABLE, and print their scores.
+
+    Every algorithm has its default parameters. TABLE and its columns are as for fit.
+
+    \b
+    Examples:
+      sklearn-textbook compare iris.csv --target species
+      sklearn-textbook compare house.parquet --target price --id address --cv 5
+      sklearn-textbook compare golf.names --algorithms c45,c45-rules,bagging --trees 50
+    """  # noqa: D301 - click wants the control character itself
+    from sklearn_textbook.cli.compare import compare_algorithms
+
+    compare_algorithms(table, **options)
 
 
 @click.command(short_help="Predict the rows of a table with a model.")

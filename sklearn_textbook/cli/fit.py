@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from rich.text import Text
 from sklearn.utils.multiclass import unique_labels
 
 from sklearn_textbook.cli import report
 from sklearn_textbook.cli.algorithms import make_estimator
-from sklearn_textbook.cli.columns import count_missing, find_hints, print_columns
 from sklearn_textbook.cli.ensemble_report import (
     MOST_IMPORTANCES,
     compute_importances,
@@ -36,13 +33,11 @@ from sklearn_textbook.cli.scoring import (
     score_out_of_bag,
     score_rows,
 )
-from sklearn_textbook.cli.target import read_target
-from sklearn_textbook.io import ModelFileError, read_table, save_model
+from sklearn_textbook.cli.training_table import print_training, read_training
+from sklearn_textbook.io import ModelFileError, save_model
 from sklearn_textbook.io.missing_marks import MISSING_MARKS
 from sklearn_textbook.io.model_document import SavedModel
-from sklearn_textbook.io.naming import count_things, explain_unknown_name, list_names
-from sklearn_textbook.io.table_file import display_path
-from sklearn_textbook.io.table_reader import guess_format
+from sklearn_textbook.io.naming import explain_unknown_name
 
 
 def fit_table(
@@ -92,15 +87,10 @@ def fit_table(
     """
     _require_folder(save)
     output = Output()
-    file = _read_training_file(table, target, options)
-    if target is None:
-        target = file.target
-    if target is None:  # named by the file, and left out by an option
-        _refuse_without_target()
-    file = _set_ids_aside(file, target, options)
-    features, goal = _split_target(file, target, algorithm)
+    file, features, goal = read_training(table, target, algorithm, options)
+    target = goal.name
     estimator = make_estimator(algorithm, goal.is_classes, settings, seed, trees, jobs)
-    _print_table(output, file, features, goal, [*options["drop"], *options["id"]])
+    print_training(output, file, features, goal, options)
     _grow(estimator, features, goal.values, settings, file.path)
     model = SavedModel(estimator, target, _note_table(file, options))
     tested = _score_test(model, test, options) if test is not None else None
@@ -124,95 +114,6 @@ def _require_folder(save):
     if save is not None and not Path(save).resolve().parent.is_dir():
         folder = str(Path(save).parent)
         raise ModelFileError(f"the folder {folder!r} does not exist", save)
-
-
-def _refuse_without_target():
-    refuse_use("Missing option '--target'")
-
-
-def _read_training_file(path, target, options):
-    if target is None and guess_format(path) != "c45":
-        _refuse_without_target()
-    left_out = [*options["drop"], *options["id"]]
-    if target in left_out:
-        refuse_use(f"--target {target!r} is also in --drop or --id")
-    types = dict.fromkeys(options["categorical"], "categorical")
-    for name in options["numeric"]:
-        if name in types:
-            refuse_use(f"{name!r} is in both --categorical and --numeric")
-        types[name] = "numeric"
-    for name in types:
-        if name in left_out:
-            refuse_use(f"{name!r} is left out, and in --categorical or --numeric")
-    return read_table(
-        path,
-        delimiter=options["delimiter"],
-        header=options["header"],
-        encoding=options["encoding"],
-        missing_marks=options["missing_marks"] or MISSING_MARKS,
-        column_types=types,
-        drop=left_out,
-        expected_names=[target, *left_out, *types],
-    )
-
-
-def _set_ids_aside(file, target, options):
-    """Treat columns that only name the rows, as the file says, like those of --id."""
-    given = [target, *options["categorical"], *options["numeric"]]
-    ids = [name for name in file.id_columns if name not in given]
-    options["id"] = [*options["id"], *ids]
-    return replace(file, frame=file.frame.drop_columns(ids))
-
-
-def _split_target(file, name, algorithm):
-    """Give features and target of the rows that have a value of the target."""
-    if name not in file.names:
-        raise file.error(
-            f"no column {name!r} to predict",
-            remedy=explain_unknown_name(name, file.names),
-        )
-    if file.n_columns == 1:
-        raise make_fit_error(
-            "the target is the only column, so there is nothing to predict it from",
-            file.path,
-            name,
-        )
-    column = file.frame[name]
-    frame = file.frame.drop_columns([name])
-    n_missing = count_missing(column)
-    if n_missing == len(column):
-        raise make_fit_error("the target has no values at all", file.path, name)
-    if n_missing:
-        present = np.flatnonzero(~_is_missing(column))
-        column, frame = column.take(present), frame.take(present)
-    goal = read_target(column, name, algorithm, file.path)
-    return frame, goal
-
-
-def _is_missing(column):
-    return column.is_null(nan_is_null=True).to_numpy()
-
-
-def _print_table(output, file, features, goal, left_out):
-    """Say what was read before anything is done with it."""
-    rows = count_things(file.n_rows, "row")
-    columns = count_things(file.n_columns + len(left_out), "column")
-    line = Text(display_path(file.path), style="bold")
-    line.append(f": {rows}, {columns} ({file.layout})", style="not bold")
-    output.write(line)
-    output.write(f"target {report.describe_target(goal)}")
-    if left_out:
-        output.write(f"left out: {list_names(left_out)}")
-    n_dropped = file.n_rows - features.num_rows
-    if n_dropped:
-        missing = count_things(n_dropped, "row")
-        output.write(f"left out: {missing} without a value of {goal.name!r}")
-    print_columns(output, features)
-    notes = [*file.notes, *([goal.note] if goal.note else [])]
-    hints = find_hints(features)
-    if notes or hints:
-        output.write("")
-        output.notes([*notes, *hints])
 
 
 def _grow(estimator, features, values, settings, path):

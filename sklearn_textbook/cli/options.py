@@ -156,3 +156,45 @@ def reading_options(command):
     ):
         command = option(command)
     return command
+
+
+target_option = click.option(
+    "--target",
+    metavar="COLUMN",
+    help="Column to predict. Only files of C4.5 name it themselves.",
+)
+
+
+def training_options(command):
+    """Add the options of commands that learn from a table, and how it is laid out."""
+    command = reading_options(command)
+    for option in (
+        name_list_option(
+            "--id", help="Columns to leave out that predict copies to its output."
+        ),
+        name_list_option("--drop", help="Columns to leave out."),
+        name_list_option("--numeric", help="Columns to take as numbers."),
+        name_list_option("--categorical", help="Columns to take as categories."),
+        click.option(
+            "--jobs",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Threads; without it, one per core.",
+        ),
+        click.option(
+            "--trees",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Number of trees of an ensemble; without it, as many as the algorithm "
+            "has by default.",
+        ),
+        click.option(
+            "--seed",
+            type=click.IntRange(min=0, max=2**32 - 1),
+            default=0,
+            show_default=True,
+            help="Seed of the folds and of the algorithm.",
+        ),
+    ):
+        command = option(command)
+    return command

@@ -26,7 +26,7 @@ from sklearn.model_selection import (
 from sklearn_textbook.cli import explain_missing_module, main
 from sklearn_textbook.cli.algorithms import ALGORITHMS, list_algorithms
 from sklearn_textbook.cli.columns import find_hints, print_columns
-from sklearn_textbook.cli.commands import fit, predict, show
+from sklearn_textbook.cli.commands import compare, fit, predict, show
 from sklearn_textbook.cli.options import NameList, read_literal
 from sklearn_textbook.cli.output import Output, paint_rules
 from sklearn_textbook.cli.report import print_confusions
@@ -1188,7 +1188,9 @@ def test_other_missing_modules_are_faults():
 
 
 # ------------------------------------------------------------------------ help
-@pytest.mark.parametrize("command_", [fit, predict, show], ids=lambda c: c.name)
+@pytest.mark.parametrize(
+    "command_", [fit, compare, predict, show], ids=lambda c: c.name
+)
 def test_help_is_complete(command, command_):
     text = " ".join(command(command_.name, "--help").split())
     assert "Examples:" in text
@@ -1202,7 +1204,7 @@ def test_help_is_complete(command, command_):
 def test_help_of_the_command(command):
     assert command() == command("--help")
     text = command("-h")
-    for name in ("fit", "predict", "show", "Exit codes: 0 done, 1 error"):
+    for name in ("fit", "compare", "predict", "show", "Exit codes: 0 done, 1 error"):
         assert name in text
 
 

@@ -13,6 +13,8 @@ from sklearn.datasets import load_diabetes
 from sklearn.metrics import r2_score
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
+from sklearn_textbook.cli import compare
+from sklearn_textbook.cli.algorithms import ALGORITHMS as CLI_ALGORITHMS
 from sklearn_textbook.cli.algorithms import make_estimator
 from sklearn_textbook.cli.ensemble_report import (
     compute_importances,
@@ -364,3 +366,84 @@ def test_levels_are_refused_as_by_trees(command):
     command("fit", "train.csv", "--target", "y", *arguments, "--save", "m.json")
     error = command("predict", "m.json", "new.csv", code=3)
     assert "new.csv, line 3, column 'colour': 'blue' was never seen" in error
+
+
+# --------------------------------------------------------------------- compare
+def read_scores(text):
+    """Name -> first number of the lines of the scores."""
+    lines = text[text.index("\nscores") :].splitlines()[3:]
+    return {
+        line.split("  ")[0]: float(line.split("  ", 1)[1].split()[0]) for line in lines
+    }
+
+
+def test_compare_scores_as_fit_does(command):
+    arguments = ("--target", "species", "--cv", 4, "--seed", 3, "--trees", 7)
+    text = command("compare", DATA / "iris.csv", *arguments)
+    assert "\nscores  cross-validated, the same 4 stratified folds\n" in text
+    scores = read_scores(text)
+    assert list(scores) == ["largest class", *CLI_ALGORITHMS]
+    for name in ("c45", "extra-trees"):
+        few = ("--trees", 7) if name == "extra-trees" else ()
+        fitted = command(*IRIS, *("--algorithm", name, "--cv", 4, "--seed", 3), *few)
+        assert scores[name] == find_score(fitted, "cross-validated")
+
+
+def test_compare_on_numbers_and_few_rows(command):
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    X.assign(y=y).iloc[:60].to_csv("d.csv", index=False)
+    text = command("compare", "d.csv", "--target", "y", "--cv", 2, "--trees", 3)
+    assert "the same 2 folds\n" in text
+    assert list(read_scores(text)) == ["mean", "cart", *ALGORITHMS]
+    text = command("compare", DATA / "golf", "--algorithms", "id3,bagging-classifier")
+    assert "\nnote: 9 folds instead of 10: the largest class has 9 rows\n" in text
+    assert "\nid3  " in text
+    assert "\nbagging-classifier  " in text
+    assert "\ncart  " not in text
+
+
+@pytest.mark.parametrize(
+    ("algorithms", "code", "message"),
+    [
+        ("c45,baging", 2, "--algorithms: 'baging' is unknown; did you mean 'bagging'?"),
+        (
+            "id3-regressor",
+            2,
+            "--algorithms: 'id3-regressor' is unknown; there are: 'cart'",
+        ),
+        (
+            "cart,id3,bagging-regressor",
+            2,
+            "--algorithms: bagging-regressor predicts numbers and id3 classes, which",
+        ),
+        (
+            "cart-regressor",
+            5,
+            "iris.csv, column 'species': cart-regressor predicts num",
+        ),
+    ],
+)
+def test_what_compare_refuses(command, algorithms, code, message):
+    shutil.copy(DATA / "iris.csv", "iris.csv")
+    error = command(
+        *("compare", "iris.csv", "--target", "species", "--algorithms", algorithms),
+        code=code,
+    )
+    assert error.startswith(f"sklearn-textbook: {message}")
+    assert error.count("\n") == 1
+
+
+def test_compare_names_the_algorithm_that_fails(command, monkeypatch):
+    def fail(estimator, *arguments):
+        raise ValueError(f"no {type(estimator).__name__}\nhere")
+
+    monkeypatch.setattr(compare, "cross_validate", fail)
+    error = command("compare", DATA / "golf", "--algorithms", "c45", code=5)
+    expected = "c45: no C45Classifier here (--algorithms chooses others)"
+    assert error == f"sklearn-textbook: {expected}\n"
+
+
+def test_compare_needs_rows(command):
+    Path("one.csv").write_text("x,y\n1,a\n2,b\n")
+    error = command("compare", "one.csv", "--target", "y", code=5)
+    assert error == "sklearn-textbook: one.csv: no cross-validation: too few rows\n"

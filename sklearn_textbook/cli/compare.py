@@ -1,0 +1,111 @@
+"""The command ``compare``: several algorithms on the same folds of a table."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from sklearn_textbook.cli import report
+from sklearn_textbook.cli.algorithms import (
+    ALGORITHMS,
+    base_name,
+    find_wish,
+    is_many,
+    list_algorithms,
+    make_estimator,
+)
+from sklearn_textbook.cli.errors import FitError, refuse_use
+from sklearn_textbook.cli.output import Output, show_progress
+from sklearn_textbook.cli.scoring import choose_folds, cross_validate, score_baseline
+from sklearn_textbook.cli.training_table import print_training, read_training
+from sklearn_textbook.io.naming import count_things, explain_unknown_name
+
+
+def compare_algorithms(
+    table, *, target, algorithms, n_folds, seed, trees, jobs, **options
+):
+    """Cross-validate several algorithms on the same folds, and print their scores.
+
+    Parameters
+    ----------
+    table : str
+        Path of the table.
+    target : str or None
+        Column to predict; None leaves it to the file.
+    algorithms : list of str
+        Their names; all that can predict the target if it is empty.
+    n_folds : int
+        Number of folds.
+    seed : int
+        Seed of folds and algorithms.
+    trees : int or None
+        Number of trees of ensembles.
+    jobs : int or None
+        Number of threads.
+    **options
+        How the table is read, as for ``fit``.
+    """
+    output = Output()
+    kind = _choose_kind(algorithms)
+    file, features, goal = read_training(table, target, kind, options)
+    is_classes = goal.is_classes
+    names = [
+        name
+        for name in algorithms or ALGORITHMS
+        if is_classes or ALGORITHMS[base_name(name)].regressor
+    ]
+    estimators = {
+        name: make_estimator(
+            *(name, is_classes, [], seed),
+            trees if is_many(name) else None,
+            jobs,
+        )
+        for name in names
+    }
+    print_training(output, file, features, goal, options)
+    n_folds, notes = choose_folds(n_folds, goal.values, is_classes)
+    if not n_folds:
+        raise FitError(f"{file.path}: {notes[0]}")
+    scores = [score_baseline(goal.values, is_classes)]
+    with show_progress("cross-validation", n_folds * len(estimators)) as advance:
+        for name, estimator in estimators.items():
+            scores.append(
+                _score(name, estimator, features, goal, n_folds, seed, advance)
+            )
+    kind = "stratified fold" if is_classes else "fold"
+    output.heading("scores", f"cross-validated, the same {count_things(n_folds, kind)}")
+    report.print_scores(output, scores)
+    output.notes(notes)
+
+
+def _choose_kind(algorithms):
+    """Choose the algorithm that says whether classes or numbers are predicted."""
+    by_wish = {}
+    for name in algorithms:
+        if name not in list_algorithms():
+            refuse_use(
+                f"--algorithms: {name!r} is unknown; "
+                f"{explain_unknown_name(name, ALGORITHMS)}"
+            )
+        by_wish.setdefault(find_wish(name), name)
+    if "classifier" in by_wish and "regressor" in by_wish:
+        refuse_use(
+            f"--algorithms: {by_wish['regressor']} predicts numbers and "
+            f"{by_wish['classifier']} classes, which cannot be compared"
+        )
+    wishes = [name for wish, name in by_wish.items() if wish]
+    return [*wishes, *algorithms, "cart"][0]
+
+
+def _score(name, estimator, features, goal, n_folds, seed, advance):
+    """Cross-validate one algorithm, and tell how long it took."""
+    start = time.perf_counter()
+    try:
+        score, _ = cross_validate(
+            estimator, features, goal.values, goal.is_classes, n_folds, seed, advance
+        )
+    except (ValueError, TypeError) as error:
+        reason = " ".join(str(error).split())
+        raise FitError(f"{name}: {reason} (--algorithms chooses others)") from error
+    seconds = time.perf_counter() - start
+    return replace(score, where=name, note=f"{seconds:.1f} seconds")
