@@ -98,10 +98,8 @@ def fit_table(
         save_model(estimator, save, target=target, table=model.table)
     if report.is_rule_list(estimator):
         _print_rule_list(output, estimator, features, goal)
-    elif is_ensemble(estimator):
-        _print_ensemble(output, model)
     else:
-        _print_tree(output, estimator, max_depth_shown)
+        _print_trees(output, model, max_depth_shown)
     predicted = _print_scores(output, estimator, features, goal, n_folds, seed, tested)
     if goal.is_classes:
         _print_confusions(output, estimator.classes_, goal.values, predicted, tested)
@@ -141,7 +139,12 @@ def _note_table(file, options):
     }
 
 
-def _print_tree(output, estimator, max_depth_shown):
+def _print_trees(output, model, max_depth_shown):
+    """Print a tree and its rules, or what there is to say of many trees."""
+    estimator = model.estimator
+    if is_ensemble(estimator):
+        _print_ensemble(output, model)
+        return
     output.heading("tree", report.describe_model(estimator))
     report.print_tree(output, estimator, max_depth_shown)
     output.heading("rules", "IF conditions THEN prediction [support, confidence]")
