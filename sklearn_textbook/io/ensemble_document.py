@@ -17,6 +17,7 @@ from sklearn_textbook.io.packed_trees import pack_tree, unpack_tree
 from sklearn_textbook.io.saved_parameters import (
     TREES,
     is_of_class,
+    list_parameters,
     make_estimator,
     pack_parameters,
     pack_value,
@@ -87,11 +88,11 @@ def _pack_member(member, columns, shared, n_missing):
     if columns is not None:
         packed["columns"] = pack_array(columns)
         n_missing = n_missing[columns]
-    own = {
-        name: value
-        for name, value in pack_parameters(member).items()
-        if value != shared["parameters"][name]
-    }
+    own = {}
+    for name, common in shared["parameters"].items():
+        value = pack_value(getattr(member, name), name)
+        if value != common:
+            own[name] = value
     if own:
         packed["parameters"] = own
     if member.max_features_ != shared["max_features"]:
@@ -137,11 +138,13 @@ def fit_ensemble(estimator, document):
     set_classes(estimator, classes)
     reader = _read_reader(document, shared, schema, classes)
     max_features = read_max_features(shared, len(schema.columns))
+    known = list_parameters(reader)
     members, columns = [], []
     for number, packed in enumerate(trees):
         of_member = _read_columns(packed, len(schema.columns))
         given = {"max_features": max_features, "unseen": shared["unseen"], **packed}
-        members.append(_read_member(given, f"tree {number}", reader, of_member))
+        member = _read_member(given, f"tree {number}", reader, of_member, known)
+        members.append(member)
         columns.append(of_member)
     kept = _unpack_kept(estimator, document["kept"], len(members))
     estimator._restore(reader, members, columns, kept)
@@ -178,11 +181,12 @@ def _read_columns(packed, n_columns):
     return columns.astype(np.intp)
 
 
-def _read_member(packed, name, reader, columns):
+def _read_member(packed, name, reader, columns, known):
     """Make a member: a copy of the reader with its own parameters and tree."""
     member = copy(reader)
     if "parameters" in packed:
-        member.set_params(**unpack_parameters(packed["parameters"], member))
+        own = unpack_parameters(packed["parameters"], member, known)
+        vars(member).update(own)
     if columns is not None:
         member.n_missing_ = reader.n_missing_[columns]
         set_columns(member, reader.schema_.take_columns(columns))

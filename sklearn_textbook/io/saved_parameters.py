@@ -109,11 +109,17 @@ def pack_value(value, name):
     )
 
 
-def unpack_parameters(packed, estimator):
+def list_parameters(estimator):
+    """List the parameters of an estimator that a model file may have."""
+    names = estimator.get_params(deep=False)
+    return [name for name in names if name not in _NOT_SAVED]
+
+
+def unpack_parameters(packed, estimator, known=None):
     """Read the parameters of an estimator, all of which it must know."""
     if not isinstance(packed, dict):
         raise TypeError("parameters must be an object")
-    known = [n for n in estimator.get_params(deep=False) if n not in _NOT_SAVED]
+    known = list_parameters(estimator) if known is None else known
     for name in packed:
         if name not in known:
             raise ValueError(
