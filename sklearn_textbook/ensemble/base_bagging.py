@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
@@ -282,7 +282,8 @@ class BaseBagging(
                 "the columns or weights of the members are not those drawn"
             )
         super()._restore(reader, members, columns, kept)
-        self._reader, self._n_outputs = reader, reader.n_outputs_
+        self.estimator_, self._reader = clone(reader), reader
+        self._n_outputs = reader.n_outputs_
         self.estimators_features_ = list(columns if features is None else features)
         self._draws = [(draw, seed) for seed in seeds]
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from copy import copy
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import get_tags
@@ -307,7 +308,13 @@ class BaseForest(
         )
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
+    # ---------------------------------------------------------------- model files
+    def _get_reader(self):
+        reader = copy(self.estimators_[0])
+        return reader.set_params(**self.estimator_.get_params(deep=False))
+
     def _restore(self, reader, members, columns, kept):
+        self.estimator_ = clone(reader)
         self._n_samples_bootstrap = self._sample_weight = None
         super()._restore(reader, members, columns, kept)
         self._read_target(reader)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from copy import copy
-
-from sklearn.base import clone
 
 
 class MemberList:
@@ -34,10 +31,9 @@ class MemberList:
     def _get_reader(self):
         """Return a tree estimator that knows columns and classes; None if none does.
 
-        Its parameters are those that all members have in common.
+        The parameters of members are written where they differ from its own.
         """
-        reader = copy(self.estimators_[0])
-        return reader.set_params(**self.estimator_.get_params(deep=False))
+        return self._list_members()[0]
 
     def _list_members(self):
         """List the members, each of which has one tree."""
@@ -71,7 +67,6 @@ class MemberList:
         ValueError
             If these do not belong together.
         """
-        self.estimator_ = clone(reader)
         self.estimators_ = members
         for name, value in kept.items():
             setattr(self, name, value)

@@ -48,7 +48,7 @@ def write_ensemble(estimator):
         "class": name,
         "parameters": pack_parameters(reader),
         "n_outputs": int(members[0].n_outputs_),
-        "max_features": int(members[0].max_features_),
+        "max_features": _get_max_features(members[0]),
         "unseen": members[0].tree_.unseen,
     }
     n_missing = np.asarray(reader.n_missing_)
@@ -95,13 +95,19 @@ def _pack_member(member, columns, shared, n_missing):
             own[name] = value
     if own:
         packed["parameters"] = own
-    if member.max_features_ != shared["max_features"]:
-        packed["max_features"] = int(member.max_features_)
+    if _get_max_features(member) != shared["max_features"]:
+        packed["max_features"] = _get_max_features(member)
     if member.tree_.unseen != shared["unseen"]:
         packed["unseen"] = member.tree_.unseen
     if not np.array_equal(member.n_missing_, n_missing):
         packed["n_missing"] = np.asarray(member.n_missing_).tolist()
     return packed
+
+
+def _get_max_features(member):
+    """Return how many columns a node looked at; None if trees grew in another way."""
+    value = getattr(member, "max_features_", None)
+    return None if value is None else int(value)
 
 
 def _pack_kept(estimator):
@@ -137,12 +143,11 @@ def fit_ensemble(estimator, document):
     del estimator.schema_
     set_classes(estimator, classes)
     reader = _read_reader(document, shared, schema, classes)
-    max_features = read_max_features(shared, len(schema.columns))
     known = list_parameters(reader)
     members, columns = [], []
     for number, packed in enumerate(trees):
         of_member = _read_columns(packed, len(schema.columns))
-        given = {"max_features": max_features, "unseen": shared["unseen"], **packed}
+        given = {name: shared[name] for name in ("max_features", "unseen")} | packed
         member = _read_member(given, f"tree {number}", reader, of_member, known)
         members.append(member)
         columns.append(of_member)
@@ -193,7 +198,8 @@ def _read_member(packed, name, reader, columns, known):
     n_features = member.n_features_in_
     if "n_missing" in packed:
         member.n_missing_ = read_n_missing(packed, n_features)
-    member.max_features_ = read_max_features(packed, n_features)
+    if packed["max_features"] is not None:
+        member.max_features_ = read_max_features(packed, n_features)
     is_classifier = hasattr(reader, "classes_")
     n_classes = [1] * reader.n_outputs_
     if is_classifier:

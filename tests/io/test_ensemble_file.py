@@ -320,8 +320,9 @@ class AddedTrees(MemberList, BaseEstimator):
         self.learning_rate = learning_rate
 
     def fit(self, X, y):
-        self.estimator_ = CARTRegressor(max_depth=2)
-        rounds = [clone(self.estimator_).fit(X, part) for part in (y, -y, 2 * y, y**2)]
+        rounds = [
+            CARTRegressor(max_depth=2).fit(X, part) for part in (y, -y, 2 * y, y**2)
+        ]
         self.estimators_ = np.array(rounds, dtype=object).reshape(2, 2)
         for name in ("n_features_in_", "feature_names_in_"):
             setattr(self, name, getattr(rounds[0], name))
@@ -337,9 +338,6 @@ class AddedTrees(MemberList, BaseEstimator):
 
     def _list_members(self):
         return self.estimators_.ravel().tolist()
-
-    def _get_reader(self):
-        return self.estimators_[0, 0]
 
     def _restore(self, reader, members, columns, kept):
         members = np.array(members, dtype=object).reshape(kept["n_rounds_"], -1)
