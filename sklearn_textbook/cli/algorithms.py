@@ -24,8 +24,8 @@ class Algorithm:
     ----------
     module : str
         Where its estimators are.
-    classifier : str
-        Name of the classifier.
+    classifier : str or None
+        Name of the classifier; None if it has none.
     regressor : str, default=None
         Name of the regressor; None if it has none.
     has_cart_members : bool, default=False
@@ -34,7 +34,7 @@ class Algorithm:
     """
 
     module: str
-    classifier: str
+    classifier: str | None
     regressor: str | None = None
     has_cart_members: bool = False
 
@@ -52,6 +52,10 @@ ALGORITHMS = {
     "random-subspace": Algorithm(
         _ENSEMBLES, "RandomSubspaceClassifier", "RandomSubspaceRegressor", True
     ),
+    "boosting-tree": Algorithm(_ENSEMBLES, None, "BoostingTreeRegressor"),
+    "gradient-boosting": Algorithm(
+        _ENSEMBLES, "GradientBoostingClassifier", "GradientBoostingRegressor"
+    ),
 }
 #: What the members of an ensemble may be, by --set estimator=NAME.
 MEMBERS = ("cart", "id3", "c45")
@@ -68,7 +72,7 @@ def list_algorithms():
     names = []
     for name, algorithm in ALGORITHMS.items():
         names.append(name)
-        if algorithm.regressor:
+        if algorithm.classifier and algorithm.regressor:
             names += [f"{name}-classifier", f"{name}-regressor"]
     return names
 
@@ -88,7 +92,15 @@ def find_wish(algorithm):
     for kind in ("classifier", "regressor"):
         if algorithm.endswith(f"-{kind}"):
             return kind
+    if ALGORITHMS[algorithm].classifier is None:
+        return "regressor"
     return None if ALGORITHMS[algorithm].regressor else "classifier"
+
+
+def can_predict(algorithm, is_classes):
+    """Tell whether an algorithm predicts classes, or numbers."""
+    entry = ALGORITHMS[base_name(algorithm)]
+    return (entry.classifier if is_classes else entry.regressor) is not None
 
 
 def make_estimator(algorithm, is_classes, settings, seed, n_trees=None, n_jobs=None):
@@ -156,7 +168,7 @@ def _make_default(algorithm, is_classes):
 
 def _make_member(algorithm, is_classes):
     """Make what the members of an ensemble are like, of an algorithm by name."""
-    fits = [name for name in MEMBERS if is_classes or ALGORITHMS[name].regressor]
+    fits = [name for name in MEMBERS if can_predict(name, is_classes)]
     if algorithm not in fits:
         kind = "classes" if is_classes else "numbers"
         refuse_use(

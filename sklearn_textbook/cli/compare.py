@@ -8,7 +8,7 @@ from dataclasses import replace
 from sklearn_textbook.cli import report
 from sklearn_textbook.cli.algorithms import (
     ALGORITHMS,
-    base_name,
+    can_predict,
     find_wish,
     is_many,
     list_algorithms,
@@ -49,11 +49,7 @@ def compare_algorithms(
     kind = _choose_kind(algorithms)
     file, features, goal = read_training(table, target, kind, options)
     is_classes = goal.is_classes
-    names = [
-        name
-        for name in algorithms or ALGORITHMS
-        if is_classes or ALGORITHMS[base_name(name)].regressor
-    ]
+    names = [name for name in algorithms or ALGORITHMS if can_predict(name, is_classes)]
     estimators = {
         name: make_estimator(
             *(name, is_classes, [], seed),

@@ -158,9 +158,7 @@ def _print_ensemble(output, model):
     """Print how large the trees are, and which columns matter."""
     output.heading("ensemble", report.describe_model(model.estimator))
     print_sizes(output, model.estimator)
-    output.heading(
-        "importances", "share in the decrease of impurity, mean of the trees"
-    )
+    output.heading("importances", "share in the decrease of impurity")
     importances = compute_importances(model.estimator)
     print_importances(output, model.schema.names, importances, MOST_IMPORTANCES)
 

@@ -185,7 +185,7 @@ def training_options(command):
             "--trees",
             type=click.IntRange(min=1),
             metavar="N",
-            help="Number of trees of an ensemble; without it, as many as the algorithm "
+            help="Trees or rounds of an ensemble; without it, as many as the algorithm "
             "has by default.",
         ),
         click.option(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from sklearn_textbook.cli.algorithms import ALGORITHMS, base_name, find_wish
+from sklearn_textbook.cli.algorithms import base_name, can_predict, find_wish
 from sklearn_textbook.cli.columns import count_distinct
 from sklearn_textbook.cli.errors import make_fit_error
 from sklearn_textbook.io.naming import count_things
@@ -72,9 +72,10 @@ def read_target(column, name, algorithm, path):
         refuse("dates and times cannot be predicted", "choose another target")
     is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
     if not is_number and wish == "regressor":
+        base = base_name(algorithm)
         refuse(
             f"{algorithm} predicts numbers, and the target has none",
-            f"use --algorithm {base_name(algorithm)}",
+            f"use --algorithm {base if can_predict(base, True) else 'cart'}",
         )
     n_distinct = count_distinct(column)
     if n_distinct < 2:
@@ -93,7 +94,7 @@ def read_target(column, name, algorithm, path):
         return Target(name, values, False)
     if not are_whole:
         base = base_name(algorithm)
-        other = f"{base}-regressor" if ALGORITHMS[base].regressor else "cart"
+        other = f"{base}-regressor" if can_predict(base, False) else "cart"
         refuse(
             f"{algorithm} predicts classes, and the target has numbers that are not "
             "whole",

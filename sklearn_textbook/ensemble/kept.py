@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Kept:
-    """One number, text or array that an ensemble keeps beside its trees.
+    """One number, text, array or part that an ensemble keeps beside its trees.
 
     An ensemble lists them in its class attribute ``_kept``; `sklearn_textbook.io`
     writes them, and checks what it reads by what is said here.
@@ -17,8 +17,9 @@ class Kept:
     name : str
         Name in the file; that of the attribute, unless the class has a
         ``_list_kept`` of its own.
-    kind : {"number", "integer", "truth", "text"}, default="number"
-        What it is, or the entries of an array are.
+    kind : {"number", "integer", "truth", "text", "part"}, default="number"
+        What it is, or the entries of an array are. A part is an object that may be a
+        parameter in a model file, such as a loss; its parameters are kept.
     shape : tuple, default=None
         None: a single one. Otherwise the shape of the array; a length is an int, or
         "members", "columns", "classes" (how many there are), or the name of an integer

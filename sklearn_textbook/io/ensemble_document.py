@@ -246,12 +246,14 @@ def _unpack_one(kept, packed, sizes):
         is_right = {
             "truth": isinstance(value, bool),
             "text": isinstance(value, str),
+            "part": hasattr(value, "get_params"),
             "integer": is_integer(value),
             "number": isinstance(value, float) or is_integer(value),
         }[kind]
         if not is_right:
             raise ValueError(f"{name} must be a single {kind}, got {str(packed)[:40]}")
-        _require_range(kept, value)
+        if kind in ("integer", "number"):
+            _require_range(kept, value)
         return float(value) if kind == "number" else value
     array = unpack_array(packed, name)
     shape = tuple(sizes[size] if isinstance(size, str) else size for size in kept.shape)
@@ -271,8 +273,6 @@ def _unpack_one(kept, packed, sizes):
 
 def _require_range(kept, value):
     """Require numbers that are finite and not too small, if they have to be."""
-    if isinstance(value, str):
-        return
     lowest = np.min(value)
     if kept.is_finite and not np.all(np.isfinite(value)):
         raise ValueError(f"{kept.name} must be finite")

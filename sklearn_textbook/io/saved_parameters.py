@@ -27,6 +27,9 @@ ENSEMBLES = dict.fromkeys(
         "BaggingRegressor",
         "RandomSubspaceClassifier",
         "RandomSubspaceRegressor",
+        "BoostingTreeRegressor",
+        "GradientBoostingClassifier",
+        "GradientBoostingRegressor",
     ),
     _ENSEMBLES,
 )
@@ -45,6 +48,21 @@ _PARTS = {
             "ReducedErrorPruning",
         ),
         _TREES,
+    ),
+    **dict.fromkeys(
+        (
+            "AbsoluteError",
+            "ExponentialLoss",
+            "GammaLoss",
+            "HuberLoss",
+            "LogLoss",
+            "MultinomialLoss",
+            "PoissonLoss",
+            "QuantileLoss",
+            "SquaredError",
+            "TweedieLoss",
+        ),
+        "sklearn_textbook.ensemble.boosting.losses",
     ),
 }
 

@@ -177,6 +177,50 @@ def test_few_trees_warn_of_nothing(command):
     assert 0 < judged < 150
 
 
+@pytest.mark.parametrize("algorithm", ["boosting-tree", "gradient-boosting"])
+def test_boosting(command, algorithm):
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    X.assign(y=y).to_csv("d.csv", index=False)
+    arguments = ("--algorithm", algorithm, "--trees", 15, "--set", "max_depth=2")
+    text = command(*("fit", "d.csv", "--target", "y", *arguments, "--save", "m.json"))
+    model = load_model("m.json")
+    name = type(model).__name__
+    assert (len(model), model.max_depth) == (15, 2)
+    assert f"\nensemble  {name}, 15 CART trees\n" in text
+    assert find_score(text, "training") == round(model.score(X, y), 3)
+    assert "\nout-of-bag" not in text
+    predicted = command("predict", "m.json", "d.csv").split()[1:]
+    assert [float(value) for value in predicted] == model.predict(X).tolist()
+    assert command("show", "m.json", "--member", 14).startswith(f"{name}, member 14: ")
+
+
+def test_boosting_of_several_classes(command):
+    arguments = ("--algorithm", "gradient-boosting", "--trees", 4, "--cv", 0)
+    text = command(*IRIS, *arguments, "--save", "m.json")
+    assert "\nensemble  GradientBoostingClassifier, 12 CART trees\n" in text
+    model = load_model("m.json")
+    shown = command("show", "m.json", "--member", 5)
+    assert shown.split("\n", 1)[1] == write_tree(
+        model.estimators_[1, 2], max_depth=None
+    )
+    error = command("show", "m.json", "--member", 12, code=2)
+    assert "--member must be from 0 to 11, got 12" in error
+
+
+def test_boosting_trees_of_classes_are_refused(command):
+    shutil.copy(DATA / "iris.csv", "iris.csv")
+    arguments = ("--target", "species", "--algorithm", "boosting-tree")
+    error = command("fit", "iris.csv", *arguments, code=5)
+    assert error == (
+        "sklearn-textbook: iris.csv, column 'species': boosting-tree predicts numbers, "
+        "and the target has none; use --algorithm cart\n"
+    )
+    error = command(
+        "fit", "iris.csv", *arguments[:3], "boosting-tree-regressor", code=2
+    )
+    assert "'boosting-tree-regressor' is not one of" in error
+
+
 # --------------------------------------------------------------------- options
 def test_settings_reach_the_ensemble_and_its_members(command):
     command(
@@ -382,7 +426,8 @@ def test_compare_scores_as_fit_does(command):
     text = command("compare", DATA / "iris.csv", *arguments)
     assert "\nscores  cross-validated, the same 4 stratified folds\n" in text
     scores = read_scores(text)
-    assert list(scores) == ["largest class", *CLI_ALGORITHMS]
+    of_classes = [name for name, a in CLI_ALGORITHMS.items() if a.classifier]
+    assert list(scores) == ["largest class", *of_classes]
     for name in ("c45", "extra-trees"):
         few = ("--trees", 7) if name == "extra-trees" else ()
         fitted = command(*IRIS, *("--algorithm", name, "--cv", 4, "--seed", 3), *few)
@@ -394,7 +439,8 @@ def test_compare_on_numbers_and_few_rows(command):
     X.assign(y=y).iloc[:60].to_csv("d.csv", index=False)
     text = command("compare", "d.csv", "--target", "y", "--cv", 2, "--trees", 3)
     assert "the same 2 folds\n" in text
-    assert list(read_scores(text)) == ["mean", "cart", *ALGORITHMS]
+    boosting = ("boosting-tree", "gradient-boosting")
+    assert list(read_scores(text)) == ["mean", "cart", *ALGORITHMS, *boosting]
     text = command("compare", DATA / "golf", "--algorithms", "id3,bagging-classifier")
     assert "\nnote: 9 folds instead of 10: the largest class has 9 rows\n" in text
     assert "\nid3  " in text

@@ -17,14 +17,18 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_textbook.ensemble import (
     BaggingClassifier,
     BaggingRegressor,
+    BoostingTreeRegressor,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
     OutputFlippingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
     RandomSubspaceClassifier,
     RandomSubspaceRegressor,
 )
+from sklearn_textbook.ensemble.boosting.losses import QuantileLoss
 from sklearn_textbook.ensemble.kept import Kept
 from sklearn_textbook.ensemble.member_list import MemberList
 from sklearn_textbook.io import (
@@ -99,6 +103,8 @@ CLASSIFIERS = [
     RandomSubspaceClassifier(**FEW),
     RandomSubspaceClassifier(C45Classifier(pruning=ErrorBasedPruning(0.1)), **FEW),
     RandomSubspaceClassifier(**FEW, max_features=1.0),
+    GradientBoostingClassifier(**FEW, subsample=0.5, max_features=2),
+    GradientBoostingClassifier(**FEW, n_iter_no_change=2),
 ]
 REGRESSORS = [
     RandomForestRegressor(**MANY),
@@ -107,6 +113,10 @@ REGRESSORS = [
     BaggingRegressor(**MANY),
     BaggingRegressor(CARTRegressor(monotonic_cst=[1, 0, 0, 0, 0]), 9, max_features=0.6),
     RandomSubspaceRegressor(**FEW),
+    BoostingTreeRegressor(6, max_leaf_nodes=3, max_depth=2),
+    GradientBoostingRegressor(**FEW, loss="huber", monotonic_cst=[1, 0, 0, 0, 0]),
+    GradientBoostingRegressor(**FEW, loss=QuantileLoss(0.2), max_bins=None),
+    GradientBoostingRegressor(**FEW, init="zero", interaction_cst=[[0, 1], [2, 3]]),
 ]
 # Of every training row, and such as scikit-learn has.
 NOT_KEPT = {"oob_decision_function_", "oob_prediction_", "_max_samples"}
@@ -131,23 +141,24 @@ def assert_same(loaded, model, frame):
     assert vars(model).keys() - vars(loaded).keys() <= NOT_KEPT
     assert vars(loaded).keys() <= vars(model).keys()
     assert repr(loaded) == repr(model)
-    assert repr(loaded.estimator_) == repr(model.estimator_)
+    for name in ("estimator_", "loss_"):
+        ours, theirs = getattr(loaded, name, None), getattr(model, name, None)
+        assert repr(ours) == repr(theirs)
     for name in ("n_features_in_", "n_outputs_", "_n_outputs", "n_classes_"):
         assert getattr(loaded, name, None) == getattr(model, name, None)
     for name in ("feature_names_in_", "classes_", "oob_score_", "oob_curve_"):
         ours, theirs = getattr(loaded, name, None), getattr(model, name, None)
         np.testing.assert_array_equal(ours, theirs)
     assert len(loaded) == len(model)
-    for ours, theirs in zip(loaded, model, strict=True):
+    members = zip(loaded._list_members(), model._list_members(), strict=True)
+    for ours, theirs in members:
         assert_same_bits(ours.tree_, theirs.tree_)
         # Arrays among the parameters come back as lists.
         shown = [re.sub(r"array|[()\s]", "", repr(each)) for each in (ours, theirs)]
         assert shown[0] == shown[1]
         assert vars(ours).keys() == vars(theirs).keys() - MEMBER_NOT_KEPT
-        assert (ours.schema_, ours.max_features_) == (
-            theirs.schema_,
-            theirs.max_features_,
-        )
+        assert ours.schema_ == theirs.schema_
+        assert vars(ours).get("max_features_") == vars(theirs).get("max_features_")
         np.testing.assert_array_equal(ours.n_missing_, theirs.n_missing_)
         np.testing.assert_array_equal(ours.feature_names_in_, theirs.feature_names_in_)
         assert export_text(ours) == export_text(theirs)
@@ -203,6 +214,7 @@ def test_what_forests_tell_beside_predictions(tmp_path, estimator, weighted):
     [
         RandomForestClassifier(**FEW, warm_start=True),
         BaggingClassifier(**FEW, warm_start=True, max_features=3),
+        GradientBoostingClassifier(**FEW, warm_start=True, subsample=0.7),
     ],
     ids=repr,
 )
@@ -288,6 +300,22 @@ def test_what_cannot_be_saved(tmp_path):
     assert "give random_state an integer" in refuse_to_save(forest, path)
     forest.set_params(random_state=0, oob_score=max)
     assert "parameter oob_score is a builtin_function" in refuse_to_save(forest, path)
+
+
+def test_boosting_that_cannot_be_saved(tmp_path):
+    path = tmp_path / "model.json"
+    model = GradientBoostingRegressor(**FEW, init=CARTRegressor()).fit(FRAME, VALUES)
+    problem = refuse_to_save(model, path)
+    assert problem == (
+        "it starts from the scores of a CARTRegressor (init), which a model file "
+        "cannot hold; init may be None or 'zero'"
+    )
+
+    class Mine(QuantileLoss):
+        pass
+
+    model = GradientBoostingRegressor(**FEW, loss=Mine()).fit(FRAME, VALUES)
+    assert "is a Mine, which a model file cannot hold" in refuse_to_save(model, path)
 
 
 def test_members_of_several_fits(tmp_path):
@@ -479,6 +507,7 @@ def texts():
         "forest": RandomForestClassifier(3, missing="surrogate", random_state=0),
         "bagging": BaggingClassifier(n_estimators=3, random_state=0),
         "subspace": RandomSubspaceClassifier(n_estimators=3, random_state=0),
+        "boosting": GradientBoostingClassifier(n_estimators=2, random_state=0),
     }
     return {
         name: json.dumps(
@@ -597,6 +626,35 @@ DAMAGES = [
         "columns or weights of the members are not those drawn",
     ),
     ("subspace", change_tree(columns=[0]), "is damaged"),
+    ("boosting", change_tree(columns=[0, 1, 2, 3, 4]), "the trees do not match"),
+    (
+        "boosting",
+        change_entry("kept", "n_estimators_", value=3),
+        "must be numbers of sh",
+    ),
+    (
+        "boosting",
+        change_entry("kept", "n_estimators_", value=6),
+        "must be numbers of sh",
+    ),
+    ("boosting", change_entry("kept", "_start_score", value=[1.0]), "do not match"),
+    (
+        "boosting",
+        change_entry("kept", "loss_", value=None),
+        "loss_ must be a single part",
+    ),
+    (
+        "boosting",
+        change_entry("kept", "loss_", value={"part": "LogLoss", "parameters": {}}),
+        "the loss, the start scores and the trees do not match",
+    ),
+    (
+        "boosting",
+        change_entry(
+            "kept", "loss_", value={"part": "CARTRegressor", "parameters": {}}
+        ),
+        "is damaged",
+    ),
 ]
 
 
@@ -630,7 +688,7 @@ def list_places(value, path=()):
 HOSTILE = [None, -7, 2**40, 10**30, 1.5, "x", [], {}, [[1]], True, "AAAA", ["all", [1]]]
 
 
-@pytest.mark.parametrize("kind", ["forest", "bagging", "subspace"])
+@pytest.mark.parametrize("kind", ["forest", "bagging", "subspace", "boosting"])
 @settings(max_examples=150)
 @given(data=st.data())
 def test_no_change_of_a_file_does_harm(tmp_path_factory, texts, kind, data):
@@ -655,7 +713,7 @@ def test_no_change_of_a_file_does_harm(tmp_path_factory, texts, kind, data):
     except (ValueError, TypeError):
         return  # a parameter, or a level, that the estimator itself refuses
     assert shares.shape == (2, len(model.estimator.classes_))
-    assert all(export_text(member) for member in model.estimator)
+    assert all(export_text(member) for member in model.estimator._list_members())
 
 
 @pytest.mark.parametrize("column", ["feature", "threshold", "statistics", "n_samples"])

@@ -31,6 +31,7 @@ from sklearn_textbook.ensemble.boosting.gradient_rounds import (
     GradientRounds,
     Scores,
 )
+from sklearn_textbook.ensemble.kept import Kept
 from sklearn_textbook.ensemble.member_growth import grow_aside
 from sklearn_textbook.ensemble.member_list import (
     MemberList,
@@ -137,6 +138,17 @@ def grow_round(rounds, _draw, seeds):
 
 class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC):
     """Fitting and adding trees; what differs is the target and the loss."""
+
+    _kept = (
+        Kept("n_estimators_", "integer", least=1),
+        Kept("loss_", "part"),
+        Kept("_start_score", shape=(None,)),
+        Kept("train_score_", shape=("n_estimators_",)),
+        Kept("validation_score_", shape=(None,), is_optional=True),
+        Kept("oob_scores_", shape=("n_estimators_",), is_optional=True),
+        Kept("oob_improvement_", shape=("n_estimators_",), is_optional=True),
+        Kept("oob_score_", is_optional=True),
+    )
 
     # ------------------------------------------------------------------ parameters
     def _check_parameters(self):
@@ -419,6 +431,36 @@ class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC)
         if stopping is not None and stopping.losses:
             line += f", validation loss before it {stopping.losses[-1]:.6g}"
         print(line)
+
+    # ---------------------------------------------------------------- model files
+    def _get_reader(self):
+        return self._template
+
+    def _list_members(self):
+        return self.estimators_.ravel().tolist()
+
+    def _list_kept(self):
+        if self.init_ is not None:
+            raise ValueError(
+                f"it starts from the scores of a {type(self.init_).__name__} (init), "
+                "which a model file cannot hold; init may be None or 'zero'"
+            )
+        return super()._list_kept()
+
+    def _restore(self, reader, members, columns, kept):
+        rounds = np.array(members, dtype=object).reshape(kept["n_estimators_"], -1)
+        super()._restore(reader, rounds, columns, kept)
+        self._template, self.init_ = reader, None
+        n_scores = rounds.shape[1]
+        fits = self.loss_.n_scores == n_scores == len(self._start_score)
+        if is_classifier(self):
+            fits = fits and n_scores == (self.n_classes_ if self.n_classes_ > 2 else 1)
+        if (
+            not fits
+            or not isinstance(self.loss_, Loss)
+            or any(of_member is not None for of_member in columns)
+        ):
+            raise ValueError("the loss, the start scores and the trees do not match")
 
     # ------------------------------------------------------------------ prediction
     def _count_threads(self, matrix):

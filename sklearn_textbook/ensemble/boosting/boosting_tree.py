@@ -17,6 +17,7 @@ from sklearn_textbook._contract.parameters import (
 )
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.ensemble.kept import Kept
 from sklearn_textbook.ensemble.member_growth import grow_aside
 from sklearn_textbook.ensemble.member_list import (
     MemberList,
@@ -203,6 +204,8 @@ class BoostingTreeRegressor(
     >>> [float(tree.tree_.threshold[0]) for tree in model]
     [6.5, 3.5, 6.5, 4.5, 6.5, 2.5]
     """
+
+    _kept = (Kept("train_losses_", shape=("members",)),)
 
     def __init__(
         self,
