@@ -13,7 +13,7 @@ from copy import copy
 import numpy as np
 
 from sklearn_textbook.io.packed_arrays import pack_array, unpack_array
-from sklearn_textbook.io.packed_trees import pack_tree, unpack_tree
+from sklearn_textbook.io.packed_trees import count_outputs, pack_tree, unpack_tree
 from sklearn_textbook.io.saved_parameters import (
     TREES,
     is_of_class,
@@ -142,6 +142,9 @@ def fit_ensemble(estimator, document):
     set_columns(estimator, schema)
     del estimator.schema_
     set_classes(estimator, classes)
+    # Before anything is made for as many outputs as the file says.
+    if shared["n_outputs"] != count_outputs(trees[0]):
+        raise ValueError("n_outputs is not that of tree 0")
     reader = _read_reader(document, shared, schema, classes)
     known = list_parameters(reader)
     members, columns = [], []

@@ -85,6 +85,14 @@ def unpack_tree(packed, name, **shared):
     return tree.compact() if tree.node_count >= COMPACTED_NODES else tree
 
 
+def count_outputs(packed):
+    """Count the outputs of a tree by its statistics; 0 if these make no sense."""
+    try:
+        return unpack_array(packed["nodes"]["statistics"][1], "statistics").shape[1]
+    except (KeyError, IndexError, TypeError):
+        return 0
+
+
 def _read_stored(packed):
     """Read how the columns of the nodes are kept, and with what arrays."""
     if not isinstance(packed, dict):

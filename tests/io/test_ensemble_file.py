@@ -508,13 +508,14 @@ def texts():
         "bagging": BaggingClassifier(n_estimators=3, random_state=0),
         "subspace": RandomSubspaceClassifier(n_estimators=3, random_state=0),
         "boosting": GradientBoostingClassifier(n_estimators=2, random_state=0),
+        "values": BaggingRegressor(n_estimators=2, max_features=3, random_state=0),
     }
-    return {
-        name: json.dumps(
-            write_document(model.fit(FRAME[rows], LABELS[rows]), "y", {"n_rows": 40})
-        )
-        for name, model in models.items()
-    }
+    written = {}
+    for name, model in models.items():
+        y = VALUES if name == "values" else LABELS
+        model.fit(FRAME[rows], y[rows])
+        written[name] = json.dumps(write_document(model, "y", {"n_rows": 40}))
+    return written
 
 
 def refusal(document, tmp_path):
@@ -556,8 +557,18 @@ DAMAGES = [
     ("forest", change_entry("member", "class", value="os.system"), "members may be CA"),
     ("forest", change_entry("member", "class", value="CARTRegressor"), "is damaged"),
     ("forest", change_entry("member", "class", value=["x"]), "members may be CART"),
-    ("forest", change_entry("member", "n_outputs", value=2), "needs classes of 2 out"),
-    ("forest", change_entry("member", "n_outputs", value=0), "n_outputs must be at l"),
+    (
+        "forest",
+        change_entry("member", "n_outputs", value=2),
+        "n_outputs is not that of",
+    ),
+    (
+        "forest",
+        change_entry("member", "n_outputs", value=0),
+        "n_outputs is not that of",
+    ),
+    ("forest", change_entry("member", "n_outputs", value=True), "n_outputs must be at"),
+    ("values", change_entry("member", "n_outputs", value=2**60), "n_outputs is not th"),
     ("forest", change_entry("member", "max_features", value=9), "must be from 1 to 5"),
     ("forest", change_entry("member", "unseen", value="x"), "tree 0: unseen is 'x'"),
     ("forest", change_entry("kept", value=[]), "kept must be an object"),
@@ -688,7 +699,9 @@ def list_places(value, path=()):
 HOSTILE = [None, -7, 2**40, 10**30, 1.5, "x", [], {}, [[1]], True, "AAAA", ["all", [1]]]
 
 
-@pytest.mark.parametrize("kind", ["forest", "bagging", "subspace", "boosting"])
+@pytest.mark.parametrize(
+    "kind", ["forest", "bagging", "subspace", "boosting", "values"]
+)
 @settings(max_examples=150)
 @given(data=st.data())
 def test_no_change_of_a_file_does_harm(tmp_path_factory, texts, kind, data):
@@ -708,11 +721,14 @@ def test_no_change_of_a_file_does_harm(tmp_path_factory, texts, kind, data):
         return
     names = model.schema.names
     rows = pd.DataFrame({name: [1.0, np.nan] for name in names})
+    is_values = kind == "values"
     try:
-        shares = model.estimator.predict_proba(rows)
+        said = getattr(model.estimator, "predict" if is_values else "predict_proba")(
+            rows
+        )
     except (ValueError, TypeError):
         return  # a parameter, or a level, that the estimator itself refuses
-    assert shares.shape == (2, len(model.estimator.classes_))
+    assert said.shape == ((2,) if is_values else (2, len(model.estimator.classes_)))
     assert all(export_text(member) for member in model.estimator._list_members())
 
 
