@@ -52,6 +52,7 @@ ALGORITHMS = {
     "random-subspace": Algorithm(
         _ENSEMBLES, "RandomSubspaceClassifier", "RandomSubspaceRegressor", True
     ),
+    "adaboost": Algorithm(_ENSEMBLES, "AdaBoostClassifier"),
     "boosting-tree": Algorithm(_ENSEMBLES, None, "BoostingTreeRegressor"),
     "gradient-boosting": Algorithm(
         _ENSEMBLES, "GradientBoostingClassifier", "GradientBoostingRegressor"

@@ -67,8 +67,8 @@ def save_model(estimator, path, *, target=None, table=None):
     estimator : estimator
         A fitted tree (CARTClassifier, CARTRegressor, ID3Classifier, C45Classifier),
         C45RulesClassifier, or an ensemble of such trees: RandomForest, ExtraTrees,
-        Bagging, RandomSubspace and GradientBoosting, each Classifier or Regressor, and
-        BoostingTreeRegressor.
+        Bagging, RandomSubspace and GradientBoosting, each Classifier or Regressor,
+        AdaBoostClassifier and BoostingTreeRegressor.
     path : str or path-like
         The file to write; it appears complete or not at all.
     target : str, default=None

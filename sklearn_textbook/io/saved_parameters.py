@@ -27,6 +27,7 @@ ENSEMBLES = dict.fromkeys(
         "BaggingRegressor",
         "RandomSubspaceClassifier",
         "RandomSubspaceRegressor",
+        "AdaBoostClassifier",
         "BoostingTreeRegressor",
         "GradientBoostingClassifier",
         "GradientBoostingRegressor",

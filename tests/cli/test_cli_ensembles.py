@@ -207,6 +207,19 @@ def test_boosting_of_several_classes(command):
     assert "--member must be from 0 to 11, got 12" in error
 
 
+def test_adaboost(command):
+    arguments = ("--algorithm", "adaboost", "--trees", 9, "--cv", 0, "--save", "m.json")
+    text = command(*IRIS, *arguments)
+    assert "\nensemble  AdaBoostClassifier, 9 CART trees\n" in text
+    assert load_model("m.json").estimators_[0].get_depth() == 1
+    command(*IRIS, *arguments, "--set", "estimator=cart", "--set", "max_depth=2")
+    model = load_model("m.json")
+    assert model.estimators_[0].get_depth() == 2
+    X, _ = read_iris()
+    lines = command("predict", "m.json", DATA / "iris.csv").splitlines()
+    assert lines == ["prediction", *model.predict(X).tolist()]
+
+
 def test_boosting_trees_of_classes_are_refused(command):
     shutil.copy(DATA / "iris.csv", "iris.csv")
     arguments = ("--target", "species", "--algorithm", "boosting-tree")

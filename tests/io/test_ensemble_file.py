@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_textbook.ensemble import (
+    AdaBoostClassifier,
     BaggingClassifier,
     BaggingRegressor,
     BoostingTreeRegressor,
@@ -105,6 +106,8 @@ CLASSIFIERS = [
     RandomSubspaceClassifier(**FEW, max_features=1.0),
     GradientBoostingClassifier(**FEW, subsample=0.5, max_features=2),
     GradientBoostingClassifier(**FEW, n_iter_no_change=2),
+    AdaBoostClassifier(**FEW),
+    AdaBoostClassifier(CARTClassifier(max_depth=2), **FEW, sampling="resample"),
 ]
 REGRESSORS = [
     RandomForestRegressor(**MANY),
@@ -215,6 +218,7 @@ def test_what_forests_tell_beside_predictions(tmp_path, estimator, weighted):
         RandomForestClassifier(**FEW, warm_start=True),
         BaggingClassifier(**FEW, warm_start=True, max_features=3),
         GradientBoostingClassifier(**FEW, warm_start=True, subsample=0.7),
+        AdaBoostClassifier(**FEW, warm_start=True),
     ],
     ids=repr,
 )
@@ -507,6 +511,7 @@ def texts():
         "forest": RandomForestClassifier(3, missing="surrogate", random_state=0),
         "bagging": BaggingClassifier(n_estimators=3, random_state=0),
         "subspace": RandomSubspaceClassifier(n_estimators=3, random_state=0),
+        "adaboost": AdaBoostClassifier(n_estimators=3, random_state=0),
         "boosting": GradientBoostingClassifier(n_estimators=2, random_state=0),
         "values": BaggingRegressor(n_estimators=2, max_features=3, random_state=0),
     }
@@ -637,6 +642,7 @@ DAMAGES = [
         "columns or weights of the members are not those drawn",
     ),
     ("subspace", change_tree(columns=[0]), "is damaged"),
+    ("adaboost", change_tree(columns=[0, 1, 2, 3, 4]), "AdaBoost see all columns"),
     ("boosting", change_tree(columns=[0, 1, 2, 3, 4]), "the trees do not match"),
     (
         "boosting",

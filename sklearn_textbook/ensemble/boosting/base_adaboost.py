@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier, is_regressor
+from sklearn.base import (
+    BaseEstimator,
+    MetaEstimatorMixin,
+    clone,
+    is_classifier,
+    is_regressor,
+)
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import get_tags
 
@@ -23,6 +29,7 @@ from sklearn_textbook.ensemble.boosting.adaboost_learners import (
     make_stump_template,
 )
 from sklearn_textbook.ensemble.boosting.adaboost_rounds import AdaBoostRounds
+from sklearn_textbook.ensemble.kept import Kept
 from sklearn_textbook.ensemble.member_list import (
     MemberList,
     count_lacking,
@@ -38,6 +45,13 @@ _OF_STUMP = {"categorical_features": "from_dtype", "missing": "learned"}
 
 class BaseAdaBoost(MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     """Parameters and rounds."""
+
+    _kept = (
+        Kept("estimator_weights_", shape=("members",)),
+        Kept("estimator_errors_", shape=("members",), least=0),
+        Kept("normalizers_", shape=("members",), least=0),
+        Kept("stop_reason_", "text"),
+    )
 
     # ------------------------------------------------------------------ parameters
     def _check_parameters(self):
@@ -204,6 +218,16 @@ class BaseAdaBoost(MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEst
         if self.store_weights:
             fitted["sample_weights_"] = np.array(model.row_weights)
         return fitted
+
+    # ---------------------------------------------------------------- model files
+    def _get_reader(self):
+        return self._reader
+
+    def _restore(self, reader, members, columns, kept):
+        if any(of_member is not None for of_member in columns):
+            raise ValueError("the members of AdaBoost see all columns")
+        super()._restore(reader, members, columns, kept)
+        self.estimator_, self._reader = clone(reader), reader
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
