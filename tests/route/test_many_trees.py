@@ -4,6 +4,7 @@ import gc
 import weakref
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -16,6 +17,7 @@ from sklearn_textbook.tree.route.many_trees import (
     add_predictions,
     find_leaves_of_all,
 )
+from sklearn_textbook.tree.route.packed_tree import PackedTree
 from tests.explain.builders import MODES, random_rows, random_tree
 from tests.tree_builders import make_nodes, make_tree, random_shape
 
@@ -256,3 +258,62 @@ def test_numeric_tests_of_three_ways_are_asked_alone():
     nodes["missing_branch"][0] = 2
     assert nodes["kind"][0] == NUMERIC
     assert_like_one_by_one([make_tree(nodes)] * 2, np.array([[0.0], [1.0], [np.nan]]))
+
+
+def leveled_trees(rng, n_classes, n_levels, unseen="parent"):
+    """Trees over two nominal columns, an ordinal and a numeric one, and their rows."""
+    n = 300
+    table = np.column_stack(
+        [
+            rng.integers(0, n_levels, n),
+            rng.integers(0, 4, n),
+            rng.integers(0, 6, n),
+            rng.random(n),
+        ]
+    ).astype(float)
+    y = table[:, 0] % 3 + (table[:, 1] > 1) * table[:, 3]
+    table[rng.random(table.shape) < 0.05] = np.nan
+    frame = pd.DataFrame(table, columns=list("abcd"))
+    for name, size, ordered in (("a", n_levels, 0), ("b", 4, 0), ("c", 6, 1)):
+        codes = frame[name].fillna(-1).astype(int)
+        frame[name] = pd.Categorical.from_codes(
+            codes, range(size), ordered=bool(ordered)
+        )
+    trees = []
+    for seed in range(6):
+        kind = CARTClassifier if n_classes else CARTRegressor
+        target = np.minimum(y.astype(int), n_classes - 1) if n_classes else y
+        rows = rng.integers(0, n, 60)  # so that nodes lack levels
+        depth = int(rng.integers(1, 7))
+        tree = kind(max_depth=depth, unseen=unseen, random_state=seed)
+        trees.append(tree.fit(frame.iloc[rows], target[rows]).tree_)
+    return trees, table
+
+
+@pytest.mark.parametrize("votes", [False, True])
+@pytest.mark.parametrize("n_levels", [5, 63, 64, 70])
+@pytest.mark.parametrize("unseen", ["parent", "fractional"])
+def test_tests_of_levels(n_levels, votes, unseen):
+    rng = np.random.default_rng(n_levels)
+    trees, table = leveled_trees(rng, 3 if votes else 0, n_levels, unseen)
+    assert (PackedTree.of(trees[-1]) is None) == (n_levels > 64 or unseen != "parent")
+    weights = rng.random(len(trees))
+    if unseen == "parent":
+        assert_like_one_by_one(trees, table, votes=votes, weights=weights)
+    table[::7, 0] = -1
+    table[3::11, 2] = -1
+    expected = add_one_by_one(trees, table, votes=votes, weights=weights)
+    for rows in (slice(None), slice(0, 9)):
+        out = np.zeros_like(expected[rows])
+        add_predictions(trees, table[rows], out, 2, votes=votes, weights=weights)
+        np.testing.assert_allclose(out, expected[rows])
+    if unseen == "parent":
+        leaves = np.stack([find_leaves(tree, table) for tree in trees], axis=1)
+        np.testing.assert_array_equal(find_leaves_of_all(trees, table), leaves)
+
+
+def test_levels_never_seen_may_be_an_error():
+    trees, table = leveled_trees(np.random.default_rng(0), 0, 5, "error")
+    table[40, 0] = -1
+    with pytest.raises(ValueError, match="in row 40"):
+        add_predictions(trees, table, np.zeros((len(table), 1, 1)))

@@ -1,10 +1,11 @@
-# The walk of a block of rows by numeric tests alone: header-only.
+# The walk of a block of rows by two-way tests of numbers and levels: header-only.
 #
 # All rows take some turns in lock step, as in _numeric_walk.pxd. Then those that have
 # not arrived are listed and walk on in full groups, over and over: nobody waits in a
 # leaf for the deepest row of a group, which would take a third of all turns.
 
-from libc.stdint cimport int32_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memcpy
 
 from sklearn_textbook.tree.route._numeric_walk cimport PackedNode
 from sklearn_textbook.tree.route._rows cimport (
@@ -28,14 +29,37 @@ cdef struct BlockScratch:
     uint8_t* is_complete
 
 
+cdef inline int32_t find_second(
+    const PackedNode* node, double value
+) noexcept nogil:
+    """1 if a value or the code of a level goes to the second child, else 0."""
+    cdef uint64_t codes
+    cdef int32_t by_code, by_value = value > node.threshold
+    cdef int64_t code = <int64_t> (value if value == value else 0.0)
+    memcpy(&codes, &node.threshold, sizeof(uint64_t))
+    # Both tests are made, so that there is no branch.
+    by_code = <int32_t> (codes >> (code & 63)) & 1
+    by_value = by_code if node.feature < 0 else by_value
+    return by_value if value == value else node.first_child & 1
+
+
 cdef inline void take_turns(
     const PackedNode* nodes, const RowGroup* rows, int32_t* position, int n_turns,
-    bint is_complete, bint is_single, Py_ssize_t stride,
+    bint is_complete, bint has_levels, bint is_single, Py_ssize_t stride,
 ) noexcept nogil:
     cdef int lane, _turn
     cdef double value
     cdef const PackedNode* node
-    if is_complete:
+    if has_levels:
+        for _turn in range(n_turns):
+            for lane in range(N_LANES):
+                node = &nodes[position[lane]]
+                value = read_entry(
+                    rows.start[lane], node.feature ^ (node.feature >> 31), stride,
+                    is_single
+                )
+                position[lane] = (node.first_child >> 1) + find_second(node, value)
+    elif is_complete:
         for _turn in range(n_turns):
             for lane in range(N_LANES):
                 node = &nodes[position[lane]]
@@ -76,7 +100,7 @@ cdef inline bint note_complete_groups(
 
 cdef inline void walk_together(
     const PackedNode* nodes, int n_turns, const Table* table, bint all_complete,
-    const BlockScratch* scratch, bint is_single, Py_ssize_t stride,
+    const BlockScratch* scratch, bint has_levels, bint is_single, Py_ssize_t stride,
 ) noexcept nogil:
     """Walk a block whose entries lie side by side. The caller gives is_single and
     stride as constants, so that the compiler makes a loop for each."""
@@ -93,7 +117,7 @@ cdef inline void walk_together(
             position[lane] = 0
         take_turns(
             nodes, &rows, position, n_turns,
-            all_complete or scratch.is_complete[group], is_single, stride,
+            all_complete or scratch.is_complete[group], has_levels, is_single, stride,
         )
         for lane in range(min(<Py_ssize_t> N_LANES, table.n_rows - first)):
             scratch.position[first + lane] = position[lane]
@@ -110,7 +134,8 @@ cdef inline void walk_together(
                 rows.start[lane] = table.start + number[lane] * table.row_stride
                 position[lane] = scratch.position[number[lane]]
             take_turns(
-                nodes, &rows, position, N_FURTHER_TURNS, all_complete, is_single, stride
+                nodes, &rows, position, N_FURTHER_TURNS, all_complete, has_levels,
+                is_single, stride,
             )
             for lane in range(min(<Py_ssize_t> N_LANES, n_active - first)):
                 scratch.position[number[lane]] = position[lane]
@@ -120,18 +145,34 @@ cdef inline void walk_together(
         n_active = n_left
 
 
-cdef inline void walk_block(
+cdef inline void walk_any(
     const PackedNode* nodes, int n_turns, const Table* table, bint all_complete,
-    const BlockScratch* scratch,
+    const BlockScratch* scratch, bint has_levels, bint is_single, Py_ssize_t stride,
 ) noexcept nogil:
-    """Find the leaf of every row of a block."""
-    if table.is_single:
+    if has_levels:
         walk_together(
-            nodes, n_turns, table, all_complete, scratch, True, sizeof(float)
+            nodes, n_turns, table, all_complete, scratch, True, is_single, stride
         )
     else:
         walk_together(
-            nodes, n_turns, table, all_complete, scratch, False, sizeof(double)
+            nodes, n_turns, table, all_complete, scratch, False, is_single, stride
+        )
+
+
+cdef inline void walk_block(
+    const PackedNode* nodes, int n_turns, const Table* table, bint all_complete,
+    const BlockScratch* scratch, bint has_levels,
+) noexcept nogil:
+    """Find the leaf of every row of a block."""
+    if table.is_single:
+        walk_any(
+            nodes, n_turns, table, all_complete, scratch, has_levels, True,
+            sizeof(float),
+        )
+    else:
+        walk_any(
+            nodes, n_turns, table, all_complete, scratch, has_levels, False,
+            sizeof(double),
         )
 
 
@@ -144,10 +185,10 @@ cdef inline int32_t walk_row(
     cdef const PackedNode* node
     while True:
         node = &nodes[position]
-        value = read_entry(start, node.feature, stride, is_single)
-        target = (node.first_child >> 1) + (
-            (value > node.threshold) | ((value != value) & node.first_child)
+        value = read_entry(
+            start, node.feature ^ (node.feature >> 31), stride, is_single
         )
+        target = (node.first_child >> 1) + find_second(node, value)
         if target == position:
             return position
         position = target

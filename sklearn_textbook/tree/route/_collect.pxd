@@ -19,6 +19,8 @@ cdef struct Member:
     const double* shares
     # turns that all rows take
     int n_turns
+    # whether there are tests of levels
+    bint has_levels
 
 
 # What happens with the leaves of the rows.
@@ -153,7 +155,7 @@ cdef inline void serve_block(
     for number in range(n_members):
         walk_block(
             members[number].nodes, members[number].n_turns, &block, all_complete,
-            scratch,
+            scratch, members[number].has_levels,
         )
         collect(
             collecting, &members[number], number, scratch.position, first, block.n_rows

@@ -410,31 +410,32 @@ def fill_path_nodes(
 
 # --------------------------------------------------------------------------- many trees
 cdef class PackedTrees:
-    """Trees of numeric tests, held for as long as walks read them.
+    """Trees of two-way tests, held for as long as walks read them.
 
-    packs: nodes, leaf numbers, distributions of the leaves and depth of each tree.
+    packs: a PackedTree for each.
     """
 
     cdef Member* members
     cdef readonly Py_ssize_t n_members
-    cdef list arrays
+    cdef readonly list packs
 
     def __cinit__(self, packs):
         cdef const PackedNode[::1] nodes
         cdef const int32_t[::1] leaf_number
         cdef const double[:, ::1] shares
         cdef Py_ssize_t i
-        self.arrays = list(packs)
-        self.n_members = len(self.arrays)
+        self.packs = list(packs)
+        self.n_members = len(self.packs)
         self.members = <Member*> malloc(self.n_members * sizeof(Member))
         if self.members == NULL:
             raise MemoryError()
         for i in range(self.n_members):
-            nodes, leaf_number, shares, depth = self.arrays[i]
+            nodes, leaf_number, shares = self.packs[i].arrays
             self.members[i].nodes = &nodes[0]
             self.members[i].leaf_number = &leaf_number[0]
             self.members[i].shares = &shares[0, 0]
-            self.members[i].n_turns = min(depth, N_FIRST_TURNS)
+            self.members[i].n_turns = min(self.packs[i].depth, N_FIRST_TURNS)
+            self.members[i].has_levels = self.packs[i].has_levels
 
     def __dealloc__(self):
         free(self.members)

@@ -2,9 +2,9 @@
 
 A forest asks all its trees about the same rows. Tree by tree, the table would come
 from memory once for each of them; here a block of rows stays near while one tree after
-the other is walked. Trees of two-way numeric tests, whatever their size, are made
-ready once, in 16 bytes a node, and kept for as long as they live. Other trees are
-asked one by one.
+the other is walked. Trees of two-way tests, whatever their size, are made ready once,
+in 16 bytes a node, and kept for as long as they live. Other trees are asked one by one,
+and so are rows with a level never seen in training.
 """
 
 from __future__ import annotations
@@ -93,15 +93,29 @@ def add_predictions(
     table = as_table(trees[0], matrix)
     weights = _check_weights(weights, len(trees))
     _check_out(trees[0], out, len(trees), table.shape[0], votes)
+    add = _add_votes if votes else _add_shares
     for rows, block in _dense_blocks(table):
+        has_unseen = forest.find_unseen(block)
         for first, stop, packed in forest.runs:
             some = weights[first:stop]
-            if packed is None:
-                add = _add_votes if votes else _add_shares
+
+            def add_alone(rows, block, out, first=first, stop=stop, some=some):
                 for tree, weight in zip(trees[first:stop], some, strict=True):
                     add(tree, weight, rows, block, out, n_threads, feature_names)
-            else:
+
+            if packed is None:
+                add_alone(rows, block, out)
+            elif has_unseen is None:
                 _walk(packed, block, n_threads, some, sums=out[rows], votes=votes)
+            else:
+                sums = out[rows][has_unseen]
+                add_alone(slice(0, len(sums)), block[has_unseen], sums)
+                out[rows][has_unseen] = sums
+                sums = out[rows][~has_unseen]
+                _walk(
+                    packed, block[~has_unseen], n_threads, some, sums=sums, votes=votes
+                )
+                out[rows][~has_unseen] = sums
 
 
 def find_leaves_of_all(trees, matrix, n_threads=1, feature_names=None):
@@ -158,6 +172,13 @@ def find_leaves_of_all(trees, matrix, n_threads=1, feature_names=None):
             for rows, block in _dense_blocks(table):
                 found = leaves[rows, first:stop]
                 _walk(packed, block, n_threads, weights, leaves=found)
+                has_unseen = forest.find_unseen(block)
+                for number, pack in enumerate(packed.packs):
+                    pack.find_nodes(found[:, number])
+                    if has_unseen is not None:
+                        found[has_unseen, number] = find_leaves(
+                            trees[first + number], block[has_unseen], n_threads
+                        )
     return leaves
 
 
@@ -172,12 +193,17 @@ class Forest:
         self.references = [ref(tree) for tree in trees]
         packs = [PackedTree.of(tree) for tree in trees]
         self.runs = []
+        self.has_levels = False
+        self.coded = np.flatnonzero(np.asarray(trees[0].n_levels) > 0)
         first = 0
         for stop in range(1, len(packs) + 1):
             ends = stop == len(packs) or (packs[stop] is None) != (packs[first] is None)
             if ends:
                 run = packs[first:stop]
                 ready = None if run[0] is None else PackedTrees(run)
+                self.has_levels |= ready is not None and any(
+                    pack.has_levels for pack in run
+                )
                 self.runs.append((first, stop, ready))
                 first = stop
 
@@ -188,6 +214,13 @@ class Forest:
         if forest is None or not forest.holds(trees):
             forest = cls._known[trees[0]] = cls(trees)
         return forest
+
+    def find_unseen(self, block):
+        """Mark the rows with a level never seen in training; None: there are none."""
+        if not self.has_levels:
+            return None
+        has_unseen = (block[:, self.coded] < 0).any(axis=1)
+        return has_unseen if has_unseen.any() else None
 
     def holds(self, trees):
         """Whether these are the same trees in the same order."""
