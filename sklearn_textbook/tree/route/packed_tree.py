@@ -115,7 +115,7 @@ def _count_up(n_levels):
 
 
 def _read_levels(tree, nominal, feature):
-    """Read level maps: the bits of the known codes, and of those of the second child."""
+    """Read level maps: bits of the known codes, and of those of the second child."""
     is_known = np.zeros(len(nominal), dtype=np.uint64)
     is_second = is_known.copy()
     if len(nominal) == 0:
