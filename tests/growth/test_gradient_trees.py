@@ -216,6 +216,61 @@ def test_numbers_that_are_no_gradients_are_refused(gradient, hessian):
         plan.grow(gradients, hessians, largest=(1.0, 1.0))
 
 
+def grow_from_blocks(plan, blocks, n_leaves):
+    """Grow a tree, the best split first, from blocks of rows that know no other.
+
+    Returns the column, the decrease and the rows of each split, in their order.
+    """
+
+    def search(rows_of_blocks, depth):
+        histogram = sum(
+            plan.count_block(codes, pairs, rows)
+            for (codes, pairs), rows in zip(blocks, rows_of_blocks, strict=True)
+        )
+        return (*plan.find_split(histogram, depth), rows_of_blocks, depth)
+
+    every_row = [np.arange(len(codes), dtype=np.uint32) for codes, _ in blocks]
+    waiting, made = [search(every_row, 0)], []
+    while len(made) < n_leaves - 1:
+        best = max(waiting, key=lambda node: node[0])
+        waiting = [node for node in waiting if node is not best]
+        decrease, column, child_of_code, rows_of_blocks, depth = best
+        if decrease == 0.0:
+            break
+        made.append((column, decrease, sum(map(len, rows_of_blocks))))
+        for child in range(2):
+            parts = [
+                rows[child_of_code[codes[rows, column]] == child]
+                for (codes, _), rows in zip(blocks, rows_of_blocks, strict=True)
+            ]
+            waiting.append(search(parts, depth + 1))
+    return made
+
+
+def test_blocks_of_rows_on_disk_give_the_same_tree(large_case, tmp_path):
+    X, gradient, hessian = large_case
+    table, _ = encode(X, [3], max_bins=255)
+    rules = GrowthRules("squared_error", max_leaf_nodes=20, min_samples_leaf=30)
+    plan = GradientPlan(table, rules, 0.5)
+    nodes = plan.grow(gradient, hessian).tree.nodes
+    pairs, codes = plan.round_to_pairs(gradient, hessian), table.row_ranks()[0]
+    blocks = []
+    for number, rows in enumerate(np.array_split(np.arange(len(X)), 3)):
+        np.save(tmp_path / f"{number}.npy", codes[rows])
+        block = np.load(tmp_path / f"{number}.npy", mmap_mode="r")
+        blocks.append((block, pairs[rows]))
+    made = grow_from_blocks(plan, blocks, 20)
+    inner = nodes[nodes["n_children"] > 0]
+    expected = zip(
+        inner["feature"].tolist(),
+        (inner["improvement"] * inner["weight"]).tolist(),
+        inner["n_samples"].tolist(),
+        strict=True,
+    )
+    for split, whole in zip(sorted(made), sorted(expected), strict=True):
+        assert split == (whole[0], pytest.approx(whole[1]), whole[2])
+
+
 def test_too_many_distinct_values_are_refused():
     X = np.arange(70_000.0)[:, np.newaxis]
     table, _ = encode(X)

@@ -79,6 +79,14 @@ cdef int start_gradient_list(
 cdef void free_gradient_list(GradientList* samples) noexcept nogil
 cdef void forget_waiting(GradientList* samples) noexcept nogil
 cdef void release_waiting(GradientList* samples, void* waiting) noexcept nogil
+cdef void count_rows(
+    const GradientList* samples, const uint32_t* rows, int64_t n,
+    GradientPair* histogram
+) noexcept nogil
+cdef int search_given(
+    const Problem* problem, GradientList* samples, Worker* worker, Frame* frame,
+    const GradientPair* histogram
+) noexcept nogil
 cdef int search_root(
     const Problem* problem, GradientList* samples, Worker* worker, Frame* frame
 ) noexcept nogil

@@ -390,6 +390,47 @@ cdef void search_family(
         release_waiting(samples, samples.counted)
 
 
+cdef void count_rows(
+    const GradientList* samples, const uint32_t* rows, int64_t n,
+    GradientPair* histogram
+) noexcept nogil:
+    """Sum up some rows in histograms of their own."""
+    cdef Counting work
+    work.samples = samples
+    work.rows = rows
+    work.n = n
+    work.histogram = histogram
+    work.rest = NULL
+    count_columns(&work, 0, samples.n_columns)
+
+
+cdef int search_given(
+    const Problem* problem, GradientList* samples, Worker* worker, Frame* frame,
+    const GradientPair* histogram
+) noexcept nogil:
+    """Find the best split of a node whose histograms come from elsewhere. Returns -1
+    without memory."""
+    cdef:
+        WaitingNode* node = take_waiting(samples)
+        Searching search
+        int64_t i
+    if node == NULL:
+        return -1
+    memcpy(
+        node.histogram, histogram,
+        samples.start[samples.n_columns] * sizeof(GradientPair)
+    )
+    memset(&node.total, 0, sizeof(GradientPair))
+    for i in range(samples.start[1]):
+        add_pair(&node.total, &histogram[i])
+    frame.waiting = node
+    start_search(problem, samples, worker, frame, worker.active, 0, &search)
+    for i in range(search.n_columns):
+        search_column(&search, &samples.scratch[0], search.columns[i])
+    choose_column(&search, frame)
+    return 0
+
+
 cdef int search_root(
     const Problem* problem, GradientList* samples, Worker* worker, Frame* frame
 ) noexcept nogil:

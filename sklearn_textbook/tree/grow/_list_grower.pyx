@@ -7,7 +7,7 @@ has sampled and partitions the list of its samples alone.
 
 import numpy as np
 
-from libc.math cimport frexp, ldexp
+from libc.math cimport INFINITY, frexp, ldexp
 from libc.stdint cimport (
     int16_t,
     int32_t,
@@ -18,7 +18,7 @@ from libc.stdint cimport (
     uint8_t,
 )
 from libc.stdlib cimport free, malloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from sklearn_textbook._contract._threads cimport (
     run_tasks,
@@ -41,8 +41,12 @@ from sklearn_textbook.tree.grow._buffers cimport (
 )
 from sklearn_textbook.tree.grow._gradient_list cimport (
     GradientList,
+    WaitingNode,
+    count_rows,
     forget_waiting,
     free_gradient_list,
+    search_given,
+    settle_gradients,
     start_gradient_list,
 )
 from sklearn_textbook.tree.grow._grower cimport Grower, grow_from
@@ -85,7 +89,7 @@ from sklearn_textbook.tree.split._sums cimport (
     weight_in,
     whole_weight_of,
 )
-from sklearn_textbook.tree.split._types cimport Codes, POISSON, Problem
+from sklearn_textbook.tree.split._types cimport POISSON, Codes, Problem, Split
 
 from sklearn_textbook.tree.grow.layout import SURROGATE_DTYPE
 

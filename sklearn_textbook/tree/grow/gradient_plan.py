@@ -24,6 +24,12 @@ MOST_CODES = 2**16  # of a column, with that of missing values
 MOST_GROUPS = 64  # of columns that interact
 
 
+def find_largest(gradient, hessian):
+    """Find the largest absolute gradient and the largest hessian."""
+    curvature = 1.0 if hessian is None else float(hessian.max())
+    return float(np.abs(gradient).max()), curvature
+
+
 def number_groups(groups, n_columns):
     """Tell for each column in which groups it is, by bits of a number."""
     if groups is None:
@@ -156,10 +162,7 @@ class GradientPlan:
             The tree.
         """
         if largest is None:
-            largest = (
-                float(np.abs(gradient).max()),
-                1.0 if hessian is None else float(hessian.max()),
-            )
+            largest = find_largest(gradient, hessian)
         self._grower.grow(gradient, hessian, largest, rows, random_state)
         leaf_of_row = np.empty(self.table.n_rows, dtype=np.int32)
         self._grower.find_leaves(leaf_of_row)
@@ -178,6 +181,65 @@ class GradientPlan:
             unseen=self.rules.unseen,
         )
         return GradientTree(tree, leaf_of_row)
+
+    def round_to_pairs(self, gradient, hessian=None, largest=None):
+        """Turn gradients and hessians into pairs of whole numbers, of one scale.
+
+        Parameters
+        ----------
+        gradient, hessian, largest
+            As in :meth:`grow`.
+
+        Returns
+        -------
+        pairs : ndarray, shape (n_rows,)
+            What :meth:`count_block` takes, for any rows of them.
+        """
+        if largest is None:
+            largest = find_largest(gradient, hessian)
+        return self._grower.round_to_pairs(gradient, hessian, largest)
+
+    def count_block(self, row_codes, pairs, rows):
+        """Sum up some rows of a block, such as one that is read from disk.
+
+        Parameters
+        ----------
+        row_codes : ndarray of uint8 or uint16, shape (n_block_rows, n_columns)
+            Codes of the block, coded as the table is.
+        pairs : ndarray, shape (n_block_rows,)
+            Their pairs.
+        rows : ndarray of uint32
+            The rows of a node.
+
+        Returns
+        -------
+        histogram : ndarray of int64, shape (n_codes, 2)
+            Sums of whole numbers: the histogram of several blocks is their sum, and
+            that of a child what is left of its parent's without the other child.
+        """
+        return self._grower.count_block(row_codes, pairs, rows)
+
+    def find_split(self, histogram, depth=0):
+        """Find the split that :meth:`grow` would make of a node with this histogram.
+
+        Parameters
+        ----------
+        histogram : ndarray of int64, shape (n_codes, 2)
+            Of all rows of the node; monotonic and interaction constraints are those of
+            a root.
+        depth : int, default=0
+            Depth of the node.
+
+        Returns
+        -------
+        decrease : float
+            Decrease of twice the loss; 0 if the node is a leaf.
+        column : int
+            What is tested; -1 in a leaf.
+        child_of_code : ndarray of uint8, or None
+            The child of every code of that column; 2: a row with it stays.
+        """
+        return self._grower.find_split(histogram, depth)
 
     def close(self):
         """End the threads."""
