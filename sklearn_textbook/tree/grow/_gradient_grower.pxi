@@ -1,9 +1,6 @@
 # Growing trees from gradients and hessians, one after the other over the same table.
 
 
-include "_gradient_rows.pxi"
-
-
 cdef class GradientGrower:
     """Owns the memory of a growing tree, which serves one tree after the other.
 

@@ -456,4 +456,5 @@ cdef class ListGrower:
         )
 
 
+include "_gradient_rows.pxi"
 include "_gradient_grower.pxi"
