@@ -327,6 +327,16 @@ def test_class_weights_are_weights():
     )
 
 
+@pytest.mark.parametrize("max_bins", [255, None])
+def test_unit_of_weights_changes_nothing(max_bins):
+    X, y = load_breast_cancer(return_X_y=True)
+    weight = np.random.default_rng(0).random(len(y))
+    model = GradientBoostingClassifier(n_estimators=30, max_bins=max_bins)
+    scores = model.fit(X, y, weight).decision_function(X)
+    scaled = model.fit(X, y, weight * 2.0**-40).decision_function(X)
+    np.testing.assert_allclose(scaled, scores)
+
+
 def test_rows_of_weight_zero_take_no_part():
     X, y = load_diabetes(return_X_y=True)
     weight = (np.arange(len(y)) % 3 > 0).astype(float)

@@ -268,6 +268,7 @@ class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC)
         grower = self._read_table(X, y)
         try:
             weight = self._weigh(y, check_weights(sample_weight, grower.n_rows))
+            grower.prepare(weight)
             if n_new == 0:
                 warn_of_no_lack()
             else:

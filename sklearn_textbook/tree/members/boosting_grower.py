@@ -15,7 +15,8 @@ from sklearn_textbook.tree.route import RoutedTree, find_leaves
 
 #: Up to so many distinct values, all of them are bins; sorting is faster beyond.
 MOST_EXACT_BINS = 1024
-#: Sum of hessians that a leaf must have, so that its Newton step means something.
+#: Sum of hessians that a leaf must have, in mean weights of a row, so that its Newton
+#: step means something.
 LEAST_HESSIAN = 1e-3
 
 
@@ -76,10 +77,21 @@ class BoostingGrower(MemberGrower):
         self.groups = None
         if interaction_groups is not None:
             self.groups = interaction_groups(self.host.schema_.names)
+        self._gradient_plan = None
+
+    def prepare(self, weight=None):
+        """Prepare to grow trees.
+
+        Parameters
+        ----------
+        weight : ndarray of float64, shape (n_rows,), default=None
+            Weights of the rows; None: 1.
+        """
         rules = copy(self.host)._resolve_rules(
             self.table, self.rows.target, None, self.n_rows
         )
-        self._rules = replace(rules, min_weight_leaf=LEAST_HESSIAN)
+        mean = 1.0 if weight is None else float(weight[weight > 0].mean())
+        self._rules = replace(rules, min_weight_leaf=LEAST_HESSIAN * mean)
         self._gradient_plan = self._choose_plan()
 
     def _choose_plan(self):
