@@ -290,10 +290,11 @@ def test_callbacks():
 
 
 INTERRUPTED_FIT = """
+import sys
 import numpy as np
-from sklearn_textbook.ensemble import BoostingTreeRegressor
+from sklearn_textbook import ensemble
 X = np.random.default_rng(0).normal(size=(50_000, 10))
-model = BoostingTreeRegressor(100_000)
+model = getattr(ensemble, sys.argv[1])(n_estimators=100_000, n_jobs=2)
 print("ready", flush=True)
 try:
     model.fit(X, X[:, 0] + X[:, 1])
@@ -303,10 +304,11 @@ except KeyboardInterrupt:
 """
 
 
-def test_interruption():
+@pytest.mark.parametrize("name", ["BoostingTreeRegressor", "GradientBoostingRegressor"])
+def test_interruption(name):
     """Control-C ends a fit, and leaves an ensemble that can be fitted again."""
     process = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED_FIT],
+        [sys.executable, "-c", INTERRUPTED_FIT, name],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

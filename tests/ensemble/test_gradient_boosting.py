@@ -245,6 +245,42 @@ def test_out_of_bag_rows_judge():
     assert model.oob_score_ == model.oob_scores_[-1]
 
 
+class Recorder:
+    """Sees the ensemble after each round, and stops after some."""
+
+    def __init__(self, stop_after):
+        self.stop_after, self.losses = stop_after, []
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context, *, X, y, fitted_estimator):
+        if context.task_name != "round":
+            return False
+        loss = log_loss(y, fitted_estimator.predict_proba(X))
+        self.losses.append((fitted_estimator.train_score_[-1], loss))
+        return len(self.losses) >= self.stop_after
+
+
+def test_callbacks():
+    """The ensemble of each round is told, and can be the last."""
+    X, y = load_breast_cancer(return_X_y=True)
+    recorder = Recorder(stop_after=3)
+    stopped = GradientBoostingClassifier().set_callbacks(recorder).fit(X, y)
+    smaller = GradientBoostingClassifier(n_estimators=3).fit(X, y)
+    assert len(stopped) == stopped.n_estimators_ == 3
+    np.testing.assert_array_equal(stopped.predict_proba(X), smaller.predict_proba(X))
+    told, seen = zip(*recorder.losses, strict=True)
+    np.testing.assert_allclose(told, seen)
+    np.testing.assert_array_equal(told, smaller.train_score_)
+
+
 def test_init_estimator():
     X, y = load_diabetes(return_X_y=True)
     model = GradientBoostingRegressor(init=LinearRegression(), n_estimators=3)

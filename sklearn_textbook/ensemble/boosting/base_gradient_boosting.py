@@ -266,15 +266,15 @@ class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC)
                 X, y, sample_weight, validation
             )
         grower = self._read_table(X, y)
-        try:
-            weight = self._weigh(y, check_weights(sample_weight, grower.n_rows))
-            grower.prepare(weight)
-            if n_new == 0:
-                warn_of_no_lack()
-            else:
-                self._grow(grower, X, y, weight, validation, done, context, given)
-        finally:
-            grower.close()
+        weight = self._weigh(y, check_weights(sample_weight, grower.n_rows))
+        grower.prepare(weight)
+        if n_new == 0:
+            warn_of_no_lack()
+        else:
+            self._grow(grower, X, y, weight, validation, done, context, given)
+        # After an interruption a round may still be under way, which needs its threads;
+        # they end with the grower then.
+        grower.close()
         context.call_on_fit_task_end(
             estimator=self, X=given[0], y=given[1], metadata=told
         )
