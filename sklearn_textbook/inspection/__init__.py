@@ -2,6 +2,7 @@
 
 from sklearn_textbook.inspection.biplot_display import BiplotDisplay
 from sklearn_textbook.inspection.discriminant_display import DiscriminantDisplay
+from sklearn_textbook.inspection.learning_rounds_display import LearningRoundsDisplay
 from sklearn_textbook.inspection.pruning_path_display import PruningPathDisplay
 from sklearn_textbook.inspection.residuals_display import ResidualsDisplay
 from sklearn_textbook.inspection.scree_display import ScreeDisplay
@@ -10,6 +11,7 @@ from sklearn_textbook.inspection.tree_display import TreeDisplay
 __all__ = [
     "BiplotDisplay",
     "DiscriminantDisplay",
+    "LearningRoundsDisplay",
     "PruningPathDisplay",
     "ResidualsDisplay",
     "ScreeDisplay",

@@ -251,12 +251,34 @@ class AdaBoostMethods(ClassifierMixin):
             another, from -1 to 1; of two classes :math:`y f(x) / \sum_m \alpha_m`.
             Rows with a class that was not seen in training have the share 0 of it.
         """
-        votes = self._vote(X) / self.estimator_weights_.sum()
+        return self._compare_votes(self._vote(X), y, len(self.estimators_))
+
+    def staged_margins(self, X, y):
+        """Margins of rows by the first 1, 2, ... members.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their classes.
+
+        Yields
+        ------
+        margins : ndarray of shape (n_samples,)
+            As :meth:`margins`.
+        """
+        for number, votes in enumerate(self._stage_votes(X), start=1):
+            yield self._compare_votes(votes, y, number)
+
+    def _compare_votes(self, votes, y, n_members):
+        """Compare the votes of some members for the right class and for others."""
         y = column_or_1d(decode_dictionary(y), warn=True)
         check_consistent_length(votes, y)
         is_right = np.asarray(y)[:, np.newaxis] == self.classes_
         right = np.where(is_right, votes, 0.0).max(axis=1)
-        return right - np.where(is_right, 0.0, votes).max(axis=1)
+        others = np.where(is_right, 0.0, votes).max(axis=1)
+        return (right - others) / self.estimator_weights_[:n_members].sum()
 
     @property
     def error_bounds_(self):

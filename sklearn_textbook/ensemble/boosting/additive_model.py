@@ -49,7 +49,7 @@ class AdditiveModel:
     >>> import numpy as np
     >>> from sklearn_textbook.ensemble import AdditiveModel
     >>> from sklearn_textbook.ensemble.boosting.losses import SquaredError
-    >>> model = AdaBoostRounds([], np.empty(0), np.empty(0), 3.0, SquaredError())
+    >>> model = AdditiveModel([], np.empty(0), np.empty(0), 3.0, SquaredError())
     >>> model.predict([[1.0], [2.0]])
     array([3., 3.])
     """

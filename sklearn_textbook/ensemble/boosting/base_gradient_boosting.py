@@ -197,8 +197,8 @@ class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC)
         """Check the target; classes become codes."""
 
     @abstractmethod
-    def _encode_known(self, y):
-        """Check the target of validation rows."""
+    def _encode_known(self, y, name="y_val"):
+        """Check the target of rows that take no part in the fit."""
 
     @abstractmethod
     def _make_loss(self):

@@ -268,8 +268,8 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     def _read_target(self, y):
         return column_or_1d(check_numbers(y, type(self).__name__), warn=True)
 
-    def _encode_known(self, y):
-        return column_or_1d(check_numbers(y, type(self).__name__, name="y_val"))
+    def _encode_known(self, y, name="y_val"):
+        return column_or_1d(check_numbers(y, type(self).__name__, name=name))
 
     def _make_loss(self):
         own = make_own_loss(self.loss)
@@ -564,9 +564,9 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
             :, np.newaxis
         ]
 
-    def _encode_known(self, y):
-        labels = self._read_labels(y, "y_val")
-        codes = encode_known_labels(labels, [self.classes_], name="y_val")
+    def _encode_known(self, y, name="y_val"):
+        labels = self._read_labels(y, name)
+        codes = encode_known_labels(labels, [self.classes_], name=name)
         return codes[:, 0].astype(np.float64)
 
     def _weigh(self, y, weight):

@@ -1,0 +1,414 @@
+"""Errors of boosting after each of its rounds, as a Display."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.inspection._axes import make_axes
+from sklearn_textbook.inspection.round_measures import (
+    GRADIENT_BOOSTING,
+    choose_metric,
+    measure_rounds,
+    name_metric,
+)
+
+KINDS = ("rounds", "margins")
+#: Colours of Okabe and Ito, told apart by every colour vision, and grey.
+STYLES = {
+    "training": {"color": "#0072B2"},
+    "bound": {"color": "#5F6368", "linestyle": "--", "linewidth": 1.2},
+    "validation": {"color": "#009E73"},
+    "out-of-bag": {"color": "#CC79A7"},
+    "test": {"color": "#D55E00"},
+}
+LABELS = {"bound": r"bound $\prod Z_m$"}
+MARGIN_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+#: So many rounds have a point each.
+MOST_MARKERS = 40
+
+
+class LearningRoundsDisplay:
+    r"""Training and test error of boosting against its rounds, and margins.
+
+    Lines are an error or a loss of the training rows and of others after each round.
+    Of AdaBoost there is also the bound on the training error (训练误差界),
+    :math:`\prod_m Z_m`, and with ``kind="margins"`` the distribution of the margins
+    (间隔) of the rows after some rounds, as a share of rows with at most this margin;
+    of gradient boosting what the validation and the out-of-bag rows say.
+
+    Make one with :meth:`from_estimator`, which draws it at once; call :meth:`plot` to
+    draw it again, elsewhere or in another way.
+
+    Parameters
+    ----------
+    training : array-like of shape (n_rounds,) or None, default=None
+        Error or loss of the training rows after each round.
+    test : array-like of shape (n_rounds,) or None, default=None
+        The same of rows that took no part.
+    validation : array-like of shape (n_rounds,) or None, default=None
+        The same of the rows that decided when to stop.
+    out_of_bag : array-like of shape (n_rounds,) or None, default=None
+        The same of the rows that did not grow the trees of the round; NaN: none.
+    bound : array-like of shape (n_rounds,) or None, default=None
+        Bound on the error of the training rows. Where it is above 1 it says nothing
+        and is not drawn.
+    margins : dict of array or None, default=None
+        Margins of the rows, from -1 to 1, by number of rounds.
+    margin_weight : array-like of shape (n_samples,) or None, default=None
+        Weights of the rows that have margins.
+    metric : str, default="error"
+        What the values are called.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+        The axes of the last drawing.
+    figure_ : matplotlib.figure.Figure
+        Their figure.
+    lines_ : dict of matplotlib.lines.Line2D
+        The lines that were drawn: "training", "bound", "validation", "out-of-bag" and
+        "test", or numbers of rounds in a drawing of margins.
+    best_ : matplotlib.lines.Line2D or None
+        The mark of the smallest value of the validation rows, or without these of the
+        out-of-bag rows.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to draw, or if arrays differ in length.
+
+    See Also
+    --------
+    sklearn_textbook.ensemble.AdaBoostClassifier : Has the bound and margins.
+    sklearn_textbook.ensemble.GradientBoostingClassifier : Stops by validation rows.
+
+    Notes
+    -----
+    Measuring n rows after M rounds costs O(n M) routed rows in trees, and no fit.
+
+    References
+    ----------
+    .. [1] 李航《统计学习方法》(第2版), section 8.2, theorems 8.1 and 8.2 (the bound).
+    .. [2] 周志华《机器学习》, section 8.2, and the margins of its further reading.
+    .. [3] R. Schapire, Y. Freund, P. Bartlett, W. S. Lee (1998), "Boosting the margin",
+       The Annals of Statistics 26 (the distribution of margins).
+
+    Examples
+    --------
+    >>> from sklearn_textbook.datasets import load_adaboost_example
+    >>> from sklearn_textbook.ensemble import AdaBoostClassifier
+    >>> from sklearn_textbook.inspection import LearningRoundsDisplay
+    >>> X, y = load_adaboost_example(return_X_y=True)
+    >>> model = AdaBoostClassifier(n_estimators=3).fit(X, y)
+    >>> display = LearningRoundsDisplay.from_estimator(model, X, y)
+    >>> display.training.round(3), display.bound.round(3)
+    (array([0.3, 0.3, 0. ]), array([0.917, 0.752, 0.58 ]))
+    """
+
+    def __init__(
+        self,
+        *,
+        training=None,
+        test=None,
+        validation=None,
+        out_of_bag=None,
+        bound=None,
+        margins=None,
+        margin_weight=None,
+        metric="error",
+    ):
+        self.training = training
+        self.test = test
+        self.validation = validation
+        self.out_of_bag = out_of_bag
+        self.bound = bound
+        self.margins = margins
+        self.margin_weight = margin_weight
+        self.metric = metric
+        given = (training, bound, validation, out_of_bag, test)
+        self._curves = _read_curves(dict(zip(STYLES, given, strict=True)))
+        self._margins = _read_margins(margins or {})
+        if not (self._curves or self._margins):
+            raise ValueError(
+                "There is nothing to draw: give values of training, test, validation, "
+                "out_of_bag or bound, or margins."
+            )
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator,
+        X=None,
+        y=None,
+        *,
+        X_test=None,
+        y_test=None,
+        sample_weight=None,
+        sample_weight_test=None,
+        metric=None,
+        margin_rounds=None,
+        kind="rounds",
+        ax=None,
+        **kwargs,
+    ):
+        """Draw what a fitted boosting says of rows after each of its rounds.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Fitted boosting of :mod:`sklearn_textbook.ensemble`, or any estimator with
+            ``staged_predict``, such as those of scikit-learn.
+        X, y : array-like, default=None
+            The training rows. They may be left out with gradient boosting and its loss,
+            which then has the values that ``fit`` has kept: without the rows that it
+            has set aside for validation.
+        X_test, y_test : array-like, default=None
+            Rows that took no part in the fit.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the training rows.
+        sample_weight_test : array-like of shape (n_test,), default=None
+            Weights of the others.
+        metric : str, callable or None, default=None
+            "error" or "log_loss" for classes, "squared_error" or "absolute_error" for
+            values, "loss" for what gradient boosting, AdaBoost (the exponential loss)
+            or a boosting tree makes small, or a function of true and predicted values,
+            which is given ``sample_weight`` if there are weights. None: "loss" for
+            gradient boosting of this package, else the first that suits.
+        margin_rounds : sequence of int, default=None
+            Numbers of rounds after which the margins of the training rows are
+            computed, for AdaBoost of this package. None: with ``kind="margins"`` the
+            first, the square root of all, and all.
+        kind : {"rounds", "margins"}, default="rounds"
+            What is drawn, as in :meth:`plot`.
+        ax : matplotlib.axes.Axes or None, default=None
+            Where to draw. ``None`` for a new figure.
+        **kwargs : dict
+            Other parameters of :meth:`plot`.
+
+        Returns
+        -------
+        LearningRoundsDisplay
+            The display, with the drawing in ``ax_``.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If the estimator has no stages, no such metric or no margins, if a round
+            does not exist, or if rows are lacking.
+        """
+        check_is_fitted(estimator)
+        if not hasattr(estimator, "staged_predict"):
+            raise ValueError(
+                f"{type(estimator).__name__} has no staged_predict, as boosting has."
+            )
+        metric = choose_metric(estimator, metric)
+        curves = _find_kept(estimator) if metric == "loss" else {}
+        rows = {
+            "training": (X, y, sample_weight),
+            "test": (X_test, y_test, sample_weight_test),
+        }
+        for name, (table, target, weight) in rows.items():
+            end = "_test" if name == "test" else ""
+            if (table is None) != (target is None):
+                raise ValueError(f"X{end} and y{end} must be given together.")
+            if table is not None:
+                values = measure_rounds(estimator, metric, table, target, weight)
+                curves[name] = values
+        if metric == "error" and X is not None:
+            curves["bound"] = getattr(estimator, "error_bounds_", None)
+        margins = None
+        if kind == "margins" or margin_rounds is not None:
+            margins = _measure_margins(estimator, X, y, margin_rounds)
+        display = cls(
+            **curves,
+            margins=margins,
+            margin_weight=sample_weight,
+            metric=name_metric(estimator, metric),
+        )
+        return display.plot(ax=ax, kind=kind, **kwargs)
+
+    def plot(self, ax=None, *, kind="rounds", legend=True, line_kw=None):
+        """Draw the lines.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes or None, default=None
+            Where to draw. ``None`` for a new figure.
+        kind : {"rounds", "margins"}, default="rounds"
+            Values against rounds, or the distribution of margins.
+        legend : bool, default=True
+            Whether to say what the lines are.
+        line_kw : dict or None, default=None
+            Parameters of matplotlib's ``plot`` for all lines.
+
+        Returns
+        -------
+        LearningRoundsDisplay
+            The display itself, with the drawing in ``ax_``.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If ``kind`` is none of its options, or if there is nothing of that kind.
+        """
+        if kind not in KINDS:
+            raise ValueError(f"kind must be one of {list(KINDS)}, got {kind!r}.")
+        if not (self._curves if kind == "rounds" else self._margins):
+            raise ValueError(
+                f"kind={kind!r} has nothing to draw: give from_estimator "
+                f"{'rows' if kind == 'rounds' else 'margin_rounds'}."
+            )
+        self.ax_ = ax = make_axes(ax)
+        self.figure_, self.lines_, self.best_ = ax.figure, {}, None
+        if kind == "rounds":
+            self._draw_rounds(line_kw or {})
+            self._mark_best()
+        else:
+            self._draw_margins(line_kw or {})
+        if legend:
+            ax.legend(fontsize="small")
+        return self
+
+    # ---------------------------------------------------------------------- parts
+    def _draw_rounds(self, line_kw):
+        """Draw values against rounds."""
+        for name, values in self._curves.items():
+            if name == "bound":
+                values = np.where(values <= 1.0, values, np.nan)
+                if np.isnan(values).all():
+                    continue
+            style = {"label": LABELS.get(name, name), "linewidth": 1.6} | STYLES[name]
+            if len(values) <= MOST_MARKERS:
+                style["marker"] = "."
+            numbers = np.arange(1, len(values) + 1)
+            (line,) = self.ax_.plot(numbers, values, **(style | line_kw))
+            self.lines_[name] = line
+        self.ax_.xaxis.get_major_locator().set_params(integer=True)
+        self.ax_.set_xlabel("round")
+        self.ax_.set_ylabel(self.metric)
+
+    def _mark_best(self):
+        """Mark the round that rows outside of the training found best."""
+        for name in ("validation", "out-of-bag"):
+            values = self._curves.get(name)
+            if values is not None and not np.isnan(values).all():
+                best = int(np.nanargmin(values))
+                (self.best_,) = self.ax_.plot(
+                    [best + 1],
+                    [values[best]],
+                    linestyle="none",
+                    marker="o",
+                    markersize=8,
+                    markerfacecolor="none",
+                    markeredgecolor="black",
+                    label=f"smallest {name}: round {best + 1}",
+                )
+                return
+
+    def _draw_margins(self, line_kw):
+        """Draw the distribution of the margins as steps."""
+        some = next(iter(self._margins.values()))
+        weight = check_weights(self.margin_weight, len(some))
+        weight = np.ones(len(some)) if weight is None else weight
+        for place, (number, margins) in enumerate(self._margins.items()):
+            order = np.argsort(margins)
+            share = np.cumsum(weight[order]) / weight.sum()
+            style = {
+                "label": f"{number} round{'' if number == 1 else 's'}",
+                "color": MARGIN_COLORS[place % len(MARGIN_COLORS)],
+                "linewidth": 1.6,
+            }
+            (self.lines_[number],) = self.ax_.plot(
+                np.r_[-1.0, margins[order], 1.0],
+                np.r_[0.0, share, 1.0],
+                drawstyle="steps-post",
+                **(style | line_kw),
+            )
+        self.ax_.axvline(0.0, color="#5F6368", linewidth=0.6, zorder=1)
+        self.ax_.set_xlim(-1.02, 1.02)
+        self.ax_.set_xlabel("margin")
+        self.ax_.set_ylabel("share of rows with at most this margin")
+
+
+def _read_curves(curves):
+    """Check values by round, and leave out what is not there."""
+    read = {}
+    for name, values in curves.items():
+        if values is None:
+            continue
+        read[name] = values = np.asarray(values, dtype=np.float64)
+        if values.ndim != 1 or len(values) == 0:
+            raise ValueError(
+                f"The values of {name!r} must be 1D, one for each round; got shape "
+                f"{values.shape}."
+            )
+    lengths = {name: len(values) for name, values in read.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"Lines need the same number of rounds; there are {lengths}.")
+    return read
+
+
+def _read_margins(margins):
+    """Check margins by number of rounds."""
+    read = {n: np.asarray(values, dtype=np.float64) for n, values in margins.items()}
+    shapes = {number: values.shape for number, values in read.items()}
+    if len(set(shapes.values())) > 1 or any(len(s) != 1 for s in shapes.values()):
+        raise ValueError(
+            "Margins need one number for each row, the same rows after all rounds; "
+            f"there are shapes {shapes}."
+        )
+    for number, values in read.items():
+        if not (np.abs(values) <= 1.0 + 1e-9).all():
+            raise ValueError(
+                f"Margins are from -1 to 1; those after {number} rounds are not."
+            )
+    return read
+
+
+def _find_kept(estimator):
+    """Find the losses that gradient boosting has kept from its fit."""
+    if not isinstance(estimator, GRADIENT_BOOSTING):
+        return {}
+    names = {
+        "training": "train_score_",
+        "validation": "validation_score_",
+        "out_of_bag": "oob_scores_",
+    }
+    kept = {}
+    for name, attribute in names.items():
+        values = getattr(estimator, attribute, None)
+        if values is not None:
+            # Of a warm start, only the later rounds may have been judged.
+            n_lacking = estimator.n_estimators_ - len(values)
+            kept[name] = np.r_[np.full(n_lacking, np.nan), values]
+    return kept
+
+
+def _measure_margins(estimator, X, y, numbers):
+    """Compute margins after some rounds."""
+    if not hasattr(estimator, "staged_margins"):
+        raise ValueError(
+            f"{type(estimator).__name__} has no margins: they are those of "
+            "AdaBoostClassifier of sklearn_textbook."
+        )
+    if X is None:
+        raise ValueError("Margins are those of the rows X, y, which are lacking.")
+    n_rounds = len(estimator.estimators_)
+    if numbers is None:
+        numbers = sorted({1, round(n_rounds**0.5), n_rounds})
+    for number in numbers:
+        if number not in range(1, n_rounds + 1):
+            raise ValueError(
+                f"margin_rounds must be numbers from 1 to {n_rounds}, the rounds of "
+                f"the estimator; got {number!r}."
+            )
+    wanted = set(numbers)
+    stages = enumerate(estimator.staged_margins(X, y), start=1)
+    found = {number: margins for number, margins in stages if number in wanted}
+    return {number: found[number] for number in numbers}

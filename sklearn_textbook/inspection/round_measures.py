@@ -1,0 +1,167 @@
+"""What boosting has learned after each of its rounds, in numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.metrics import (
+    log_loss,
+    mean_absolute_error,
+    mean_squared_error,
+    zero_one_loss,
+)
+from sklearn.utils import check_consistent_length, column_or_1d
+
+from sklearn_textbook._contract.labels import decode_dictionary
+from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.ensemble import (
+    AdaBoostClassifier,
+    BoostingTreeRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+)
+
+OF_CLASSES = {"error": zero_one_loss, "log_loss": log_loss}
+OF_VALUES = {
+    "squared_error": mean_squared_error,
+    "absolute_error": mean_absolute_error,
+}
+GRADIENT_BOOSTING = (GradientBoostingClassifier, GradientBoostingRegressor)
+#: Losses of rows are not larger than e to this.
+LARGEST_EXPONENT = 700.0
+
+
+def choose_metric(estimator, metric):
+    """Choose what is measured.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted boosting.
+    metric : str, callable or None
+        What was asked for.
+
+    Returns
+    -------
+    metric : str or callable
+        The same, or what suits the estimator.
+
+    Raises
+    ------
+    ValueError
+        If the estimator has no such measure.
+    """
+    has_loss = isinstance(estimator, GRADIENT_BOOSTING)
+    of_kind = list(OF_CLASSES if is_classifier(estimator) else OF_VALUES)
+    if metric is None:
+        return "loss" if has_loss else of_kind[0]
+    if callable(metric):
+        return metric
+    if has_loss or isinstance(estimator, (AdaBoostClassifier, BoostingTreeRegressor)):
+        of_kind.append("loss")
+    if metric not in of_kind:
+        raise ValueError(
+            f"metric must be None, a function or, for {type(estimator).__name__}, one "
+            f"of {of_kind}; got {metric!r}."
+        )
+    return metric
+
+
+def name_metric(estimator, metric):
+    """Name a measure for an axis.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted boosting.
+    metric : str or callable
+        What :func:`choose_metric` has chosen.
+
+    Returns
+    -------
+    name : str
+        Words.
+    """
+    if callable(metric):
+        metric = getattr(metric, "__name__", "metric")
+    elif metric == "loss":
+        of_loss = "squared_error"
+        if not isinstance(estimator, BoostingTreeRegressor):
+            of_loss = getattr(getattr(estimator, "loss_", None), "name", "exponential")
+        metric = f"mean loss ({of_loss})"
+    return metric.replace("_", " ")
+
+
+def measure_rounds(estimator, metric, X, y, sample_weight=None):
+    """Measure predictions for some rows after every round.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted boosting.
+    metric : str or callable
+        What :func:`choose_metric` has chosen.
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        The rows.
+    y : array-like of shape (n_samples,)
+        Their targets.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Their weights.
+
+    Returns
+    -------
+    values : ndarray of float64, shape (n_rounds,)
+        One value for each round.
+    """
+    y = column_or_1d(decode_dictionary(y))
+    check_consistent_length(X, y)
+    weight = check_weights(sample_weight, len(y))
+    if metric == "loss" and isinstance(estimator, GRADIENT_BOOSTING):
+        values = _stage_losses(estimator, X, y, weight)
+    elif metric == "loss" and isinstance(estimator, AdaBoostClassifier):
+        values = _stage_exponential_losses(estimator, X, y, weight)
+    else:
+        values = _stage_metric(estimator, metric, X, y, weight)
+    return np.array([float(value) for value in values])
+
+
+def _stage_losses(model, X, y, weight):
+    """Compute the mean loss that gradient boosting makes small."""
+    y = model.loss_.check_target(model._encode_known(y, name="y"))
+    for raw in model._stage_raw(X):
+        yield model.loss_.compute_loss(y, raw, weight)
+
+
+def _stage_exponential_losses(model, X, y, weight):
+    """Compute the mean exponential loss; of the training rows it is their bound."""
+    is_right = np.asarray(y)[:, np.newaxis] == model.classes_
+    is_known = is_right.any(axis=1)
+    if not is_known.all():
+        raise ValueError(
+            f"y contains the class {y.tolist()[int(np.argmin(is_known))]!r}, of which "
+            "AdaBoostClassifier has seen no row; it has no exponential loss."
+        )
+    k = model.n_classes_
+    totals = np.cumsum(model.estimator_weights_)
+    stages = model.staged_decision_function(X)
+    for decisions, total in zip(stages, totals, strict=True):
+        if decisions.ndim == 1:
+            decisions = np.column_stack((-decisions, decisions))
+        # Twice the votes for the right class, less all votes.
+        surplus = (2 * (k - 1) * decisions[is_right] + (2 - k) * total) / k
+        losses = np.exp(np.minimum(-surplus, LARGEST_EXPONENT))
+        yield np.average(losses, weights=weight)
+
+
+def _stage_metric(model, metric, X, y, weight):
+    """Measure what ``staged_predict`` says, or ``staged_predict_proba``."""
+    options = {} if weight is None else {"sample_weight": weight}
+    if metric == "log_loss":
+        for shares in model.staged_predict_proba(X):
+            yield log_loss(y, shares, labels=model.classes_, **options)
+        return
+    if metric == "loss":
+        metric = "squared_error"
+    compute = metric if callable(metric) else (OF_CLASSES | OF_VALUES)[metric]
+    for predicted in model.staged_predict(X):
+        yield compute(y, predicted, **options)
