@@ -128,7 +128,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
 
     Attributes
     ----------
-    estimators_ : ndarray of CARTRegressor, shape (n_estimators_, n_scores)
+    estimators_ : ndarray of CARTRegressor, shape (n_rounds, n_scores)
         The trees, whose values are raw scores and include the learning rate.
     n_estimators_ : int
         Number of rounds.
@@ -136,11 +136,11 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         The loss.
     init_ : estimator or None
         What gives the scores before the first round, if it is an estimator.
-    train_score_ : ndarray of float64, shape (n_estimators_,)
+    train_score_ : ndarray of float64, shape (n_rounds,)
         Mean loss of the training rows after each round.
     validation_score_ : ndarray of float64
         The same of the validation rows, with ``n_iter_no_change``.
-    oob_scores_, oob_improvement_ : ndarray of float64, shape (n_estimators_,)
+    oob_scores_, oob_improvement_ : ndarray of float64, shape (n_rounds,)
         With ``subsample`` below 1: mean loss of the rows that did not grow the trees
         of a round after it, and by how much the round has decreased it.
     oob_score_ : float
@@ -406,7 +406,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         Class labels.
     n_classes_ : int
         Number of classes.
-    estimators_ : ndarray of CARTRegressor, shape (n_estimators_, n_scores)
+    estimators_ : ndarray of CARTRegressor, shape (n_rounds, n_scores)
         The trees, whose values are raw scores and include the learning rate.
     n_estimators_ : int
         Number of rounds.
@@ -414,11 +414,11 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         The loss.
     init_ : estimator or None
         What gives the scores before the first round, if it is an estimator.
-    train_score_ : ndarray of float64, shape (n_estimators_,)
+    train_score_ : ndarray of float64, shape (n_rounds,)
         Mean loss of the training rows after each round.
     validation_score_ : ndarray of float64
         The same of the validation rows, with ``n_iter_no_change``.
-    oob_scores_, oob_improvement_ : ndarray of float64, shape (n_estimators_,)
+    oob_scores_, oob_improvement_ : ndarray of float64, shape (n_rounds,)
         With ``subsample`` below 1: mean loss of the rows that did not grow the trees
         of a round after it, and by how much the round has decreased it.
     oob_score_ : float
