@@ -87,7 +87,8 @@ plt.show()
 # --------------
 # Whatever has ``staged_predict`` can be drawn: the boosting tree, scikit-learn's own
 # estimators, and AdaBoost, here of trees of depth 4. Its training error stays below the
-# bound :math:`\prod_m Z_m`; on labels with noise, to follow it down is no good.
+# bound :math:`\prod_m Z_m`, and both fall; where labels are wrong, the error of new
+# rows rises meanwhile.
 from sklearn_textbook.ensemble import AdaBoostClassifier
 from sklearn_textbook.tree import CARTClassifier
 

@@ -2,8 +2,12 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import (
@@ -176,6 +180,29 @@ def test_values():
         mean_squared_error(y, model.predict(X))
     )
     assert display.lines_["training"].get_color() == "black"
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "sparse", "lists"])
+@pytest.mark.parametrize("model", [AdaBoostClassifier(), GradientBoostingClassifier()])
+def test_tables_of_any_kind(model, kind):
+    X, y, _ = make_rows(10)
+    model.set_params(n_estimators=3).fit(X, y)
+    expected = draw(model, X, y, metric="loss").training
+    names = ["p", "q", "r", "s"]
+    frame, labels = pd.DataFrame(X, columns=names), pd.Series(y)
+    X, y = {
+        "pandas": (frame, labels.astype("category")),
+        "polars": (pl.from_pandas(frame), pl.from_pandas(labels)),
+        "pyarrow": (pa.Table.from_pandas(frame), pa.array(y).dictionary_encode()),
+        "sparse": (sparse.csr_array(X), y),
+        "lists": (X.tolist(), y.tolist()),
+    }[kind]
+    model.fit(X, y)
+    for metric in ("loss", "error", "log_loss"):
+        display = draw(model, X, y, X_test=X, y_test=y, metric=metric)
+        assert_array_equal(display.training, display.test)
+        if metric == "loss":
+            assert_allclose(display.test, expected)
 
 
 def test_boosting_of_scikit_learn():
