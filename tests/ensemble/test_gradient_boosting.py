@@ -17,6 +17,7 @@ from sklearn.ensemble import (
 )
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import log_loss, mean_squared_error
+from sklearn.neighbors import KNeighborsRegressor
 
 from sklearn_textbook.datasets import load_watermelon, make_mixed_table
 from sklearn_textbook.ensemble import (
@@ -207,6 +208,28 @@ def test_warm_start_continues():
     np.testing.assert_allclose(parts.oob_improvement_, whole.oob_improvement_)
 
 
+def test_warm_start_with_samples_of_rows_from_now_on():
+    X, y = load_diabetes(return_X_y=True)
+    model = GradientBoostingRegressor(n_estimators=4, warm_start=True, random_state=0)
+    model.fit(X, y).set_params(n_estimators=6, subsample=0.5).fit(X, y)
+    for losses in (model.oob_scores_, model.oob_improvement_):
+        np.testing.assert_array_equal(losses[:4], 0.0)
+        assert (losses[4:] != 0.0).all()
+        assert len(losses) == 6
+    assert model.oob_score_ == model.oob_scores_[-1]
+
+
+def test_losses_are_those_of_the_last_fit():
+    X, y = load_diabetes(return_X_y=True)
+    model = GradientBoostingRegressor(
+        n_estimators=5, subsample=0.5, n_iter_no_change=2, random_state=0
+    ).fit(X, y)
+    model.set_params(n_estimators=3, subsample=1.0, n_iter_no_change=None).fit(X, y)
+    assert len(model.train_score_) == 3
+    for name in ("oob_scores_", "oob_improvement_", "validation_score_"):
+        assert not hasattr(model, name)
+
+
 def test_warm_start_refuses_other_classes():
     X, y = load_breast_cancer(return_X_y=True)
     model = GradientBoostingClassifier(n_estimators=2, warm_start=True).fit(X, y)
@@ -225,6 +248,21 @@ def test_early_stopping():
     assert not (last + model.tol < model.validation_score_[-5:-1]).any()
 
 
+def test_early_stopping_goes_on_with_the_rounds_before():
+    X, y = load_breast_cancer(return_X_y=True)
+    settings = {"n_iter_no_change": 4, "random_state": 0}
+    whole = GradientBoostingClassifier(n_estimators=500, **settings).fit(X, y)
+    n_rounds = len(whole.estimators_)
+    assert n_rounds < 500
+    parts = GradientBoostingClassifier(
+        n_estimators=n_rounds - 2, warm_start=True, **settings
+    ).fit(X, y)
+    parts.set_params(n_estimators=500).fit(X, y)
+    np.testing.assert_allclose(parts.validation_score_, whole.validation_score_)
+    # Where growth has ended, it soon ends again.
+    assert n_rounds < len(parts.fit(X, y).estimators_) < n_rounds + 4
+
+
 def test_given_validation_rows():
     X, y = make_classification(800, 8, flip_y=0.3, random_state=0)
     X, X_val, y, y_val = X[:500], X[500:], y[:500], y[500:]
@@ -235,6 +273,11 @@ def test_given_validation_rows():
     np.testing.assert_allclose(model.validation_score_, expected)
     with pytest.raises(ValueError, match="X_val needs y_val"):
         model.fit(X, y, X_val=X_val)
+    with pytest.raises(ValueError, match="y_val and sample_weight_val need X_val"):
+        model.fit(X, y, y_val=y)
+    model.set_params(n_iter_no_change=None)
+    with pytest.raises(ValueError, match="X_val is for n_iter_no_change"):
+        model.fit(X, y, X_val=X, y_val=y)
 
 
 def test_out_of_bag_rows_judge():
@@ -292,6 +335,21 @@ def test_init_estimator():
     start = GradientBoostingRegressor(init=DummyRegressor(), n_estimators=3).fit(X, y)
     plain = GradientBoostingRegressor(n_estimators=3).fit(X, y)
     np.testing.assert_allclose(start.predict(X), plain.predict(X))
+
+
+def test_init_that_takes_no_weights():
+    X, y = load_diabetes(return_X_y=True)
+    init = KNeighborsRegressor()
+    model = GradientBoostingRegressor(init=init, n_estimators=2).fit(X, y)
+    message = "KNeighborsRegressor does not support sample weights"
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y, np.ones(len(y)))
+
+
+def test_number_of_columns_of_a_node_is_known():
+    X, y = draw_table(0)
+    model = GradientBoostingRegressor(max_features=0.7, n_estimators=2).fit(X, y)
+    assert model.max_features_ == model.estimators_[0, 0].max_features_ == 2
 
 
 def test_init_classifier():
@@ -454,6 +512,7 @@ def test_planted_rules_of_a_mixed_table():
         ({"n_iter_no_change": 0}, "n_iter_no_change"),
         ({"interaction_cst": "none"}, "interaction_cst"),
         ({"interaction_cst": [[0, 7]]}, "interaction_cst"),
+        ({"interaction_cst": [0, 1]}, "sequence of tuples or lists"),
         ({"init": "best"}, "init"),
         ({"init": LinearRegression}, "init"),
         ({"min_samples_leaf": 0}, "min_samples_leaf"),
@@ -487,7 +546,10 @@ def test_classes_that_are_refused():
     X, _ = draw_table(0)
     with pytest.raises(ValueError, match="only one class"):
         GradientBoostingClassifier().fit(X, np.zeros(40))
-    with pytest.raises(ValueError, match="two classes"):
+    rising = GradientBoostingClassifier(monotonic_cst=np.array([0, 1, 0]))
+    with pytest.raises(ValueError, match="constraints are not supported"):
+        rising.fit(X, np.arange(40) % 3)
+    with pytest.raises(ValueError, match="binary"):
         GradientBoostingClassifier(loss="exponential").fit(X, np.arange(40) % 3)
 
 

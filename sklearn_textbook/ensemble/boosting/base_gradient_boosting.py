@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from contextlib import closing
-from itertools import combinations
-from math import ceil
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_consistent_length, get_tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from sklearn_textbook._contract.parameters import (
     check_choice,
@@ -30,6 +28,8 @@ from sklearn_textbook.ensemble.boosting.gradient_rounds import (
     EarlyStopping,
     GradientRounds,
     Scores,
+    choose_held_rows,
+    list_groups,
 )
 from sklearn_textbook.ensemble.kept import Kept
 from sklearn_textbook.ensemble.member_growth import grow_aside
@@ -61,74 +61,6 @@ TREE_PARAMETERS = (
     "categorical_features",
     "missing",
 )
-
-
-def list_groups(interaction_cst, names):
-    """List the groups of columns that may be tested on the same path.
-
-    Parameters
-    ----------
-    interaction_cst : {"pairwise", "no_interactions"} or sequence of sequences of int
-        What was given. Columns in no group are together in one more.
-    names : sequence of str
-        Names of the columns.
-
-    Returns
-    -------
-    groups : list of list of int
-        Numbers of columns.
-
-    Raises
-    ------
-    ValueError
-        If a column does not exist.
-    """
-    columns = range(len(names))
-    if interaction_cst == "no_interactions":
-        return [[column] for column in columns]
-    if interaction_cst == "pairwise":
-        return [list(pair) for pair in combinations(columns, 2)] or [[0]]
-    groups = [list(group) for group in interaction_cst]
-    for group in groups:
-        for column in group:
-            check_integer("interaction_cst: a column", column, 0, len(names) - 1)
-    rest = sorted(set(columns).difference(*groups))
-    return [*groups, rest] if rest else groups
-
-
-def choose_held_rows(codes, share, random_state):
-    """Choose rows for validation, the same share of every class.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n_rows,)
-        Numbers of the classes.
-    share : float
-        Share of the rows; every class keeps one of its rows.
-    random_state : RandomState
-        Where chance comes from.
-
-    Returns
-    -------
-    is_held : ndarray of bool, shape (n_rows,)
-        The rows for validation.
-
-    Raises
-    ------
-    ValueError
-        If no row could be chosen.
-    """
-    is_held = np.zeros(len(codes), dtype=bool)
-    for code in np.unique(codes):
-        rows = np.flatnonzero(codes == code)
-        n_held = min(ceil(share * len(rows)), len(rows) - 1)
-        is_held[random_state.choice(rows, n_held, replace=False)] = True
-    if not is_held.any():
-        raise ValueError(
-            f"n_iter_no_change needs rows for validation, but n_samples={len(codes)} "
-            f"and validation_fraction={share} leave none: give X_val."
-        )
-    return is_held
 
 
 def grow_round(rounds, _draw, seeds):
@@ -282,10 +214,16 @@ class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC)
 
     def _hold_out(self, X, y, weight, validation):
         """Divide the rows, if some of them are to judge."""
+        X_val, y_val, weight_val = validation
+        if X_val is None and not (y_val is None and weight_val is None):
+            raise ValueError("y_val and sample_weight_val need X_val, their rows.")
         if self.n_iter_no_change is None:
+            if X_val is not None:
+                raise ValueError(
+                    "X_val is for n_iter_no_change, which is None: no round is judged."
+                )
             return (X, y, weight), None
-        if validation[0] is not None:
-            X_val, y_val, weight_val = validation
+        if X_val is not None:
             if y_val is None:
                 raise ValueError("X_val needs y_val, the target of its rows.")
             return (X, y, weight), (X_val, self._encode_known(y_val), weight_val)
@@ -334,6 +272,11 @@ class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC)
             elif not isinstance(self.init, str):
                 self.init_ = clone(self.init)
                 weights = {} if weight is None else {"sample_weight": weight}
+                if weights and not has_fit_parameter(self.init_, "sample_weight"):
+                    raise ValueError(
+                        f"The initial estimator {type(self.init_).__name__} does not "
+                        "support sample weights."
+                    )
                 labels = self.classes_[y.astype(int)] if is_classifier(self) else y
                 self.init_.fit(X, labels, **weights)
         return self._find_start(X, len(y))
@@ -349,6 +292,7 @@ class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC)
             self.loss_ = self._make_loss()
         y = self.loss_.check_target(y)
         self._template = grower.host
+        self.max_features_ = grower.host.max_features_
         scores = Scores(
             grower.rows.matrix, y, weight, self._start(X, y, weight, not done)
         )
@@ -364,10 +308,10 @@ class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC)
             float(self.subsample),
             float(self.l2_regularization),
         )
-        stopping = self._plan_stopping(validation, before)
+        stopping = self._plan_stopping(validation, done)
         seeds = draw_seeds(self.random_state, len(done), self.n_estimators - len(done))
         hooks = dict(zip(("X", "y", "metadata"), given, strict=True), estimator=self)
-        kept = self._keep_history(done)
+        kept = self._keep_history(len(done))
 
         def describe():
             return self._describe(rounds, stopping, done, kept)
@@ -385,7 +329,7 @@ class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC)
         for name, value in describe().items():
             setattr(self, name, value)
 
-    def _plan_stopping(self, validation, before):
+    def _plan_stopping(self, validation, done):
         """Prepare to judge the rounds by validation rows."""
         if validation is None:
             return None
@@ -393,17 +337,21 @@ class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC)
         matrix = read_matrix(self, X, self._template)
         weight = check_weights(weight, len(y), name="sample_weight_val")
         raw = self._find_start(X, len(y))
-        scores = Scores(matrix, self.loss_.check_target(y), weight, raw)
-        if before:
-            scores.add(before, self._template.schema_.names, 1)
-        return EarlyStopping(
-            scores, self.loss_, int(self.n_iter_no_change), float(self.tol)
+        stopping = EarlyStopping(
+            Scores(matrix, self.loss_.check_target(y), weight, raw),
+            self.loss_,
+            int(self.n_iter_no_change),
+            float(self.tol),
         )
+        rounds = [[member.tree_ for member in members] for members in done]
+        stopping.catch_up(rounds, self._template.schema_.names)
+        return stopping
 
-    def _keep_history(self, done):
-        """Keep the losses of earlier rounds."""
+    def _keep_history(self, n_done):
+        """Keep the losses of earlier rounds; 0 where they were not computed."""
         names = ("train_score_", "validation_score_", "oob_scores_", "oob_improvement_")
-        return {name: list(vars(self).pop(name, ())) if done else [] for name in names}
+        unknown = [0.0] * n_done
+        return {name: [*vars(self).pop(name, unknown)][:n_done] for name in names}
 
     def _describe(self, rounds, stopping, done, kept):
         """List the fitted attributes after some rounds."""
@@ -414,7 +362,7 @@ class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC)
             losses["oob_scores_"] = rounds.oob_losses
             losses["oob_improvement_"] = rounds.oob_decreases
         known = ("n_features_in_", "feature_names_in_", "classes_", "n_classes_")
-        known += ("loss_", "init_", "_start_score", "_template")
+        known += ("loss_", "init_", "_start_score", "_template", "max_features_")
         fitted = {name: getattr(self, name) for name in known if hasattr(self, name)}
         fitted["estimators_"] = np.array(done, dtype=object).reshape(len(done), -1)
         fitted["n_estimators_"] = len(done)

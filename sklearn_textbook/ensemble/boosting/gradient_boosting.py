@@ -142,11 +142,14 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         The same of the validation rows, with ``n_iter_no_change``.
     oob_scores_, oob_improvement_ : ndarray of float64, shape (n_rounds,)
         With ``subsample`` below 1: mean loss of the rows that did not grow the trees
-        of a round after it, and by how much the round has decreased it.
+        of a round after it, and by how much the round has decreased it; 0 for rounds
+        before a warm start that all rows have grown.
     oob_score_ : float
         The last of the former.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each column in the decrease of the loss, all trees together.
+    max_features_ : int
+        Number of columns looked at in a node.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -374,7 +377,8 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
     missing : {"learned", "error"}, default="learned"
         Missing values go to the child that decreases the loss more, or are an error.
     monotonic_cst : array-like of {-1, 0, 1}, default=None
-        For each column: the raw score must fall (-1) or rise (1) with it.
+        For each column: the raw score must fall (-1) or rise (1) with it. For two
+        classes.
     interaction_cst : str or sequence of sequences of int, default=None
         Groups of columns that may be tested on the same path, at most 64; columns in no
         group are one more. "no_interactions": each column alone; "pairwise": any two.
@@ -420,11 +424,14 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         The same of the validation rows, with ``n_iter_no_change``.
     oob_scores_, oob_improvement_ : ndarray of float64, shape (n_rounds,)
         With ``subsample`` below 1: mean loss of the rows that did not grow the trees
-        of a round after it, and by how much the round has decreased it.
+        of a round after it, and by how much the round has decreased it; 0 for rounds
+        before a warm start that all rows have grown.
     oob_score_ : float
         The last of the former.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each column in the decrease of the loss, all trees together.
+    max_features_ : int
+        Number of columns looked at in a node.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -555,6 +562,12 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
                 f"{type(self).__name__} needs two classes, but y has only one class: "
                 f"{classes[0]!r}."
             )
+        is_bound = self.monotonic_cst is not None and np.any(self.monotonic_cst)
+        if len(classes) > 2 and is_bound:
+            raise ValueError(
+                "Monotonicity constraints are not supported with multiclass "
+                f"classification: y has {len(classes)} classes."
+            )
         return codes[:, 0].astype(np.float64)
 
     def _read_labels(self, y, name):
@@ -582,8 +595,8 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         if self.loss == "exponential":
             if self.n_classes_ > 2:
                 raise ValueError(
-                    f"loss='exponential' is for two classes, but y has "
-                    f"{self.n_classes_}."
+                    "loss='exponential' is only suitable for a binary classification; "
+                    f"y has {self.n_classes_} classes."
                 )
             return ExponentialLoss()
         if self.n_classes_ == 2:

@@ -2,9 +2,88 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+from math import ceil
+
 import numpy as np
 
+from sklearn_textbook._contract.parameters import check_integer
 from sklearn_textbook.tree.members import add_leaf_values, add_predictions
+
+
+def list_groups(interaction_cst, names):
+    """List the groups of columns that may be tested on the same path.
+
+    Parameters
+    ----------
+    interaction_cst : {"pairwise", "no_interactions"} or sequence of sequences of int
+        What was given. Columns in no group are together in one more.
+    names : sequence of str
+        Names of the columns.
+
+    Returns
+    -------
+    groups : list of list of int
+        Numbers of columns.
+
+    Raises
+    ------
+    ValueError
+        If a column does not exist, or a group is no sequence.
+    """
+    columns = range(len(names))
+    if interaction_cst == "no_interactions":
+        return [[column] for column in columns]
+    if interaction_cst == "pairwise":
+        return [list(pair) for pair in combinations(columns, 2)] or [[0]]
+    try:
+        groups = [list(group) for group in interaction_cst]
+    except TypeError:
+        raise ValueError(
+            "Interaction constraints must be a sequence of tuples or lists of column "
+            "numbers, or 'pairwise' or 'no_interactions'; got "
+            f"interaction_cst={interaction_cst!r}."
+        ) from None
+    for group in groups:
+        for column in group:
+            check_integer("interaction_cst: a column", column, 0, len(names) - 1)
+    rest = sorted(set(columns).difference(*groups))
+    return [*groups, rest] if rest else groups
+
+
+def choose_held_rows(codes, share, random_state):
+    """Choose rows for validation, the same share of every class.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_rows,)
+        Numbers of the classes.
+    share : float
+        Share of the rows; every class keeps one of its rows.
+    random_state : RandomState
+        Where chance comes from.
+
+    Returns
+    -------
+    is_held : ndarray of bool, shape (n_rows,)
+        The rows for validation.
+
+    Raises
+    ------
+    ValueError
+        If no row could be chosen.
+    """
+    is_held = np.zeros(len(codes), dtype=bool)
+    for code in np.unique(codes):
+        rows = np.flatnonzero(codes == code)
+        n_held = min(ceil(share * len(rows)), len(rows) - 1)
+        is_held[random_state.choice(rows, n_held, replace=False)] = True
+    if not is_held.any():
+        raise ValueError(
+            f"n_iter_no_change needs rows for validation, but n_samples={len(codes)} "
+            f"and validation_fraction={share} leave none: give X_val."
+        )
+    return is_held
 
 
 class Scores:
@@ -221,6 +300,13 @@ class EarlyStopping:
         self.scores, self.loss, self.tol = scores, loss, tol
         self.last_losses = np.full(n_rounds, np.inf)
         self.losses = []
+
+    def catch_up(self, rounds, names):
+        """Add the trees of earlier rounds, and judge the last of them."""
+        for place, trees in enumerate(rounds, len(self.last_losses) - len(rounds)):
+            self.scores.add(trees, names, 1)
+            if place >= 0:
+                self.last_losses[place] = self.scores.judge(self.loss)
 
     def must_stop(self, trees, names, n_threads):
         """Judge the trees of a round; whether they were the last."""

@@ -87,7 +87,7 @@ class BoostingGrower(MemberGrower):
         weight : ndarray of float64, shape (n_rows,), default=None
             Weights of the rows; None: 1.
         """
-        rules = copy(self.host)._resolve_rules(
+        rules = self.host._resolve_rules(
             self.table, self.rows.target, None, self.n_rows
         )
         mean = 1.0 if weight is None else float(weight[weight > 0].mean())
