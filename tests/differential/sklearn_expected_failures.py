@@ -16,7 +16,142 @@ LUCK = "depends on the luck of a seed, for which our draws at a node are others"
 
 IN_PLACE = "wants copy_X=False to overwrite X; ours never writes to it"
 
+#: Two files are called test_gradient_boosting.py.
+EXACT, BINNED = (
+    "test_gradient_boosting.py::",
+    "_hist_gradient_boosting/test_gradient_boosting.py::",
+)
+MONOTONIC = "_hist_gradient_boosting/test_monotonic_constraints.py::"
+WARM = "_hist_gradient_boosting/test_warm_start.py::"
+
+NO_INFINITY = "wants infinite values; ours are refused everywhere"
+
+NEWTON = (
+    "wants splits chosen by the residuals alone, and twice the mean loss in "
+    "train_score_; ours are chosen by the second derivatives, too"
+)
+
+UNSEEN = (
+    "wants levels never seen treated as missing values; a row of ours ends at the node "
+    "that asks for its level"
+)
+
+#: Parts of the names of two cases.
+NO_ORDER = "Categorical features cannot have monotonic constraints"
+BYTES = (
+    r"categorical_features\\ must\\ be\\ an\\ array\\-like\\ of\\ bool,\\ int\\ "
+    r"or\\ str,\\ got:\\ bytes40\\."
+)
+
+#: Whether the loss of a few validation rows falls once more.
+FEW_ROWS = "depends on which rows judge, and ours are others"
+
+CARDINALITY = (
+    "wants nominal columns of more levels than max_bins refused; ours, which divides "
+    "numbers alone, takes them"
+)
+
+GRADIENT_BOOSTING = {
+    EXACT + "test_raise_if_init_has_no_predict_proba": (
+        "wants scikit-learn's words of an init that cannot predict"
+    ),
+    EXACT + "test_single_class_with_sample_weight": (
+        "wants classes whose rows all weigh nothing refused; ours get a probability of "
+        "nearly 0"
+    ),
+    EXACT + "test_max_feature_regression": "calls the private attribute _loss",
+    EXACT + "test_oob_improvement": LUCK,
+    EXACT + "test_verbose_output": "wants the lines scikit-learn prints",
+    EXACT + "test_more_verbose_output": "wants the lines scikit-learn prints",
+    EXACT + "test_monitor_early_stopping": "wants monitor; ours has callbacks",
+    EXACT + "test_early_stopping_stratified": (
+        "wants classes of one row refused; of ours that row grows trees"
+    ),
+    EXACT + "test_early_stopping_n_classes": (
+        "wants an error where no row of a class grows trees; of ours one always does"
+    ),
+    EXACT + "test_squared_error_exact_backward_compat": (
+        "wants squared residuals in train_score_, which is the mean loss of ours, half "
+        "as much"
+    ),
+    EXACT + "test_huber_overfit": "reads the private attribute _loss",
+    EXACT + "test_binomial_error_exact_backward_compat": NEWTON,
+    EXACT + "test_multinomial_error_exact_backward_compat": NEWTON,
+    EXACT + "test_criterion_param_deprecation": "wants criterion, which ours has not",
+    **{
+        f"{BINNED}test_init_parameters_validation[params{number}-err_msg{number}-"
+        f"HistGradientBoosting{kind}-X{place}-y{place}]": (
+            "wants scikit-learn's words of columns that do not exist"
+        )
+        for number in (1, 2, 3)
+        for place, kind in enumerate(("Classifier", "Regressor"))
+    },
+    **{
+        f"{BINNED}test_categorical_spec_errors[{case}-HistGradientBoosting{kind}]": (
+            "wants scikit-learn's words of categorical_features"
+        )
+        for case in (
+            rf"categorical_features0-None-{BYTES}",
+            f"categorical_features4-monotonic_cst4-{NO_ORDER}",
+        )
+        for kind in ("Classifier", "Regressor")
+    },
+    BINNED + "test_gamma_y_positive": "wants scikit-learn's words of the target",
+    BINNED + "test_poisson_y_positive": "wants scikit-learn's words of the target",
+    BINNED + "test_infinite_values": NO_INFINITY,
+    BINNED + "test_consistent_lengths": NO_INFINITY,
+    BINNED + "test_infinite_values_missing_values": NO_INFINITY,
+    BINNED + "test_sample_weight_effect": (
+        "wants bins of equal weight; those of ours have equal numbers of rows"
+    ),
+    **{
+        f"{BINNED}test_unknown_categories_nan[{case}]": UNSEEN
+        for case in (
+            "nan-True-HistGradientBoostingRegressor-False",
+            "nan-True-HistGradientBoostingRegressor-True",
+            "nan-False-HistGradientBoostingRegressor-False",
+            "nan-False-HistGradientBoostingRegressor-True",
+            "-1-True-HistGradientBoostingRegressor-True",
+            "-1-False-HistGradientBoostingRegressor-True",
+        )
+    },
+    BINNED + "test_unknown_category_that_are_negative": UNSEEN,
+    BINNED + "test_categorical_bad_encoding_errors": CARDINALITY,
+    BINNED + "test_dataframe_categorical_errors": CARDINALITY,
+    BINNED + "test_X_val_in_fit": (
+        "wants the validation rows that train_test_split draws; ours draws others"
+    ),
+    BINNED + "test_X_val_raises_missing_y_val": (
+        "wants scikit-learn's words of validation rows without target"
+    ),
+    BINNED + "test_X_val_raises_with_early_stopping_false": (
+        "wants scikit-learn's words of validation rows that judge nothing"
+    ),
+    MONOTONIC + "test_predictions[42-True]": (
+        "wants monotonic_cst as a dictionary of names; ours is a list, as of the trees"
+    ),
+    MONOTONIC + "test_input_error": "wants scikit-learn's words of monotonic_cst",
+    MONOTONIC + "test_input_error_related_to_feature_names": (
+        "wants monotonic_cst as a dictionary of names; ours is a list, as of the trees"
+    ),
+    **{
+        BINNED + f"test_early_stopping_classification[{case}-data1]": FEW_ROWS
+        for case in (
+            f"{scoring}-0.1-True-5-1e-07" for scoring in ("accuracy", "None", "loss")
+        )
+    },
+    **{
+        f"{WARM}test_warm_start_early_stopping[{scoring}-HistGradientBoostingRegressor-"
+        "X1-y1]": FEW_ROWS
+        for scoring in ("None", "loss")
+    },
+    WARM + "test_max_iter_with_warm_start_validation": (
+        "wants the name max_iter in the message; that of ours is n_estimators"
+    ),
+}
+
 EXPECTED_FAILURES = {
+    **GRADIENT_BOOSTING,
     "test_base.py::test_raises_value_error_if_positive_and_sparse": (
         "wants sparse X refused with positive=True; ours fits it"
     ),

@@ -53,16 +53,28 @@ SWAPPED = {
         "_GeneralizedLinearRegressor": "tests.differential.glm_stand_ins.StandIn",
     },
     "sklearn.ensemble": {
-        name: f"sklearn_textbook.ensemble.{name}"
-        for name in (
-            "AdaBoostClassifier",
-            "BaggingClassifier",
-            "BaggingRegressor",
-            "ExtraTreesClassifier",
-            "ExtraTreesRegressor",
-            "RandomForestClassifier",
-            "RandomForestRegressor",
-        )
+        # Behind scikit-learn's parameters and defaults, which are not ours.
+        **{
+            name: f"tests.differential.stock_gradient_boosting.{name}"
+            for name in (
+                "GradientBoostingClassifier",
+                "GradientBoostingRegressor",
+                "HistGradientBoostingClassifier",
+                "HistGradientBoostingRegressor",
+            )
+        },
+        **{
+            name: f"sklearn_textbook.ensemble.{name}"
+            for name in (
+                "AdaBoostClassifier",
+                "BaggingClassifier",
+                "BaggingRegressor",
+                "ExtraTreesClassifier",
+                "ExtraTreesRegressor",
+                "RandomForestClassifier",
+                "RandomForestRegressor",
+            )
+        },
     },
 }
 
@@ -116,9 +128,16 @@ def find_our_classes(config):
     return ours
 
 
+def name_file(module):
+    """The file of a test module; of two of the same name, one with its folder."""
+    *folders, name = module.split(".")
+    folder = "_hist_gradient_boosting"
+    return f"{folder}/{name}.py" if folder in folders else f"{name}.py"
+
+
 def make_key(item):
     """``file::function[case]`` of a collected test."""
-    return f"{item.path.name}::{item.name}"
+    return f"{name_file(item.module.__name__)}::{item.name}"
 
 
 def drop_case(key):
@@ -141,7 +160,7 @@ def mark_expected_failures(items, declared):
 
 def find_unknown(items, declared, used):
     """Declared keys that name no test of the collected files, or no case of it."""
-    modules = {item.path.name: item.module for item in items}
+    modules = {name_file(item.module.__name__): item.module for item in items}
     collected = {drop_case(make_key(item)) for item in items}
     unknown = []
     for key in sorted(set(declared) - used):
