@@ -22,6 +22,13 @@ from benchmarks.forests import (
     count_mean_leaves,
     make_own_forest,
 )
+from benchmarks.gradient_boosting import (
+    HistogramBoosting,
+    LightGBM,
+    OwnGradientBoosting,
+    ScikitLearnBoosting,
+    XGBoost,
+)
 from benchmarks.measure import count_cores, installed_version
 from benchmarks.multiway import OrangeSimpleTree, OrangeTree, PDecisionTree
 from benchmarks.ranger import RangerForest
@@ -37,6 +44,7 @@ from benchmarks.tasks import (
     FOREST,
     FORESTS,
     GAIN_RATIO,
+    GRADIENT_BOOSTING,
     ID3,
     REGRESSION,
     TRUNCATED_SVD,
@@ -144,7 +152,7 @@ class OwnTree(_LikeScikitLearn):
     package = "sklearn-textbook"
     algorithms = (
         *(CART, CART_ALPHA, ID3, C45, GAIN_RATIO, FOREST, EXTRA_TREES),
-        *(TRUNCATED_SVD, DISCRIMINANT, ADABOOST),
+        *(TRUNCATED_SVD, DISCRIMINANT, ADABOOST, GRADIENT_BOOSTING),
     )
     is_threaded = True
     #: what is no tree, by algorithm
@@ -153,6 +161,7 @@ class OwnTree(_LikeScikitLearn):
             TRUNCATED_SVD: OwnTruncatedSVD(),
             DISCRIMINANT: OwnDiscriminant(),
             ADABOOST: OwnAdaBoost(),
+            GRADIENT_BOOSTING: OwnGradientBoosting(),
         }
     )
 
@@ -193,7 +202,7 @@ class OwnTree(_LikeScikitLearn):
     def count_leaves(self, model):
         """Empty ones too, of levels without rows in a node; of forests the mean.
 
-        Of other models the number of components, directions or members.
+        Of other models the number of components, directions, members or rounds.
         """
         for other in self.other_models.values():
             if hasattr(model, other.attribute):
@@ -359,6 +368,10 @@ PEERS: dict[str, Peer] = {
         ScikitLearnTruncatedSVD(),
         ScikitLearnDiscriminant(),
         ScikitLearnAdaBoost(),
+        ScikitLearnBoosting(),
+        HistogramBoosting(),
+        LightGBM(),
+        XGBoost(),
     )
 }
 

@@ -24,6 +24,8 @@ TRUNCATED_SVD = "truncated-svd"
 DISCRIMINANT = "discriminant"
 #: Fifty stumps, fitted one after the other to the weights of rows.
 ADABOOST = "adaboost"
+#: Trees fitted one after the other to the derivatives of a loss.
+GRADIENT_BOOSTING = "gradient-boosting"
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +42,8 @@ class Task:
     #: rows held out: if there are some, they tell how good a tree is
     X_test: Any = None
     y_test: np.ndarray | None = None
-    #: of forests alone: the trees, the columns drawn at a node, as in scikit-learn, and
-    #: into how many bins a column is cut; None: exact
+    #: of ensembles alone: the trees, or rounds of boosting, the columns drawn at a
+    #: node, as in scikit-learn, and into how many bins a column is cut; None: exact
     n_trees: int = 1
     max_features: float | str = 1.0
     max_bins: int | None = None

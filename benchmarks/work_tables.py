@@ -15,6 +15,7 @@ from benchmarks.tasks import (
     EXTRA_TREES,
     FOREST,
     GAIN_RATIO,
+    GRADIENT_BOOSTING,
     ID3,
     REGRESSION,
     TRUNCATED_SVD,
@@ -169,6 +170,41 @@ def make_adaboost_mixed(scale):
     random = np.random.default_rng(1)
     X = task.X.mask(random.random(task.X.shape) < 0.05)
     return replace(task, X=X, algorithm=ADABOOST)
+
+
+def make_gradient_boosting(scale, n_classes=2, max_bins=255):
+    """A hundred rounds, fewer on small tables."""
+    return make_forest(
+        scale, n_classes=n_classes, algorithm=GRADIENT_BOOSTING, max_bins=max_bins
+    )
+
+
+def make_gradient_boosting_classes(scale):
+    return make_gradient_boosting(scale, n_classes=10)
+
+
+def make_gradient_boosting_mixed(scale):
+    """Ten numeric columns and six nominal ones, a cell in twenty missing."""
+    task = make_adaboost_mixed(scale + N_TEST / 100_000)
+    n_rows = task.n_rows - N_TEST
+    return replace(
+        task,
+        X=task.X[:n_rows],
+        y=task.y[:n_rows],
+        X_test=task.X[n_rows:],
+        y_test=task.y[n_rows:],
+        algorithm=GRADIENT_BOOSTING,
+        n_trees=count_trees(scale),
+        max_bins=255,
+    )
+
+
+def make_gradient_boosting_exact(scale):
+    """Values, whose trees are the same as scikit-learn's."""
+    n_rows = scaled(20_000, scale, least=300)
+    X, y = make_regression(n_rows + N_TEST, N_FEATURES, noise=50.0, random_state=0)
+    options = {"kind": REGRESSION, "algorithm": GRADIENT_BOOSTING}
+    return hold_out(X, y, N_TEST, n_trees=count_trees(scale), **options)
 
 
 def make_discriminant(scale, n_columns=100, n_redundant=0):

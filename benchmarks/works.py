@@ -35,6 +35,10 @@ from benchmarks.work_tables import (
     make_forest_numbers_all,
     make_forest_small,
     make_gain_ratio,
+    make_gradient_boosting,
+    make_gradient_boosting_classes,
+    make_gradient_boosting_exact,
+    make_gradient_boosting_mixed,
     make_id3_nominal,
     make_iris,
     make_low_cardinality,
@@ -93,6 +97,10 @@ ALPHA_TOLERANCE = Tolerance(leaves=1.0, score=0.005, chance=1.0)
 FOREST_TOLERANCE = Tolerance(leaves=0.05, score=0.005, chance=1.0)
 #: Of stumps chosen by the Gini index and by the error, neither is always better.
 ADABOOST_TOLERANCE = Tolerance(leaves=0.0, slack=0, score=0.03, chance=1.0)
+#: The log loss on rows held out; a small table is learned by heart, in several ways.
+BOOSTING_TOLERANCE = Tolerance(leaves=0.0, slack=0, score=0.01, chance=10.0)
+#: Equal trees, but for ties and rounding.
+EXACT_BOOSTING = Tolerance(leaves=0.0, slack=0, score=1e-3)
 #: 256 bins make other leaves.
 BINS_TOLERANCE = replace(FOREST_TOLERANCE, leaves=0.15)
 FOREST_TOLERANCES = {
@@ -113,6 +121,10 @@ def _make_forest_work(name, title, make_task, needed, **options):
     } | options
     needed = {peer: (None, ratio) for peer, ratio in needed.items()}
     return Work(name, title, make_task, needed, **options)
+
+
+def _make_boosting_work(name, title, make_task, **options):
+    return Work(name, title, make_task, **{"tolerance": BOOSTING_TOLERANCE} | options)
 
 
 def _against_scikit_learn(one, several):
@@ -360,6 +372,33 @@ WORKS = {
             {"scikit-learn-adaboost": (None, 100)},
             # Their stumps take levels for numbers.
             tolerance=replace(ADABOOST_TOLERANCE, score=0.3, agreement=0.5),
+        ),
+        _make_boosting_work(
+            "gradient-boosting",
+            "gradient boosting, 100 rounds, 31 leaves, two classes, 100,000 x 20",
+            make_gradient_boosting,
+        ),
+        _make_boosting_work(
+            "gradient-boosting-mixed",
+            "the same, ten numeric and six nominal columns, 5 % missing",
+            make_gradient_boosting_mixed,
+        ),
+        _make_boosting_work(
+            "gradient-boosting-classes",
+            "the same, ten classes, 100,000 x 20",
+            make_gradient_boosting_classes,
+        ),
+        _make_boosting_work(
+            "gradient-boosting-exact",
+            "gradient boosting of values, 100 rounds, depth 3, 20,000 x 20, exact",
+            make_gradient_boosting_exact,
+            tolerance=EXACT_BOOSTING,
+        ),
+        _make_boosting_work(
+            "gradient-boosting-predict",
+            "predict_proba of gradient boosting on its 100,000 rows",
+            make_gradient_boosting,
+            measure="predict",
         ),
         Work(
             "discriminant",

@@ -13,6 +13,7 @@ from benchmarks.__main__ import DIFFERENT_WORK, main
 from benchmarks.boosting import ScikitLearnAdaBoost
 from benchmarks.decompositions import ScikitLearnTruncatedSVD
 from benchmarks.forests import ScikitLearnForest, YdfForest
+from benchmarks.gradient_boosting import HistogramBoosting
 from benchmarks.measure import Timing, fit_exponent, time_alternately
 from benchmarks.multiway import PDecisionTree
 from benchmarks.peers import (
@@ -152,8 +153,19 @@ class FewRounds(ScikitLearnAdaBoost):
         return fit_few
 
 
+class FewGradientRounds(HistogramBoosting):
+    """Fewer rounds than it was asked for."""
+
+    name = "few gradient rounds"
+
+    def make_fit(self, task, n_threads, max_depth=None):
+        return super().make_fit(replace(task, n_trees=2, max_bins=255), n_threads)
+
+
 def choose_lazy_peer(name):
     """A peer that does too little of a work."""
+    if name.startswith("gradient-boosting"):
+        return FewGradientRounds()
     if name.startswith("adaboost"):
         return FewRounds()
     if name.startswith("svd-"):
