@@ -7,8 +7,10 @@ from sklearn_textbook.ensemble.boosting.additive_model import (
     fit_additive_model,
 )
 from sklearn_textbook.ensemble.boosting.boosting_tree import BoostingTreeRegressor
-from sklearn_textbook.ensemble.boosting.gradient_boosting import (
+from sklearn_textbook.ensemble.boosting.gradient_boosting_classifier import (
     GradientBoostingClassifier,
+)
+from sklearn_textbook.ensemble.boosting.gradient_boosting_regressor import (
     GradientBoostingRegressor,
 )
 from sklearn_textbook.ensemble.extra_trees import (

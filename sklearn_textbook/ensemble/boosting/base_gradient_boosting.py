@@ -500,19 +500,3 @@ class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC)
             of_parts = [getattr(get_tags(part).input_tags, name) for part in parts]
             setattr(tags.input_tags, name, all(of_parts))
         return tags
-
-
-def make_own_loss(loss):
-    """Return a loss of the user's own, or None for a name.
-
-    Parameters
-    ----------
-    loss : object
-        The parameter ``loss``.
-
-    Returns
-    -------
-    loss : Loss or None
-        A copy.
-    """
-    return clone(loss) if isinstance(loss, Loss) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import minimize
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from sklearn_textbook.ensemble.boosting import _losses
 
@@ -433,6 +433,22 @@ class Loss(BaseEstimator):
 
     def _predict(self, raw):
         return raw[0].copy()
+
+
+def make_own_loss(loss):
+    """Return a loss of the user's own, or None for a name.
+
+    Parameters
+    ----------
+    loss : object
+        The parameter ``loss``.
+
+    Returns
+    -------
+    loss : Loss or None
+        A copy.
+    """
+    return clone(loss) if isinstance(loss, Loss) else None
 
 
 class CompiledLoss(Loss):
