@@ -348,9 +348,9 @@ class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC)
         return stopping
 
     def _keep_history(self, n_done):
-        """Keep the losses of earlier rounds; 0 where they were not computed."""
+        """Keep the losses of earlier rounds; NaN where they were not computed."""
         names = ("train_score_", "validation_score_", "oob_scores_", "oob_improvement_")
-        unknown = [0.0] * n_done
+        unknown = [np.nan] * n_done
         return {name: [*vars(self).pop(name, unknown)][:n_done] for name in names}
 
     def _describe(self, rounds, stopping, done, kept):
@@ -400,6 +400,7 @@ class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC)
         rounds = np.array(members, dtype=object).reshape(kept["n_estimators_"], -1)
         super()._restore(reader, rounds, columns, kept)
         self._template, self.init_ = reader, None
+        self.max_features_ = members[0].max_features_
         n_scores = rounds.shape[1]
         fits = self.loss_.n_scores == n_scores == len(self._start_score)
         if is_classifier(self):
