@@ -466,6 +466,25 @@ def test_frame_with_text_and_gaps():
     np.testing.assert_array_equal(model.predict(new), copy.predict(new))
 
 
+def test_levels_of_few_rows_are_not_learned_by_heart():
+    random = np.random.default_rng(0)
+    sizes = (3, 30, 60, 120, 200)
+    codes = np.column_stack([random.integers(0, size, 3000) for size in sizes])
+    scores = sum(
+        random.standard_normal(size)[column]
+        for size, column in zip(sizes, codes.T, strict=True)
+    )
+    y = (scores + random.logistic(size=3000) > 0).astype(int)
+    losses = []
+    for settings in ({}, {"categorical_l2": 0, "min_samples_category": 1}):
+        model = GradientBoostingClassifier(
+            categorical_features=range(5), n_estimators=60, **settings
+        )
+        shares = model.fit(codes[:2000], y[:2000]).predict_proba(codes[2000:])
+        losses.append(log_loss(y[2000:], shares))
+    assert losses[0] < 0.9 * losses[1]
+
+
 def test_apply_names_leaves():
     frame, y = make_frame(200)
     model = GradientBoostingClassifier(n_estimators=3).fit(frame, y)

@@ -52,6 +52,8 @@ def draw_case(seed):
         rows = np.flatnonzero(random.random(n) < 0.7).astype(np.uint32)
         rows = rows if len(rows) > 1 else None
     options = {"l2": l2, "level_smoothing": smoothing, "groups": groups}
+    options["level_l2"] = float(random.choice([0.0, 2.0]))
+    options["least_level_rows"] = int(random.choice([1, 4]))
     return X, nominal, random.standard_normal(n), hessian, limits, options, rows
 
 

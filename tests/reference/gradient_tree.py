@@ -57,6 +57,8 @@ class GradientTree:
         min_weight_leaf=0.0,
         l2=0.0,
         level_smoothing=0.0,
+        level_l2=0.0,
+        least_level_rows=1,
         monotonic=None,
         groups=None,
         rows=None,
@@ -65,6 +67,7 @@ class GradientTree:
         self.nominal, self.l2, self.level_smoothing = nominal, l2, level_smoothing
         self.min_samples_leaf, self.min_weight_leaf = min_samples_leaf, min_weight_leaf
         self.max_depth, self.monotonic, self.groups = max_depth, monotonic, groups
+        self.level_l2, self.least_level_rows = level_l2, least_level_rows
         rows = range(len(X)) if rows is None else rows
         self.root = Node(list(rows), 0)
         self.root.value = self.step(self.root.rows, self.root)
@@ -74,16 +77,17 @@ class GradientTree:
         """Sum up the gradients and the hessians of some rows."""
         return self.gradient[rows].sum(), self.hessian[rows].sum()
 
-    def step(self, rows, node):
+    def step(self, rows, node, more_l2=0.0):
         """What a leaf of these rows adds."""
         gradient, hessian = self.sums(rows)
-        return min(max(-gradient / (hessian + self.l2), node.lower), node.upper)
+        step = -gradient / (hessian + self.l2 + more_l2)
+        return min(max(step, node.lower), node.upper)
 
-    def decrease(self, rows, node):
+    def decrease(self, rows, node, more_l2=0.0):
         """By how much that decreases the loss, twice."""
         gradient, hessian = self.sums(rows)
-        step = self.step(rows, node)
-        return -(2 * gradient + (hessian + self.l2) * step) * step
+        step = self.step(rows, node, more_l2)
+        return -(2 * gradient + (hessian + self.l2 + more_l2) * step) * step
 
     def size(self, node):
         """How large the terms of the decrease are, which tells their rounding."""
@@ -101,7 +105,8 @@ class GradientTree:
             difference = self.step(right, node) - self.step(left, node)
             if self.monotonic[column] * difference < 0:
                 return None
-        after = self.decrease(left, node) + self.decrease(right, node)
+        more = self.level_l2 if column in self.nominal else 0.0
+        after = self.decrease(left, node, more) + self.decrease(right, node, more)
         return after - self.decrease(node.rows, node), after
 
     def list_candidates(self, node, column):
@@ -111,13 +116,19 @@ class GradientTree:
         present = sorted(set(values[~np.isnan(values)]))
         if column in self.nominal:
             present = [*present, np.nan] if missing else present
-            keys = []
+            keys, groups, rare = [], [], set()
             for value in present:
-                gradient, hessian = self.sums(self.take(node, column, {value}))
+                if len(self.take(node, column, {value})) < self.least_level_rows:
+                    rare.add(value)
+                else:
+                    groups.append({value})
+            groups += [rare] if rare else []
+            for group in groups:
+                gradient, hessian = self.sums(self.take(node, column, group))
                 keys.append(-gradient / (hessian + self.level_smoothing))
-            order = [present[i] for i in np.argsort(keys, kind="stable")]
+            order = [groups[i] for i in np.argsort(keys, kind="stable")]
             for n in range(1, len(order)):
-                left = set(order[:n])
+                left = set().union(*order[:n])
                 is_left = any(isnan(value) for value in left)
                 yield {v for v in left if not isnan(v)}, is_left if missing else None
             return

@@ -94,6 +94,8 @@ class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC)
         check_choice("missing", self.missing, ("learned", "error"))
         check_real("l2_regularization", self.l2_regularization, 0.0)
         check_real("categorical_smoothing", self.categorical_smoothing, 0.0)
+        check_real("categorical_l2", self.categorical_l2, 0.0)
+        check_integer("min_samples_category", self.min_samples_category, 1)
         check_integer("n_iter_no_change", self.n_iter_no_change, 1, accepts_none=True)
         check_real("validation_fraction", self.validation_fraction, 0.0, 1.0)
         check_real("tol", self.tol, 0.0)
@@ -260,6 +262,8 @@ class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC)
             max_bins=self.max_bins,
             l2_regularization=float(self.l2_regularization),
             level_smoothing=float(self.categorical_smoothing),
+            level_l2=float(self.categorical_l2),
+            least_level_rows=int(self.min_samples_category),
             interaction_groups=groups,
         )
 

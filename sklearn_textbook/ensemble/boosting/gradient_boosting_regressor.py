@@ -90,7 +90,12 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         order by their steps and divided in two; a missing value is one more level.
     categorical_smoothing : float, default=10.0
         Added to the sum of hessians of a level where levels are put in order, so that
-        rare ones stand near 0. Used with bins.
+        rare ones stand near 0. Used with bins, as the next two are.
+    categorical_l2 : float, default=10.0
+        Added to :math:`\lambda` in the score of a nominal split, which has more ways to
+        fit noise than a threshold has.
+    min_samples_category : int, default=10
+        Levels with fewer rows in a node are taken together there.
     missing : {"learned", "error"}, default="learned"
         Missing values go to the child that decreases the loss more, or are an error.
     monotonic_cst : array-like of {-1, 0, 1}, default=None
@@ -214,6 +219,8 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         max_bins=255,
         categorical_features="from_dtype",
         categorical_smoothing=10.0,
+        categorical_l2=10.0,
+        min_samples_category=10,
         missing="learned",
         monotonic_cst=None,
         interaction_cst=None,
@@ -242,6 +249,8 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.categorical_smoothing = categorical_smoothing
+        self.categorical_l2 = categorical_l2
+        self.min_samples_category = min_samples_category
         self.missing = missing
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst

@@ -47,13 +47,21 @@ cdef int map_levels(
         int32_t* child = worker.scratch.run_side
         int64_t column = split.column, i, n, n_levels = 0
         int64_t n_codes = samples.start[column + 1] - samples.start[column]
+        const GradientPair* sums = node.histogram + samples.start[column]
+        GradientPair rare
+        int64_t code
     search.problem = problem
     search.samples = samples
     search.node = node
-    n = order_levels(&search, levels, column)
+    n = order_levels(&search, levels, column, &rare)
     memset(node.child_of_code, 2, n_codes)  # levels that the node lacks
     for i in range(n):
-        node.child_of_code[levels[i].index] = i > split.cut
+        if levels[i].index >= 0:
+            node.child_of_code[levels[i].index] = i > split.cut
+            continue
+        for code in range(n_codes):
+            if 0 < samples_of(&sums[code], &samples.scale) < samples.least_level_rows:
+                node.child_of_code[code] = i > split.cut
     for i in range(problem.n_distinct[column]):
         if node.child_of_code[i] < 2:
             level[n_levels] = <int32_t>problem.values[

@@ -65,6 +65,8 @@ cdef class GradientGrower:
             samples.groups = &self.groups[0]
         samples.l2 = settings["l2_regularization"]
         samples.level_smoothing = settings["level_smoothing"]
+        samples.level_l2 = settings["level_l2"]
+        samples.least_level_rows = settings["least_level_rows"]
         self.pairs = np.empty(
             samples.n_rows, dtype=[("gradient", np.int64), ("counted", np.uint64)]
         )

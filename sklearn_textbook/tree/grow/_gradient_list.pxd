@@ -46,6 +46,8 @@ cdef struct GradientList:
     GradientScale scale
     double l2
     double level_smoothing  # hessian added to that of a level where levels are ordered
+    double level_l2  # added to l2 in the score of a nominal split
+    int64_t least_level_rows  # levels with fewer samples in a node are one
     # interaction constraints: the groups that each column is in, as bits; or NULL
     const uint64_t* groups
     uint64_t groups_left  # of the children of the node at hand

@@ -18,7 +18,8 @@ cdef struct Searching:
 
 
 cdef void score_places(
-    const Searching* search, const GradientScratch* scratch, int64_t low, int64_t high
+    const Searching* search, const GradientScratch* scratch, double l2, int64_t low,
+    int64_t high
 ) noexcept nogil:
     """By how much the steps of both children decrease the loss, twice."""
     cdef:
@@ -26,7 +27,7 @@ cdef void score_places(
         const double* hessians = scratch.hessians
         double* scores = scratch.scores
         double total = search.gradient, weight = search.hessian
-        double l2 = search.samples.l2, left, right, below, above
+        double left, right, below, above
         int64_t i
     for i in range(low, high):
         left = gradients[i]
@@ -39,12 +40,12 @@ cdef void score_places(
 
 cdef void score_within(
     const Searching* search, const GradientScratch* scratch, int32_t direction,
-    int64_t low, int64_t high
+    double l2, int64_t low, int64_t high
 ) noexcept nogil:
     """The same where the steps are bounded by monotonic constraints."""
     cdef:
         const Frame* frame = search.frame
-        double l2 = search.samples.l2, left, right, below, above, first, second
+        double left, right, below, above, first, second
         int64_t i
     for i in range(low, high):
         left = scratch.gradients[i]
@@ -65,7 +66,7 @@ cdef void score_within(
 
 cdef bint keep_best_place(
     const Searching* search, const GradientScratch* scratch, int32_t direction,
-    int64_t low, int64_t high, GradientSplit* best
+    double l2, int64_t low, int64_t high, GradientSplit* best
 ) noexcept nogil:
     """Take the first of the best places from low on, below high, if it is better."""
     cdef:
@@ -75,9 +76,9 @@ cdef bint keep_best_place(
     if low >= high:
         return False
     if search.problem.monotonic == NULL:
-        score_places(search, scratch, low, high)
+        score_places(search, scratch, l2, low, high)
     else:
-        score_within(search, scratch, direction, low, high)
+        score_within(search, scratch, direction, l2, low, high)
     for i in range(low, high):
         top = scores[i] if scores[i] > top else top
     decrease = top - search.parent
@@ -133,7 +134,9 @@ cdef void search_values(
         return
     if problem.monotonic != NULL:
         direction = problem.monotonic[column]
-    if not keep_best_place(search, scratch, direction, low, high, best):
+    if not keep_best_place(
+        search, scratch, direction, search.samples.l2, low, high, best
+    ):
         return
     best.column = <int32_t>column
     best.missing_child = (0 if missing_left else 1) if has_missing else -1
@@ -157,22 +160,33 @@ cdef int compare_levels(const void* first, const void* second) noexcept nogil:
 
 
 cdef int64_t order_levels(
-    const Searching* search, Keyed* levels, int64_t column
+    const Searching* search, Keyed* levels, int64_t column, GradientPair* rare
 ) noexcept nogil:
     """Order the levels that the node has by the steps that they would take. A missing
-    value is one more level."""
+    value is one more level; levels of few samples are one, with the index -1."""
     cdef:
         const GradientList* samples = search.samples
         const GradientPair* sums = search.node.histogram + samples.start[column]
-        int64_t code, n = 0
+        int64_t code, count, n = 0
+    memset(rare, 0, sizeof(GradientPair))
     for code in range(samples.start[column + 1] - samples.start[column]):
-        if samples_of(&sums[code], &samples.scale) > 0:
+        count = samples_of(&sums[code], &samples.scale)
+        if 0 < count < samples.least_level_rows:
+            add_pair(rare, &sums[code])
+        elif count > 0:
             levels[n].key = step_of_leaf(
                 gradient_of(&sums[code], &samples.scale),
                 hessian_of(&sums[code], &samples.scale), samples.level_smoothing
             )
             levels[n].index = code
             n += 1
+    if samples_of(rare, &samples.scale) > 0:
+        levels[n].key = step_of_leaf(
+            gradient_of(rare, &samples.scale), hessian_of(rare, &samples.scale),
+            samples.level_smoothing
+        )
+        levels[n].index = -1
+        n += 1
     qsort(levels, n, sizeof(Keyed), compare_levels)
     return n
 
@@ -189,14 +203,16 @@ cdef void search_levels(
             search.node.histogram + search.samples.start[column]
         )
         Keyed* levels = scratch.levels
-        GradientPair left
-        int64_t i, n = order_levels(search, levels, column), count, low = -1, high = -1
+        GradientPair left, rare
+        int64_t i, n = order_levels(search, levels, column, &rare), low = -1, high = -1
+        int64_t count, n_missing = 0, index
         int64_t lowest = max(problem.min_samples_leaf, 1)
         int64_t highest = samples_of(&search.node.total, scale) - lowest
         double least = search.least_hessian, most = search.hessian - least, hessian
     memset(&left, 0, sizeof(GradientPair))
     for i in range(n - 1):
-        add_pair(&left, &sums[levels[i].index])
+        index = levels[i].index
+        add_pair(&left, &rare if index < 0 else &sums[index])
         count = samples_of(&left, scale)
         hessian = hessian_of(&left, scale)
         scratch.gradients[i] = gradient_of(&left, scale)
@@ -206,16 +222,23 @@ cdef void search_levels(
         if low < 0 and count >= lowest and hessian >= least:
             low = i
         high = i + 1
-    if low < 0 or not keep_best_place(search, scratch, 0, low, high, best):
+    if low < 0 or not keep_best_place(
+        search, scratch, 0, search.samples.l2 + search.samples.level_l2, low, high, best
+    ):
         return
     best.column = <int32_t>column
     best.missing_child = -1
     best.alone = False
     memset(&best.left, 0, sizeof(GradientPair))
+    if problem.has_missing[column]:
+        n_missing = samples_of(&sums[problem.n_distinct[column]], scale)
     for i in range(n):
+        index = levels[i].index
         if i <= best.cut:
-            add_pair(&best.left, &sums[levels[i].index])
-        if levels[i].index == problem.n_distinct[column]:
+            add_pair(&best.left, &rare if index < 0 else &sums[index])
+        if index == problem.n_distinct[column] or (
+            index < 0 and 0 < n_missing < search.samples.least_level_rows
+        ):
             best.missing_child = i > best.cut
 
 

@@ -86,6 +86,10 @@ class GradientPlan:
     level_smoothing : float, default=0.0
         Added to the hessian of a level of a nominal column when the levels are put in
         order.
+    level_l2 : float, default=0.0
+        Added to :math:`\lambda` in the score of a nominal split.
+    least_level_rows : int, default=1
+        Levels with fewer rows in a node are taken together.
     interaction_groups : list of sequences of int, default=None
         Columns that may be tested on the same path, in one group or another; None: all
         may.
@@ -111,6 +115,8 @@ class GradientPlan:
         rules,
         l2_regularization=0.0,
         level_smoothing=0.0,
+        level_l2=0.0,
+        least_level_rows=1,
         interaction_groups=None,
         n_threads=1,
     ):
@@ -136,6 +142,8 @@ class GradientPlan:
             "row_ranks": table.row_ranks(n_threads)[0],
             "l2_regularization": l2_regularization,
             "level_smoothing": level_smoothing,
+            "level_l2": level_l2,
+            "least_level_rows": least_level_rows,
             "groups": number_groups(interaction_groups, table.n_columns),
         }
         self._grower = GradientGrower(self._settings, n_threads)

@@ -45,6 +45,10 @@ class BoostingGrower(MemberGrower):
     level_smoothing : float, default=0.0
         Added to the hessian of a level of a nominal column when levels are put in
         order.
+    level_l2 : float, default=0.0
+        Added to :math:`\lambda` in the score of a nominal split.
+    least_level_rows : int, default=1
+        Levels with fewer rows in a node are taken together.
     interaction_groups : function, default=None
         Gives the groups of columns that may be tested on the same path, when it is
         called with the names of the columns; None: all may.
@@ -67,13 +71,17 @@ class BoostingGrower(MemberGrower):
         max_bins=None,
         l2_regularization=0.0,
         level_smoothing=0.0,
+        level_l2=0.0,
+        least_level_rows=1,
         interaction_groups=None,
     ):
         super().__init__(template, X, y, owner=owner, n_jobs=n_jobs, max_bins=max_bins)
-        self.l2_regularization, self.level_smoothing = (
-            l2_regularization,
-            level_smoothing,
-        )
+        self.l2_regularization = l2_regularization
+        self.level_rules = {
+            "level_smoothing": level_smoothing,
+            "level_l2": level_l2,
+            "least_level_rows": least_level_rows,
+        }
         self.groups = None
         if interaction_groups is not None:
             self.groups = interaction_groups(self.host.schema_.names)
@@ -118,9 +126,9 @@ class BoostingGrower(MemberGrower):
             table,
             self._rules,
             self.l2_regularization,
-            self.level_smoothing,
-            self.groups,
-            self.n_threads,
+            interaction_groups=self.groups,
+            n_threads=self.n_threads,
+            **self.level_rules,
         )
 
     def grow_from(self, gradient, hessian, largest, rows=None, random_state=0):
