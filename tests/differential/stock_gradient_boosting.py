@@ -14,6 +14,8 @@ class StandIn:
     max_bins = None
     categorical_features = None
     categorical_smoothing = 10.0
+    categorical_l2 = 10.0
+    min_samples_category = 10
     missing = "learned"
     monotonic_cst = None
     interaction_cst = None
