@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-from sklearn_textbook.ensemble.forest import BaseForest
+from sklearn_textbook.ensemble.forest.base_forest import BaseForest
 from sklearn_textbook.tree.recipe import BaseTree
 from tests.amount import FACTOR
 from tests.public_api import public_estimators

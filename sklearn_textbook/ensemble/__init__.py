@@ -1,6 +1,13 @@
 """Ensembles, 集成学习: many models that decide together."""
 
-from sklearn_textbook.ensemble.bagging import BaggingClassifier, BaggingRegressor
+from sklearn_textbook.ensemble.bagging.bagging import (
+    BaggingClassifier,
+    BaggingRegressor,
+)
+from sklearn_textbook.ensemble.bagging.random_subspace import (
+    RandomSubspaceClassifier,
+    RandomSubspaceRegressor,
+)
 from sklearn_textbook.ensemble.boosting.adaboost import AdaBoostClassifier
 from sklearn_textbook.ensemble.boosting.additive_model import (
     AdditiveModel,
@@ -13,20 +20,20 @@ from sklearn_textbook.ensemble.boosting.gradient_boosting_classifier import (
 from sklearn_textbook.ensemble.boosting.gradient_boosting_regressor import (
     GradientBoostingRegressor,
 )
-from sklearn_textbook.ensemble.extra_trees import (
+from sklearn_textbook.ensemble.forest.extra_trees import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
 )
-from sklearn_textbook.ensemble.output_flipping import OutputFlippingClassifier
-from sklearn_textbook.ensemble.output_smearing import OutputSmearingClassifier
-from sklearn_textbook.ensemble.proximities import compute_proximities
-from sklearn_textbook.ensemble.random_forest import (
+from sklearn_textbook.ensemble.forest.proximities import compute_proximities
+from sklearn_textbook.ensemble.forest.random_forest import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn_textbook.ensemble.random_subspace import (
-    RandomSubspaceClassifier,
-    RandomSubspaceRegressor,
+from sklearn_textbook.ensemble.output_perturbation.output_flipping import (
+    OutputFlippingClassifier,
+)
+from sklearn_textbook.ensemble.output_perturbation.output_smearing import (
+    OutputSmearingClassifier,
 )
 
 __all__ = [

@@ -8,9 +8,15 @@ Numeric columns stay as they are, ordered columns are spread over [0, 1], nomina
 become indicator columns (周志华《机器学习》, section 3.2).
 """
 
-from sklearn_textbook.linear_model.generalized_linear import GeneralizedLinearRegressor
-from sklearn_textbook.linear_model.linear_regression import LinearRegression
-from sklearn_textbook.linear_model.logistic_regression import LogisticRegression
+from sklearn_textbook.linear_model.generalized.generalized_linear import (
+    GeneralizedLinearRegressor,
+)
+from sklearn_textbook.linear_model.least_squares.linear_regression import (
+    LinearRegression,
+)
+from sklearn_textbook.linear_model.logistic.logistic_regression import (
+    LogisticRegression,
+)
 from sklearn_textbook.linear_model.maximum_entropy import MaxEntClassifier
 
 __all__ = [

@@ -21,7 +21,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
 from sklearn_textbook.ensemble import BaggingClassifier, BaggingRegressor
-from sklearn_textbook.ensemble.bag_draw import BagDraw
+from sklearn_textbook.ensemble.bagging.bag_draw import BagDraw
 from sklearn_textbook.tree import CARTClassifier, CARTRegressor
 from tests.reference import bagging as reference
 

@@ -313,5 +313,7 @@ def test_members_share_what_they_have_in_common():
 def test_wide_tables_are_asked_by_blocks(monkeypatch):
     ours = BaggingClassifier(CARTClassifier(), max_features=3, random_state=0)
     shares = ours.fit(X, Y).predict_proba(X)
-    monkeypatch.setattr("sklearn_textbook.ensemble.tree_members.BLOCK_CELLS", 50)
+    monkeypatch.setattr(
+        "sklearn_textbook.ensemble.members.tree_members.BLOCK_CELLS", 50
+    )
     np.testing.assert_array_equal(ours.predict_proba(X), shares)

@@ -21,11 +21,11 @@ from sklearn_textbook.ensemble import (
     OutputFlippingClassifier,
     OutputSmearingClassifier,
 )
-from sklearn_textbook.ensemble.output_flipping import (
+from sklearn_textbook.ensemble.output_perturbation.output_flipping import (
     LabelFlips,
     find_largest_flip_rate,
 )
-from sklearn_textbook.ensemble.output_smearing import LabelNoise
+from sklearn_textbook.ensemble.output_perturbation.output_smearing import LabelNoise
 from sklearn_textbook.tree import (
     C45Classifier,
     CARTClassifier,

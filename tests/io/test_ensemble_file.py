@@ -31,7 +31,7 @@ from sklearn_textbook.ensemble import (
 )
 from sklearn_textbook.ensemble.boosting.losses import QuantileLoss
 from sklearn_textbook.ensemble.kept import Kept
-from sklearn_textbook.ensemble.member_list import MemberList
+from sklearn_textbook.ensemble.members.member_list import MemberList
 from sklearn_textbook.io import (
     ModelFileError,
     load_model,

@@ -17,8 +17,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_textbook.linear_model import GeneralizedLinearRegressor
-from sklearn_textbook.linear_model.families import make_family
-from sklearn_textbook.linear_model.links import LINKS, make_link
+from sklearn_textbook.linear_model.generalized.families import make_family
+from sklearn_textbook.linear_model.generalized.links import LINKS, make_link
 from tests.reference import generalized_linear as reference
 
 #: Name for the reference, family, link and their exponents for ours.

@@ -11,8 +11,9 @@ from sklearn.linear_model import LinearRegression as StockLinearRegression
 from sklearn.linear_model import Ridge
 from threadpoolctl import threadpool_info
 
-from sklearn_textbook.linear_model import LinearRegression, row_triangle
-from sklearn_textbook.linear_model import linear_regression as module
+from sklearn_textbook.linear_model import LinearRegression
+from sklearn_textbook.linear_model.least_squares import linear_regression as module
+from sklearn_textbook.linear_model.solve import row_triangle
 from tests.reference import linear_regression as reference
 
 

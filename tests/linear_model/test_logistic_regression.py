@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression as StockLogisticRegression
 
 from sklearn_textbook.linear_model import LogisticRegression
-from sklearn_textbook.linear_model.logistic_likelihood import (
+from sklearn_textbook.linear_model.logistic.likelihood import (
     MOST_NUMBERS_OF_ONE,
     LogisticLikelihood,
 )

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sklearn_textbook.linear_model import row_sums
-from sklearn_textbook.linear_model.row_sums import sum_products
+from sklearn_textbook.linear_model.solve import row_sums
+from sklearn_textbook.linear_model.solve.row_sums import sum_products
 from tests.reference import row_sums as reference
 
 SHAPES = [(1, 1), (5, 0), (7, 3), (300, 7), (259, 8), (2100, 15), (40, 270), (9, 1100)]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from sklearn_textbook.ensemble.boosting.adaboost_methods import AdaBoostMethods
+from sklearn_textbook.ensemble.boosting.adaboost_mixins import AdaBoostMixin
 from sklearn_textbook.ensemble.boosting.base_adaboost import BaseAdaBoost
 
 
-class AdaBoostClassifier(AdaBoostMethods, BaseAdaBoost):
+class AdaBoostClassifier(AdaBoostMixin, BaseAdaBoost):
     r"""AdaBoost of stumps chosen by weighted error, or of any classifiers (提升方法).
 
     From weights :math:`D_1` of the N rows, which sum to 1, round m fits a member

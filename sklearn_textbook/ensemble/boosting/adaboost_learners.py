@@ -11,9 +11,12 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from sklearn_textbook._contract.threads import count_threads
-from sklearn_textbook.ensemble.any_members import consumes_weight, take_rows
-from sklearn_textbook.ensemble.bag_draw import list_random_states
+from sklearn_textbook.ensemble.bagging.bag_draw import list_random_states
 from sklearn_textbook.ensemble.boosting._stumps import StumpSearch
+from sklearn_textbook.ensemble.members.estimator_members import (
+    consumes_weight,
+    take_rows,
+)
 from sklearn_textbook.ensemble.resample import count_draws, draw_rows
 from sklearn_textbook.tree import CARTClassifier
 from sklearn_textbook.tree.members import (
@@ -69,7 +72,7 @@ class Learner(ABC):
 
     Parameters
     ----------
-    training : TreeTraining or AnyTraining
+    training : TreeTraining or EstimatorTraining
         The table and the classes.
     weight : ndarray of float64, shape (n_rows,)
         First weights of the rows.
@@ -268,7 +271,7 @@ def choose_learner(training):
 
     Parameters
     ----------
-    training : TreeTraining or AnyTraining
+    training : TreeTraining or EstimatorTraining
         The table and the classes.
 
     Returns

@@ -23,21 +23,24 @@ from sklearn_textbook._contract.parameters import (
 )
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import check_weights
-from sklearn_textbook.ensemble.any_members import AnyTraining
 from sklearn_textbook.ensemble.boosting.adaboost_learners import (
     choose_learner,
     make_stump_template,
 )
 from sklearn_textbook.ensemble.boosting.adaboost_rounds import AdaBoostRounds
 from sklearn_textbook.ensemble.kept import Kept
-from sklearn_textbook.ensemble.member_list import (
+from sklearn_textbook.ensemble.members.estimator_members import EstimatorTraining
+from sklearn_textbook.ensemble.members.member_list import (
     MemberList,
     count_lacking,
     warn_of_no_lack,
     yield_until_stopped,
 )
+from sklearn_textbook.ensemble.members.tree_members import (
+    TreeTraining,
+    grows_from_weights,
+)
 from sklearn_textbook.ensemble.resample import draw_seeds
-from sklearn_textbook.ensemble.tree_members import TreeTraining, grows_from_weights
 
 #: Parameters of the default stump; other estimators have their own.
 _OF_STUMP = {"categorical_features": "from_dtype", "missing": "learned"}
@@ -151,7 +154,7 @@ class BaseAdaBoost(MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEst
         if as_trees:
             training = TreeTraining(self, template, X, y)
         else:
-            training = AnyTraining(self, template, X, y, is_classifier=True)
+            training = EstimatorTraining(self, template, X, y, is_classifier=True)
         if before is not None and (
             not np.array_equal(before, training.classes)
             or (self._reader is None) == as_trees

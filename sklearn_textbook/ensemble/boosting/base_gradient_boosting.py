@@ -22,7 +22,6 @@ from sklearn_textbook._contract.parameters import (
 from sklearn_textbook._contract.random_state import borrow_random_state
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import check_weights
-from sklearn_textbook.ensemble.any_members import take_rows
 from sklearn_textbook.ensemble.boosting.base_loss import Loss
 from sklearn_textbook.ensemble.boosting.gradient_rounds import (
     EarlyStopping,
@@ -32,8 +31,9 @@ from sklearn_textbook.ensemble.boosting.gradient_rounds import (
     list_groups,
 )
 from sklearn_textbook.ensemble.kept import Kept
-from sklearn_textbook.ensemble.member_growth import grow_aside
-from sklearn_textbook.ensemble.member_list import (
+from sklearn_textbook.ensemble.members.estimator_members import take_rows
+from sklearn_textbook.ensemble.members.growth import grow_aside
+from sklearn_textbook.ensemble.members.member_list import (
     MemberList,
     count_lacking,
     warn_of_no_lack,

@@ -18,8 +18,8 @@ from sklearn_textbook._contract.parameters import (
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.kept import Kept
-from sklearn_textbook.ensemble.member_growth import grow_aside
-from sklearn_textbook.ensemble.member_list import (
+from sklearn_textbook.ensemble.members.growth import grow_aside
+from sklearn_textbook.ensemble.members.member_list import (
     MemberList,
     count_lacking,
     warn_of_no_lack,

@@ -1,0 +1,343 @@
+"""What bagging and random subspaces share: fitting the members, and their list."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_textbook._contract.parameters import (
+    check_count_or_share,
+    check_integer,
+    check_random_seed,
+    check_truth,
+    is_checked,
+    is_integer,
+)
+from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.ensemble.bagging.bag_draw import BagDraw
+from sklearn_textbook.ensemble.kept import KEPT_OUT_OF_BAG, Kept
+from sklearn_textbook.ensemble.members.estimator_combiner import EstimatorCombiner
+from sklearn_textbook.ensemble.members.estimator_members import EstimatorTraining
+from sklearn_textbook.ensemble.members.member_list import (
+    MemberList,
+    count_lacking,
+    warn_of_no_lack,
+    yield_until_stopped,
+)
+from sklearn_textbook.ensemble.members.tree_members import (
+    TreeCombiner,
+    TreeTraining,
+    grows_from_weights,
+)
+from sklearn_textbook.ensemble.resample import draw_seeds
+
+
+class BaseBagging(
+    MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator, ABC
+):
+    """Fitting members from draws of rows and columns."""
+
+    _predicts_classes = False
+    _kept = (
+        Kept("n_rows", "integer", least=1),
+        Kept("n_drawn_rows", "integer", is_optional=True, least=1),
+        Kept("n_drawn_columns", "integer", least=1),
+        Kept("replaces_rows", "truth"),
+        Kept("replaces_columns", "truth"),
+        Kept("weight", shape=("n_rows",), is_optional=True, least=0),
+        Kept("estimates_empty_nodes", "truth"),
+        Kept("seeds", "integer", ("members",), least=0),
+        Kept("features", "integer", ("members", "n_drawn_columns"), True, least=0),
+        *KEPT_OUT_OF_BAG,
+    )
+
+    # ------------------------------------------------------------------ parameters
+    def _check_parameters(self):
+        """Raise ValueError for parameters that are not allowed."""
+        check_integer("n_estimators", self.n_estimators, 1)
+        check_count_or_share("max_features", self.max_features, 1)
+        check_truth("warm_start", self.warm_start)
+        check_random_seed("random_state", self.random_state)
+        check_integer("verbose", self.verbose, 0)
+        if self.n_jobs is not None:
+            count_threads(self.n_jobs)  # refuses what is no number
+        self._check_estimator()
+
+    def _check_estimator(self):
+        estimator = self.estimator
+        if estimator is None or not is_checked():
+            return
+        lacks = [name for name in ("fit", "predict") if not hasattr(estimator, name)]
+        if isinstance(estimator, type) or lacks:
+            why = "a class" if isinstance(estimator, type) else f"no {lacks[0]!r}"
+            raise ValueError(
+                "The 'estimator' parameter must be None or an object with the methods "
+                f"'fit' and 'predict'; got {estimator!r}, which "
+                f"{'is' if why == 'a class' else 'has'} {why}."
+            )
+
+    @abstractmethod
+    def _make_default_estimator(self):
+        """Make what members are like for ``estimator=None``."""
+
+    def _get_estimator(self):
+        """Return what members are to be like."""
+        if self.estimator is None:
+            return self._make_default_estimator()
+        return self.estimator
+
+    @abstractmethod
+    def _plan_draw(self, n_rows, n_columns, weight):
+        """Say which rows and columns a member sees, as a BagDraw."""
+
+    def _repeats_columns(self):
+        """Tell whether a member may see a column twice."""
+        return False
+
+    def _count_drawn_columns(self, n_columns):
+        """Count the columns of a member."""
+        if not is_integer(self.max_features):
+            return max(1, int(self.max_features * n_columns))
+        if self.max_features > n_columns:
+            raise ValueError(
+                f"max_features must be <= n_features; got {self.max_features} for "
+                f"{n_columns} columns."
+            )
+        return int(self.max_features)
+
+    # --------------------------------------------------------------------- fitting
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None, **fit_params):
+        """Fit the members.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The training table.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The target; several outputs for values alone.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows. Where rows are drawn, they are with probabilities in
+            proportion.
+        **fit_params : dict
+            Parameters for ``fit`` of the members; needs
+            ``sklearn.set_config(enable_metadata_routing=True)``.
+
+        Returns
+        -------
+        self : estimator
+            The fitted ensemble.
+        """
+        self._check_parameters()
+        template = self._get_estimator()
+        metadata = self._route("fit", fit_params).get("fit", {})
+        told = None if sample_weight is None else {"sample_weight": sample_weight}
+        context = self._init_callback_context(max_subtasks=self.n_estimators)
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=told)
+        training = self._read(template, X, y, metadata)
+        n_rows = len(training.target)
+        weight = check_weights(sample_weight, n_rows)
+        draw = self._plan_draw(n_rows, self.n_features_in_, weight)
+        n_new = self._grow(training, draw, metadata, context, (X, y, told))
+        if n_new:
+            self._finish_fit(training)
+        context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=told)
+        return self
+
+    def _read(self, template, X, y, metadata):
+        """Read the table in the way of the members."""
+        fits_kind = is_classifier(template) == self._predicts_classes
+        as_trees = grows_from_weights(template) and fits_kind and not metadata
+        if as_trees:
+            training = TreeTraining(self, template, X, y)
+        else:
+            self._require_no_tree_options()
+            training = EstimatorTraining(
+                self, template, X, y, is_classifier=self._predicts_classes
+            )
+        keeps = self.warm_start and hasattr(self, "estimators_")
+        if keeps and (self._reader is None) == as_trees:
+            raise ValueError(
+                "warm_start=True keeps the members there are, which are "
+                f"{type(self.estimator_).__name__}: they cannot be mixed with "
+                f"{type(template).__name__}."
+            )
+        self.estimator_ = template
+        self._reader = training.reader
+        self._n_outputs = training.target.shape[1]
+        if training.classes is not None:
+            self.classes_ = training.classes
+            self.n_classes_ = len(training.classes)
+        return training
+
+    def _require_no_tree_options(self):
+        """Raise ValueError for options that only trees have."""
+
+    def _grow(self, training, draw, metadata, context, given):
+        """Fit the members that are lacking, and count them."""
+        if not self.warm_start or not hasattr(self, "estimators_"):
+            self.estimators_, self.estimators_features_, self._draws = [], [], []
+        members = list(self.estimators_)
+        n_new = count_lacking(self.n_estimators, len(members))
+        if n_new == 0:
+            warn_of_no_lack()
+            return 0
+        seeds = draw_seeds(self.random_state, len(members), n_new)
+        X, y, told = given
+        hooks = {"estimator": self, "X": X, "y": y, "metadata": told}
+        columns, draws = list(self.estimators_features_), list(self._draws)
+
+        def describe():
+            return self._describe(list(members), list(columns), list(draws))
+
+        grown = training.grow(draw, seeds, metadata)
+        new = yield_until_stopped(grown, context, "member", hooks, describe)
+        # Members first: asking for one too many ends the task of the last.
+        for member, seed in zip(new, seeds, strict=False):
+            members.append(member)
+            columns.append(draw.draw(seed)[0])
+            draws.append((draw, seed))
+        self.estimators_, self.estimators_features_ = members, columns
+        self._draws = draws
+        return n_new
+
+    def _describe(self, members, columns, draws):
+        """List the fitted attributes with these members, for callbacks."""
+        fitted = {
+            name: value
+            for name, value in vars(self).items()
+            if name.endswith("_") or name in ("_reader", "_n_outputs")
+        }
+        return {
+            **fitted,
+            "estimators_": members,
+            "estimators_features_": columns,
+            "_draws": draws[: len(members)],
+        }
+
+    def _finish_fit(self, training):
+        """Do what needs all members."""
+
+    # ------------------------------------------------------------------ prediction
+    def _list_columns(self):
+        """List the columns of each member; None: all of them."""
+        return [
+            None if draw.takes_all_columns else columns
+            for (draw, _), columns in zip(
+                self._draws, self.estimators_features_, strict=True
+            )
+        ]
+
+    # ---------------------------------------------------------------- model files
+    def _get_reader(self):
+        return self._reader
+
+    def _list_kept(self):
+        """List how members were drawn, and the out-of-bag estimate."""
+        draws, seeds = zip(*self._draws, strict=True)
+        draw = draws[0]
+        if not all(map(draw.is_like, draws)):
+            raise ValueError(
+                "its members come from several fits (warm_start=True), which drew from "
+                "different numbers of rows or columns or by different weights; only "
+                "members that were drawn alike can be saved"
+            )
+        kept = {
+            name: value for name, value in vars(draw).items() if name != "n_columns"
+        }
+        kept["seeds"] = np.array(seeds)
+        if draw.takes_all_columns:
+            # Which are drawn nevertheless, in an order that means nothing.
+            kept["features"] = np.array(self.estimators_features_)
+        return {**kept, **super()._list_kept()}
+
+    def _restore(self, reader, members, columns, kept):
+        seeds, features = kept.pop("seeds").tolist(), kept.pop("features", None)
+        of_draw = [name for name in BagDraw.__dataclass_fields__ if name in kept]
+        draw = BagDraw(
+            n_columns=self.n_features_in_, **{name: kept.pop(name) for name in of_draw}
+        )
+        lengths = {
+            None if of_member is None else len(of_member) for of_member in columns
+        }
+        if draw.takes_all_columns:
+            fits = lengths == {None} and features is not None
+            fits = fits and features.max() < self.n_features_in_
+        else:
+            fits = lengths == {draw.n_drawn_columns} and features is None
+        if not fits or (draw.weight is not None and not draw.weight.any()):
+            raise ValueError(
+                "the columns or weights of the members are not those drawn"
+            )
+        super()._restore(reader, members, columns, kept)
+        self.estimator_, self._reader = clone(reader), reader
+        self._n_outputs = reader.n_outputs_
+        self.estimators_features_ = list(columns if features is None else features)
+        self._draws = [(draw, seed) for seed in seeds]
+
+    def _make_combiner(self, routed=None):
+        """Make what asks the members."""
+        kind = EstimatorCombiner if self._reader is None else TreeCombiner
+        return kind(self, routed)
+
+    def _ask(self, method, X, params, function):
+        """Call a function with the members and a new table, by blocks of rows."""
+        check_is_fitted(self)
+        combiner = self._make_combiner(self._route(method, params))
+        parts = [function(combiner, table) for table in combiner.read_blocks(X)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    # --------------------------------------------------------------------- routing
+    def _route(self, method, params):
+        """Say which parameters each method of the members gets."""
+        if not params:
+            return {}
+        if not get_config()["enable_metadata_routing"]:
+            raise ValueError(
+                f"{type(self).__name__}.{method} got {sorted(params)}: parameters for "
+                "the members need sklearn.set_config(enable_metadata_routing=True)."
+            )
+        routed = process_routing(self, method, **params)["estimator"]
+        return {name: dict(routed[name]) for name in routed}
+
+    def get_metadata_routing(self):
+        """Tell which parameters go to which methods of the members.
+
+        Returns
+        -------
+        router : MetadataRouter
+            See scikit-learn's guide to metadata routing.
+        """
+        estimator = self._get_estimator()
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        for caller, callee in self._list_calls(estimator):
+            mapping = mapping.add(caller=caller, callee=callee)
+        return MetadataRouter(owner=self).add(
+            estimator=estimator, method_mapping=mapping
+        )
+
+    def _list_calls(self, estimator):
+        """List which method calls which method of the members."""
+        return [("predict", "predict")]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        of_member = get_tags(self._get_estimator())
+        for name in ("sparse", "allow_nan", "categorical", "string"):
+            value = getattr(of_member.input_tags, name)
+            setattr(tags.input_tags, name, value)
+        if not self._predicts_classes:
+            tags.target_tags.multi_output = of_member.target_tags.multi_output
+        return tags

@@ -1,0 +1,1 @@
+"""Random forests and extremely randomised trees, 随机森林."""

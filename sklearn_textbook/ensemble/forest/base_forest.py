@@ -1,0 +1,489 @@
+"""What all forests share: growing, out-of-bag estimates, prediction."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from copy import copy
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_textbook._contract.parameters import (
+    check_choice,
+    check_integer,
+    check_random_seed,
+    check_truth,
+    is_checked,
+    is_integer,
+    is_real,
+)
+from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.ensemble.forest.forest_measures import ForestMeasures
+from sklearn_textbook.ensemble.kept import KEPT_OUT_OF_BAG, Kept
+from sklearn_textbook.ensemble.members.growth import RowDraw, grow_members
+from sklearn_textbook.ensemble.members.member_list import (
+    MemberList,
+    count_lacking,
+    warn_of_no_lack,
+    yield_until_stopped,
+)
+from sklearn_textbook.ensemble.out_of_bag import (
+    estimate_out_of_bag,
+    warn_of_unjudged,
+)
+from sklearn_textbook.ensemble.resample import count_drawn_rows, draw_seeds
+from sklearn_textbook.tree import CARTRegressor
+from sklearn_textbook.tree.members import (
+    MemberGrower,
+    NamedPruner,
+    add_predictions,
+    find_leaves_of_all,
+    read_blocks,
+    read_matrix,
+)
+
+#: Parameters that CART members have under the forest's names.
+CART_PARAMETERS = (
+    "criterion",
+    "max_depth",
+    "min_samples_split",
+    "min_samples_leaf",
+    "min_weight_fraction_leaf",
+    "max_features",
+    "max_leaf_nodes",
+    "min_impurity_decrease",
+    "ccp_alpha",
+    "pruning",
+    "monotonic_cst",
+    "categorical_features",
+    "unseen",
+    "tie_breaking",
+    "top_splits",
+)
+
+
+#: Fitted attributes of the out-of-bag estimate.
+OUT_OF_BAG_ATTRIBUTES = (
+    "oob_score_",
+    "oob_curve_",
+    "oob_prediction_",
+    "oob_decision_function_",
+)
+
+
+class BaseForest(
+    ForestMeasures, NamedPruner, MemberList, CallbackSupportMixin, BaseEstimator, ABC
+):
+    """Growing and reading a forest of trees."""
+
+    _splitter = "best"
+    _cart = CARTRegressor
+    _criteria = ("squared_error", "absolute_error", "poisson", "friedman_mse")
+    _missing = ("auto", "learned", "branch", "surrogate", "error")
+    _categorical_splits = ("auto", "subset", "one-vs-rest", "multiway")
+    # The rows of every tree are drawn again from these.
+    _kept = (
+        Kept("_n_samples", "integer", least=1),
+        Kept("_n_samples_bootstrap", "integer", is_optional=True, least=1),
+        Kept("_sample_weight", shape=("_n_samples",), is_optional=True, least=0),
+        *KEPT_OUT_OF_BAG,
+    )
+
+    # ------------------------------------------------------------------ parameters
+    def _check_parameters(self):
+        check_integer("n_estimators", self.n_estimators, 1)
+        check_choice("criterion", self.criterion, self._criteria)
+        check_choice("missing", self.missing, self._missing)
+        check_choice(
+            "categorical_split", self.categorical_split, self._categorical_splits
+        )
+        count_threads(self.n_jobs)  # refuses what is no number
+        for name in ("bootstrap", "warm_start"):
+            check_truth(name, getattr(self, name))
+        check_integer("verbose", self.verbose, 0)
+        check_random_seed("random_state", self.random_state)
+        self._check_max_samples()
+        self._check_oob_score()
+        if not self.bootstrap and self.max_samples is not None:
+            raise ValueError(
+                "`max_sample` cannot be set if `bootstrap=False`. Either switch to "
+                "`bootstrap=True` or set `max_sample=None`."
+            )
+        if not self.bootstrap and self.oob_score:
+            raise ValueError(
+                "Out of bag estimation only available if bootstrap=True: without "
+                "bootstrap every tree sees every row."
+            )
+
+    def _check_max_samples(self):
+        value = self.max_samples
+        if value is None or not is_checked():
+            return
+        is_count = is_integer(value) and value >= 1
+        is_share = not is_integer(value) and is_real(value) and 0 < value < np.inf
+        if not is_count and not is_share:
+            raise ValueError(
+                "The 'max_samples' parameter must be None, an int in the range "
+                "[1, inf) or a float in the range (0.0, inf); got "
+                f"{value!r} of type {type(value).__name__}."
+            )
+
+    def _check_oob_score(self):
+        value = self.oob_score
+        if not is_checked() or isinstance(value, (bool, np.bool_, str)):
+            return
+        if not callable(value):
+            raise ValueError(
+                "The 'oob_score' parameter must be True, False, the name of a "
+                "scikit-learn scorer or a function of the true and the predicted "
+                f"target; got {value!r} of type {type(value).__name__}."
+            )
+
+    def _make_template(self):
+        """Make the tree that all members are like."""
+        cart = {name: getattr(self, name) for name in CART_PARAMETERS}
+        missing = "learned" if self.missing == "auto" else self.missing
+        split = self.categorical_split
+        return self._cart(
+            splitter=self._splitter,
+            missing=missing,
+            categorical_split="subset" if split == "auto" else split,
+            **cart,
+        )
+
+    @property
+    def estimator(self):
+        """The tree that members would be like if the forest were fitted now.
+
+        Returns
+        -------
+        template : tree estimator
+            A new one, not fitted.
+        """
+        return self._make_template()
+
+    # --------------------------------------------------------------------- fitting
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The training table.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The target.
+        sample_weight : array-like of shape (n_samples,), default=None
+            With ``bootstrap=True`` rows are drawn with probabilities in proportion,
+            as in scikit-learn since 1.9; otherwise every tree weighs the rows so.
+
+        Returns
+        -------
+        self : estimator
+            The fitted forest.
+        """
+        self._check_parameters()
+        template = self._make_template()
+        if sparse.issparse(y):
+            raise ValueError("sparse multilabel-indicator for y is not supported.")
+        if _is_column(y):
+            warnings.warn(
+                "A column-vector y was passed when a 1d array was expected. Please "
+                "change the shape of y to (n_samples,), for example using ravel().",
+                DataConversionWarning,
+                stacklevel=3,
+            )
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        n_new = self._count_new_members()
+        context = self._init_callback_context(max_subtasks=n_new)
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
+        grower = MemberGrower(
+            template, X, y, owner=self, n_jobs=self.n_jobs, max_bins=self.max_bins
+        )
+        draw = None
+        if self._fits_to_members(grower.host, n_new):
+            self.estimator_ = template
+            self._read_target(grower.host)
+            draw = self._plan_draw(grower, sample_weight)
+        self._grow(grower, draw, n_new, context, (X, y, metadata))
+        if self.oob_score and draw is not None and not hasattr(self, "oob_score_"):
+            self._set_oob_score_and_attributes(grower, draw)
+        context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata)
+        return self
+
+    def _count_new_members(self):
+        """Count the trees that are lacking; forget those that do not stay."""
+        if not self.warm_start:
+            vars(self).pop("estimators_", None)
+        n_new = count_lacking(self.n_estimators, len(getattr(self, "estimators_", ())))
+        if n_new > 0:
+            for name in OUT_OF_BAG_ATTRIBUTES:
+                vars(self).pop(name, None)
+        return n_new
+
+    def _fits_to_members(self, host, n_new):
+        """Tell whether a table has the columns and classes of the trees that stay.
+
+        Raises ValueError if it has not, although there are trees to add.
+        """
+        if not getattr(self, "estimators_", None):
+            return True
+        known = self.estimators_[0]
+        columns, new = known.schema_.columns, host.schema_.columns
+        what = None
+        if [(column.kind, column.levels) for column in columns] != [
+            (column.kind, column.levels) for column in new
+        ]:
+            what = "columns, kinds and levels"
+        elif self.n_outputs_ != host.n_outputs_ or not _are_equal(
+            getattr(known, "classes_", None), getattr(host, "classes_", None)
+        ):
+            what = "outputs and classes"
+        if what is None:
+            return True
+        for name in ("n_features_in_", "feature_names_in_"):
+            vars(self).pop(name, None)
+            if hasattr(known, name):
+                setattr(self, name, getattr(known, name))
+        if n_new > 0:
+            raise ValueError(
+                f"warm_start=True adds trees to those of the last fit, so X and y must "
+                f"have the same {what} as then. Set warm_start=False to start anew."
+            )
+        return False
+
+    def _read_target(self, host):
+        """Take over what the target was."""
+        self.n_outputs_ = host.n_outputs_
+
+    def _plan_draw(self, grower, sample_weight):
+        """Say which rows a member sees."""
+        weight = check_weights(sample_weight, grower.n_rows)
+        weight, balanced_labels = self._weigh_classes(grower.rows.target, weight)
+        self._n_samples, self._sample_weight = grower.n_rows, weight
+        self._n_samples_bootstrap = None
+        if self.bootstrap:
+            self._n_samples_bootstrap = count_drawn_rows(
+                self.max_samples, grower.n_rows, weight
+            )
+        return RowDraw(
+            grower.n_rows, self._n_samples_bootstrap, weight, balanced_labels
+        )
+
+    def _weigh_classes(self, target, weight):
+        """Multiply weights by those of the classes."""
+        return weight, None
+
+    def _grow(self, grower, draw, n_new, context, training):
+        """Grow the trees that are lacking."""
+        members = list(getattr(self, "estimators_", ()))
+        if n_new == 0:
+            warn_of_no_lack()
+            return
+        seeds = draw_seeds(self.random_state, len(members), n_new)
+        grower.expect_many()
+        X, y, metadata = training
+        hooks = {"estimator": self, "X": X, "y": y, "metadata": metadata}
+
+        def describe():
+            return {"estimators_": list(members), **self._describe()}
+
+        grown = grow_members(grower, draw, seeds, self.n_jobs, self.verbose)
+        for member in yield_until_stopped(grown, context, "tree", hooks, describe):
+            members.append(member)
+        self.estimators_ = members
+
+    def _describe(self):
+        """List the fitted attributes beside the trees, for callbacks."""
+        names = (
+            *("n_features_in_", "feature_names_in_", "n_outputs_", "estimator_"),
+            *("_n_samples", "_n_samples_bootstrap", "_sample_weight"),
+        )
+        return {name: getattr(self, name) for name in names if hasattr(self, name)}
+
+    # ---------------------------------------------------------------- model files
+    def _get_reader(self):
+        reader = copy(self.estimators_[0])
+        return reader.set_params(**self.estimator_.get_params(deep=False))
+
+    def _restore(self, reader, members, columns, kept):
+        self.estimator_ = clone(reader)
+        self._n_samples_bootstrap = self._sample_weight = None
+        super()._restore(reader, members, columns, kept)
+        self._read_target(reader)
+        weight = self._sample_weight
+        if weight is not None and not weight.any():
+            raise ValueError("_sample_weight must have an entry above 0")
+
+    # ------------------------------------------------------------------ out of bag
+    def _make_draw(self):
+        """Make the draw of the fitted members again."""
+        return RowDraw(self._n_samples, self._n_samples_bootstrap, self._sample_weight)
+
+    def _predict_out_of_bag(self, matrix, draw, *, votes=False):
+        """Let every tree judge the rows it has not seen."""
+        n_threads = count_threads(self.n_jobs, matrix.size)
+        n_statistics = self.estimators_[0].tree_.statistics.shape[1:]
+        for member in self.estimators_:
+            rows = np.flatnonzero(draw.mark_out_of_bag(member.random_state))
+            predicted = np.zeros((len(rows), *n_statistics))
+            names = member.schema_.names
+            add_predictions(
+                [member.tree_], matrix[rows], predicted, n_threads, names, votes
+            )
+            yield rows, predicted
+
+    def _set_oob_score_and_attributes(self, grower, draw):
+        """Estimate the error by out-of-bag rows."""
+        matrix, target = grower.rows.matrix, grower.rows.target
+        matrix = matrix.tocsr() if sparse.issparse(matrix) else matrix
+        known = target.codes if target.is_classifier else target.values
+        estimate = estimate_out_of_bag(
+            self._predict_out_of_bag(matrix, draw, votes=self._counts_votes()),
+            known,
+            draw.n_rows,
+            self.estimators_[0].tree_.statistics.shape[2],
+        )
+        warn_of_unjudged(estimate.n_members)
+        self.oob_curve_ = estimate.curve
+        self.oob_score_ = self._score_out_of_bag(estimate, known)
+
+    @abstractmethod
+    def _score_out_of_bag(self, estimate, known):
+        """Keep the out-of-bag predictions, and score them."""
+
+    def _counts_votes(self):
+        """Tell whether trees vote for classes instead of giving shares."""
+        return False
+
+    @property
+    def estimators_samples_(self):
+        """The rows that each tree has seen, as often as it has.
+
+        Drawn again at every call, so that a forest does not have to keep them.
+
+        Returns
+        -------
+        rows : list of ndarray of int
+            Numbers of training rows.
+        """
+        check_is_fitted(self)
+        draw = self._make_draw()
+        return [draw.list_rows(member.random_state) for member in self.estimators_]
+
+    # ------------------------------------------------------------------ prediction
+    def _sum_predictions(self, matrix, *, votes=False):
+        """Add up what the trees say of every row of a matrix."""
+        trees = [member.tree_ for member in self.estimators_]
+        out = np.zeros((matrix.shape[0], *trees[0].statistics.shape[1:]))
+        n_threads = count_threads(self.n_jobs, matrix.size * len(trees))
+        names = self.estimators_[0].schema_.names
+        add_predictions(trees, matrix, out, n_threads, names, votes)
+        return out
+
+    def _predict_blocks(self, X, predict):
+        """Call a function on a new table, a sparse one by blocks of rows."""
+        check_is_fitted(self)
+        blocks = read_blocks(self, X, self.estimators_[0])
+        parts = [predict(matrix) for matrix in blocks]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def apply(self, X):
+        """Find the leaf of every tree where each row ends.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        nodes : ndarray of int64, shape (n_samples, n_estimators)
+            Node numbers.
+        """
+        check_is_fitted(self)
+        matrix = read_matrix(self, X, self.estimators_[0])
+        n_threads = count_threads(self.n_jobs, matrix.size * len(self.estimators_))
+        trees = [member.tree_ for member in self.estimators_]
+        names = self.estimators_[0].schema_.names
+        return find_leaves_of_all(trees, matrix, n_threads, names)
+
+    def decision_path(self, X):
+        """Find the nodes of every tree that each row enters.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        indicator : scipy.sparse.csr_matrix of shape (n_samples, n_nodes)
+            1 where the row enters the node; the nodes of all trees side by side.
+        n_nodes_ptr : ndarray of int64, shape (n_estimators + 1,)
+            The nodes of tree i are the columns from ``n_nodes_ptr[i]`` to
+            ``n_nodes_ptr[i + 1]``.
+        """
+        check_is_fitted(self)
+        matrix = read_matrix(self, X, self.estimators_[0])
+        paths = [member.tree_.decision_path(matrix) for member in self.estimators_]
+        widths = [0, *(path.shape[1] for path in paths)]
+        return sparse.hstack(paths, format="csr"), np.cumsum(widths)
+
+    @property
+    def feature_importances_(self):
+        """Share of each column in the decrease of impurity, averaged over the trees.
+
+        Returns
+        -------
+        importances : ndarray of float64, shape (n_features,)
+            Sums to 1; all zero if no tree has a split.
+        """
+        check_is_fitted(self)
+        of_trees = [
+            member.tree_.compute_feature_importances()
+            for member in self.estimators_
+            if member.tree_.node_count > 1
+        ]
+        if not of_trees:
+            return np.zeros(self.n_features_in_)
+        mean = np.mean(of_trees, axis=0)
+        total = mean.sum()
+        return mean / total if total > 0 else mean
+
+    def __sklearn_is_fitted__(self):
+        return bool(getattr(self, "estimators_", None))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        of_tree = get_tags(self._make_template())
+        tags.target_tags.multi_output = of_tree.target_tags.multi_output
+        return tags
+
+
+def _is_column(y):
+    """Tell whether the target is a table of one column."""
+    if isinstance(y, (list, tuple)):
+        first = y[0] if len(y) else None
+        return isinstance(first, (list, tuple)) and len(first) == 1
+    shape = getattr(y, "shape", ())
+    return len(shape) == 2 and shape[1] == 1
+
+
+def _are_equal(classes, others):
+    """Tell whether the classes of all outputs are the same."""
+    if not isinstance(classes, list):
+        classes, others = [classes], [others]
+    pairs = zip(classes, others, strict=True)
+    return all(np.array_equal(some, other) for some, other in pairs)

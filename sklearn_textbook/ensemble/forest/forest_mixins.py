@@ -1,0 +1,257 @@
+"""What forests of classification trees and of regression trees do apart."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils.multiclass import type_of_target
+
+from sklearn_textbook._contract.labels import (
+    decode_labels,
+    split_shares,
+    take_logarithms,
+)
+from sklearn_textbook._contract.parameters import check_choice
+from sklearn_textbook.ensemble.class_weights import check_class_weight, weigh_classes
+from sklearn_textbook.ensemble.forest.base_forest import CART_PARAMETERS
+from sklearn_textbook.ensemble.out_of_bag import score_named
+from sklearn_textbook.tree import C45Classifier, CARTClassifier, CARTRegressor
+
+#: Parameters that C4.5 members have under the forest's names.
+C45_PARAMETERS = tuple(
+    name
+    for name in CART_PARAMETERS
+    if name not in ("criterion", "ccp_alpha", "monotonic_cst")
+)
+
+
+class ForestClassifierMixin(ClassifierMixin):
+    """What forests of classification trees do."""
+
+    _cart = CARTClassifier
+    _criteria = ("gini", "entropy", "log_loss", "error")
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_choice("voting", self.voting, ("soft", "hard"))
+        check_class_weight(self.class_weight, self.warm_start)
+        if self._grows_c45():
+            self._check_c45_parameters()
+
+    def _grows_c45(self):
+        """Tell whether members are C4.5 trees."""
+        return isinstance(self.criterion, str) and self.criterion == "gain_ratio"
+
+    def _check_c45_parameters(self):
+        """Require parameters that C4.5 trees have."""
+        for name, without in (("ccp_alpha", 0.0), ("monotonic_cst", None)):
+            value = getattr(self, name)
+            if value is not without and not (np.isscalar(value) and value == without):
+                raise ValueError(
+                    f'criterion="gain_ratio" grows C4.5 trees, which have no {name}; '
+                    f"got {value!r}. Leave it at {without}."
+                )
+        choices = ("auto", "fractional", "error")
+        if self.missing not in choices:
+            raise ValueError(
+                f"With criterion=\"gain_ratio\" the 'missing' parameter must be one of "
+                f"{', '.join(map(repr, choices))}; got {self.missing!r}."
+            )
+
+    def _make_template(self):
+        if not self._grows_c45():
+            return super()._make_template()
+        missing = "fractional" if self.missing == "auto" else self.missing
+        split = self.categorical_split
+        return C45Classifier(
+            missing=missing,
+            categorical_split="multiway" if split == "auto" else split,
+            collapse=False,
+            # The correction would make a leaf of a node whose sampled columns gain
+            # little, as the root of a whole tree may.
+            mdl_correction=False,
+            **{name: getattr(self, name) for name in C45_PARAMETERS},
+        )
+
+    def _counts_votes(self):
+        return self.voting == "hard"
+
+    def _read_target(self, host):
+        super()._read_target(host)
+        self.classes_ = host.classes_
+        self.n_classes_ = host.n_classes_
+        if host.n_outputs_ > 1:
+            self.n_classes_ = [int(number) for number in host.n_classes_]
+
+    def _describe(self):
+        attributes = super()._describe()
+        return {
+            **attributes,
+            "classes_": self.classes_,
+            "n_classes_": self.n_classes_,
+        }
+
+    def _list_classes(self):
+        """List the classes of each output."""
+        return [self.classes_] if self.n_outputs_ == 1 else self.classes_
+
+    def _weigh_classes(self, target, weight):
+        if self.class_weight is None:
+            return weight, None
+        codes = target.codes
+        if self.class_weight == "balanced_subsample" and self.bootstrap:
+            return weight, codes[:, 0] if codes.shape[1] == 1 else codes
+        preset = isinstance(self.class_weight, str)
+        class_weight = "balanced" if preset else self.class_weight
+        of_class = weigh_classes(
+            class_weight, decode_labels(codes, self._list_classes()), weight
+        )
+        of_class = of_class if weight is None else weight * of_class
+        if not np.isfinite(of_class).all() or of_class.min() < 0 or not of_class.any():
+            raise ValueError(
+                "The 'class_weight' parameter must leave some row a positive, finite "
+                f"weight, and none a negative one; got {self.class_weight!r}."
+            )
+        return of_class, None
+
+    def _score_out_of_bag(self, estimate, known):
+        kind = type_of_target(known)
+        if kind == "multiclass-multioutput":
+            raise ValueError(
+                "The type of target cannot be used to compute OOB estimates. Got "
+                f"{kind} while only binary, multiclass and multilabel targets are "
+                "supported."
+            )
+        shares = estimate.prediction
+        if self.n_outputs_ == 1:
+            self.oob_decision_function_ = shares[:, 0]
+        else:
+            self.oob_decision_function_ = np.ascontiguousarray(shares.swapaxes(1, 2))
+        best = shares.argmax(axis=2)
+        if isinstance(self.oob_score, str):
+            of_output = [shares[:, output] for output in range(self.n_outputs_)]
+            single = self.n_outputs_ == 1
+            classes = self._list_classes()
+            predicted, labels = (
+                decode_labels(codes, classes) for codes in (best, known)
+            )
+            return score_named(
+                self.oob_score,
+                estimate.n_members > 0,
+                labels,
+                predicted,
+                of_output[0] if single else of_output,
+                self.classes_,
+            )
+        score = self.oob_score if callable(self.oob_score) else accuracy_score
+        if self.n_outputs_ == 1:
+            return score(known[:, 0], best[:, 0])
+        return score(known, best)
+
+    # ------------------------------------------------------------------ prediction
+    def _compute_shares(self, matrix):
+        """Shares of the classes, or of the votes; (n_rows, n_outputs, n_classes)."""
+        shares = self._sum_predictions(matrix, votes=self._counts_votes())
+        shares /= len(self.estimators_)
+        return shares
+
+    def _choose_classes(self, matrix):
+        """Choose a class number for every row and output."""
+        shares = self._compute_shares(matrix)
+        best = shares.argmax(axis=2)
+        if self._counts_votes():
+            is_top = shares > shares.max(axis=2, keepdims=True) - 0.5 / len(self)
+            is_tied = np.flatnonzero((is_top.sum(axis=2) > 1).any(axis=1))
+            means = self._sum_predictions(matrix[is_tied])
+            best[is_tied] = np.where(is_top[is_tied], means, -1.0).argmax(axis=2)
+        return best
+
+    def predict_proba(self, X):
+        """Share of each class.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        shares : ndarray of shape (n_samples, n_classes), or list of such arrays
+            Mean share over the trees; with ``voting="hard"`` the share of trees that
+            vote for the class. A list for several outputs.
+        """
+        shares = self._predict_blocks(X, self._compute_shares)
+        return split_shares(shares, self.n_classes_)
+
+    def predict_log_proba(self, X):
+        """Natural logarithm of :meth:`predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        logarithms : ndarray of shape (n_samples, n_classes), or list of such arrays
+            ``-inf`` where a share is 0.
+        """
+        return take_logarithms(self.predict_proba(X))
+
+    def predict(self, X):
+        """Class of each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            The class of the largest mean share, 相对多数投票法 with shares (Soft), the
+            first of equals; with ``voting="hard"`` the class with most votes, and of
+            equals the one with the largest mean share.
+        """
+        best = self._predict_blocks(X, self._choose_classes)
+        return decode_labels(best, self._list_classes())
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = tags.target_tags.multi_output
+        return tags
+
+
+class ForestRegressorMixin(RegressorMixin):
+    """What forests of regression trees do."""
+
+    _cart = CARTRegressor
+
+    def _score_out_of_bag(self, estimate, known):
+        predicted = estimate.prediction[:, :, 0]
+        if self.n_outputs_ == 1:
+            predicted, known = predicted[:, 0], known[:, 0]
+        self.oob_prediction_ = predicted
+        if isinstance(self.oob_score, str):
+            is_judged = estimate.n_members > 0
+            return score_named(self.oob_score, is_judged, known, predicted)
+        score = self.oob_score if callable(self.oob_score) else r2_score
+        return score(known, predicted)
+
+    def predict(self, X):
+        """Value of each row: the mean over the trees.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of float64, shape (n_samples,) or (n_samples, n_outputs)
+            Values.
+        """
+        sums = self._predict_blocks(X, self._sum_predictions)
+        values = sums[:, :, 0] / len(self.estimators_)
+        return values[:, 0] if self.n_outputs_ == 1 else values

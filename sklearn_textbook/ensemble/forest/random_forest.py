@@ -1,0 +1,434 @@
+"""Random forests, 随机森林."""
+
+from __future__ import annotations
+
+import warnings
+
+from sklearn_textbook.ensemble.forest.base_forest import BaseForest
+from sklearn_textbook.ensemble.forest.forest_mixins import (
+    ForestClassifierMixin,
+    ForestRegressorMixin,
+)
+
+
+class RandomForestClassifier(ForestClassifierMixin, BaseForest):
+    r"""Random forest of classification trees (随机森林), grown exactly.
+
+    Every tree grows from a bootstrap sample of the rows, and looks at each node only at
+    some columns, sampled anew; the forest predicts the class with the largest mean
+    share
+
+    .. math:: H(x) = \arg\max_c \frac{1}{T} \sum_{t=1}^{T} p_t(c \mid x).
+
+    Where scikit-learn has a parameter, its name, meaning and default are the same, so
+    that an import of ``RandomForestClassifier`` can be changed for this class.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    criterion : {"gini", "entropy", "log_loss", "error", "gain_ratio"}, default="gini"
+        Impurity whose decrease chooses the splits, as in
+        :class:`~sklearn_textbook.tree.CARTClassifier`; "gain_ratio" grows
+        :class:`~sklearn_textbook.tree.C45Classifier` members without pruning and
+        without the correction of gains: nominal columns are split many ways, and
+        missing values divide cases.
+    max_depth : int, default=None
+        Largest depth of a tree; None: until the other limits stop.
+    min_samples_split : int or float, default=2
+        Rows a node needs to be split; a float is a share of all rows. A row that was
+        drawn twice counts once.
+    min_samples_leaf : int or float, default=1
+        Rows every child must have; a float is a share of all rows.
+    min_weight_fraction_leaf : float, default=0.0
+        Share of the total weight every child must have.
+    max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
+        Columns sampled at each node (属性扰动): a count, a share of d columns, the
+        square root of d, its binary logarithm (which the book recommends), or all
+        (None).
+    max_leaf_nodes : int, default=None
+        Largest number of leaves of a tree; the nodes that gain most are split first.
+    min_impurity_decrease : float, default=0.0
+        A node is split if this lowers the impurity of its tree by at least as much.
+    bootstrap : bool, default=True
+        Whether every tree sees a bootstrap sample (自助采样) of the rows, or all.
+    oob_score : bool, str or callable, default=False
+        Whether to judge the forest by out-of-bag rows (包外估计): with the accuracy,
+        with the scorer of scikit-learn that has this name, or with a function of the
+        true and the predicted class numbers. Needs ``bootstrap=True``.
+    n_jobs : int, default=None
+        Trees that grow at the same time, and threads that predict. None: one per
+        core, or what ``joblib.parallel_config`` says; -1: one per core. The forest is
+        the same for any number.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the samples and of the sampled columns.
+    verbose : int, default=0
+        How much joblib tells of its progress.
+    warm_start : bool, default=False
+        Whether ``fit`` keeps the trees there are and only adds those that are lacking.
+    class_weight : dict, list of dict, {"balanced", "balanced_subsample"}, default=None
+        Weights of the classes: given, inverse to their frequency, or inverse to their
+        frequency in each bootstrap sample. With ``bootstrap=True`` the first two
+        change the probability with which rows are drawn.
+    ccp_alpha : non-negative float, default=0.0
+        Complexity parameter of minimal cost-complexity pruning; 0: no pruning.
+    max_samples : int or float, default=None
+        Rows of a bootstrap sample: a count, a share of all, or as many as there are.
+    monotonic_cst : array-like of int of shape (n_features,), default=None
+        1: the prediction may only rise with the column, -1: only fall, 0: free.
+    voting : {"soft", "hard"}, default="soft"
+        How trees are combined: by the mean of their shares, as in scikit-learn, or one
+        vote each (简单投票法), as in the book and in Breiman's paper; then of classes
+        with equally many votes the one with the largest mean share wins.
+    pruning : None, str or pruner, default=None
+        How every tree is cut back: "out-of-bag" judges by the rows it has not seen;
+        the others are those of the single trees.
+    max_bins : int, default=None
+        None: numeric columns are split exactly. An integer groups the values of a
+        column into at most so many bins, which is faster.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Nominal columns: by dtype, none, or a mask, indices or names.
+    categorical_split : {"auto", "subset", "one-vs-rest", "multiway"}, default="auto"
+        How a nominal column divides its levels; "auto": into subsets, but many ways
+        with "gain_ratio".
+    missing : str, default="auto"
+        What becomes of missing values: "learned", "branch", "surrogate", "fractional",
+        or they are an "error". "auto": "learned", the better child, but
+        "fractional" with "gain_ratio", for which only that and "error" are allowed.
+    unseen : {"parent", "fractional", "error"}, default="parent"
+        What becomes of a level without training rows in a node.
+    tie_breaking : {"first", "random"}, default="first"
+        Of equally good tests the first of the sampled columns wins; or of all columns
+        in random order.
+    top_splits : int, default=1
+        Each node takes at random one of so many best tests (算法参数扰动); 1: the best.
+
+    Attributes
+    ----------
+    estimator : tree estimator
+        The tree that all would be like if the forest were fitted now.
+    estimator_ : tree estimator
+        The tree that all are like, not fitted.
+    estimators_ : list of tree estimators
+        The trees. They know the class labels, so that each can be explained alone.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, if the table has names that are all strings.
+    n_outputs_ : int
+        Number of outputs.
+    classes_ : ndarray of shape (n_classes,), or list of such arrays
+        Class labels.
+    n_classes_ : int or list of int
+        Number of classes.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each column in the decrease of impurity.
+    estimators_samples_ : list of ndarray of int
+        The rows each tree has seen.
+    oob_score_ : float
+        Score of the out-of-bag predictions, with ``oob_score``.
+    oob_curve_ : ndarray of shape (n_estimators,)
+        Out-of-bag error of the first 1, 2, ... trees, with ``oob_score``: the share of
+        wrong classes over the rows judged so far.
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
+        With several outputs of shape (n_samples, n_classes, n_outputs).
+        Shares (or votes) of the trees that have not seen the row; 0 if all have.
+
+    See Also
+    --------
+    RandomForestRegressor : The same for values.
+    ExtraTreesClassifier : Draws thresholds, too.
+    sklearn.ensemble.RandomForestClassifier : Numeric columns only, thresholds in
+        float32.
+
+    Notes
+    -----
+    The table is read and encoded once for all trees; a bootstrap sample is a weight
+    per row. Growing takes O(n log n · max_features) per tree, in one thread each.
+
+    Differences from scikit-learn: thresholds are exact in float64; nominal columns and
+    missing values are taken as they are; of equally good splits that of the first
+    sampled column wins; a seed draws the same rows, but samples other columns at the
+    nodes. ``estimators_`` know the labels, where scikit-learn's know class numbers.
+
+    References
+    ----------
+    .. [1] L. Breiman (2001), Random forests.
+    .. [2] 周志华《机器学习》, section 8.3.2.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.datasets import load_watermelon
+    >>> from sklearn_textbook.ensemble import RandomForestClassifier
+    >>> X, y = load_watermelon(version="3.0", return_X_y=True, as_frame=True)
+    >>> forest = RandomForestClassifier(50, oob_score=True, random_state=0).fit(X, y)
+    >>> forest.score(X, y)
+    1.0
+    >>> len(forest.oob_curve_)
+    50
+    """
+
+    _criteria = (*ForestClassifierMixin._criteria, "gain_ratio")
+    _missing = ("auto", "learned", "branch", "surrogate", "fractional", "error")
+
+    def __init__(
+        self,
+        n_estimators=100,
+        *,
+        criterion="gini",
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
+        max_features="sqrt",
+        max_leaf_nodes=None,
+        min_impurity_decrease=0.0,
+        bootstrap=True,
+        oob_score=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+        warm_start=False,
+        class_weight=None,
+        ccp_alpha=0.0,
+        max_samples=None,
+        monotonic_cst=None,
+        voting="soft",
+        pruning=None,
+        max_bins=None,
+        categorical_features="from_dtype",
+        categorical_split="auto",
+        missing="auto",
+        unseen="parent",
+        tie_breaking="first",
+        top_splits=1,
+    ):
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.class_weight = class_weight
+        self.ccp_alpha = ccp_alpha
+        self.max_samples = max_samples
+        self.monotonic_cst = monotonic_cst
+        self.voting = voting
+        self.pruning = pruning
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.categorical_split = categorical_split
+        self.missing = missing
+        self.unseen = unseen
+        self.tie_breaking = tie_breaking
+        self.top_splits = top_splits
+
+
+class RandomForestRegressor(ForestRegressorMixin, BaseForest):
+    r"""Random forest of regression trees (随机森林), grown exactly.
+
+    Every tree grows from a bootstrap sample of the rows, and may look at each node only
+    at some columns, sampled anew; the forest predicts the mean
+
+    .. math:: H(x) = \frac{1}{T} \sum_{t=1}^{T} h_t(x).
+
+    Where scikit-learn has a parameter, its name, meaning and default are the same, so
+    that an import of ``RandomForestRegressor`` can be changed for this class.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    criterion : {"squared_error", "absolute_error", "poisson"}, default="squared_error"
+        Impurity whose decrease chooses the splits, as in
+        :class:`~sklearn_textbook.tree.CARTRegressor`.
+    max_depth : int, default=None
+        Largest depth of a tree; None: until the other limits stop.
+    min_samples_split : int or float, default=2
+        Rows a node needs to be split; a float is a share of all rows. A row that was
+        drawn twice counts once.
+    min_samples_leaf : int or float, default=1
+        Rows every child must have; a float is a share of all rows.
+    min_weight_fraction_leaf : float, default=0.0
+        Share of the total weight every child must have.
+    max_features : int, float, {"sqrt", "log2"} or None, default=1.0
+        Columns sampled at each node (属性扰动): a count, a share of d columns, the
+        square root of d, its binary logarithm (which the book recommends), or all
+        (None).
+    max_leaf_nodes : int, default=None
+        Largest number of leaves of a tree; the nodes that gain most are split first.
+    min_impurity_decrease : float, default=0.0
+        A node is split if this lowers the impurity of its tree by at least as much.
+    bootstrap : bool, default=True
+        Whether every tree sees a bootstrap sample (自助采样) of the rows, or all.
+    oob_score : bool, str or callable, default=False
+        Whether to judge the forest by out-of-bag rows (包外估计): with the R² score,
+        with the scorer of scikit-learn that has this name, or with a function of the
+        true and the predicted values. Needs ``bootstrap=True``.
+    n_jobs : int, default=None
+        Trees that grow at the same time, and threads that predict. None: one per
+        core, or what ``joblib.parallel_config`` says; -1: one per core. The forest is
+        the same for any number.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the samples and of the sampled columns.
+    verbose : int, default=0
+        How much joblib tells of its progress.
+    warm_start : bool, default=False
+        Whether ``fit`` keeps the trees there are and only adds those that are lacking.
+    ccp_alpha : non-negative float, default=0.0
+        Complexity parameter of minimal cost-complexity pruning; 0: no pruning.
+    max_samples : int or float, default=None
+        Rows of a bootstrap sample: a count, a share of all, or as many as there are.
+    monotonic_cst : array-like of int of shape (n_features,), default=None
+        1: the prediction may only rise with the column, -1: only fall, 0: free.
+    pruning : None, str or pruner, default=None
+        How every tree is cut back: "out-of-bag" judges by the rows it has not seen;
+        the others are those of the single trees.
+    max_bins : int, default=None
+        None: numeric columns are split exactly. An integer groups the values of a
+        column into at most so many bins, which is faster.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Nominal columns: by dtype, none, or a mask, indices or names.
+    categorical_split : {"auto", "subset", "one-vs-rest", "multiway"}, default="auto"
+        How a nominal column divides its levels; "auto": into subsets.
+    missing : {"auto", "learned", "branch", "surrogate", "error"}, default="auto"
+        What becomes of missing values. "auto": "learned", the better child.
+    unseen : {"parent", "fractional", "error"}, default="parent"
+        What becomes of a level without training rows in a node.
+    tie_breaking : {"first", "random"}, default="first"
+        Of equally good tests the first of the sampled columns wins; or of all columns
+        in random order.
+    top_splits : int, default=1
+        Each node takes at random one of so many best tests (算法参数扰动); 1: the best.
+
+    Attributes
+    ----------
+    estimator : tree estimator
+        The tree that all would be like if the forest were fitted now.
+    estimator_ : tree estimator
+        The tree that all are like, not fitted.
+    estimators_ : list of tree estimators
+        The trees. They know the class labels, so that each can be explained alone.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, if the table has names that are all strings.
+    n_outputs_ : int
+        Number of outputs.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each column in the decrease of impurity.
+    estimators_samples_ : list of ndarray of int
+        The rows each tree has seen.
+    oob_score_ : float
+        Score of the out-of-bag predictions, with ``oob_score``.
+    oob_curve_ : ndarray of shape (n_estimators,)
+        Out-of-bag error of the first 1, 2, ... trees, with ``oob_score``: the mean
+        squared error over the rows judged so far.
+    oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        Mean of the trees that have not seen the row; 0 if all have.
+
+    See Also
+    --------
+    RandomForestClassifier : The same for classes.
+    ExtraTreesRegressor : Draws thresholds, too.
+    sklearn.ensemble.RandomForestRegressor : Numeric columns only, thresholds in
+        float32.
+
+    Notes
+    -----
+    The table is read and encoded once for all trees; a bootstrap sample is a weight
+    per row. Growing takes O(n log n · max_features) per tree, in one thread each.
+
+    Differences from scikit-learn: thresholds are exact in float64; nominal columns and
+    missing values are taken as they are; of equally good splits that of the first
+    sampled column wins; a seed draws the same rows, but samples other columns at the
+    nodes. ``estimators_`` know the labels, where scikit-learn's know class numbers.
+
+    References
+    ----------
+    .. [1] L. Breiman (2001), Random forests.
+    .. [2] 周志华《机器学习》, section 8.3.2.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.datasets import load_regression_tree_example
+    >>> from sklearn_textbook.ensemble import RandomForestRegressor
+    >>> X, y = load_regression_tree_example(return_X_y=True)
+    >>> forest = RandomForestRegressor(random_state=0).fit(X, y)
+    >>> len(forest)
+    100
+    """
+
+    def __init__(
+        self,
+        n_estimators=100,
+        *,
+        criterion="squared_error",
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
+        max_features=1.0,
+        max_leaf_nodes=None,
+        min_impurity_decrease=0.0,
+        bootstrap=True,
+        oob_score=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+        warm_start=False,
+        ccp_alpha=0.0,
+        max_samples=None,
+        monotonic_cst=None,
+        pruning=None,
+        max_bins=None,
+        categorical_features="from_dtype",
+        categorical_split="auto",
+        missing="auto",
+        unseen="parent",
+        tie_breaking="first",
+        top_splits=1,
+    ):
+        if isinstance(criterion, str) and criterion == "friedman_mse":
+            # scikit-learn's own name for the same splits, on its way out there too.
+            warnings.warn(
+                'criterion="friedman_mse" is deprecated and grows the same trees as '
+                '"squared_error"; use that name.',
+                FutureWarning,
+                stacklevel=2,
+            )
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.ccp_alpha = ccp_alpha
+        self.max_samples = max_samples
+        self.monotonic_cst = monotonic_cst
+        self.pruning = pruning
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.categorical_split = categorical_split
+        self.missing = missing
+        self.unseen = unseen
+        self.tie_breaking = tie_breaking
+        self.top_splits = top_splits

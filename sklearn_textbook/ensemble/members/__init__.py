@@ -1,0 +1,1 @@
+"""Fitting the members of an ensemble and combining their predictions."""

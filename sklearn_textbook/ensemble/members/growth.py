@@ -1,0 +1,174 @@
+"""Growing the members of an ensemble of trees, in threads or on other machines."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn import config_context, get_config
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.parallel import delayed
+
+from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook.ensemble.members.parallel_results import (
+    open_parallel,
+    yield_results,
+)
+from sklearn_textbook.ensemble.resample import count_sample, draw_rows
+
+#: A batch of trees keeps an interruption waiting: it has at most so many rows.
+_BATCH_ROWS = 200_000
+_BATCHES_PER_JOB = 8
+
+
+@dataclass(frozen=True, eq=False)
+class RowDraw:
+    """Which rows a member sees, told by the member's seed.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    n_drawn : int or None
+        Rows of a bootstrap sample; None: every member sees all rows.
+    weight : ndarray of float64, shape (n_rows,), default=None
+        With samples, rows are drawn with probabilities in proportion; without, the
+        weights of the rows.
+    balanced_labels : ndarray, default=None
+        If given, every sample is weighted so that all classes weigh the same in it.
+    """
+
+    n_rows: int
+    n_drawn: int | None
+    weight: np.ndarray | None = None
+    balanced_labels: np.ndarray | None = None
+
+    def __sizeof__(self):
+        """Bytes of the arrays, by which clusters decide what to send only once."""
+        arrays = (self.weight, self.balanced_labels)
+        return object.__sizeof__(self) + sum(
+            array.nbytes for array in arrays if array is not None
+        )
+
+    def list_rows(self, seed):
+        """List the rows that a member with this seed sees, as often as it does."""
+        if self.n_drawn is None:
+            return np.arange(self.n_rows, dtype=np.int32)
+        return draw_rows(seed, self.n_rows, self.n_drawn, self.weight).astype(np.int32)
+
+    def mark_out_of_bag(self, seed):
+        """Mark the rows that the member does not see."""
+        if self.n_drawn is None:
+            return np.zeros(self.n_rows, dtype=bool)
+        return count_sample(seed, self.n_rows, self.n_drawn, self.weight) == 0
+
+    def weigh(self, seed):
+        """Weigh the rows for a member; None: all alike."""
+        if self.n_drawn is None:
+            return self.weight
+        counts = count_sample(seed, self.n_rows, self.n_drawn, self.weight)
+        if self.balanced_labels is None:
+            return counts
+        return counts * compute_sample_weight(
+            "balanced", self.balanced_labels, indices=self.list_rows(seed)
+        )
+
+
+def count_jobs(n_jobs):
+    """Count the workers for ``n_jobs``; None: those of the joblib backend in use.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        None outside of any ``joblib.parallel_config``: one per core.
+
+    Returns
+    -------
+    n_workers : int
+        At least 1.
+    """
+    if n_jobs is not None:
+        count_threads(n_jobs)  # refuses what is no number
+        return max(1, effective_n_jobs(n_jobs))
+    n_workers = effective_n_jobs(None)
+    return n_workers if n_workers > 1 else count_threads(None)
+
+
+def grow_batch(grower, draw, seeds):
+    """Grow the members with these seeds, one after the other."""
+    return [grower.grow(draw.weigh(seed), seed) for seed in seeds]
+
+
+def grow_aside(grower, draw, batches, grow_batch=grow_batch):
+    """Grow one batch after the other in a thread, so that waiting can be interrupted.
+
+    Python heeds Ctrl-C in the main thread only, which must not be busy with a tree of
+    many rows.
+    """
+    config = get_config()
+
+    def grow_configured(batch):
+        with config_context(**config):
+            return grow_batch(grower, draw, batch)
+
+    aside = ThreadPoolExecutor(1)
+    try:
+        for batch in batches:
+            yield from aside.submit(grow_configured, batch).result()
+    finally:
+        aside.shutdown(wait=False, cancel_futures=True)
+
+
+def grow_members(
+    grower, draw, seeds, n_jobs=None, verbose=0, *, grow_batch=grow_batch, share=None
+):
+    """Grow one member per seed; the members do not depend on ``n_jobs``.
+
+    Parameters
+    ----------
+    grower : MemberGrower
+        Grows them.
+    draw : RowDraw
+        Which rows each of them sees.
+    seeds : list of int
+        Their seeds.
+    n_jobs : int, default=None
+        Number of workers: threads, or what the joblib backend in use has.
+    verbose : int, default=0
+        How much joblib tells.
+    grow_batch : function, default=grow_batch
+        Grows the members with some seeds; called with ``grower, draw, seeds``.
+    share : function, default=None
+        Lets a member from elsewhere share what all have; None: ``grower.share``.
+
+    Yields
+    ------
+    member : tree estimator
+        In the order of the seeds.
+    """
+    n_workers = count_jobs(n_jobs)
+    size = min(
+        max(1, len(seeds) // (_BATCHES_PER_JOB * n_workers)),
+        max(1, _BATCH_ROWS // grower.n_rows),
+    )
+    if n_workers == 1:
+        yield from grow_aside(grower, draw, cut_batches(seeds, size), grow_batch)
+        return
+    parallel = open_parallel(n_jobs=n_workers, verbose=verbose, prefer="threads")
+    if not parallel.return_generator:
+        # Nobody sees a member before all are there, and every batch takes the table.
+        size = -(-len(seeds) // n_workers)
+    tasks = [
+        delayed(grow_batch)(grower, draw, batch) for batch in cut_batches(seeds, size)
+    ]
+    with closing(yield_results(parallel, tasks)) as grown:
+        for members in grown:
+            yield from map(grower.share if share is None else share, members)
+
+
+def cut_batches(seeds, size):
+    """Cut a list into batches of some size, of which the last may be smaller."""
+    return [seeds[first : first + size] for first in range(0, len(seeds), size)]

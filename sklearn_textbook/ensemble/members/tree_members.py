@@ -1,0 +1,278 @@
+"""Members of a bagging that are our trees: one encoded table, rows as weights."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone, is_classifier
+from sklearn.utils import column_or_1d
+
+from sklearn_textbook._contract.labels import decode_dictionary, require_classes
+from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook.ensemble.bagging.bag_draw import list_random_states
+from sklearn_textbook.ensemble.members.growth import grow_members
+from sklearn_textbook.tree.members import (
+    MemberGrower,
+    add_predictions,
+    choose_member_classes,
+    decides_by_largest_share,
+    get_shown_tree,
+    is_tree,
+    read_blocks,
+)
+
+#: Methods of our trees that a subclass may not change: growing from weights and
+#: adding up leaves would pass them by.
+OWN_METHODS = ("fit", "predict", "predict_proba")
+#: A table is given to trees of some columns by blocks of about so many cells.
+BLOCK_CELLS = 1_000_000
+
+
+def grows_from_weights(estimator):
+    """Tell whether an estimator is one of our trees, and grows as they do.
+
+    Parameters
+    ----------
+    estimator : estimator
+        What a member is to be like.
+
+    Returns
+    -------
+    grows_from_weights : bool
+        False also for a subclass that fits or predicts in its own way.
+    """
+    if not is_tree(estimator):
+        return False
+    package = __name__.partition(".")[0]
+    methods = [getattr(type(estimator), name, None) for name in OWN_METHODS]
+    return all(
+        method is None or method.__module__.partition(".")[0] == package
+        for method in methods
+    )
+
+
+def grow_bag_batch(grower, draw, seeds):
+    """Grow the members with these seeds, one after the other."""
+    return [grow_bag_member(grower, draw, seed) for seed in seeds]
+
+
+def grow_bag_member(grower, draw, seed):
+    """Grow the member with a seed, from the rows and columns that it draws.
+
+    Parameters
+    ----------
+    grower : MemberGrower
+        Grows it.
+    draw : BagDraw
+        Draws.
+    seed : int
+        Its seed.
+
+    Returns
+    -------
+    member : tree estimator
+        The same tree that ``fit`` of a copy of the template would grow from the drawn
+        columns, with the counts of the drawn rows as weights.
+    """
+    columns, rows = draw.draw(seed)
+    random_states = list_random_states(grower.host, seed)
+    pruner = None
+    if "pruning__random_state" in random_states:
+        # The template may only name its pruner.
+        pruner = clone(grower.pruner)
+        pruner.set_params(random_state=random_states["pruning__random_state"])
+    return grower.grow(
+        draw.weigh(rows),
+        random_states["random_state"],
+        columns=None if draw.takes_all_columns else columns,
+        pruner=pruner,
+        estimates_empty_nodes=draw.estimates_empty_nodes,
+    )
+
+
+class TreeTraining:
+    """A training table, read and encoded once, and the trees that grow from it.
+
+    Parameters
+    ----------
+    owner : estimator
+        The ensemble; it is told the columns.
+    template : tree estimator
+        What members are like.
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        The table.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The target.
+    """
+
+    def __init__(self, owner, template, X, y):
+        if y is not None and is_classifier(template):
+            require_classes(y)
+            y = column_or_1d(decode_dictionary(y), warn=True)
+        elif len(getattr(y, "shape", ())) == 2 and y.shape[1] == 1:
+            y = column_or_1d(decode_dictionary(y), warn=True)
+        self.grower = MemberGrower(template, X, y, owner=owner, n_jobs=owner.n_jobs)
+        self.n_jobs, self.verbose = owner.n_jobs, owner.verbose
+        self.reader = self.grower.host
+        target = self.grower.rows.target
+        self.classes = None
+        if target.is_classifier:
+            self.classes = self.reader.classes_
+        self.target = target.codes if target.is_classifier else target.values
+        matrix = self.grower.rows.matrix
+        self.table = matrix.tocsr() if sparse.issparse(matrix) else matrix
+
+    def grow(self, draw, seeds, metadata):
+        """Grow one member per seed.
+
+        Parameters
+        ----------
+        draw : BagDraw
+            What each of them sees.
+        seeds : list of int
+            The seeds.
+        metadata : dict
+            Empty: our trees are given weights alone.
+
+        Yields
+        ------
+        member : tree estimator
+            In the order of the seeds.
+        """
+        if draw.takes_all_columns:
+            self.grower.expect_many()
+        return grow_members(
+            self.grower,
+            draw,
+            seeds,
+            self.n_jobs,
+            self.verbose,
+            grow_batch=grow_bag_batch,
+            share=None if draw.takes_all_columns else self._share_classes,
+        )
+
+    def _share_classes(self, member):
+        """Let a member of some columns share the class labels."""
+        if self.classes is not None:
+            member.classes_ = self.classes
+        return member
+
+
+class TreeCombiner:
+    """Fitted trees that are asked about a table.
+
+    Parameters
+    ----------
+    owner : estimator
+        The fitted ensemble.
+    routed : dict
+        Parameters of the members' methods; empty, as our trees take none.
+    """
+
+    def __init__(self, owner, routed=None):
+        self.owner = owner
+        self.members = owner.estimators_
+        self.columns = owner._list_columns()
+        self.takes_all_columns = all(columns is None for columns in self.columns)
+
+    def read_blocks(self, X):
+        """Read a new table as numbers and codes, by blocks of rows.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The table.
+
+        Yields
+        ------
+        matrix : array of shape (n_rows, n_features)
+            Some rows.
+        """
+        for matrix in read_blocks(self.owner, X, self.owner._reader):
+            n_rows = matrix.shape[0]
+            step = n_rows
+            if not self.takes_all_columns and not sparse.issparse(matrix):
+                step = max(1, BLOCK_CELLS // max(1, matrix.shape[1]))
+            for first in range(0, n_rows, max(1, step)):
+                yield matrix[first : first + step] if step < n_rows else matrix
+
+    def sum_shares(self, matrix):
+        """Add up the shares of the classes, or the values, that the members give.
+
+        Parameters
+        ----------
+        matrix : array of shape (n_rows, n_features)
+            The rows.
+
+        Returns
+        -------
+        total : ndarray of float64, shape (n_rows, n_outputs, n_statistics)
+            The sums.
+        """
+        return self._sum(range(len(self.members)), matrix)
+
+    def sum_votes(self, matrix, numbers=None, weights=None):
+        """Count the votes of the members.
+
+        Parameters
+        ----------
+        matrix : array of shape (n_rows, n_features)
+            The rows.
+        numbers : sequence of int, default=None
+            Which members; None: all.
+        weights : ndarray of float64, default=None
+            What the vote of each of these counts; None: 1.
+
+        Returns
+        -------
+        total : ndarray of float64, shape (n_rows, 1, n_classes)
+            Votes for each class.
+        """
+        numbers = range(len(self.members)) if numbers is None else numbers
+        return self._sum(numbers, matrix, votes=True, weights=weights)
+
+    def predict_rows(self, number, table, rows, *, votes=False):
+        """Ask one member about some rows.
+
+        Parameters
+        ----------
+        number : int
+            Number of the member.
+        table : array of shape (n_rows, n_features)
+            The rows of the table.
+        rows : ndarray of int
+            Those that it is asked about.
+        votes : bool, default=False
+            Whether it votes for a class.
+
+        Returns
+        -------
+        predicted : ndarray of float64, shape (n_asked, n_outputs, n_statistics)
+            Shares, votes or values.
+        """
+        return self._sum([number], table[rows], votes=votes)
+
+    def _sum(self, numbers, matrix, votes=False, weights=None):
+        """Add up what some members give or vote."""
+        members = [self.members[number] for number in numbers]
+        shape = (matrix.shape[0], *members[0].tree_.statistics.shape[1:])
+        total = np.zeros(shape)
+        n_threads = count_threads(self.owner.n_jobs, matrix.size * len(members))
+        names = self.owner._reader.schema_.names
+        is_plain = all(map(decides_by_largest_share, members))
+        if self.takes_all_columns and (is_plain or not votes):
+            trees = [m.tree_ if votes else get_shown_tree(m) for m in members]
+            add_predictions(trees, matrix, total, n_threads, names, votes, weights)
+            return total
+        weights = np.ones(len(members)) if weights is None else weights
+        for number, member, weight in zip(numbers, members, weights, strict=True):
+            columns = self.columns[number]
+            seen = matrix if columns is None else matrix[:, columns]
+            tree = member.tree_ if votes else get_shown_tree(member)
+            given = np.zeros_like(total)
+            add_predictions([tree], seen, given, n_threads, member.schema_.names)
+            if votes:
+                best = choose_member_classes(member, given)[:, :, np.newaxis]
+                given = np.arange(total.shape[2]) == best
+            total += weight * given
+        return total

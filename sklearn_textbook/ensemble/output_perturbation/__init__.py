@@ -1,0 +1,1 @@
+"""Members that learn perturbed outputs, 输出表示扰动."""

@@ -1,0 +1,411 @@
+"""Ensembles whose members learn perturbed outputs of the same rows, 输出表示扰动.
+
+周志华《机器学习》, section 8.5.3. A member's perturbation is told by its seed alone.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import partial
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils import check_random_state, column_or_1d, get_tags
+from sklearn.utils.parallel import delayed
+from sklearn.utils.validation import (
+    check_is_fitted,
+    has_fit_parameter,
+    validate_data,
+)
+
+from sklearn_textbook._contract.labels import (
+    check_target,
+    decode_dictionary,
+    encode_labels,
+)
+from sklearn_textbook._contract.parameters import (
+    check_count_or_share,
+    check_integer,
+    check_random_seed,
+    check_truth,
+)
+from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.ensemble.members.growth import RowDraw, count_jobs, grow_members
+from sklearn_textbook.ensemble.members.member_list import (
+    MemberList,
+    count_lacking,
+    warn_of_no_lack,
+    yield_until_stopped,
+)
+from sklearn_textbook.ensemble.members.parallel_results import (
+    open_parallel,
+    yield_results,
+)
+from sklearn_textbook.ensemble.resample import (
+    LARGEST_SEED,
+    count_drawn_rows,
+    draw_seeds,
+)
+from sklearn_textbook.tree.members import (
+    MemberGrower,
+    add_predictions,
+    is_tree,
+    read_blocks,
+)
+
+
+class PerturbedTrees:
+    """Grows trees over one encoded table, each from targets of its own.
+
+    Parameters
+    ----------
+    grower : MemberGrower
+        Knows the table.
+    draw_target : callable
+        Gives the target for a seed.
+    """
+
+    def __init__(self, grower, draw_target):
+        self.grower = grower
+        self.draw_target = draw_target
+        self.n_rows = grower.n_rows
+        self.share = grower.share
+
+    def grow(self, weight, seed):
+        """Grow the tree of a seed."""
+        return self.grower.grow(weight, seed, target=self.draw_target(seed))
+
+
+class PerturbedEstimators:
+    """Fits copies of any estimator, each to targets of its own.
+
+    Parameters
+    ----------
+    template : estimator
+        What is copied.
+    X : ndarray or sparse matrix of shape (n_rows, n_columns)
+        The table.
+    draw_target : callable
+        Gives the target for a seed.
+    repeats_rows : bool
+        Whether weights are counts, so that rows can be repeated.
+    """
+
+    def __init__(self, template, X, draw_target, repeats_rows):
+        self.template = template
+        self.X = X
+        self.draw_target = draw_target
+        self.repeats_rows = repeats_rows
+        self.n_rows = X.shape[0]
+
+    def grow(self, weight, seed):
+        """Fit the member of a seed."""
+        member = seed_estimator(clone(self.template), seed)
+        target = self.draw_target(seed)
+        if weight is None:
+            return member.fit(self.X, target)
+        if self.repeats_rows:
+            rows = np.repeat(np.arange(self.n_rows), weight)
+            return member.fit(self.X[rows], target[rows])
+        return member.fit(self.X, target, sample_weight=weight)
+
+    def share(self, member):
+        """Leave a member that came from another process as it is."""
+        return member
+
+
+def seed_estimator(estimator, seed):
+    """Give an estimator and what it is made of their seeds.
+
+    Parameters
+    ----------
+    estimator : estimator
+        It is changed.
+    seed : int
+        Where their seeds are drawn from.
+
+    Returns
+    -------
+    estimator : estimator
+        The same.
+    """
+    random_state = check_random_state(seed)
+    names = [
+        name
+        for name in sorted(estimator.get_params(deep=True))
+        if name == "random_state" or name.endswith("__random_state")
+    ]
+    seeds = {name: int(random_state.randint(LARGEST_SEED)) for name in names}
+    return estimator.set_params(**seeds) if seeds else estimator
+
+
+class BaseOutputPerturbation(
+    MemberList, ClassifierMixin, CallbackSupportMixin, BaseEstimator, ABC
+):
+    """Growing and asking members that have learned perturbed outputs."""
+
+    # ------------------------------------------------------------------ parameters
+    def _check_parameters(self):
+        check_integer("n_estimators", self.n_estimators, 1)
+        for name in ("bootstrap", "warm_start"):
+            check_truth(name, getattr(self, name))
+        check_integer("verbose", self.verbose, 0)
+        check_random_seed("random_state", self.random_state)
+        check_count_or_share("max_samples", self.max_samples, 1, words=(None,))
+        if not self.bootstrap and self.max_samples is not None:
+            raise ValueError(
+                "max_samples is the size of a bootstrap sample: it must be None with "
+                f"bootstrap=False; got {self.max_samples!r}."
+            )
+
+    @abstractmethod
+    def _make_template(self):
+        """Make the estimator that all members are like."""
+
+    @abstractmethod
+    def _plan_perturbation(self, codes, weight):
+        """Return what gives the perturbed outputs for a seed."""
+
+    @abstractmethod
+    def _make_tree_target(self, perturb, seed):
+        """Make the target of one of our trees."""
+
+    @abstractmethod
+    def _make_target(self, perturb, seed):
+        """Make the target of any other estimator."""
+
+    @abstractmethod
+    def _read_outputs(self, y, codes):
+        """Return what the table is read with, before any perturbation."""
+
+    # --------------------------------------------------------------------- fitting
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Fit the members.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The training table.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights by which classes are counted and members are fitted; with
+            ``bootstrap=True`` rows are drawn with probabilities in proportion instead.
+
+        Returns
+        -------
+        self : estimator
+            The fitted ensemble.
+        """
+        self._check_parameters()
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        context = self._init_callback_context(max_subtasks=self.n_estimators)
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
+        labels, codes = self._read_labels(X, y)
+        self.estimator_ = self._make_template()
+        if is_tree(self.estimator_):
+            read = self._read_outputs(labels, codes)
+            table = MemberGrower(
+                self.estimator_, X, read, owner=self, n_jobs=self.n_jobs
+            )
+            n_rows = table.n_rows
+        else:
+            table, _ = validate_data(
+                self, X, labels, accept_sparse=["csr"], **self._lenient()
+            )
+            n_rows = table.shape[0]
+        draw = self._plan_draw(n_rows, sample_weight)
+        perturb = self._plan_perturbation(codes, draw.weight)
+        self._grow(self._make_grower(table, perturb), draw, context, (X, y, metadata))
+        context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata)
+        return self
+
+    def _read_labels(self, X, y):
+        """Read the labels; give every class a number."""
+        if y is None:
+            # Lets scikit-learn say what it always says.
+            validate_data(self, X, y, skip_check_array=True)
+        y = column_or_1d(decode_dictionary(y), warn=True)
+        labels = check_target(y, is_numeric=False)
+        (self.classes_,), codes = encode_labels(labels)
+        self.n_classes_ = len(self.classes_)
+        return labels[:, 0], codes[:, 0]
+
+    @staticmethod
+    def _lenient():
+        """How other estimators' tables are read: they check the values themselves."""
+        return {"dtype": None, "ensure_all_finite": False}
+
+    def _plan_draw(self, n_rows, sample_weight):
+        """Say which rows a member sees."""
+        weight = check_weights(sample_weight, n_rows)
+        takes_weight = has_fit_parameter(self.estimator_, "sample_weight")
+        takes_weight = takes_weight or is_tree(self.estimator_)
+        if weight is not None and not self.bootstrap and not takes_weight:
+            name = type(self.estimator_).__name__
+            raise ValueError(
+                f"sample_weight cannot be given: {name}.fit does not take it. With "
+                "bootstrap=True rows are drawn by their weights."
+            )
+        n_drawn = None
+        if self.bootstrap:
+            n_drawn = count_drawn_rows(self.max_samples, n_rows, weight)
+        self._draw = (n_rows, n_drawn, weight)
+        return RowDraw(*self._draw)
+
+    def _make_grower(self, table, perturb):
+        """Make what grows the member of a seed."""
+        if isinstance(table, MemberGrower):
+            table.expect_many()
+            return PerturbedTrees(table, partial(self._make_tree_target, perturb))
+        draw_target = partial(self._make_target, perturb)
+        return PerturbedEstimators(self.estimator_, table, draw_target, self.bootstrap)
+
+    def _grow(self, grower, draw, context, training):
+        """Grow the members that are lacking."""
+        if not self.warm_start or not hasattr(self, "estimators_"):
+            self.estimators_, self._seeds = [], []
+        members = list(self.estimators_)
+        n_new = count_lacking(self.n_estimators, len(members))
+        if n_new == 0:
+            warn_of_no_lack()
+            return
+        seeds = draw_seeds(self.random_state, len(members), n_new)
+        X, y, metadata = training
+        hooks = {"estimator": self, "X": X, "y": y, "metadata": metadata}
+
+        def describe():
+            return {"estimators_": list(members), **self._describe()}
+
+        grown = grow_members(grower, draw, seeds, self.n_jobs, self.verbose)
+        for member in yield_until_stopped(grown, context, "member", hooks, describe):
+            members.append(member)
+        self._seeds = (self._seeds + seeds)[: len(members)]
+        self.estimators_ = members
+
+    def _describe(self):
+        """List the fitted attributes beside the members, for callbacks."""
+        fitted = vars(self).items()
+        return {
+            name: value
+            for name, value in fitted
+            if name.endswith("_") and name != "estimators_"
+        }
+
+    @property
+    def estimators_samples_(self):
+        """The rows that each member has seen, as often as it has.
+
+        Drawn again at every call, so that they need not be kept.
+
+        Returns
+        -------
+        rows : list of ndarray of int
+            Numbers of training rows.
+        """
+        check_is_fitted(self)
+        draw = RowDraw(*self._draw)
+        return [draw.list_rows(seed) for seed in self._seeds]
+
+    # ------------------------------------------------------------------ prediction
+    def _predict_blocks(self, X, predict):
+        """Call a function on what a new table is read as, block by block."""
+        check_is_fitted(self)
+        if not is_tree(self.estimator_):
+            table = validate_data(
+                self, X, accept_sparse=["csr"], reset=False, **self._lenient()
+            )
+            return predict(table)
+        blocks = read_blocks(self, X, self.estimators_[0])
+        parts = [predict(matrix) for matrix in blocks]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _sum_predictions(self, table, *, votes=False):
+        """Add up what the members say; shape (n_rows, n_classes)."""
+        if is_tree(self.estimator_):
+            return self._sum_trees(table, votes)
+        ask = partial(self._ask_member, X=table, votes=votes)
+        parallel = open_parallel(n_jobs=count_jobs(self.n_jobs), prefer="threads")
+        tasks = (delayed(ask)(member) for member in self.estimators_)
+        said = yield_results(parallel, tasks)
+        return sum(said, np.zeros((table.shape[0], self.n_classes_)))
+
+    def _sum_trees(self, matrix, votes):
+        trees = [member.tree_ for member in self.estimators_]
+        shape = trees[0].statistics.shape[1:]
+        out = np.zeros((matrix.shape[0], *shape))
+        n_threads = count_threads(self.n_jobs, matrix.size * len(trees))
+        names = self.estimators_[0].schema_.names
+        add_predictions(trees, matrix, out, n_threads, names, votes)
+        # Classes are statistics of one output, or outputs of one statistic.
+        return out.reshape(matrix.shape[0], self.n_classes_)
+
+    @abstractmethod
+    def _ask_member(self, member, X, votes):
+        """Ask a member that is not one of our trees; shape (n_rows, n_classes)."""
+
+    @abstractmethod
+    def _compute_shares(self, table):
+        """Shares of the classes."""
+
+    @abstractmethod
+    def _choose_classes(self, table):
+        """Choose a class number for every row."""
+
+    def predict_proba(self, X):
+        """Share of each class.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        shares : ndarray of shape (n_samples, n_classes)
+            Shares of ``classes_``; they sum to 1.
+        """
+        return self._predict_blocks(X, self._compute_shares)
+
+    def predict_log_proba(self, X):
+        """Natural logarithm of :meth:`predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        logarithms : ndarray of shape (n_samples, n_classes)
+            ``-inf`` where a share is 0.
+        """
+        shares = self.predict_proba(X)
+        with np.errstate(divide="ignore"):
+            return np.log(shares)
+
+    def predict(self, X):
+        """Class of each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Class labels.
+        """
+        best = self._predict_blocks(X, self._choose_classes)
+        return self.classes_.take(best)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        of_member = get_tags(self._make_template()).input_tags
+        for name in ("sparse", "categorical", "string", "allow_nan"):
+            setattr(tags.input_tags, name, getattr(of_member, name))
+        return tags

@@ -1,0 +1,1 @@
+"""Generalised linear models, 广义线性模型."""

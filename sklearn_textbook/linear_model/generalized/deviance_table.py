@@ -1,0 +1,177 @@
+"""Analysis of deviance (偏差分析): what each column of the table explains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from sklearn_textbook.linear_model.generalized.reweighting import (
+    fit_constant,
+    fit_reweighted,
+)
+from sklearn_textbook.linear_model.inference.summary import (
+    align_columns,
+    find_mark,
+    format_number,
+    format_p,
+)
+
+
+@dataclass(frozen=True)
+class DevianceTable:
+    """Models with one column of the table more in each line.
+
+    Parameters
+    ----------
+    names : tuple of str
+        What each line adds; the first one, "(null)", is the intercept alone.
+    degrees_of_freedom : ndarray of shape (n_lines,)
+        How much the rank grows; NaN in the first line.
+    deviances : ndarray of shape (n_lines,)
+        How much the deviance falls; NaN in the first line.
+    residual_degrees_of_freedom : ndarray of shape (n_lines,)
+        Rows less rank.
+    residual_deviances : ndarray of shape (n_lines,)
+        Deviance of the model.
+    statistics : ndarray of shape (n_lines,)
+        Of the test "F": what falls per degree of freedom, over the dispersion. Of
+        "chi2": what falls, over the dispersion.
+    p_values : ndarray of shape (n_lines,)
+        Probability of a statistic at least as large, were the coefficients zero.
+    test : {"chi2", "F"}
+        Which test.
+    dispersion : float
+        Dispersion of the last model.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.linear_model import GeneralizedLinearRegressor
+    >>> X, y = [[0, 1], [1, 0], [2, 1], [3, 3], [4, 1], [5, 4]], [2, 3, 6, 7, 8, 17]
+    >>> model = GeneralizedLinearRegressor(family="poisson").fit(X, y)
+    >>> table = model.deviance_table(X, y)
+    >>> print(table)
+            df  deviance  resid. df  resid. dev.     chi2        p
+    (null)   -         -          5       18.337        -        -
+    x0       1    17.242          4       1.0941   17.242  3.3e-05  ***
+    x1       1   0.46003          3      0.63402  0.46003   0.4976
+    >>> table.as_dict()["deviance"].round(2)
+    array([  nan, 17.24,  0.46])
+    """
+
+    names: tuple
+    degrees_of_freedom: np.ndarray
+    deviances: np.ndarray
+    residual_degrees_of_freedom: np.ndarray
+    residual_deviances: np.ndarray
+    statistics: np.ndarray
+    p_values: np.ndarray
+    test: str
+    dispersion: float
+
+    def as_dict(self):
+        """Return the table as a dictionary of columns of equal length."""
+        return {
+            "name": np.array(self.names, dtype=object),
+            "degrees_of_freedom": self.degrees_of_freedom,
+            "deviance": self.deviances,
+            "residual_degrees_of_freedom": self.residual_degrees_of_freedom,
+            "residual_deviance": self.residual_deviances,
+            self.test: self.statistics,
+            "p_value": self.p_values,
+        }
+
+    def __str__(self):
+        """Write one line for each column, and a heading."""
+        sign = "F" if self.test == "F" else "chi2"
+        lines = [["", "df", "deviance", "resid. df", "resid. dev.", sign, "p", ""]]
+        for line, name in enumerate(self.names):
+            numbers = (
+                self.degrees_of_freedom[line],
+                self.deviances[line],
+                self.residual_degrees_of_freedom[line],
+                self.residual_deviances[line],
+                self.statistics[line],
+            )
+            p_value = self.p_values[line]
+            cells = [format_number(number) for number in numbers]
+            lines.append([name, *cells, format_p(p_value), find_mark(p_value)])
+        return "\n".join(align_columns(lines))
+
+
+def measure_deviances(problem, terms, n_observations):
+    """Fit models with one column of the table more each.
+
+    Parameters
+    ----------
+    problem : Problem
+        All columns, without penalty.
+    terms : list of (str, slice)
+        Names of the columns of the table, and the made columns of each.
+    n_observations : float
+        Rows, as the degrees of freedom count them.
+
+    Returns
+    -------
+    names : tuple of str
+        "(null)" and the names of the columns.
+    residual_degrees_of_freedom, residual_deviances : ndarray of shape (n_lines,)
+        Of each model.
+    fit : Fit or None
+        The last model; None if there is no column.
+    """
+    constant, null_deviance = fit_constant(problem)
+    names = ["(null)"]
+    free = [n_observations - int(problem.fit_intercept)]
+    deviances, fit = [null_deviance], None
+    for name, columns in terms:
+        part = problem.select(slice(0, columns.stop))
+        base = None
+        if problem.fit_intercept:
+            base = np.zeros(columns.stop + 1)
+            base[0] = constant
+        fit = fit_reweighted(part, base)
+        weight, _ = fit.rows.reweight(fit.predictor)
+        names.append(name)
+        free.append(n_observations - fit.solver.describe(weight).rank)
+        deviances.append(fit.deviance)
+    return tuple(names), np.array(free), np.array(deviances), fit
+
+
+def compare_deviances(names, free, deviances, test, dispersion):
+    """Test every fall of the deviance.
+
+    Parameters
+    ----------
+    names : tuple of str
+        What each line adds.
+    free : ndarray of shape (n_lines,)
+        Residual degrees of freedom.
+    deviances : ndarray of shape (n_lines,)
+        Residual deviances.
+    test : {"chi2", "F"}
+        Which test.
+    dispersion : float
+        Dispersion of the last model.
+
+    Returns
+    -------
+    table : DevianceTable
+        The table.
+    """
+    used = np.append(np.nan, free[:-1] - free[1:])
+    fallen = np.append(np.nan, deviances[:-1] - deviances[1:])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if test == "F":
+            statistics = fallen / used / dispersion
+            p_values = stats.f.sf(statistics, used, free[-1])
+        else:
+            statistics = fallen / dispersion
+            p_values = stats.chi2.sf(statistics, used)
+    # A column that depends on those before it uses no degree of freedom.
+    statistics = np.where(used > 0, statistics, np.nan)
+    p_values = np.where(used > 0, p_values, np.nan)
+    return DevianceTable(
+        names, used, fallen, free, deviances, statistics, p_values, test, dispersion
+    )

@@ -1,0 +1,328 @@
+"""What a fitted generalised linear model says of rows that are given to it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_textbook._contract.parameters import check_choice, check_real
+from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.linear_model.generalized.deviance_table import (
+    compare_deviances,
+    measure_deviances,
+)
+from sklearn_textbook.linear_model.generalized.profile_likelihood import (
+    FIT_TOLERANCE,
+    find_profile_interval,
+)
+from sklearn_textbook.linear_model.generalized.reweighting import (
+    Problem,
+    fit_reweighted,
+    measure_leverages,
+)
+from sklearn_textbook.linear_model.generalized.working_rows import WorkingRows
+from sklearn_textbook.linear_model.solve.weighted_solution import (
+    OUTSIDE,
+    measure_distances,
+)
+
+RESIDUALS = ("deviance", "pearson", "working", "response")
+
+
+class GeneralizedDiagnostics:
+    """Tests, residuals, leverages and intervals; all are given rows."""
+
+    def deviance_table(
+        self, X, y, sample_weight=None, *, test="auto", offset=None, exposure=None
+    ):
+        r"""Compute the analysis of deviance (偏差分析).
+
+        The columns of the table are added one after another, all indicators of a
+        nominal column at once, and every model is fitted anew. If the added
+        coefficients were zero, the fall of the deviance over the dispersion
+        :math:`\phi` would follow the :math:`\chi^2` distribution of as many degrees of
+        freedom.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows that the model was fitted to.
+        y : array-like of shape (n_samples,)
+            Their targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Their weights.
+        test : {"auto", "chi2", "F"}, default="auto"
+            "chi2" takes :math:`\phi` as known, "F" as estimated. "auto": "chi2" if it
+            is known, and "F" otherwise.
+        offset : array-like of shape (n_samples,), default=None
+            As in ``fit``.
+        exposure : array-like of shape (n_samples,), default=None
+            As in ``fit``.
+
+        Returns
+        -------
+        table : DevianceTable
+            One line for each column; ``print`` shows it, ``as_dict()`` has its columns.
+
+        Raises
+        ------
+        ValueError
+            If ``alpha`` is not 0: penalised deviances follow another distribution.
+        """
+        check_is_fitted(self)
+        check_choice("test", test, ("auto", "chi2", "F"))
+        self._require_no_penalty("deviance_table")
+        problem = self._read_problem(X, y, sample_weight, offset, exposure)
+        terms = [
+            (term.name, self.design_.find_columns(position))
+            for position, term in enumerate(self.design_.terms)
+        ]
+        n_observations = self._count_observations(problem.weight)
+        names, free, deviances, fit = measure_deviances(problem, terms, n_observations)
+        dispersion = self.dispersion_
+        if fit is not None and not self._knows_dispersion():
+            dispersion = self._estimate_dispersion(fit.rows, fit.deviance, free[-1])
+        if test == "auto":
+            test = "chi2" if self._knows_dispersion() else "F"
+        return compare_deviances(names, free, deviances, test, dispersion)
+
+    def residuals(
+        self, X, y, sample_weight=None, *, kind="deviance", offset=None, exposure=None
+    ):
+        r"""Compute residuals.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Their weights w.
+        kind : {"deviance", "pearson", "working", "response"}, default="deviance"
+            "deviance": the root of :math:`w\,d(y, \mu)` with the sign of
+            :math:`y - \mu`; "pearson": :math:`(y - \mu) \sqrt{w / V(\mu)}`; "working":
+            :math:`(y - \mu) / (d\mu / d\eta)`; "response": :math:`y - \mu`. With
+            ``transform_y="log"`` they are those of ln y.
+        offset : array-like of shape (n_samples,), default=None
+            As in ``fit``.
+        exposure : array-like of shape (n_samples,), default=None
+            As in ``fit``.
+
+        Returns
+        -------
+        residuals : ndarray of shape (n_samples,)
+            Residuals; those of rows of weight 0 are NaN.
+        """
+        check_is_fitted(self)
+        check_choice("kind", kind, RESIDUALS)
+        problem = self._read_problem(X, y, sample_weight, offset, exposure)
+        rows, predictor = self._evaluate(problem)
+        difference = rows.y - rows.mean
+        if kind == "response":
+            residuals = difference
+        elif kind == "working":
+            residuals = rows.reweight(predictor)[1]
+        elif kind == "pearson":
+            variance = self.family_.compute_variance(rows.mean)
+            residuals = difference * np.sqrt(rows.weight / variance)
+        else:
+            unit = np.maximum(self.family_.compute_deviance(rows.y, rows.mean), 0.0)
+            residuals = np.sign(difference) * np.sqrt(rows.weight * unit)
+        return _spread(residuals, sample_weight)
+
+    def leverage(self, X, sample_weight=None, *, offset=None, exposure=None):
+        r"""Compute leverages (杠杆值): how much a row draws its own fit to itself.
+
+        The diagonal of :math:`W^{1/2} Z (Z^T W Z)^{-1} Z^T W^{1/2}` with
+        :math:`Z = [1, X]` and the weights W of the last iteration; for the rows of the
+        fit they sum to the rank.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Their weights.
+        offset : array-like of shape (n_samples,), default=None
+            As in ``fit``.
+        exposure : array-like of shape (n_samples,), default=None
+            As in ``fit``.
+
+        Returns
+        -------
+        leverages : ndarray of shape (n_samples,)
+            Leverages; those of rows of weight 0 are NaN.
+        """
+        check_is_fitted(self)
+        problem = self._read_problem(X, None, sample_weight, offset, exposure)
+        rows, predictor = self._evaluate(problem)
+        weight, _ = rows.reweight(predictor)
+        leverages = measure_leverages(
+            problem.X, weight, self._centre, self._inverse[1:, 1:], self._share
+        )
+        return _spread(leverages, sample_weight)
+
+    def predict_interval(self, X, level=0.95, *, offset=None, exposure=None):
+        """Compute confidence intervals of the means.
+
+        They are those of the linear predictor, transformed by the link. With
+        ``transform_y="log"`` they are those of the median of y.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        level : float, default=0.95
+            How often such intervals cover the mean.
+        offset : array-like of shape (n_samples,), default=None
+            As in ``predict``.
+        exposure : array-like of shape (n_samples,), default=None
+            As in ``predict``.
+
+        Returns
+        -------
+        intervals : ndarray of shape (n_samples, 2)
+            Lower and upper ends; NaN for rows of which the training rows do not
+            determine the mean, since columns depend on each other there, but not here.
+        """
+        check_real("level", level, 0.0, 1.0)
+        predictor = self.predict_linear(X, offset=offset, exposure=exposure)
+        matrix = self._read_new_table(X)
+        ones = np.ones(matrix.shape[0])
+        variance = measure_leverages(
+            matrix,
+            ones,
+            self._centre,
+            self.covariance_[1:, 1:],
+            self.dispersion_ * self._share,
+        )
+        if self._row_space is not None:
+            rows = matrix.toarray() if issparse(matrix) else matrix
+            distances = measure_distances(rows - self._row_centre, self._row_space)
+            variance = np.where(distances < OUTSIDE, variance, np.nan)
+        quantile = self._choose_distribution().isf(0.5 * (1.0 - level))
+        half = quantile * np.sqrt(variance)
+        ends = np.column_stack([predictor - half, predictor + half])
+        invert = np.exp if self.transform_y else self.link_.invert
+        return np.sort(invert(ends), axis=1)
+
+    def profile_intervals(
+        self, X, y, sample_weight=None, level=0.95, *, offset=None, exposure=None
+    ):
+        r"""Compute confidence intervals by the profile of the likelihood.
+
+        An interval holds the values b of a coefficient for which the smallest deviance
+        :math:`D(b)` of all models with this value lies above the deviance of the fit by
+        no more than :math:`\phi q^2`, with the quantile q of the normal distribution,
+        or of Student's if the dispersion :math:`\phi` is estimated. They are better
+        than Wald's, :math:`\hat b \pm q s`, where rows are few or coefficients large.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows that the model was fitted to.
+        y : array-like of shape (n_samples,)
+            Their targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Their weights.
+        level : float, default=0.95
+            How often such intervals cover the coefficient.
+        offset : array-like of shape (n_samples,), default=None
+            As in ``fit``.
+        exposure : array-like of shape (n_samples,), default=None
+            As in ``fit``.
+
+        Returns
+        -------
+        intervals : ndarray of shape (n_names, 2)
+            Lower and upper ends, in the order of ``coefficient_table_.names``; infinite
+            where the deviance never rises that much, as with separated labels, and NaN
+            for coefficients that the rows do not determine.
+
+        Raises
+        ------
+        ValueError
+            If ``alpha`` is not 0.
+        """
+        check_is_fitted(self)
+        check_real("level", level, 0.0, 1.0)
+        self._require_no_penalty("profile_intervals")
+        problem = self._read_problem(X, y, sample_weight, offset, exposure)
+        start = np.append(self.intercept_, self.coef_)
+        problem = replace(problem, tol=min(problem.tol, FIT_TOLERANCE))
+        fit = fit_reweighted(problem, None, start)
+        limit = self._choose_distribution().isf(0.5 * (1.0 - level))
+        errors = self._find_errors()
+        positions = range(0 if self.fit_intercept else 1, len(errors))
+        return np.array(
+            [
+                find_profile_interval(
+                    *(problem, fit, position, self.covariance_, limit),
+                    self.dispersion_,
+                )
+                if np.isfinite(errors[position])
+                else (np.nan, np.nan)
+                for position in positions
+            ]
+        ).reshape(-1, 2)
+
+    # ---------------------------------------------------------------------- parts
+    def _require_no_penalty(self, name):
+        """Raise a ValueError for what holds without penalty only."""
+        if self.alpha:
+            raise ValueError(
+                f"{name} compares models without penalty; alpha is {self.alpha!r}."
+            )
+
+    def _read_problem(self, X, y, sample_weight, offset, exposure):
+        """Read rows as those of the fit were read; without y their means stand in."""
+        matrix = self._read_new_table(X)
+        offset = self._read_offset(offset, exposure, matrix.shape[0])
+        if y is not None:
+            y = self._read_target(X, y)
+            if self.transform_y:
+                y = np.log(y)
+        weight = check_weights(sample_weight, matrix.shape[0])
+        weight = np.ones(matrix.shape[0]) if weight is None else weight
+        if not weight.all():
+            kept = weight > 0
+            matrix, weight = matrix[kept], weight[kept]
+            y = None if y is None else y[kept]
+            offset = None if offset is None else offset[kept]
+        return Problem(
+            matrix,
+            np.ones(matrix.shape[0]) if y is None else y,
+            weight,
+            offset,
+            self.family_,
+            self.link_,
+            bool(self.fit_intercept),
+            0.0,
+            float(self.tol),
+            int(self.max_iter),
+            self.n_jobs,
+            self.weights == "precision",
+        )
+
+    def _evaluate(self, problem):
+        """Rows with their means at the coefficients."""
+        rows = WorkingRows(problem.y, problem.weight, self.family_, self.link_)
+        predictor = problem.predict(np.append(self.intercept_, self.coef_))
+        rows.mean[:] = self.link_.invert(predictor)
+        return rows, predictor
+
+
+def _spread(values, sample_weight):
+    """Values of the rows that count, with NaN for the others."""
+    if sample_weight is None or np.isscalar(sample_weight):
+        return values
+    present = np.asarray(sample_weight) > 0
+    if present.all():
+        return values
+    spread = np.full(len(present), np.nan)
+    spread[present] = values
+    return spread

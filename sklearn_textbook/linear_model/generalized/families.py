@@ -1,0 +1,303 @@
+"""Families of distributions: how rows scatter about their means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import betaln, gammaln, xlogy
+
+from sklearn_textbook.linear_model.generalized.links import SHARE_LINKS, TINY
+
+#: The families by name.
+FAMILIES = ("normal", "poisson", "gamma", "binomial", "tweedie", "inverse-gaussian")
+#: Exponents of the variance of those that are Tweedie distributions.
+POWERS = {"normal": 0.0, "poisson": 1.0, "gamma": 2.0, "inverse-gaussian": 3.0}
+_ANY_MEAN = ("identity", "log", "inverse", "power")
+
+
+@dataclass(frozen=True)
+class Family:
+    r"""A family of distributions with the variance :math:`\phi V(\mu)`.
+
+    The unit deviance d measures how far y is from its mean: twice the difference of the
+    log-likelihoods with the means y and :math:`\mu`, times the dispersion :math:`\phi`.
+
+    Parameters
+    ----------
+    name : str
+        As the parameter ``family`` spells it.
+    """
+
+    name: str
+    #: Whether the dispersion is known to be 1.
+    has_fixed_dispersion = False
+    #: Links that it may have.
+    links = _ANY_MEAN
+    #: Whether the mean has to be above 0.
+    has_positive_mean = True
+
+    def compute_variance(self, mean):
+        r"""Compute :math:`V(\mu)`."""
+        raise NotImplementedError
+
+    def compute_deviance(self, y, mean):
+        r"""Compute the unit deviances :math:`d(y, \mu)`."""
+        raise NotImplementedError
+
+    def compute_log_likelihood(self, y, mean, weight, dispersion, is_precision):
+        """Compute the log-likelihood; NaN where it has no closed form."""
+        raise NotImplementedError
+
+    def find_wrong(self, y):
+        """Mask of the values that it cannot have."""
+        raise NotImplementedError
+
+    def describe_range(self):
+        """Say in words which values it can have."""
+        raise NotImplementedError
+
+    def choose_start(self, y, weight, has_trials):
+        """Means close to y from which the iteration starts, as in R."""
+        raise NotImplementedError
+
+    def find_valid(self, mean):
+        """Mask of the means that it can have; None: all numbers."""
+        return mean > 0.0
+
+    def measure_scale(self, y, weight):
+        """Size of a deviance that counts as large, at most 1, in the units of y."""
+        return 1.0
+
+
+@dataclass(frozen=True)
+class TweedieFamily(Family):
+    r"""A Tweedie distribution, :math:`V(\mu) = \mu^p`.
+
+    Parameters
+    ----------
+    name : str
+        Name of the family.
+    power : float
+        p: 0 normal, 1 Poisson, between 1 and 2 compound Poisson with a mass at 0, 2
+        gamma, 3 inverse Gaussian. There is none between 0 and 1.
+    """
+
+    power: float = 0.0
+
+    @property
+    def has_fixed_dispersion(self):
+        """Whether the dispersion is known to be 1."""
+        return self.name == "poisson"
+
+    @property
+    def has_positive_mean(self):
+        """Whether the mean has to be above 0."""
+        return self.power != 0.0
+
+    @property
+    def canonical_link(self):
+        r"""Name and exponent of the link of :math:`\mu^{1-p}`, up to a factor."""
+        names = {0.0: "identity", 1.0: "log", 2.0: "inverse"}
+        return names.get(self.power, "power"), 1.0 - self.power
+
+    def compute_variance(self, mean):
+        r"""Compute :math:`V(\mu) = \mu^p`."""
+        if self.power == 0.0:
+            return np.ones_like(mean)
+        if self.power == 1.0:
+            return mean
+        return np.square(mean) if self.power == 2.0 else np.power(mean, self.power)
+
+    def compute_deviance(self, y, mean):
+        r"""Compute the unit deviances :math:`d(y, \mu)`."""
+        p = self.power
+        if p == 0.0:
+            return np.square(y - mean)
+        if p == 1.0:
+            return 2.0 * (xlogy(y, y / mean) - (y - mean))
+        if p == 2.0:
+            ratio = y / mean
+            return 2.0 * (ratio - 1.0 - np.log(ratio))
+        if p == 3.0:
+            return np.square(y - mean) / (y * np.square(mean))
+        own = np.power(np.maximum(y, 0.0), 2.0 - p) / ((1.0 - p) * (2.0 - p))
+        shared = np.power(mean, 1.0 - p)
+        return 2.0 * (own - y * shared / (1.0 - p) + mean * shared / (2.0 - p))
+
+    def compute_log_likelihood(self, y, mean, weight, dispersion, is_precision):
+        r"""Compute the log-likelihood; NaN where it has no closed form.
+
+        Of normal rows with precisions for weights, the variance is :math:`\phi / w`;
+        otherwise a weight counts rows.
+        """
+        if self.power == 0.0:
+            parts = -0.5 * (
+                np.square(y - mean) / dispersion + np.log(2.0 * np.pi * dispersion)
+            )
+            if is_precision:
+                residuals = weight * np.square(y - mean) / dispersion
+                variances = np.log(2.0 * np.pi * dispersion / weight)
+                return float(-0.5 * np.sum(residuals + variances))
+        elif self.power == 1.0:
+            parts = xlogy(y, mean) - mean - gammaln(y + 1.0)
+        elif self.power == 2.0:
+            shape = 1.0 / dispersion
+            parts = (
+                shape * np.log(shape * y / mean)
+                - shape * y / mean
+                - np.log(y)
+                - gammaln(shape)
+            )
+        elif self.power == 3.0:
+            parts = -0.5 * (
+                np.log(2.0 * np.pi * dispersion * y**3)
+                + self.compute_deviance(y, mean) / dispersion
+            )
+        else:
+            return np.nan
+        return float(weight @ parts)
+
+    def find_wrong(self, y):
+        """Mask of the values that it cannot have."""
+        if self.power <= 0.0:
+            return np.zeros(len(y), dtype=bool)
+        return y < 0.0 if self.power < 2.0 else y <= 0.0
+
+    def describe_range(self):
+        """Say in words which values it can have."""
+        return "numbers of at least 0" if self.power < 2.0 else "numbers above 0"
+
+    def choose_start(self, y, weight, has_trials):
+        """Means close to y from which the iteration starts, as in R."""
+        if self.power == 0.0:
+            return y.copy()
+        if self.power < 0.0:
+            return np.maximum(y, _take_floor(y, weight))
+        if self.power < 2.0:
+            # R adds 0.1 to counts; the share of the mean keeps this free of units.
+            mean = weight @ y / weight.sum()
+            return y + 0.1 * (min(1.0, mean) if mean > 0.0 else 1.0)
+        return y.copy()
+
+    def find_valid(self, mean):
+        """Mask of the means that it can have; None: all numbers."""
+        return None if self.power == 0.0 else mean > 0.0
+
+    def measure_scale(self, y, weight):
+        """Size of a deviance that counts as large, at most 1, in the units of y."""
+        size = np.sqrt(weight @ np.square(y) / weight.sum())
+        return min(1.0, float(size ** (2.0 - self.power))) if size > 0.0 else 1.0
+
+
+@dataclass(frozen=True)
+class BinomialFamily(Family):
+    r"""Shares of a number of trials, :math:`V(\mu) = \mu (1 - \mu)`.
+
+    Parameters
+    ----------
+    name : str, default="binomial"
+        Name of the family.
+    """
+
+    name: str = "binomial"
+    has_fixed_dispersion = True
+    links = (*SHARE_LINKS, "log", "identity")
+    canonical_link = ("logit", None)
+
+    def compute_variance(self, mean):
+        r"""Compute :math:`V(\mu) = \mu (1 - \mu)`."""
+        return mean * (1.0 - mean)
+
+    def compute_deviance(self, y, mean):
+        r"""Compute the unit deviances :math:`d(y, \mu)`."""
+        rest = 1.0 - y
+        return 2.0 * (xlogy(y, y / mean) + xlogy(rest, rest / (1.0 - mean)))
+
+    def compute_log_likelihood(self, y, mean, weight, dispersion, is_precision):
+        r"""Compute the log-likelihood.
+
+        With precisions for weights, these are numbers of trials, and the number of ways
+        in which the trials can come out belongs to the likelihood.
+        """
+        parts = xlogy(y, mean) + xlogy(1.0 - y, 1.0 - mean)
+        total = float(weight @ parts)
+        if is_precision:
+            successes = np.round(weight * y)
+            trials = np.round(weight)
+            ways = -np.log1p(trials) - betaln(successes + 1.0, trials - successes + 1.0)
+            total += float(ways.sum())
+        return total
+
+    def find_wrong(self, y):
+        """Mask of the values that it cannot have."""
+        return (y < 0.0) | (y > 1.0)
+
+    def describe_range(self):
+        """Say in words which values it can have."""
+        return "shares from 0 to 1"
+
+    def choose_start(self, y, weight, has_trials):
+        """Means close to y from which the iteration starts, as in R."""
+        trials = weight if has_trials else 1.0
+        return (trials * y + 0.5) / (trials + 1.0)
+
+    def find_valid(self, mean):
+        """Mask of the means that it can have: those between 0 and 1."""
+        return (mean > 0.0) & (mean < 1.0)
+
+
+def make_family(name, power=None):
+    """Make a family.
+
+    Parameters
+    ----------
+    name : {"normal", "poisson", "gamma", "binomial", "tweedie", "inverse-gaussian"}
+        Which one.
+    power : float, default=None
+        Exponent of the variance of the family "tweedie".
+
+    Returns
+    -------
+    family : Family
+        The family.
+    """
+    if name == "binomial":
+        return BinomialFamily()
+    return TweedieFamily(name, float(POWERS.get(name, power)))
+
+
+def choose_mean_start(family, link, y, weight, has_trials=False):
+    """Means to start from that both the family and the link can have.
+
+    Parameters
+    ----------
+    family : Family
+        The family, whose starting values are R's.
+    link : Link
+        The link.
+    y : ndarray of shape (n_rows,)
+        The target.
+    weight : ndarray of shape (n_rows,)
+        Weights.
+    has_trials : bool, default=False
+        Whether these are numbers of trials.
+
+    Returns
+    -------
+    mean : ndarray of shape (n_rows,)
+        Starting values.
+    """
+    mean = family.choose_start(y, weight, has_trials)
+    if link.takes_positive and not family.has_positive_mean:
+        return np.maximum(mean, _take_floor(y, weight))
+    if link.name == "inverse" and not family.has_positive_mean:
+        floor = _take_floor(y, weight)
+        return np.where(np.abs(mean) < floor, floor, mean)
+    return mean
+
+
+def _take_floor(y, weight):
+    """Return a tenth of the mean size of y, the smallest mean to start from."""
+    size = weight @ np.abs(y) / weight.sum()
+    return max(0.1 * float(size), TINY) if size > 0.0 else 1.0

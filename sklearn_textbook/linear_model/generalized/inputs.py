@@ -1,0 +1,153 @@
+"""What a generalised linear model is given: parameters, targets, offsets."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+
+from sklearn_textbook._contract.labels import check_numbers
+from sklearn_textbook._contract.parameters import (
+    check_choice,
+    check_integer,
+    check_real,
+    check_truth,
+    is_checked,
+    is_real,
+)
+from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook.linear_model.base import BaseLinearModel
+from sklearn_textbook.linear_model.generalized.families import FAMILIES, make_family
+from sklearn_textbook.linear_model.generalized.links import LINKS, make_link
+from sklearn_textbook.linear_model.generalized.retransformation import RETRANSFORMATIONS
+
+WEIGHTS = ("frequency", "precision")
+DEPENDENT_COLUMNS = ("minimum-norm", "drop")
+
+
+class GeneralizedInput(BaseLinearModel):
+    """Reads and checks what a generalised linear model is given."""
+
+    def _check_parameters(self):
+        """Check the parameters; the family and the link that they tell."""
+        self._check_table_parameters()
+        check_choice("family", self.family, FAMILIES)
+        check_choice("link", self.link, ("auto", *LINKS))
+        check_real("alpha", self.alpha, 0.0)
+        check_truth("fit_intercept", self.fit_intercept)
+        check_choice("transform_y", self.transform_y, ("log",), accepts_none=True)
+        check_choice("retransform", self.retransform, RETRANSFORMATIONS)
+        check_choice("weights", self.weights, WEIGHTS)
+        check_choice("dependent_columns", self.dependent_columns, DEPENDENT_COLUMNS)
+        check_real("tol", self.tol, 0.0)
+        check_integer("max_iter", self.max_iter, 1)
+        check_truth("warm_start", self.warm_start)
+        count_threads(self.n_jobs)
+        if is_checked():
+            self._check_numbers()
+        family = make_family(self.family, self.power)
+        link = self._choose_link(family)
+        if self.transform_y and (self.family, link.name) != ("normal", "identity"):
+            raise ValueError(
+                "transform_y='log' is for family='normal' with link='identity': the "
+                "logarithm of y is regressed by least squares; got family="
+                f"{self.family!r}, link={self.link!r}."
+            )
+        return family, link
+
+    def _check_numbers(self):
+        """Check the parameters that are numbers or words."""
+        power = self.power
+        if self.family == "tweedie" and not (
+            is_real(power) and np.isfinite(power) and not 0.0 < power < 1.0
+        ):
+            raise ValueError(
+                "The 'power' parameter must be a float that is not between 0 and 1, "
+                f"where there is no distribution; got {power!r}."
+            )
+        exponent = self.link_power
+        if exponent is not None and not (is_real(exponent) and np.isfinite(exponent)):
+            raise ValueError(
+                f"The 'link_power' parameter must be a float or None; got {exponent!r}."
+            )
+        if self.link == "power" and exponent is None:
+            raise ValueError("link='power' needs its exponent, the 'link_power'.")
+        dispersion = self.dispersion
+        is_word = isinstance(dispersion, str) and dispersion in (
+            "auto",
+            "pearson",
+            "deviance",
+        )
+        if not is_word and not (is_real(dispersion) and 0.0 < dispersion < np.inf):
+            raise ValueError(
+                "The 'dispersion' parameter must be 'auto', 'pearson', 'deviance' or a "
+                f"float above 0; got {dispersion!r}."
+            )
+
+    def _choose_link(self, family):
+        """Choose the link that was asked for, or the canonical one."""
+        if self.link == "auto":
+            return make_link(*family.canonical_link)
+        if self.link not in family.links:
+            raise ValueError(
+                f"The link {self.link!r} does not fit the family {self.family!r}; "
+                f"allowed are 'auto', {', '.join(map(repr, family.links))}."
+            )
+        return make_link(self.link, self.link_power)
+
+    def _read_target(self, X, y):
+        """Read y: one finite number for each row."""
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is "
+                "None."
+            )
+        y = column_or_1d(check_numbers(y, type(self).__name__), warn=True)
+        check_consistent_length(X, y)
+        return y
+
+    def _read_offset(self, offset, exposure, n_rows):
+        """Read what is added to the predictors; None if nothing is."""
+        total = None
+        if offset is not None:
+            total = _read_vector("offset", offset, n_rows)
+        if exposure is not None:
+            link = self._choose_link(make_family(self.family, self.power))
+            if link.name != "log":
+                raise ValueError(
+                    "exposure is for the link 'log', where means are in proportion to "
+                    f"it; the link is {link.name!r}. Give an offset instead."
+                )
+            exposure = _read_vector("exposure", exposure, n_rows)
+            if (exposure <= 0.0).any():
+                row = int(np.argmax(exposure <= 0.0))
+                raise ValueError(
+                    f"exposure must be above 0, got {exposure[row]} in row {row}."
+                )
+            total = np.log(exposure) + (0.0 if total is None else total)
+        return total
+
+
+def require_range(family, y, is_present):
+    """Raise a ValueError that names the first target the family cannot have."""
+    is_wrong = family.find_wrong(y)
+    if is_wrong.any():
+        place = int(np.argmax(is_wrong))
+        row = place if is_present is None else int(np.flatnonzero(is_present)[place])
+        raise ValueError(
+            "Some value(s) of y are out of the valid range of the loss: the family "
+            f"{family.name!r} takes {family.describe_range()}; got {y[place]} in row "
+            f"{row}."
+        )
+
+
+def _read_vector(name, values, n_rows):
+    """Read one finite number for each row; a single one stands for all."""
+    if np.isscalar(values):
+        values = np.full(n_rows, values, dtype=np.float64)
+    values = check_array(values, ensure_2d=False, dtype=np.float64, input_name=name)
+    if values.shape != (n_rows,):
+        raise ValueError(
+            f"{name} must have one number for each of the {n_rows} rows, got an array "
+            f"of shape {values.shape}."
+        )
+    return values

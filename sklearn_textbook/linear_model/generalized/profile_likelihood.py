@@ -1,0 +1,112 @@
+"""Confidence intervals by the profile of the likelihood (轮廓似然)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from sklearn_textbook.linear_model.generalized.reweighting import fit_reweighted
+
+#: Accuracy of the fits, and of the rise of the deviance at the ends of an interval.
+FIT_TOLERANCE, END_TOLERANCE = 1e-11, 1e-7
+#: Half widths of Wald's interval after which an end counts as infinitely far away.
+FARTHEST = 1e3
+MOST_FITS = 60
+
+
+def find_profile_interval(problem, fit, position, covariance, limit, dispersion):
+    r"""Find between which values of one coefficient the deviance stays small.
+
+    At both ends :math:`\sqrt{(D(b) - D) / \phi}` is the limit, where D(b) is the
+    smallest deviance with the coefficient held at b.
+
+    Parameters
+    ----------
+    problem : Problem
+        What was fitted, without penalty.
+    fit : Fit
+        Where it ended.
+    position : int
+        Which coefficient; 0 is the intercept.
+    covariance : ndarray of shape (1 + n_columns, 1 + n_columns)
+        Covariance matrix of the coefficients.
+    limit : float
+        Quantile of the signed root.
+    dispersion : float
+        :math:`\phi`.
+
+    Returns
+    -------
+    low, high : float
+        The ends; infinite where the deviance never rises that much.
+    """
+    ends = []
+    error = np.sqrt(covariance[position, position])
+    for side in (-1.0, 1.0):
+        measure = _Profile(problem, fit, position, covariance, dispersion)
+        half = side * limit * error
+        ends.append(_find_end(measure, fit.coef[position], half, limit))
+    return tuple(ends)
+
+
+class _Profile:
+    """Signed roots of the rise of the deviance, one coefficient held."""
+
+    def __init__(self, problem, fit, position, covariance, dispersion):
+        self.deviance, self.dispersion = fit.deviance, dispersion
+        n_columns = problem.X.shape[1]
+        others = [column for column in range(n_columns) if column != position - 1]
+        self.rest = replace(
+            problem.select(others),
+            fit_intercept=problem.fit_intercept and position > 0,
+            tol=min(problem.tol, FIT_TOLERANCE),
+        )
+        self.offset = 0.0 if problem.offset is None else problem.offset
+        self.column = np.ones(len(problem.y))
+        if position > 0:
+            chosen = problem.X[:, [position - 1]]
+            chosen = chosen.toarray() if hasattr(chosen, "toarray") else chosen
+            self.column = chosen[:, 0]
+        self.position, self.coef = position, fit.coef
+        # How the others move with this one, as far as the deviance is a parabola.
+        self.moves = covariance[position] / covariance[position, position]
+
+    def __call__(self, value):
+        problem = replace(self.rest, offset=self.offset + value * self.column)
+        start = self.coef + self.moves * (value - self.coef[self.position])
+        if self.position > 0:
+            start = np.delete(start, self.position)
+        else:
+            start[0] = 0.0
+        try:
+            fit = fit_reweighted(problem, None, start)
+        except ValueError:
+            return np.inf  # no row has a valid mean there
+        return np.sqrt(max(fit.deviance - self.deviance, 0.0) / self.dispersion)
+
+
+def _find_end(measure, estimate, half, limit):
+    """Find where the root is the limit, from Wald's end on; it is nearly linear."""
+    inside, at_inside = estimate, 0.0
+    outside, at_outside = None, np.inf
+    value = estimate + half
+    for count in range(MOST_FITS):
+        root = measure(value)
+        if abs(root - limit) <= END_TOLERANCE * limit:
+            return value
+        if root < limit:
+            inside, at_inside = value, root
+        else:
+            outside, at_outside = value, root
+        if outside is None:
+            factor = min(4.0, 1.02 * limit / root) if root > 0.0 else 4.0
+            value = estimate + factor * (value - estimate)
+            if abs(value - estimate) > FARTHEST * abs(half):
+                return np.sign(half) * np.inf
+        elif np.isfinite(at_outside) and count % 4 != 3:
+            share = (limit - at_inside) / (at_outside - at_inside)
+            value = inside + share * (outside - inside)
+        else:
+            value = 0.5 * (inside + outside)
+    return value

@@ -1,0 +1,94 @@
+"""Estimated coefficients, and how sure they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
+
+
+@dataclass(frozen=True)
+class CoefficientTable:
+    r"""Estimates with standard errors, and what follows from them.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the coefficients.
+    estimates : ndarray of shape (n_coefficients,)
+        Their estimates :math:`\hat\beta`.
+    standard_errors : ndarray of shape (n_coefficients,)
+        Their standard errors (标准误差) s; NaN for a coefficient that the data do not
+        determine.
+    degrees_of_freedom : float or None, default=None
+        Of Student's t distribution, which :math:`\hat\beta / s` has if the coefficient
+        is zero; None: the normal distribution.
+    level : float, default=0.95
+        Of the confidence intervals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_textbook.linear_model.inference.coefficient_table import (
+    ...     CoefficientTable,
+    ... )
+    >>> table = CoefficientTable(("x",), np.array([2.0]), np.array([1.0]))
+    >>> table.p_values.round(4)
+    array([0.0455])
+    """
+
+    names: tuple
+    estimates: np.ndarray
+    standard_errors: np.ndarray
+    degrees_of_freedom: float | None = None
+    level: float = 0.95
+
+    @property
+    def statistic_name(self):
+        """``t`` or ``z``."""
+        return "z" if self.degrees_of_freedom is None else "t"
+
+    @cached_property
+    def statistics(self):
+        """Estimates in units of their standard errors."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.estimates / self.standard_errors
+
+    @cached_property
+    def p_values(self):
+        """Probability of a statistic at least as large, were the coefficient zero."""
+        size = -np.abs(self.statistics)
+        if self.degrees_of_freedom is None:
+            return 2.0 * ndtr(size)
+        return 2.0 * stdtr(self._freedom, size)
+
+    @cached_property
+    def confidence_intervals(self):
+        """Confidence intervals (置信区间), of shape (n_coefficients, 2)."""
+        share = (1.0 + self.level) / 2.0
+        if self.degrees_of_freedom is None:
+            quantile = ndtri(share)
+        else:
+            quantile = stdtrit(self._freedom, share)
+        half = quantile * self.standard_errors
+        return np.column_stack([self.estimates - half, self.estimates + half])
+
+    @property
+    def _freedom(self):
+        """Degrees of freedom of the distribution; NaN if there are none."""
+        return self.degrees_of_freedom if self.degrees_of_freedom > 0 else np.nan
+
+    def as_dict(self):
+        """Return the table as a dictionary of columns of equal length."""
+        low, high = self.confidence_intervals.T
+        return {
+            "name": np.array(self.names, dtype=object),
+            "coef": self.estimates,
+            "standard_error": self.standard_errors,
+            self.statistic_name: self.statistics,
+            "p_value": self.p_values,
+            "low": low,
+            "high": high,
+        }

@@ -1,0 +1,1 @@
+"""Linear regression by least squares, 线性回归."""

@@ -1,0 +1,189 @@
+"""Attributes that say how well a linear regression fits, and how sure it is."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_textbook.linear_model.inference.coefficient_table import CoefficientTable
+from sklearn_textbook.linear_model.least_squares.inference import (
+    LeastSquaresInference,
+)
+from sklearn_textbook.linear_model.least_squares.solution import find_dependencies
+
+#: Name of the intercept in tables.
+INTERCEPT = "intercept"
+
+
+class LeastSquaresMeasures:
+    """Mixin: what follows from the triangle of the rows, computed when asked for."""
+
+    def _infer(self):
+        """Return the measures of the fitted model."""
+        if "_inference" not in vars(self):
+            check_is_fitted(self)
+            if self._rows is None:
+                raise AttributeError(
+                    f"This {type(self).__name__} was fitted by iterations, as the "
+                    "sparse table is large, so that nothing is known beyond its "
+                    "coefficients. Fit it by partial_fit, or to fewer columns."
+                )
+            self._inference = LeastSquaresInference(
+                self._rows, self._solution, self._alpha, self._positive, self._weights
+            )
+        return self._inference
+
+    def _squeeze(self, values):
+        """One number for one target."""
+        if self.coef_.ndim == 2:
+            return np.array(values)
+        return float(values[0])
+
+    # ------------------------------------------------------------------- coefficients
+    @property
+    def standard_errors_(self):
+        """Standard errors (标准误差) of the coefficients, in their shape."""
+        errors = self._infer().standard_errors.T
+        return errors if self.coef_.ndim == 2 else errors[0]
+
+    @property
+    def intercept_standard_error_(self):
+        """Standard error of the intercept; 0 if there is none."""
+        inference = self._infer()
+        unit = inference.unit_intercept_error
+        return self._squeeze(unit * inference.residual_standard_error)
+
+    @property
+    def coefficient_table_(self):
+        """Estimates, errors, t, p, 95 % intervals; of several targets a list."""
+        return self.make_coefficient_table()
+
+    def make_coefficient_table(self, level=0.95):
+        """Make the table of the coefficients and how sure they are.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Probability of the confidence intervals (置信区间).
+
+        Returns
+        -------
+        table : CoefficientTable or list of CoefficientTable
+            Names, estimates, standard errors, t, p and confidence intervals, the
+            intercept first; for y with columns a list of tables, one for each.
+
+        Raises
+        ------
+        ValueError
+            If the level is not between 0 and 1.
+        """
+        inference = self._infer()
+        check_level(level)
+        names, has_intercept = tuple(self.coef_names_), self._rows.has_intercept
+        if has_intercept:
+            names = (INTERCEPT, *names)
+        tables = []
+        coefs = np.atleast_2d(self.coef_)
+        intercepts = np.broadcast_to(self.intercept_, len(coefs))
+        for target, scale in enumerate(inference.residual_standard_error):
+            estimates, errors = coefs[target], inference.unit_errors
+            if has_intercept:
+                estimates = np.append(intercepts[target], estimates)
+                errors = np.append(inference.unit_intercept_error, errors)
+            freedom = float(inference.residual_degrees_of_freedom)
+            tables.append(
+                CoefficientTable(names, estimates, scale * errors, freedom, level)
+            )
+        return tables if self.coef_.ndim == 2 else tables[0]
+
+    @property
+    def variance_inflation_(self):
+        """Variance inflation factors (方差膨胀因子) of the columns.
+
+        How many times as large the variance of a coefficient is as it were if no other
+        column were correlated with its own.
+        """
+        return self._infer().variance_inflation
+
+    @property
+    def singular_(self):
+        """Singular values of the (centred, weighted) columns, descending."""
+        return self._infer().singular_values
+
+    def find_dependent_columns(self):
+        """Find the columns that others determine, if the rank is deficient.
+
+        Returns
+        -------
+        dependencies : dict of dict
+            By the name of each such column, the coefficients of those columns before it
+            of which it is the sum; "intercept" is a constant. Empty if the rank is
+            full.
+        """
+        self._infer()
+        return find_dependencies(self._rows, self._solution, list(self.coef_names_))
+
+    # ---------------------------------------------------------------- the whole model
+    @property
+    def residual_degrees_of_freedom_(self):
+        """Observations less what the fit takes of them."""
+        return self._infer().residual_degrees_of_freedom
+
+    @property
+    def effective_rank_(self):
+        """Trace of what makes fitted values of targets, less 1 for the mean.
+
+        The rank; with a penalty, its effective degrees of freedom (有效自由度).
+        """
+        return self._infer().effective_rank
+
+    @property
+    def residual_sum_of_squares_(self):
+        """Weighted sum of the squares of the residuals (残差平方和)."""
+        return self._squeeze(self._infer().residual_sum_of_squares)
+
+    @property
+    def residual_standard_error_(self):
+        """Estimated standard deviation of the noise (残差标准误)."""
+        return self._squeeze(self._infer().residual_standard_error)
+
+    @property
+    def r_squared_(self):
+        """Coefficient of determination (决定系数) of the training rows."""
+        return self._squeeze(self._infer().r_squared)
+
+    @property
+    def adjusted_r_squared_(self):
+        """The same, of variances (调整后的决定系数)."""
+        return self._squeeze(self._infer().adjusted_r_squared)
+
+    @property
+    def f_statistic_(self):
+        """F of the test that all slopes are zero (F 检验)."""
+        return self._squeeze(self._infer().f_statistic)
+
+    @property
+    def f_p_value_(self):
+        """Probability of an F at least as large, were all slopes zero."""
+        return self._squeeze(self._infer().f_p_value)
+
+    @property
+    def log_likelihood_(self):
+        """Logarithm of the normal likelihood (对数似然), at its maximum."""
+        return self._squeeze(self._infer().log_likelihood)
+
+    @property
+    def aic_(self):
+        """Akaike's criterion; the variance counts as a parameter, as in R."""
+        return self._squeeze(self._infer().aic)
+
+    @property
+    def bic_(self):
+        """Schwarz's criterion; the variance counts as a parameter, as in R."""
+        return self._squeeze(self._infer().bic)
+
+
+def check_level(level):
+    """Raise ValueError unless a level is a probability between 0 and 1."""
+    if not (isinstance(level, (float, np.floating)) and 0.0 < level < 1.0):
+        raise ValueError(f"level must be a float in the range (0, 1); got {level!r}.")

@@ -1,0 +1,299 @@
+"""How sure the coefficients of least squares are, and how well they fit."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import lapack, qr
+from scipy.special import fdtrc, stdtrit
+
+from sklearn_textbook.linear_model.least_squares.solution import (
+    add_penalty,
+    decompose,
+    is_triangle,
+    make_root,
+)
+
+#: Rows that are predicted at a time.
+BLOCK_ROWS = 2**14
+#: What a row or a coefficient may lie outside of what the training rows span.
+OUTSIDE = 1e-7
+#: Residuals so small, in units of the targets, are rounding.
+PERFECT = 1e-14
+
+
+class LeastSquaresInference:
+    r"""What follows from the triangle of rows and the solution, when it is asked for.
+
+    Parameters
+    ----------
+    rows : RowTriangle
+        The rows.
+    solution : LeastSquaresSolution
+        The coefficients.
+    alpha : float
+        Weight of the penalty.
+    is_positive : bool
+        Whether negative slopes were forbidden; there are no standard errors then.
+    weights : {"frequency", "precision"}
+        What the weights count.
+
+    Notes
+    -----
+    All estimates are linear in the targets, :math:`b = A z`, and z has the variance
+    :math:`\sigma^2` in each entry, so that the covariance of b is
+    :math:`\sigma^2 A A^T`. ``root`` is that A; ``hat_root`` the B of
+    :math:`B B^T = (X^T X + \alpha I)^+`, which is the same without a penalty.
+    """
+
+    def __init__(self, rows, solution, alpha, is_positive, weights):
+        self.rows = rows
+        self.solution = solution
+        self.alpha = alpha
+        self.is_positive = is_positive
+        self.weights = weights
+
+    # ---------------------------------------------------------------- what it rests on
+    @cached_property
+    def _roots(self):
+        """``root`` and ``hat_root``."""
+        M, solution = self.rows.slopes_triangle, self.solution
+        if self.alpha > 0:
+            stacked, _ = add_penalty(M, self.rows.slopes_targets, self.alpha)
+            turned, triangle = qr(stacked, mode="economic", check_finite=False)
+            hat_root = np.linalg.inv(triangle) if len(triangle) else triangle
+            return hat_root @ turned[: len(M)].T, hat_root
+        if solution.rank == M.shape[1] > 0 and is_triangle(M):
+            inverse, _ = lapack.dtrtri(M)
+            return inverse, inverse
+        root, _ = make_root(self._decomposed, solution.scales)
+        return root, root
+
+    @cached_property
+    def _decomposed(self):
+        solution = self.solution
+        return decompose(
+            self.rows.slopes_triangle,
+            solution.scales,
+            solution.is_constant,
+            solution.threshold,
+        )
+
+    @cached_property
+    def _span(self):
+        """Unit vectors that span the rows, of columns of unit length; None: all."""
+        solution = self.solution
+        if solution.rank == len(solution.scales):
+            return None
+        _, _, right, rank = self._decomposed
+        return right[:, :rank]
+
+    def _is_outside(self, rows):
+        """Whether centred rows lie outside of what the training rows span."""
+        if self._span is None or self.alpha > 0:
+            return np.zeros(len(rows), dtype=bool)
+        scaled = rows / self.solution.scales
+        sizes = np.linalg.norm(scaled, axis=1)
+        scaled = scaled - (scaled @ self._span) @ self._span.T
+        return np.linalg.norm(scaled, axis=1) > OUTSIDE * sizes
+
+    # ------------------------------------------------------------------ sums of squares
+    @cached_property
+    def n_observations(self):
+        """Rows, or sum of the weights if these count rows."""
+        rows = self.rows
+        return rows.n_rows if self.weights == "precision" else rows.total_weight
+
+    @cached_property
+    def residual_sum_of_squares(self):
+        """Weighted squares of the residuals."""
+        lost = self.rows.slopes_targets - (
+            self.rows.slopes_triangle @ self.solution.coefficients
+        )
+        lost[np.abs(lost) < PERFECT * np.linalg.norm(self.rows.slopes_targets)] = 0.0
+        return self.rows.residual + (lost**2).sum(axis=0)
+
+    @cached_property
+    def total_sum_of_squares(self):
+        """Weighted squares of the targets, about their means with an intercept."""
+        return self.rows.residual + (self.rows.slopes_targets**2).sum(axis=0)
+
+    @cached_property
+    def _singular_values(self):
+        return np.linalg.svd(self.rows.slopes_triangle, compute_uv=False)
+
+    @cached_property
+    def singular_values(self):
+        """Singular values of the (centred, weighted) columns as they are."""
+        kept = min(self.rows.n_rows, self.rows.slopes_triangle.shape[1])
+        found = self._singular_values
+        # The mean takes a dimension, so one value of few rows is zero.
+        return np.concatenate([found, np.zeros(max(0, kept - len(found)))])
+
+    @cached_property
+    def effective_rank(self):
+        """Trace of the matrix that makes fitted values of targets, but for the mean.
+
+        NaN if negative slopes were forbidden: no matrix does that.
+        """
+        if self.is_positive:
+            return np.nan
+        if self.alpha == 0:
+            return self.solution.rank
+        squares = self._singular_values**2
+        return float((squares / (squares + self.alpha)).sum())
+
+    @cached_property
+    def residual_degrees_of_freedom(self):
+        """Observations less what the fit takes of them."""
+        taken = self.effective_rank
+        if self.alpha > 0 and not self.is_positive:
+            squares = self._singular_values**2
+            shares = squares / (squares + self.alpha)
+            taken = float((2 * shares - shares**2).sum())
+        left_over = self.n_observations - self.rows.has_intercept - taken
+        return max(left_over, 0) if left_over == left_over else np.nan
+
+    # ----------------------------------------------------------------- how well it fits
+    @cached_property
+    def residual_standard_error(self):
+        """Estimate of the standard deviation; NaN if no row is left for it."""
+        freedom = self.residual_degrees_of_freedom
+        if not freedom > 0:
+            return np.full(len(self.residual_sum_of_squares), np.nan)
+        return np.sqrt(self.residual_sum_of_squares / freedom)
+
+    @cached_property
+    def r_squared(self):
+        """Share of the squares that the model explains."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return 1.0 - self.residual_sum_of_squares / self.total_sum_of_squares
+
+    @cached_property
+    def adjusted_r_squared(self):
+        """The same of variances."""
+        freedom = self.residual_degrees_of_freedom
+        if not freedom > 0:
+            return np.full(len(self.r_squared), np.nan)
+        all_freedom = self.n_observations - self.rows.has_intercept
+        return 1.0 - (1.0 - self.r_squared) * all_freedom / freedom
+
+    @cached_property
+    def f_statistic(self):
+        """Variance explained by the columns, in units of what is left."""
+        explained, freedom = self.effective_rank, self.residual_degrees_of_freedom
+        n_targets = len(self.r_squared)
+        if not (explained > 0 and freedom > 0) or self.alpha > 0:
+            return np.full(n_targets, np.nan)
+        sums = self.total_sum_of_squares - self.residual_sum_of_squares
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return sums / explained / (self.residual_sum_of_squares / freedom)
+
+    @cached_property
+    def f_p_value(self):
+        """Probability of an F at least as large, were all slopes zero."""
+        freedom = self.residual_degrees_of_freedom
+        return fdtrc(self.effective_rank, freedom, self.f_statistic)
+
+    @cached_property
+    def log_likelihood(self):
+        """Of the normal distribution, at its maximum in the variance."""
+        n = self.n_observations
+        extra = self.rows.sum_log_weight if self.weights == "precision" else 0.0
+        with np.errstate(divide="ignore"):
+            mean_square = np.log(self.residual_sum_of_squares / n)
+        return 0.5 * (extra - n * (np.log(2 * np.pi) + 1.0 + mean_square))
+
+    @cached_property
+    def n_parameters(self):
+        """Slopes, intercept and the variance."""
+        return self.effective_rank + self.rows.has_intercept + 1
+
+    @cached_property
+    def aic(self):
+        """Akaike's criterion."""
+        return 2.0 * self.n_parameters - 2.0 * self.log_likelihood
+
+    @cached_property
+    def bic(self):
+        """Schwarz's criterion."""
+        return np.log(self.n_observations) * self.n_parameters - (
+            2.0 * self.log_likelihood
+        )
+
+    @cached_property
+    def is_perfect(self):
+        """Whether the residuals are rounding, so that what is made of them is, too."""
+        size = self.total_sum_of_squares + (
+            self.rows.total_weight * self.rows.target_mean**2
+        )
+        return bool((self.residual_sum_of_squares <= PERFECT**2 * size).any())
+
+    # ------------------------------------------------------------------ how sure it is
+    @cached_property
+    def unit_errors(self):
+        """Standard errors of the slopes, were the residual standard error 1."""
+        n_columns = len(self.solution.scales)
+        if self.is_positive or not self.residual_degrees_of_freedom > 0:
+            return np.full(n_columns, np.nan)
+        scales = self.solution.scales
+        scaled = self._roots[0] * scales[:, np.newaxis]
+        errors = np.sqrt((scaled**2).sum(axis=1)) / scales
+        errors[self._is_outside(np.diag(self.solution.scales))] = np.nan
+        return errors
+
+    @cached_property
+    def unit_intercept_error(self):
+        """Standard error of the intercept, were the residual standard error 1."""
+        if not self.rows.has_intercept:
+            return 0.0
+        if self.is_positive or not self.residual_degrees_of_freedom > 0:
+            return np.nan
+        return float(self.compute_unit_errors(np.zeros((1, len(self.rows.origin))))[0])
+
+    @cached_property
+    def standard_errors(self):
+        """Standard errors of the slopes, of shape (n_columns, n_targets)."""
+        return np.multiply.outer(self.unit_errors, self.residual_standard_error)
+
+    @cached_property
+    def variance_inflation(self):
+        """Variances of the slopes, in units of what they were for columns apart."""
+        factors = (self.unit_errors * self.solution.scales) ** 2
+        factors[self.solution.is_constant] = np.nan
+        return factors
+
+    def compute_unit_errors(self, X):
+        """Compute standard errors of means, were the residual standard error 1.
+
+        NaN where the training rows do not determine the mean.
+        """
+        if self.is_positive:
+            return np.full(X.shape[0], np.nan)
+        return self._measure(X, self._roots[0], np.nan)
+
+    def compute_leverage(self, X):
+        """Leverage of training rows: what a target moves its own fitted value."""
+        if self.is_positive:
+            return np.full(X.shape[0], np.nan)
+        return self._measure(X, self._roots[1], None) ** 2
+
+    def _measure(self, X, root, outside):
+        """Lengths of centred rows times a root, and of the mean."""
+        lengths = np.empty(X.shape[0])
+        constant = 1.0 / self.rows.total_weight if self.rows.has_intercept else 0.0
+        for start in range(0, X.shape[0], BLOCK_ROWS):
+            rows = slice(start, start + BLOCK_ROWS)
+            block = X[rows]
+            block = block.toarray() if hasattr(block, "toarray") else block
+            centered = block - self.rows.mean
+            lengths[rows] = np.sqrt(((centered @ root) ** 2).sum(axis=1) + constant)
+            if outside is not None:
+                lengths[rows][self._is_outside(centered)] = outside
+        return lengths
+
+    def compute_quantile(self, level):
+        """Find what a deviation stays within with some probability, in its errors."""
+        freedom = self.residual_degrees_of_freedom
+        return stdtrit(freedom, (1.0 + level) / 2.0) if freedom > 0 else np.nan

@@ -1,0 +1,454 @@
+"""Linear regression by least squares, 线性回归."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_textbook._contract.parameters import (
+    check_choice,
+    check_real,
+    check_truth,
+)
+from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook.linear_model.base import BaseLinearModel
+from sklearn_textbook.linear_model.least_squares.fit_statistics import (
+    LeastSquaresMeasures,
+)
+from sklearn_textbook.linear_model.least_squares.predictions import (
+    LeastSquaresPredictions,
+)
+from sklearn_textbook.linear_model.least_squares.solution import solve
+from sklearn_textbook.linear_model.least_squares.targets import read_numeric_targets
+from sklearn_textbook.linear_model.solve.lsqr import solve_iteratively
+from sklearn_textbook.linear_model.solve.row_triangle import reduce_rows
+from sklearn_textbook.linear_model.solve.sparse_triangle import is_worth_products
+
+#: What a weight counts.
+WEIGHTS = ("frequency", "precision")
+#: Multiplications up to which the rows of a sparse table are reduced.
+MOST_SPARSE_WORK = 2**36
+#: Squares of larger numbers, or sums of them, may be infinite.
+LARGEST = 1e150
+#: What a fit leaves behind; fitting again forgets it.
+FITTED = ("_rows", "_solution", "_inference", "rank_")
+
+
+class LinearRegression(
+    MultiOutputMixin,
+    RegressorMixin,
+    LeastSquaresPredictions,
+    LeastSquaresMeasures,
+    BaseLinearModel,
+):
+    r"""Linear regression (线性回归) by least squares (最小二乘法), with its errors.
+
+    It finds the coefficients b and the intercept :math:`b_0` that make the weighted
+    sum of squares of the residuals smallest,
+
+    .. math:: (b^*, b_0^*) = \arg\min_{b, b_0} \; \sum_i w_i (y_i - x_i^T b - b_0)^2
+              + \alpha \|b\|^2 ,
+
+    which with :math:`\hat X = [X, 1]` and no penalty has the closed form
+
+    .. math:: \hat w^* = (\hat X^T \hat X)^{-1} \hat X^T y ,
+
+    if the columns are independent. For one column it reads
+
+    .. math:: b = \frac{\sum_i y_i (x_i - \bar x)}
+              {\sum_i x_i^2 - \frac{1}{m} \left(\sum_i x_i\right)^2} , \qquad
+              b_0 = \frac{1}{m} \sum_i (y_i - b x_i) .
+
+    Products :math:`\hat X^T \hat X` are not formed: Householder reflections make a
+    triangle of the centred rows, block by block, and the triangle is solved. If columns
+    depend on each other, there are many solutions; the shortest b of them is taken,
+    ``rank_`` and :meth:`summary` say so, and :meth:`find_dependent_columns` which
+    columns they are. All measures of fit and certainty follow from the same triangle,
+    when they are asked for.
+
+    Where scikit-learn has a parameter, its name and meaning are the same, so that an
+    import of ``LinearRegression`` can be changed for this class.
+
+    Parameters
+    ----------
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    copy_X : bool, default=True
+        Ignored: X is never written to.
+    tol : float, default=1e-10
+        Singular values of the (centred) columns below that share of the largest count
+        as zero, after all columns were made of unit length, so that units of
+        measurement have no effect. What rounding of the values allows for is always
+        taken into account. For large sparse X, the relative error at which the
+        iterations stop.
+    n_jobs : int or None, default=None
+        Number of threads; None: as many as there are cores. It has no effect on the
+        result.
+    positive : bool, default=False
+        Whether to forbid negative coefficients. There are no standard errors then.
+    alpha : float, default=0.0
+        Weight of the penalty on the squares of the coefficients, but not of the
+        intercept (ridge regression, 岭回归), as in scikit-learn's ``Ridge``.
+    weights : {"frequency", "precision"}, default="frequency"
+        What ``sample_weight`` means for standard errors; the coefficients do not
+        depend on it. "frequency": a row of weight w stands for w equal rows.
+        "precision": one row whose target has the variance :math:`\sigma^2 / w`, as in
+        R's ``lm``.
+    categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
+        Which columns have levels. "from_dtype": strings and categorical dtypes. A
+        mask, indices or names of columns: these, without order. A dict from names or
+        indices to "nominal", a set of levels (without order), or a list of levels in
+        ascending order. Ordered levels (有序属性) are spread over [0, 1], others
+        (无序属性) become indicator columns.
+    reference_level : {"first", "last", "most_frequent"} or None, default="first"
+        Which level of a nominal column gets no indicator. None: all get one, and the
+        shortest coefficients are taken.
+    unseen : {"error", "ignore"}, default="error"
+        What to do with levels of nominal columns that no training row had: raise an
+        error, or set all indicators to 0.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_coefficients,) or (n_targets, n_coefficients)
+        Coefficients b of the columns that the table became.
+    intercept_ : float or ndarray of shape (n_targets,)
+        Intercept :math:`b_0`; 0 if ``fit_intercept=False``.
+    coef_names_ : ndarray of str, shape (n_coefficients,)
+        Names of the columns that the table became.
+    design_ : Design
+        What each column of the table became.
+    rank_ : int
+        Rank of the (centred) columns.
+    singular_ : ndarray of shape (min(n_samples, n_coefficients),)
+        Their singular values.
+    coefficient_table_ : CoefficientTable, or list of CoefficientTable
+        Estimates, standard errors, t, p, confidence intervals.
+    standard_errors_, intercept_standard_error_ : ndarray or float
+        Standard errors (标准误差); NaN for coefficients that the rows do not
+        determine.
+    variance_inflation_ : ndarray of shape (n_coefficients,)
+        Variance inflation factors (方差膨胀因子).
+    residual_sum_of_squares_, residual_standard_error_ : float or ndarray
+        Squares of the residuals, and the estimate of :math:`\sigma` (残差标准误).
+    residual_degrees_of_freedom_ : float
+        Observations less the coefficients that they determine.
+    effective_rank_ : float
+        Rank, and with a penalty the trace of the hat matrix less 1 for the intercept.
+    r_squared_, adjusted_r_squared_ : float or ndarray
+        Coefficient of determination (决定系数), about the mean if there is an
+        intercept, about 0 if not.
+    f_statistic_, f_p_value_ : float or ndarray
+        Test that all coefficients are zero (F 检验).
+    log_likelihood_, aic_, bic_ : float or ndarray
+        Normal likelihood and information criteria, the variance counted as R does.
+    n_features_in_ : int
+        Number of columns of the table.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if all are strings.
+
+    See Also
+    --------
+    sklearn.linear_model.LinearRegression : The same coefficients of full rank; no
+        standard errors, levels, penalty or blocks of rows. It takes singular values
+        of columns in their units, below 1e-6 of the largest, as zero.
+    sklearn.linear_model.Ridge : The penalty ``alpha``.
+
+    Notes
+    -----
+    With ``alpha``, fitted values are :math:`H y`, the effective degrees of freedom are
+    :math:`\mathrm{tr} H` and those of the residuals
+    :math:`n - \mathrm{tr}(2 H - H H^T)`. Standard errors are those of the shrunk
+    estimates: they say how much these vary, and nothing of how far they are drawn
+    towards 0, so that t, p and intervals are approximate.
+
+    The triangle of a sparse table comes from products of its columns, if these are well
+    apart, and from dense blocks of rows otherwise. If that were more than about
+    :math:`2^{36}` multiplications, LSQR iterates instead, and there is nothing but
+    coefficients.
+
+    References
+    ----------
+    Zhou Zhihua (周志华), Machine Learning (《机器学习》), Tsinghua University Press,
+    2016, section 3.2, formulas (3.4) to (3.12).
+
+    G. H. Golub and C. F. Van Loan, Matrix Computations, 4th edition, 2013, chapter 5.
+
+    R. D. Cook, Detection of influential observation in linear regression,
+    Technometrics 19(1), 1977.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn_textbook.linear_model import LinearRegression
+    >>> melons = pd.DataFrame({"weight": [1.2, 2.1, 1.7, 3.0, 2.4, 1.1]})
+    >>> melons["stripes"] = ["clear", "vague", "clear", "clear", "vague", "vague"]
+    >>> price = [3.1, 4.0, 4.2, 6.9, 4.8, 1.9]
+    >>> model = LinearRegression().fit(melons, price)
+    >>> model.coef_names_.tolist()
+    ['weight', 'stripes=vague']
+    >>> model.coef_.round(2).tolist()
+    [2.14, -0.95]
+    >>> model.coefficient_table_.p_values.round(4).tolist()
+    [0.0132, 0.0, 0.0006]
+    >>> model.predict_interval(melons[:1]).round(2)
+    array([[2.8 , 3.39]])
+    """
+
+    def __init__(
+        self,
+        *,
+        fit_intercept=True,
+        copy_X=True,
+        tol=1e-10,
+        n_jobs=None,
+        positive=False,
+        alpha=0.0,
+        weights="frequency",
+        categorical_features="from_dtype",
+        reference_level="first",
+        unseen="error",
+    ):
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.positive = positive
+        self.alpha = alpha
+        self.weights = weights
+        self.categorical_features = categorical_features
+        self.reference_level = reference_level
+        self.unseen = unseen
+
+    # ----------------------------------------------------------------------- fitting
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model to rows.
+
+        Parameters
+        ----------
+        X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Targets.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Weights of the rows, see the parameter ``weights``. Rows of weight 0 leave
+            no trace.
+
+        Returns
+        -------
+        self : LinearRegression
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not allowed, X or y has missing or infinite values, or
+            they do not fit together.
+        """
+        self._check_parameters()
+        matrix, weight, is_present = self._read_training_table(X, sample_weight)
+        Y = self._read_targets(y, X, is_present)
+        self._forget()
+        if self._is_too_large(matrix):
+            self._fit_iteratively(matrix, Y, weight)
+        else:
+            self._rows = self._reduce(matrix, Y, weight)
+            self._solve(Y.ndim)
+        return self
+
+    def partial_fit(self, X, y, sample_weight=None):
+        """Add rows to those seen so far.
+
+        The result is that of :meth:`fit` on all rows, but for rounding, whatever the
+        blocks: of the rows, a triangle of their columns is kept. Rows of an earlier
+        ``fit`` count, too.
+
+        Parameters
+        ----------
+        X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
+            More rows, at least one. The levels of nominal columns must be known before
+            they come: by a categorical dtype, or by ``categorical_features`` as a dict.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Their targets.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        self : LinearRegression
+            The estimator.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`fit`; if levels are not declared; if the number of targets, or
+            ``fit_intercept`` or ``weights`` is another than before.
+        """
+        self._check_parameters()
+        is_first = "coef_" not in vars(self)
+        if is_first:
+            read = self._read_training_table(X, sample_weight, keeps_all_levels=True)
+        else:
+            self._require_rows()
+            read = self._read_more_rows(X, sample_weight)
+        matrix, weight, is_present = read
+        Y = self._read_targets(y, X, is_present)
+        if not is_first:
+            self._require_alike(self._rows, Y)
+        rows = self._reduce(matrix, Y, weight)
+        rows = rows if is_first else self._rows.merge(rows)
+        self._forget()
+        self._rows = rows
+        self._solve(Y.ndim)
+        return self
+
+    def merge(self, other):
+        """Add the rows that another model was fitted to.
+
+        The result is that of :meth:`fit` on the rows of both, so that parts of a table
+        can be fitted on several machines.
+
+        Parameters
+        ----------
+        other : LinearRegression
+            Fitted to rows with the same columns; of a table with nominal columns, by
+            :meth:`partial_fit`, so that both know the same levels. It stays as it is.
+
+        Returns
+        -------
+        self : LinearRegression
+            The estimator.
+
+        Raises
+        ------
+        ValueError
+            If the columns, targets, ``fit_intercept`` or ``weights`` differ.
+
+        Examples
+        --------
+        >>> from sklearn_textbook.linear_model import LinearRegression
+        >>> first = LinearRegression().fit([[0.0], [1.0]], [0.0, 1.0])
+        >>> other = LinearRegression().fit([[2.0], [3.0]], [4.0, 5.0])
+        >>> first.merge(other).coef_.round(6).tolist()
+        [1.8]
+        """
+        self._check_parameters()
+        for model in (self, other):
+            check_is_fitted(model, "coef_")
+            model._require_rows()
+        if other.design_ != self.design_:
+            raise ValueError(
+                "The models were fitted to tables of other columns: "
+                f"{list(self.coef_names_)} and {list(other.coef_names_)}. Of nominal "
+                "columns, both must know the same levels; partial_fit keeps all that "
+                "are declared."
+            )
+        self._require_alike(other._rows, np.empty((0, *np.shape(other.intercept_))))
+        if other.coef_.ndim != self.coef_.ndim:
+            raise ValueError("One model has a target y, the other has columns of y.")
+        rows, n_dimensions = self._rows.merge(other._rows), self.coef_.ndim
+        self._forget()
+        self._rows = rows
+        self._solve(n_dimensions)
+        return self
+
+    def _check_parameters(self):
+        for name in ("fit_intercept", "copy_X", "positive"):
+            check_truth(name, getattr(self, name))
+        check_real("tol", self.tol, 0.0)
+        check_real("alpha", self.alpha, 0.0, np.finfo(np.float64).max)
+        check_choice("weights", self.weights, WEIGHTS)
+        self._check_table_parameters()
+
+    def _forget(self):
+        for name in FITTED:
+            vars(self).pop(name, None)
+
+    def _read_targets(self, y, X, is_present):
+        Y = read_numeric_targets(y, X, self)
+        return Y if is_present is None else Y[is_present]
+
+    def _is_too_large(self, matrix):
+        if not issparse(matrix) or self.positive:
+            return False
+        n_rows, n_columns = matrix.shape
+        n_products = n_rows if not is_worth_products(matrix) else 0
+        return n_columns**2 * max(n_products, n_columns) > MOST_SPARSE_WORK
+
+    def _reduce(self, matrix, Y, weight):
+        n_cells = matrix.shape[0] * matrix.shape[1]
+        n_threads = count_threads(self.n_jobs, n_cells)
+        with np.errstate(over="ignore", invalid="ignore"):
+            rows = reduce_rows(
+                matrix,
+                Y.reshape(len(Y), -1),
+                weight,
+                has_intercept=bool(self.fit_intercept),
+                n_threads=n_threads,
+            )
+        for numbers in (rows.triangle, rows.targets, np.sqrt(rows.residual)):
+            if not (np.abs(numbers) < LARGEST).all():
+                raise ValueError(
+                    "The numbers of X or y are too large for their squares; divide "
+                    "them by a power of ten."
+                )
+        return rows
+
+    def _solve(self, n_dimensions):
+        self._alpha, self._positive = float(self.alpha), bool(self.positive)
+        self._weights = self.weights
+        solution = solve(
+            self._rows, alpha=self._alpha, is_positive=self._positive, tol=self.tol
+        )
+        self._solution = solution
+        self.rank_ = solution.rank
+        self._keep(solution.coefficients, solution.intercepts, n_dimensions)
+
+    def _fit_iteratively(self, matrix, Y, weight):
+        self._rows = None
+        found = solve_iteratively(
+            matrix,
+            Y.reshape(len(Y), -1),
+            weight,
+            has_intercept=self.fit_intercept,
+            alpha=float(self.alpha),
+            tol=self.tol,
+        )
+        self._keep(*found, Y.ndim)
+
+    def _keep(self, coefficients, intercepts, n_dimensions):
+        self.coef_ = np.ascontiguousarray(coefficients.T)
+        self.intercept_ = intercepts if self.fit_intercept else 0.0
+        if n_dimensions == 1:
+            self.coef_ = self.coef_[0]
+            self.intercept_ = float(intercepts[0])
+
+    def _require_rows(self):
+        if self._rows is None:
+            raise ValueError(
+                f"This {type(self).__name__} was fitted by iterations, as the sparse "
+                "table is large, so that it cannot take more rows."
+            )
+
+    def _require_alike(self, rows, Y):
+        n_targets = self._rows.targets.shape[1]
+        found = 1 if Y.ndim == 1 else Y.shape[1]
+        if rows is self._rows and (found, Y.ndim) != (n_targets, self.coef_.ndim):
+            raise ValueError(
+                f"y has shape {Y.shape}, but the rows before had {n_targets} targets "
+                f"in {self.coef_.ndim} dimensions."
+            )
+        if rows.targets.shape[1] != n_targets:
+            raise ValueError(
+                f"One model has {n_targets} targets, the other {rows.targets.shape[1]}."
+            )
+        for name, wanted, before in (
+            ("fit_intercept", bool(self.fit_intercept), self._rows.has_intercept),
+            ("fit_intercept", rows.has_intercept, self._rows.has_intercept),
+            ("weights", self.weights, self._weights),
+        ):
+            if wanted != before:
+                raise ValueError(
+                    f"{name} is {wanted!r}, but was {before!r} for the rows before."
+                )

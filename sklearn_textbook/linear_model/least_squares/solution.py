@@ -1,0 +1,330 @@
+"""From the triangle of rows to coefficients: least squares, ridge, no negative ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lapack, qr
+from scipy.optimize import nnls
+
+from sklearn_textbook.linear_model.solve.row_triangle import LARGE
+
+EPSILON = np.finfo(np.float64).eps
+#: What a column may vary, in units of its rounding, and still be constant.
+ROUNDINGS = 4.0
+#: Columns up to which an inverse costs nothing.
+MOST_INVERTED = 100
+#: Shares of columns in others that are rounding.
+NEGLIGIBLE = 1e-7
+#: What whole numbers may differ from such.
+WHOLE = 1e-9
+#: How far LAPACK's estimate of a condition may be off.
+DOUBT = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class LeastSquaresSolution:
+    """Coefficients, and what was found out about the columns on the way.
+
+    Parameters
+    ----------
+    coefficients : ndarray of shape (n_columns, n_targets)
+        Slopes.
+    intercepts : ndarray of shape (n_targets,)
+        Intercepts; zeros if there is none.
+    rank : int
+        Rank of the (centred) columns.
+    scales : ndarray of shape (n_columns,)
+        Lengths of the centred columns; 1 for those that are constant.
+    is_constant : ndarray of bool, shape (n_columns,)
+        Columns that vary no more than their values are rounded.
+    threshold : float
+        Singular values of columns of unit length count from that share of the largest.
+    """
+
+    coefficients: np.ndarray
+    intercepts: np.ndarray
+    rank: int
+    scales: np.ndarray
+    is_constant: np.ndarray
+    threshold: float
+
+
+def solve(rows, *, alpha=0.0, is_positive=False, tol=1e-10):
+    r"""Minimise the squares of the residuals.
+
+    .. math:: \min_b \; \|M b - z\|^2 + \alpha \|b\|^2,
+
+    where M and z are the triangle and targets of the centred columns. If M has full
+    rank, that is a triangle to solve. If it has not, and alpha is 0, the shortest of
+    all solutions b is taken. The intercept follows from the means.
+
+    Parameters
+    ----------
+    rows : RowTriangle
+        What least squares needs to know of the rows.
+    alpha : float, default=0.0
+        Weight of the penalty (ridge).
+    is_positive : bool, default=False
+        Whether no slope may be negative.
+    tol : float, default=1e-10
+        Least share of the largest singular value that is not zero, of columns that are
+        made of unit length first.
+
+    Returns
+    -------
+    solution : LeastSquaresSolution
+        The coefficients.
+    """
+    M, z = rows.slopes_triangle, rows.slopes_targets
+    scales, is_constant, threshold = _measure_columns(rows, M, tol)
+    rank, found = None, None
+    if M.shape[1] == 0:
+        rank, found = 0, np.zeros((0, z.shape[1]))
+    elif not is_constant.any():
+        if is_triangle(M):
+            rank = len(M) if _is_regular(M / scales, threshold) else None
+        elif M.shape[0] <= M.shape[1]:
+            rank, found = _solve_wide(M, z, scales, threshold)
+    if rank is None:
+        rank, found = _solve_by_singular_values(M, z, scales, is_constant, threshold)
+    if is_positive:
+        found = _solve_without_negative(M, z, alpha)
+    elif alpha > 0:
+        found = _solve_ridge(M, z, alpha)
+    elif found is None:
+        found = _solve_triangle(M, z)
+    intercepts = np.zeros(z.shape[1])
+    if rows.has_intercept:
+        first = rows.triangle[0]
+        along = (rows.targets[0] - first[1:] @ found) / first[0]
+        intercepts = rows.target_origin + along - rows.origin @ found
+    return LeastSquaresSolution(found, intercepts, rank, scales, is_constant, threshold)
+
+
+def _measure_columns(rows, M, tol):
+    """Lengths of the columns, which are constant, and what counts as zero."""
+    lengths = measure_lengths(M)
+    offsets = np.abs(rows.mean) * np.sqrt(rows.total_weight)
+    # Values far from zero are rounded more, compared with what they vary.
+    rounding = EPSILON * np.hypot(lengths, offsets)
+    is_constant = lengths <= ROUNDINGS * rounding
+    scales = np.where(is_constant, 1.0, lengths)
+    worst = (rounding[~is_constant] / lengths[~is_constant]).max(initial=0.0)
+    return scales, is_constant, max(tol, ROUNDINGS * worst)
+
+
+def measure_lengths(M):
+    """Lengths of columns, whose squares may be too small or too large for numbers."""
+    largest = np.abs(M).max(axis=0, initial=0.0)
+    if ((largest < LARGE) & (largest > 1.0 / LARGE)).all():
+        return np.sqrt(np.einsum("ij,ij->j", M, M))
+    unit = np.where(largest > 0, largest, 1.0)
+    return unit * np.sqrt(((M / unit) ** 2).sum(axis=0))
+
+
+def is_triangle(M):
+    """Whether a matrix is square, and zero below its diagonal."""
+    return M.shape[0] == M.shape[1] and not np.tril(M, -1).any()
+
+
+def _is_regular(triangle, threshold):
+    """Whether the singular values of a triangle are certainly above the threshold.
+
+    That takes far less time than to compute them; where it is in doubt, they are.
+    """
+    size = len(triangle)
+    if not np.diagonal(triangle).all():
+        return False
+    if size > MOST_INVERTED and hasattr(lapack, "dtrcon"):
+        triangle = np.asfortranarray(triangle)
+        # The square of the largest singular value is at most the product of the largest
+        # sums of a row and of a column.
+        of_columns, _ = lapack.dtrcon(triangle, norm="1")
+        of_rows, _ = lapack.dtrcon(triangle, norm="I")
+        if np.sqrt(of_columns * of_rows) > DOUBT * threshold:
+            return True
+    triangle = np.triu(triangle)
+    inverse, _ = lapack.dtrtri(triangle)
+    # The norm of Frobenius is at least the largest singular value.
+    return np.linalg.norm(triangle) * np.linalg.norm(inverse) * threshold < 1.0
+
+
+def _solve_triangle(M, z):
+    found, _ = lapack.dtrtrs(M, z)
+    return found
+
+
+def _solve_wide(M, z, scales, threshold):
+    """Shortest solution if all rows are independent; else None twice."""
+    if not len(M):
+        return 0, np.zeros((M.shape[1], z.shape[1]))
+    work = int(lapack.dgeqrf_lwork(M.shape[1], M.shape[0])[0])
+    factors, tau, _, _ = lapack.dgeqrf(M.T, lwork=work)
+    # LAPACK reads the upper half, and below it keeps its reflections.
+    triangle = np.asfortranarray(factors[: len(M)])
+    # Unit columns change singular values no more than by the ratio of the scales.
+    lengths = measure_lengths(M.T)
+    if not lengths.all():
+        return None, None
+    ratio = scales.max() / scales.min() * lengths.max() / lengths.min()
+    if not _is_regular(triangle / lengths, threshold * ratio):
+        return None, None
+    along, _ = lapack.dtrtrs(triangle, z, trans=1)
+    found = np.zeros((M.shape[1], z.shape[1]))
+    found[: len(M)] = along
+    work = int(lapack.dormqr("L", "N", factors, tau, found, -1)[1][0])
+    return len(M), lapack.dormqr("L", "N", factors, tau, found, work)[0]
+
+
+def decompose(M, scales, is_constant, threshold):
+    """Singular values of columns of unit length, and the rank.
+
+    Returns
+    -------
+    left, values, right : ndarray
+        Thin factors; columns of ``right`` are right singular vectors.
+    rank : int
+        Number of values above the threshold.
+    """
+    scaled = np.where(is_constant, 0.0, M / scales)
+    left, values, right = np.linalg.svd(scaled, full_matrices=False)
+    rank = int((values > threshold * values.max(initial=0.0)).sum())
+    return left, values, right.T, rank
+
+
+def make_root(decomposed, scales):
+    """Make the A of the shortest solution :math:`b = A U^T z`.
+
+    Parameters
+    ----------
+    decomposed : tuple
+        What `decompose` gives.
+    scales : ndarray of shape (n_columns,)
+        Lengths of the columns.
+
+    Returns
+    -------
+    root : ndarray of shape (n_columns, rank)
+        A, in the coordinates of the left singular vectors.
+    left : ndarray of shape (n_kept, rank)
+        These vectors U.
+    """
+    left, values, right, rank = decomposed
+    left = left[:, :rank]
+    # The columns are U S V' with their scales: of all b with the same V' scales b the
+    # shortest lies in what scales V spans.
+    basis, triangle = qr(
+        right[:, :rank] * scales[:, np.newaxis], mode="economic", check_finite=False
+    )
+    if not rank:
+        return basis[:, :0], left
+    along, _ = lapack.dtrtrs(triangle, np.diag(1.0 / values[:rank]), trans=1)
+    return basis @ along, left
+
+
+def _solve_by_singular_values(M, z, scales, is_constant, threshold):
+    root, left = make_root(decompose(M, scales, is_constant, threshold), scales)
+    rank = root.shape[1]
+    if rank == M.shape[1] and is_triangle(M):
+        return rank, _solve_triangle(M, z)
+    return rank, root @ (left.T @ z)
+
+
+def add_penalty(M, z, alpha):
+    """Rows that make least squares of ridge."""
+    n_columns = M.shape[1]
+    below = np.sqrt(alpha) * np.eye(n_columns)
+    return np.vstack([M, below]), np.vstack([z, np.zeros((n_columns, z.shape[1]))])
+
+
+def _solve_ridge(M, z, alpha):
+    basis = None
+    if M.shape[0] < M.shape[1]:
+        # The solution lies in what the few rows span.
+        basis, triangle = qr(M.T, mode="economic", check_finite=False)
+        M = triangle.T
+    turned, triangle = qr(
+        add_penalty(M, z, alpha)[0], mode="economic", check_finite=False
+    )
+    found = _solve_triangle(triangle, turned[: len(M)].T @ z)
+    return found if basis is None else basis @ found
+
+
+def _solve_without_negative(M, z, alpha):
+    if alpha > 0:
+        M, z = add_penalty(M, z, alpha)
+    if not M.size:
+        return np.zeros((M.shape[1], z.shape[1]))
+    return np.column_stack([nnls(M, target)[0] for target in z.T])
+
+
+def find_dependencies(rows, solution, names):
+    """Find the columns that are determined by those before them.
+
+    Parameters
+    ----------
+    rows : RowTriangle
+        The rows.
+    solution : LeastSquaresSolution
+        With the scales of the columns.
+    names : sequence of str
+        Names of the columns.
+
+    Returns
+    -------
+    dependencies : dict
+        For each such column, in their order, the dict of the coefficients of the others
+        of which it is the sum; "intercept" for a constant.
+    """
+    if solution.rank == len(names):
+        return {}
+    M = np.where(solution.is_constant, 0.0, rows.slopes_triangle / solution.scales)
+    limit = max(np.sqrt(solution.threshold), EPSILON * len(M))
+    kept, dependent = [], []
+    basis = np.zeros((len(M), solution.rank), order="F")
+    for position, column in enumerate(M.T):
+        found = basis[:, : len(kept)]
+        left_over = column - found @ (found.T @ column)
+        left_over -= found @ (found.T @ left_over)
+        size = np.linalg.norm(left_over)
+        if size > limit and len(kept) < solution.rank:
+            basis[:, len(kept)] = left_over / size
+            kept.append(position)
+        else:
+            dependent.append(position)
+    shares = np.linalg.lstsq(M[:, kept], M[:, dependent], rcond=None)[0]
+    dependencies = {}
+    for position, of_column in zip(dependent, shares.T, strict=True):
+        factors = of_column * solution.scales[position] / solution.scales[kept]
+        numbers = dict(zip(kept, factors, strict=True))
+        is_large = np.abs(of_column) > NEGLIGIBLE
+        dependencies[names[position]] = _name_terms(
+            rows, position, numbers, is_large, kept, names
+        )
+    return dependencies
+
+
+def _name_terms(rows, position, numbers, is_large, kept, names):
+    terms = {}
+    if rows.has_intercept:
+        mean = rows.mean
+        constant = mean[position] - sum(
+            factor * mean[other] for other, factor in numbers.items()
+        )
+        size = abs(mean[position]) + sum(
+            abs(factor * mean[other]) for other, factor in numbers.items()
+        )
+        if abs(constant) > NEGLIGIBLE * size:
+            terms["intercept"] = _round_whole(constant)
+    for other, counts in zip(kept, is_large, strict=True):
+        if counts:
+            terms[names[other]] = _round_whole(numbers[other])
+    return terms
+
+
+def _round_whole(number):
+    """Round a number that is whole but for rounding, as of indicator columns."""
+    whole = round(number)
+    return float(whole) if abs(number - whole) <= WHOLE * abs(whole) else float(number)

@@ -1,0 +1,172 @@
+"""What the ``summary()`` of a linear regression prints."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sklearn_textbook.linear_model.inference.summary import (
+    align_columns,
+    format_number,
+    format_p,
+    write_summary,
+)
+
+#: Dependent columns that are named.
+MOST_DEPENDENT = 10
+
+
+def summarise_regression(model, influence, level):
+    """Write the summary.
+
+    Parameters
+    ----------
+    model : LinearRegression
+        Fitted.
+    influence : Influence or None
+        Of the training rows.
+    level : float
+        Of the confidence intervals.
+
+    Returns
+    -------
+    text : str
+        The summary; of several targets, one after the other.
+    """
+    tables = model.make_coefficient_table(level)
+    if model.coef_.ndim == 1:
+        return _summarise_target(model, tables, influence, None)
+    return "\n\n".join(
+        _summarise_target(model, table, influence, target)
+        for target, table in enumerate(tables)
+    )
+
+
+def _summarise_target(model, table, influence, target):
+    def pick(values):
+        return float(values if target is None else values[target])
+
+    title = f"Linear regression: {_name_method(model)}"
+    if target is not None:
+        title += f", target {target}"
+    lines = [write_summary(title, _list_facts(model, pick), [("", table)])]
+    if influence is not None:
+        lines += ["", *_describe_residuals(influence, target)]
+    notes = _list_notes(model, table)
+    return "\n".join([*lines, "", *notes] if notes else lines)
+
+
+def _name_method(model):
+    inference = model._infer()
+    if inference.is_positive:
+        return "least squares without negative coefficients"
+    if inference.alpha > 0:
+        return f"ridge regression, alpha = {inference.alpha:g}"
+    return "least squares"
+
+
+def _list_facts(model, pick):
+    inference = model._infer()
+    rows = inference.rows
+    facts = [("rows", f"{rows.n_rows:,}")]
+    if rows.total_weight != rows.n_rows:
+        facts.append((f"weights ({inference.weights})", f"{rows.total_weight:g}"))
+    n_columns = len(rows.origin)
+    facts.append(("rank", f"{model.rank_} of {n_columns} columns"))
+    if inference.alpha > 0 and not inference.is_positive:
+        facts.append(
+            ("effective degrees of freedom", format_number(inference.effective_rank))
+        )
+    freedom = inference.residual_degrees_of_freedom
+    facts += [
+        ("residual degrees of freedom", format_number(freedom)),
+        (
+            "residual standard error",
+            format_number(pick(model.residual_standard_error_)),
+        ),
+        ("R²", _format_share(pick(model.r_squared_))),
+        ("adjusted R²", _format_share(pick(model.adjusted_r_squared_))),
+    ]
+    f_statistic = pick(model.f_statistic_)
+    if not np.isnan(f_statistic):
+        facts += [
+            (f"F({model.rank_}, {freedom:g})", format_number(f_statistic)),
+            ("p of F", format_p(pick(model.f_p_value_))),
+        ]
+    facts += [
+        ("log-likelihood", format_number(pick(model.log_likelihood_))),
+        ("AIC", format_number(pick(model.aic_))),
+        ("BIC", format_number(pick(model.bic_))),
+    ]
+    return facts
+
+
+def _format_share(share):
+    return "-" if np.isnan(share) else f"{share:.4f}"
+
+
+def _describe_residuals(influence, target):
+    residuals = influence.residuals
+    watson = influence.durbin_watson
+    if target is not None:
+        residuals, watson = residuals[:, target], watson[target]
+    if influence.root_weight is not None:
+        residuals = residuals * influence.root_weight
+    quartiles = np.quantile(residuals, [0.0, 0.25, 0.5, 0.75, 1.0])
+    cells = [
+        ["", "min", "1st quartile", "median", "3rd quartile", "max"],
+        ["residuals", *map(format_number, quartiles)],
+    ]
+    return [*align_columns(cells), "", f"Durbin-Watson: {format_number(watson)}"]
+
+
+def _list_notes(model, table):
+    inference = model._infer()
+    notes = []
+    n_columns = len(inference.rows.origin)
+    if model.rank_ < n_columns:
+        dependent = model.find_dependent_columns()
+        notes.append(
+            f"The rank is {model.rank_} of {n_columns} columns: the data do not "
+            "determine"
+        )
+        notes.append(
+            "all coefficients (-). Of all that fit equally well the shortest are shown."
+        )
+        for name, terms in list(dependent.items())[:MOST_DEPENDENT]:
+            notes.append(f"  {name} = {_write_sum(terms)}")
+        if len(dependent) > MOST_DEPENDENT:
+            notes.append(f"  and {len(dependent) - MOST_DEPENDENT} more")
+    if inference.is_positive:
+        notes.append(
+            "Negative coefficients were forbidden, so there are no standard errors."
+        )
+    elif inference.alpha > 0:
+        notes.append(
+            "The penalty draws coefficients towards 0. Standard errors say how much "
+            "they vary,\nnot how far they are drawn; t and p are approximate."
+        )
+    if inference.is_perfect and inference.residual_degrees_of_freedom > 0:
+        notes.append(
+            "The residuals are as small as rounding: errors, t and p mean nothing."
+        )
+    if inference.residual_degrees_of_freedom <= 0:
+        notes.append("No row is left over to tell how sure the coefficients are.")
+    if (table.p_values <= 0.1).any():
+        notes.append("*** p <= 0.001, ** p <= 0.01, * p <= 0.05, . p <= 0.1")
+    return notes
+
+
+def _write_sum(terms):
+    """Write a linear combination of columns."""
+    if not terms:
+        return "0"
+    parts = []
+    for name, factor in terms.items():
+        sign = "-" if factor < 0 else "+"
+        size = f"{abs(factor):.6g}"
+        text = size if name == "intercept" else name
+        if name != "intercept" and size != "1":
+            text = f"{size} {name}"
+        parts.append(f"{sign} {text}")
+    text = " ".join(parts)
+    return text.removeprefix("+ ")

@@ -1,0 +1,1 @@
+"""Logistic regression, 对数几率回归."""

@@ -1,0 +1,554 @@
+"""Logistic regression, 对数几率回归."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from contextlib import nullcontext
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_textbook._contract.labels import check_target, encode_labels
+from sklearn_textbook._contract.parameters import (
+    check_choice,
+    check_integer,
+    check_real,
+    check_truth,
+    is_checked,
+    is_real,
+)
+from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.linear_model.base import BaseLinearModel
+from sklearn_textbook.linear_model.class_scores import ClassScores
+from sklearn_textbook.linear_model.logistic.estimates import (
+    estimate_covariance,
+    find_dependence,
+    shorten_slopes,
+    transform_estimates,
+)
+from sklearn_textbook.linear_model.logistic.likelihood import LogisticLikelihood
+from sklearn_textbook.linear_model.logistic.results import LogisticResults
+from sklearn_textbook.linear_model.logistic.separation import NONE, find_separation
+from sklearn_textbook.linear_model.logistic.solvers import SOLVERS, factorise_scaled
+from sklearn_textbook.linear_model.solve.blas_threads import use_one_blas_thread
+
+PARAMETRIZATIONS = ("reference", "symmetric")
+SEPARATION = ("check", "exact", "ignore")
+#: Up to so many equations are solved by one thread.
+MOST_EQUATIONS = 1000
+
+
+class LogisticRegression(
+    LogisticResults, ClassScores, ClassifierMixin, BaseLinearModel
+):
+    r"""Logistic regression (对数几率回归, 逻辑斯谛回归), binary and multinomial.
+
+    Of two classes, the logarithm of the odds (对数几率) of the second one is linear in
+    the columns:
+
+    .. math::
+
+        \ln\frac{P(y = 1 \mid x)}{P(y = 0 \mid x)} = w^T x + b, \qquad
+        P(y = 1 \mid x) = \frac{1}{1 + e^{-(w^T x + b)}}.
+
+    Of K classes, the last one is what the others are compared with:
+
+    .. math::
+
+        P(y = k \mid x) = \frac{e^{w_k^T x + b_k}}
+            {1 + \sum_{l=1}^{K-1} e^{w_l^T x + b_l}}, \quad k = 1, \dots, K - 1,
+        \qquad
+        P(y = K \mid x) = \frac{1}{1 + \sum_{l=1}^{K-1} e^{w_l^T x + b_l}}.
+
+    The coefficients are those of largest likelihood (极大似然): they minimise
+
+    .. math::
+
+        \ell(w, b) = -\sum_i \omega_i \ln P(y_i \mid x_i)
+
+    with the weight :math:`\omega_i` of row i, which counts as that many copies of the
+    row, also in standard errors. There is no penalty unless one is asked for.
+
+    Parameters
+    ----------
+    penalty : {"l2"} or None, default=None
+        "l2" adds :math:`\lVert w \rVert^2 / (2C)` to the loss, without the intercepts.
+    C : float, default=1.0
+        Inverse strength of the penalty, as scikit-learn's; infinity: no penalty.
+        Without ``penalty``, other values than 1 raise a warning.
+    fit_intercept : bool, default=True
+        Whether there is an intercept b.
+    solver : {"newton", "gradient", "bfgs", "lbfgs"}, default="newton"
+        How the minimum is found. "newton" takes Newton's steps, halved where the loss
+        would not fall: a handful of iterations, each of which adds up the Hessian in
+        one pass over the rows. "gradient" descends along the gradient, with a step that
+        is doubled and halved. "bfgs" estimates the inverse of the Hessian from
+        changes of the gradient. "lbfgs" does so with few numbers, by
+        :func:`scipy.optimize.minimize`: for very many columns.
+    parametrization : {"reference", "symmetric"}, default="reference"
+        Of more than two classes. "reference": K - 1 vectors of coefficients, that of
+        the last class being zero. "symmetric": one for each class, as in scikit-learn;
+        without penalty they sum to zero. Probabilities without penalty are the same.
+        With a penalty, "reference" penalises the coefficients against the last class
+        and "symmetric" treats all classes alike. Of two classes there is one vector.
+    separation : {"check", "exact", "ignore"}, default="check"
+        Whether to find out if classes can be separated, so that the likelihood has no
+        maximum. "check" looks where the solver has ended: whether every row is
+        classified correctly, or the next Newton step still leads away; then
+        small tables are decided by a linear programme, and large ones by that step.
+        "exact" always solves the linear programme.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, which multiply those of the rows. "balanced": classes
+        get the same total weight.
+    max_iter : int, default=100
+        Number of iterations, at most. "gradient" may need thousands.
+    tol : float, default=1e-8
+        When to stop. "newton": if the decrease of the loss that the next step promises
+        is at most ``tol ** 2 / 2`` for each row. The others: if no derivative of the
+        loss, divided by the root mean square of its column, exceeds ``tol`` for each
+        row. Neither depends on the units of the columns.
+    warm_start : bool, default=False
+        Whether to begin with the coefficients of the last fit.
+    categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
+        Which columns have levels. "from_dtype": strings and categorical dtypes. A mask,
+        indices or names. A dict from names or indices to "nominal" or to the list of
+        levels in their order.
+    reference_level : {"first", "last", "most_frequent"} or None, default="first"
+        Which level of a nominal column gets no indicator; None: all get one.
+    unseen : {"error", "ignore"}, default="error"
+        What to do with a level that no training row had.
+    n_jobs : int, default=None
+        Number of threads; None: all. Results are the same, bit for bit, for any
+        number of them.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    coef_ : ndarray of shape (1 or n_classes - 1 or n_classes, n_coefficients)
+        Coefficients w: of two classes one row, for the second; "reference": a row for
+        each class but the last; "symmetric": one for each class.
+    intercept_ : ndarray of shape (1 or n_classes - 1 or n_classes,)
+        Intercepts b.
+    coef_names_ : ndarray of shape (n_coefficients,)
+        Names of the columns of ``coef_``.
+    reference_class_ : object
+        Class whose score is zero; None for "symmetric".
+    n_iter_ : ndarray of shape (1,)
+        Number of iterations.
+    loss_path_ : ndarray of shape (n_iterations + 1,)
+        Loss, with the penalty, at the start and after each iteration.
+    is_converged_ : bool
+        Whether the solver stopped because it was there.
+    separation_ : {"none", "quasi-complete", "complete"} or None
+        Whether classes can be separated: "complete" if scores can put every row's own
+        class first, "quasi-complete" if with ties. None: nobody looked.
+    rank_ : int or None
+        Rank of the table, with the intercept: how many coefficients of each score the
+        data determine. None with a penalty, or where it was not computed.
+    log_likelihood_ : float
+        Logarithm of the likelihood, without the penalty.
+    null_log_likelihood_ : float
+        The same of a model without columns.
+    deviance_ : float
+        Deviance (偏差), -2 times the log-likelihood.
+    null_deviance_ : float
+        Deviance of the model without columns.
+    pseudo_r2_ : float
+        McFadden's pseudo R².
+    aic_ : float
+        Akaike's information criterion. Without penalty only, as all that follow.
+    bic_ : float
+        Bayesian information criterion.
+    likelihood_ratio_test_ : LikelihoodRatioTest
+        Statistic, degrees of freedom and p-value of the test that all slopes are zero.
+    covariance_ : ndarray of shape (n, n)
+        Covariance of the estimates, vector after vector, each with the intercept first:
+        the inverse of the Hessian.
+    standard_errors_ : ndarray of the shape of ``coef_``
+        Standard errors (标准误差); NaN where the data do not determine a coefficient.
+    intercept_standard_error_ : ndarray of the shape of ``intercept_``
+        Standard errors of the intercepts.
+    coefficient_table_ : CoefficientTable
+        Estimates, standard errors, z, p-values, confidence intervals.
+    odds_ratios_ : ndarray of the shape of ``coef_``
+        Exponentials of the coefficients: factors of the odds.
+    odds_ratio_intervals_ : ndarray of shape ``coef_.shape + (2,)``
+        Their confidence intervals of 95%.
+    n_observations_ : float
+        Sum of the weights.
+    design_ : Design
+        What the columns of the table became.
+    n_features_in_ : int
+        Number of columns of the table.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, if the table has names that are all strings.
+
+    See Also
+    --------
+    sklearn.linear_model.LogisticRegression : Penalised by default; no standard errors.
+
+    Notes
+    -----
+    With dependent columns many coefficients give the same likelihood. These are then
+    the ones with slopes of least norm, and ``rank_`` and the summary tell.
+
+    Columns are taken from their means before anything is computed, if they are
+    dense and there is an intercept. This changes no result, but how many digits of it
+    are right, and how many steps the solvers take.
+
+    Differences from scikit-learn: no penalty by default, and ``penalty`` is not
+    deprecated; K - 1 vectors by default; other solvers, whose tolerance does not depend
+    on the units of columns; separable classes are told; standard errors and tests;
+    tables with nominal columns; coefficients in double precision for single precision
+    tables, too. With ``penalty="l2", parametrization="symmetric"``, equal ``C`` and
+    enough iterations the coefficients are scikit-learn's.
+
+    References
+    ----------
+    .. [1] 周志华《机器学习》, section 3.3, formulas 3.17-3.31.
+    .. [2] 李航《统计学习方法》, section 6.1, formulas 6.3-6.8.
+    .. [3] A. Albert, J. A. Anderson (1984), On the existence of maximum likelihood
+       estimates in logistic regression models. Biometrika 71.
+
+    Examples
+    --------
+    The watermelons 3.0α (周志华《机器学习》, exercise 3.3):
+
+    >>> from sklearn_textbook.datasets import load_watermelon
+    >>> from sklearn_textbook.linear_model import LogisticRegression
+    >>> X, y = load_watermelon(version="3.0alpha", return_X_y=True)
+    >>> model = LogisticRegression().fit(X, y)
+    >>> model.coef_.round(3), model.intercept_.round(3)
+    (array([[ 3.158, 12.521]]), array([-4.429]))
+    >>> print(model.summary())
+    Logistic regression
+    ===================
+    classes:           否, 是    deviance:                               17.367
+    reference class:       否    pseudo R² (McFadden):                  0.26122
+    rows:                  17    rank:                                   3 of 3
+    solver:            newton    AIC:                                    23.367
+    iterations:             5    BIC:                                    25.867
+    log-likelihood:   -8.6837    LR chi²:               6.1408 (2 df), p 0.0464
+    null deviance:     23.508
+    <BLANKLINE>
+                  coef  std. error        z       p      2.5%   97.5%
+    intercept  -4.4289      2.8804  -1.5376  0.1242   -10.074  1.2167
+    x0          3.1583      4.0533  0.77921  0.4359   -4.7859  11.103
+    x1          12.521      6.8801   1.8199  0.0688  -0.96357  26.006  .
+    """
+
+    #: Up to so many coefficients the solvers without Hessian compute it at the end.
+    _most_coefficients = 2000
+
+    def __init__(
+        self,
+        penalty=None,
+        *,
+        C=1.0,
+        fit_intercept=True,
+        solver="newton",
+        parametrization="reference",
+        separation="check",
+        class_weight=None,
+        max_iter=100,
+        tol=1e-8,
+        warm_start=False,
+        categorical_features="from_dtype",
+        reference_level="first",
+        unseen="error",
+        n_jobs=None,
+    ):
+        self.penalty = penalty
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.parametrization = parametrization
+        self.separation = separation
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.categorical_features = categorical_features
+        self.reference_level = reference_level
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y, sample_weight=None):
+        """Find the coefficients.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows. None: 1 each.
+
+        Returns
+        -------
+        self : LogisticRegression
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter, a label, a weight or a value is not allowed, or if there
+            is only one class.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the solver did not converge, or if the classes can be separated, so that
+            the likelihood has no maximum.
+        """
+        self._check_parameters()
+        matrix, classes, codes, weight = self._read_rows(X, y, sample_weight)
+        has_start = (
+            self.warm_start
+            and hasattr(self, "coef_")
+            and np.array_equal(self.classes_, classes)
+        )
+        self.classes_ = classes
+        n_made = matrix.shape[1] + bool(self.fit_intercept)
+        if not n_made:
+            raise ValueError("There is nothing to fit: no column, and no intercept.")
+        n_threads = count_threads(self.n_jobs, matrix.shape[0] * n_made)
+        likelihood = LogisticLikelihood(
+            matrix,
+            codes,
+            len(self.classes_),
+            weight,
+            fit_intercept=self.fit_intercept,
+            is_symmetric=self._has_penalty() and self._is_symmetric(),
+            strength=1.0 / self.C if self._has_penalty() else 0.0,
+            n_threads=n_threads,
+        )
+        solve = SOLVERS[self.solver]
+        start = self._find_last(likelihood) if has_start else likelihood.start()
+        # Threads of linear algebra are slower than one where equations are few.
+        is_small = math.prod(likelihood.shape) <= MOST_EQUATIONS
+        with use_one_blas_thread() if is_small else nullcontext():
+            solution = solve(likelihood, start, int(self.max_iter), float(self.tol))
+            self._set_fit(likelihood, solution)
+        self._warn(solution)
+        return self
+
+    def decision_function(self, X):
+        r"""Compute the linear score of each class.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Of two classes the logarithm of the odds (对数几率) of the second one,
+            :math:`w^T x + b`; of more, logarithms of the probabilities up to a constant
+            of the row, with the reference class at 0.
+        """
+        matrix = self._read_new_table(X)
+        scores = np.asarray(matrix @ self.coef_.T) + self.intercept_
+        if len(self.classes_) == 2:
+            return scores[:, 0]
+        if scores.shape[1] < len(self.classes_):
+            scores = np.column_stack([scores, np.zeros(len(scores))])
+        return scores
+
+    # ---------------------------------------------------------------------- parts
+    def _check_parameters(self):
+        self._check_table_parameters()
+        check_choice("penalty", self.penalty, ("l2",), accepts_none=True)
+        if is_checked() and not (is_real(self.C) and self.C > 0):
+            raise ValueError(
+                "The 'C' parameter must be a float in the range (0.0, inf]; got "
+                f"{self.C!r}."
+            )
+        check_truth("fit_intercept", self.fit_intercept)
+        check_choice("solver", self.solver, tuple(SOLVERS))
+        check_choice("parametrization", self.parametrization, PARAMETRIZATIONS)
+        check_choice("separation", self.separation, SEPARATION)
+        check_integer("max_iter", self.max_iter, 0)
+        check_real("tol", self.tol, 0.0)
+        check_truth("warm_start", self.warm_start)
+        is_allowed = (
+            self.class_weight is None
+            or isinstance(self.class_weight, dict)
+            or (isinstance(self.class_weight, str) and self.class_weight == "balanced")
+        )
+        if is_checked() and not is_allowed:
+            raise ValueError(
+                "The 'class_weight' parameter must be a dict, 'balanced' or None; got "
+                f"{self.class_weight!r}."
+            )
+
+        if self.penalty is None and self.C not in (1.0, math.inf):
+            warnings.warn(
+                f"Setting penalty=None will ignore the C parameter, which is {self.C!r}"
+                "; penalty='l2' uses it.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _has_penalty(self):
+        return self.penalty is not None and not math.isinf(self.C)
+
+    def _is_symmetric(self):
+        return self.parametrization == "symmetric" and len(self.classes_) > 2
+
+    def _read_rows(self, X, y, sample_weight):
+        """Read rows, class numbers and weights; rows of weight 0 leave no trace."""
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but "
+                "the target y is None."
+            )
+        labels = check_target(y, is_numeric=False)
+        if getattr(y, "ndim", 1) == 2 or labels.shape[1] > 1:
+            labels = column_or_1d(labels, warn=True)
+        labels = labels.reshape(-1, 1)
+        check_consistent_length(X, labels)
+        weight = check_weights(sample_weight, len(labels))
+        if weight is not None and not weight.all():
+            labels = labels[weight > 0]
+        (classes,), codes = encode_labels(labels)
+        codes = codes[:, 0]
+        if len(classes) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least 2 classes in the "
+                f"data, but the data contains only one class: {classes.tolist()[0]!r}."
+            )
+        matrix, weight, _ = self._read_training_table(X, weight)
+        weight = self._weigh_classes(classes, codes, weight)
+        return matrix, classes, codes, weight
+
+    def _weigh_classes(self, classes, codes, weight):
+        """Multiply weights by those of the classes."""
+        if self.class_weight is None:
+            return weight
+        factors = compute_class_weight(
+            self.class_weight,
+            classes=classes,
+            y=classes[codes],
+            **({} if weight is None else {"sample_weight": weight}),
+        )
+        if not (np.isfinite(factors) & (factors > 0)).all():
+            label = classes[int(np.argmin(np.isfinite(factors) & (factors > 0)))]
+            raise ValueError(
+                "The 'class_weight' parameter must hold finite weights above 0; got "
+                f"another for class {label!r}: {self.class_weight!r}. To leave out a "
+                "class, leave out its rows."
+            )
+        return factors[codes] * (1.0 if weight is None else weight)
+
+    def _find_last(self, likelihood):
+        """Take what the last fit found, if it has the form; otherwise zero."""
+        if self.coef_.shape[1] != likelihood.n_columns:
+            return likelihood.start()
+        coef, intercept = self.coef_, self.intercept_
+        if len(coef) > likelihood.n_scores:
+            coef, intercept = coef[:-1] - coef[-1], intercept[:-1] - intercept[-1]
+        if len(coef) < likelihood.n_scores or not np.isfinite(coef).all():
+            return likelihood.start()
+        theta = likelihood.centre_coefficients(coef, intercept)
+        if likelihood.is_tied:
+            theta[:, 0] -= theta[:, 0].mean()
+        return theta
+
+    def _set_fit(self, likelihood, solution):
+        """Set all attributes."""
+        theta, covariance, nothing = solution.theta, None, None
+        self.separation_, self.rank_ = None, None
+        if likelihood.n_scores == len(self.classes_):
+            # What all classes have in common changes no probability.
+            theta = theta - theta.mean(axis=0)
+        at = solution.at
+        if not self._has_penalty():
+            is_small = math.prod(likelihood.shape) <= self._most_coefficients
+            if at is None and is_small:
+                at = likelihood.evaluate(theta)
+            if at is not None:
+                directions = np.empty((likelihood.n_columns, 0))
+                if factorise_scaled(at.hessian)[1] is None:
+                    directions = find_dependence(likelihood)
+                    theta = shorten_slopes(theta, directions, likelihood)
+                self.rank_ = likelihood.n_parameters - directions.shape[1]
+                covariance, nothing = estimate_covariance(
+                    at.hessian, directions, likelihood
+                )
+            if self.separation != "ignore":
+                is_exact = self.separation == "exact"
+                self.separation_ = find_separation(likelihood, theta, at, is_exact)
+        is_spread = self._is_symmetric() and not self._has_penalty()
+        found = transform_estimates(likelihood, theta, covariance, nothing, is_spread)
+        self._set_estimates(found)
+        if at is None:
+            at = likelihood.evaluate(theta, 0)
+        self.log_likelihood_ = -float(at.likelihood_loss)
+        self.loss_path_ = np.array(solution.loss_path)
+        self.n_iter_ = np.array([len(solution.loss_path) - 1], dtype=np.int32)
+        self.is_converged_ = solution.is_converged
+        self.n_observations_ = likelihood.total_weight
+        self.null_log_likelihood_ = self._find_null(likelihood)
+
+    def _set_estimates(self, found):
+        self.coef_, self.intercept_ = found.coef, found.intercept
+        if found.covariance is not None:
+            self.covariance_ = found.covariance
+        elif hasattr(self, "covariance_"):
+            del self.covariance_
+        self._is_determined = found.is_determined
+
+    @property
+    def reference_class_(self):
+        """Class whose score is 0; None if each class has coefficients."""
+        check_is_fitted(self)
+        if len(self.classes_) == 2:
+            return self.classes_[0]
+        return None if len(self.coef_) == len(self.classes_) else self.classes_[-1]
+
+    def _find_null(self, likelihood):
+        """Log-likelihood of the model without columns."""
+        total = likelihood.total_weight
+        if not self.fit_intercept:
+            return -total * math.log(len(self.classes_))
+        counts = np.bincount(likelihood.codes, likelihood.weight)
+        return float((counts * np.log(counts / total)).sum())
+
+    def _warn(self, solution):
+        """Warn of what keeps the coefficients from being the maximum."""
+        largest = float(np.abs(self.coef_).max(initial=0.0))
+        if self.separation_ not in (None, NONE):
+            warnings.warn(
+                f"{self.separation_.capitalize()} separation: a linear score tells "
+                "classes apart, so the likelihood has no maximum and coefficients grow "
+                f"without end. {self.solver} stopped after {self.n_iter_[0]} "
+                f"iteration(s) at a log-likelihood of {self.log_likelihood_:.4g}, with "
+                f"coefficients up to {largest:.4g}. Standard errors mean nothing then; "
+                "penalty='l2' has a maximum.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        elif not solution.is_converged:
+            advice = (
+                "Increase the number of iterations (max_iter), scale the columns, or "
+                "take solver='newton'."
+                if solution.reason == "iterations"
+                else "Rounding hides what is left to gain: increase tol."
+            )
+            warnings.warn(
+                f"{self.solver} failed to converge after {self.n_iter_[0]} "
+                f"iteration(s), at a log-likelihood of {self.log_likelihood_:.6g}. "
+                f"{advice}",
+                ConvergenceWarning,
+                stacklevel=3,
+            )

@@ -1,0 +1,228 @@
+"""Classes that the columns separate, so that the likelihood has no maximum."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linprog
+
+from sklearn_textbook.linear_model.logistic.solvers import find_newton_step
+
+#: What is known of a table.
+NONE, QUASI, COMPLETE = "none", "quasi-complete", "complete"
+#: A margin up to this share of the largest score counts as zero.
+ZERO_MARGIN = 1e-9
+#: A margin of the linear programme up to this is zero: ten times its tolerance.
+SMALLEST_MARGIN = 1e-6
+#: A change of scores above this at the end tells that there is somewhere to go.
+LARGE_CHANGE = 0.05
+#: So does a score at which a row of another class has next to no probability.
+LARGE_SCORE = 25.0
+#: Cells of the linear programme that is solved without being asked for.
+CELLS_UNASKED = 200_000
+#: A smallest margin above this proves complete separation.
+SMALLEST_LEAD = 1e-8
+#: Of the last step's margins, those up to this share of the largest count as zero.
+LAST_STEP_MARGIN = 1e-3
+
+
+def find_margins(scores, codes, n_classes):
+    """Find by how much the own class of each row leads over each other class.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rows, n_scores)
+        Scores; with one less than classes, the score of the last class is 0, or of two
+        classes that of the first.
+    codes : ndarray of int, shape (n_rows,)
+        Class numbers.
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    margins : ndarray of shape (n_rows, n_classes - 1)
+        Differences of scores.
+    """
+    zeros = np.zeros((len(scores), 1))
+    if n_classes == 2:
+        scores = np.hstack([zeros, scores])
+    elif scores.shape[1] < n_classes:
+        scores = np.hstack([scores, zeros])
+    rows = np.arange(len(scores))
+    margins = scores[rows, codes][:, np.newaxis] - scores
+    is_other = np.ones(margins.shape, dtype=bool)
+    is_other[rows, codes] = False
+    return margins[is_other].reshape(len(scores), n_classes - 1)
+
+
+def judge_direction(scores, codes, n_classes, tolerance=ZERO_MARGIN):
+    """Decide what a direction of the coefficients proves.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rows, n_scores)
+        Scores that the direction gives the rows.
+    codes, n_classes
+        As in :func:`find_margins`.
+    tolerance : float, default=1e-9
+        Share of the largest margin that counts as zero.
+
+    Returns
+    -------
+    separation : {"none", "quasi-complete", "complete"}
+        "complete" if every row's own class leads, "quasi-complete" if none lags behind
+        and some lead: the likelihood then rises forever in this direction. "none" if
+        it proves nothing.
+    """
+    margins = find_margins(scores, codes, n_classes)
+    largest = np.abs(margins).max()
+    if not largest > 0.0:
+        return NONE
+    if margins.min() > tolerance * largest:
+        return COMPLETE
+    return QUASI if margins.min() >= -tolerance * largest else NONE
+
+
+def solve_programme(X, codes, n_classes, fit_intercept):
+    r"""Find out by a linear programme whether the classes can be separated.
+
+    It looks for directions :math:`\delta_k` in :math:`[-1, 1]` whose margins are all
+    at least 0, with the largest sum of margins. The maximum of the likelihood exists if
+    and only if that sum is 0.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (n_rows, n_columns)
+        The table.
+    codes : ndarray of int, shape (n_rows,)
+        Class numbers.
+    n_classes : int
+        Number of classes.
+    fit_intercept : bool
+        Whether scores have an intercept.
+
+    Returns
+    -------
+    separation : {"none", "quasi-complete", "complete"}
+        What holds.
+
+    References
+    ----------
+    .. [1] A. Albert, J. A. Anderson (1984), On the existence of maximum likelihood
+       estimates in logistic regression models. Biometrika 71.
+    .. [2] K. Konis (2007), Linear programming algorithms for detecting separated data
+       in binary logistic regression models. DPhil thesis, University of Oxford.
+    """
+    margins = list_margins(X, codes, n_classes, fit_intercept)
+    n_margins, n_parameters = margins.shape
+    sums = np.asarray(margins.sum(axis=0)).ravel() / n_margins
+    largest = linprog(
+        -sums,
+        A_ub=-margins,
+        b_ub=np.zeros(n_margins),
+        bounds=(-1.0, 1.0),
+        method="highs",
+    )
+    if largest.x is None or not (margins @ largest.x).max() > SMALLEST_MARGIN:
+        return NONE
+    # The same for the smallest margin t, which is above 0 if all can lead together.
+    even = linprog(
+        np.append(np.zeros(n_parameters), -1.0),
+        A_ub=sparse.hstack([-margins, np.ones((n_margins, 1))], format="csr"),
+        b_ub=np.zeros(n_margins),
+        bounds=(-1.0, 1.0),
+        method="highs",
+    )
+    is_complete = even.x is not None and even.x[-1] > SMALLEST_MARGIN
+    return COMPLETE if is_complete else QUASI
+
+
+def list_margins(X, codes, n_classes, fit_intercept):
+    """Write the margins of all rows as a matrix that multiplies directions.
+
+    Parameters
+    ----------
+    X, codes, n_classes, fit_intercept
+        As in :func:`solve_programme`.
+
+    Returns
+    -------
+    margins : csr_array of shape (n_rows * (n_classes - 1), n_directions)
+        One row for each row and each class but its own.
+    """
+    X = scale_columns(X, fit_intercept)
+    if fit_intercept:
+        X = sparse.hstack([np.ones((X.shape[0], 1)), X], format="csr")
+    blocks = []
+    for code in range(n_classes):
+        rows = X[np.flatnonzero(codes == code)]
+        for other in range(n_classes):
+            if other == code:
+                continue
+            # The first class has the score 0: which one it is changes no margin.
+            parts = [sparse.csr_array(rows.shape) for _ in range(n_classes - 1)]
+            if code > 0:
+                parts[code - 1] = rows
+            if other > 0:
+                parts[other - 1] = -rows
+            blocks.append(sparse.hstack(parts))
+    return sparse.csr_array(sparse.vstack(blocks))
+
+
+def scale_columns(X, is_centred):
+    """Divide columns by their root mean square; make a csr_array of them.
+
+    Dense columns are taken from their means before, if ``is_centred``.
+    """
+    if sparse.issparse(X):
+        squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
+    else:
+        X = X - X.mean(axis=0) if is_centred else X
+        squares = (X**2).mean(axis=0)
+    units = np.sqrt(squares)
+    units[units == 0.0] = 1.0
+    return sparse.csr_array(sparse.csr_array(X) @ sparse.diags_array(1.0 / units))
+
+
+def find_separation(likelihood, theta, at=None, is_exact=False):
+    """Find out whether the likelihood of a logistic regression has a maximum.
+
+    Parameters
+    ----------
+    likelihood : LogisticLikelihood
+        The rows.
+    theta : ndarray of shape (n_scores, n_columns)
+        The coefficients that were reached, of the centred columns.
+    at : Evaluation, default=None
+        Likelihood, gradient and Hessian there, if they are known.
+    is_exact : bool, default=False
+        Whether the linear programme is solved however large it is; otherwise only
+        where the last Newton step is suspicious, and the programme small.
+
+    Returns
+    -------
+    separation : str or None
+        One of ``NONE``, ``QUASI`` and ``COMPLETE``; None: it cannot be told.
+    """
+    codes, n_classes = likelihood.codes, likelihood.n_classes
+    programme = (likelihood.X, codes, n_classes, bool(likelihood.fit_intercept))
+    if is_exact:
+        return solve_programme(*programme)
+    margin = (at or likelihood.evaluate(theta, 0)).margin
+    if margin > SMALLEST_LEAD:
+        return COMPLETE
+    if at is None:
+        return None
+    step = -find_newton_step(at.hessian, at.gradient)
+    coef, intercept = likelihood.restore_coefficients(step)
+    changes = np.asarray(likelihood.X @ coef.T) + intercept
+    is_suspect = (
+        np.abs(changes).max() > LARGE_CHANGE
+        or np.abs(likelihood.score_rows(theta)).max() > LARGE_SCORE
+    )
+    if not is_suspect:
+        return NONE
+    if likelihood.X.size * (n_classes - 1) ** 2 <= CELLS_UNASKED:
+        return solve_programme(*programme)
+    return judge_direction(changes, codes, n_classes, LAST_STEP_MARGIN)

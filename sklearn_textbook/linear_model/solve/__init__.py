@@ -1,0 +1,1 @@
+"""Sums and triangles of weighted rows, and the equations solved from them."""

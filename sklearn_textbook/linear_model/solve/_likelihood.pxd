@@ -1,0 +1,245 @@
+# The logistic likelihood of some rows: header-only; logistic_likelihood.py has the
+# documents.
+#
+# Each block of rows is read from memory once. While it is in the cache, scores become
+# probabilities, these become residuals and curvatures, and both are summed up with the
+# columns.
+
+from libc.math cimport INFINITY, exp, fabs, log1p
+from libc.stdint cimport int32_t
+
+from sklearn_textbook.linear_model.solve._panels cimport (
+    BLOCK_ROWS, PANEL_WIDTH, add_products, add_scaled_rows, clear_rest, fill_columns,
+    fill_ones, scale_panels, score_rows, shift_rows,
+)
+
+cdef enum:
+    LOSS = 0
+    GRADIENT = 1
+    HESSIAN = 2
+
+
+# A dense table with classes and weights, and the coefficients to judge.
+cdef struct Problem:
+    const double* values
+    Py_ssize_t row_stride
+    Py_ssize_t column_stride
+    Py_ssize_t n_columns
+    bint has_intercept
+    # what is subtracted from the columns of the panels
+    const double* shift
+    # NULL: 1 each
+    const double* weight
+    const int32_t* codes
+    int n_classes
+    # one for each class, or one less: the score of the last is 0 then; of two classes
+    # the score is that of the second, and the first has 0
+    int n_scores
+    # n_scores rows of padded length
+    const double* coef
+    Py_ssize_t n_panels
+
+
+# Where a stretch of rows adds up its sums.
+cdef struct Sums:
+    # loss and smallest margin
+    double* totals
+    double* gradient
+    double* hessian
+
+
+# Working memory of a thread: blocks of rows.
+cdef struct Workspace:
+    double* panels
+    double* scaled
+    # n_scores + 2 columns each
+    double* scores
+    double* factors
+
+
+cdef inline void judge_two(
+    const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Workspace* work,
+    double* totals,
+) noexcept nogil:
+    """Losses, residuals and curvatures of two classes, from the scores of a block."""
+    cdef Py_ssize_t row
+    cdef double score, small, other, weight = 1.0, margin = INFINITY, loss = 0.0
+    cdef double* residual = work.factors
+    cdef double* curvature = work.factors + BLOCK_ROWS
+    for row in range(n_rows):
+        # the score of the row's class, less that of the other
+        score = work.scores[row] if problem.codes[first + row] else -work.scores[row]
+        small = exp(-fabs(score))
+        # probability of the other class
+        other = (small if score > 0 else 1.0) / (1.0 + small)
+        if problem.weight != NULL:
+            weight = problem.weight[first + row]
+        loss += weight * (log1p(small) + (0.0 if score > 0 else -score))
+        margin = min(margin, score)
+        residual[row] = -weight * other if problem.codes[first + row] else (
+            weight * other
+        )
+        curvature[row] = weight * small / ((1.0 + small) * (1.0 + small))
+    totals[0] += loss
+    totals[1] = min(totals[1], margin)
+
+
+cdef inline void judge_many(
+    const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Workspace* work,
+    double* totals,
+) noexcept nogil:
+    """Losses of a block, whose scores become probabilities, and residuals.
+
+    The scores of a row lie BLOCK_ROWS apart. Of the class with the largest score, the
+    probability of all others is what is summed up, so that nothing cancels.
+    """
+    cdef Py_ssize_t row, k, n_scores = problem.n_scores, code, best
+    cdef double top, rest, total, share, weight = 1.0, own, other
+    cdef double* scores
+    cdef double* residual
+    for row in range(n_rows):
+        scores = work.scores + row
+        residual = work.factors + row
+        code = problem.codes[first + row]
+        if n_scores < problem.n_classes:
+            top, best = 0.0, n_scores
+        else:
+            top, best = scores[0], 0
+        own = 0.0 if code >= n_scores else scores[code * BLOCK_ROWS]
+        other = 0.0 if code < n_scores < problem.n_classes else -INFINITY
+        for k in range(n_scores):
+            if scores[k * BLOCK_ROWS] > top:
+                top, best = scores[k * BLOCK_ROWS], k
+            if k != code and scores[k * BLOCK_ROWS] > other:
+                other = scores[k * BLOCK_ROWS]
+        totals[1] = min(totals[1], own - other)
+        rest = 0.0
+        for k in range(n_scores):
+            scores[k * BLOCK_ROWS] = exp(scores[k * BLOCK_ROWS] - top)
+            if k != best:
+                rest += scores[k * BLOCK_ROWS]
+        if best < n_scores < problem.n_classes:
+            rest += exp(-top)
+        total = 1.0 + rest
+        if problem.weight != NULL:
+            weight = problem.weight[first + row]
+        totals[0] += weight * (log1p(rest) + (top - own))
+        for k in range(n_scores):
+            share = rest if k == best else total - scores[k * BLOCK_ROWS]
+            scores[k * BLOCK_ROWS] /= total
+            # the probability of the other classes
+            residual[k * BLOCK_ROWS] = share / total
+
+
+cdef inline void note_residual(
+    const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Workspace* work,
+    Py_ssize_t k, double* residual,
+) noexcept nogil:
+    """Write the weighted residuals of one of many scores."""
+    cdef Py_ssize_t row, start = k * BLOCK_ROWS
+    cdef double weight = 1.0
+    for row in range(n_rows):
+        if problem.weight != NULL:
+            weight = problem.weight[first + row]
+        residual[row] = weight * (
+            -work.factors[start + row]
+            if problem.codes[first + row] == k else work.scores[start + row]
+        )
+
+
+cdef inline void note_curvature(
+    const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Workspace* work,
+    Py_ssize_t k, Py_ssize_t other, double* curvature,
+) noexcept nogil:
+    """Write the weighted second derivatives by two of many scores."""
+    cdef Py_ssize_t row
+    cdef double weight = 1.0
+    cdef const double* shares = work.scores
+    for row in range(n_rows):
+        if problem.weight != NULL:
+            weight = problem.weight[first + row]
+        curvature[row] = weight * shares[k * BLOCK_ROWS + row] * (
+            work.factors[k * BLOCK_ROWS + row] if k == other
+            else -shares[other * BLOCK_ROWS + row]
+        )
+
+
+cdef inline void add_gradient(
+    const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Workspace* work,
+    double* gradient,
+) noexcept nogil:
+    """Add the residuals of each score times the columns."""
+    cdef Py_ssize_t panel, k
+    cdef Py_ssize_t size = BLOCK_ROWS * PANEL_WIDTH
+    cdef double* residual
+    for k in range(problem.n_scores):
+        residual = work.factors
+        if problem.n_classes > 2:
+            residual = work.scaled
+            note_residual(problem, first, n_rows, work, k, residual)
+        for panel in range(problem.n_panels):
+            add_scaled_rows(
+                work.panels + panel * size, residual, n_rows,
+                gradient + (k * problem.n_panels + panel) * PANEL_WIDTH,
+            )
+
+
+cdef inline void add_hessian(
+    const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Workspace* work,
+    double* hessian,
+) noexcept nogil:
+    """Add the products of the columns, weighted by the curvature of each two scores."""
+    cdef Py_ssize_t k, other, pair = 0
+    cdef Py_ssize_t width = problem.n_panels * PANEL_WIDTH
+    cdef double* curvature = work.factors + problem.n_scores * BLOCK_ROWS
+    for k in range(problem.n_scores):
+        for other in range(k, problem.n_scores):
+            if problem.n_classes > 2:
+                note_curvature(problem, first, n_rows, work, k, other, curvature)
+            scale_panels(work.panels, curvature, work.scaled, problem.n_panels, n_rows)
+            add_products(
+                work.scaled, work.panels, problem.has_intercept + problem.n_columns,
+                problem.n_panels, n_rows, hessian + pair * width * width,
+            )
+            pair += 1
+
+
+cdef inline void add_likelihood(
+    const Problem* problem, Py_ssize_t first, Py_ssize_t last, double* memory,
+    Sums sums, int order,
+) noexcept nogil:
+    """Add the rows from ``first`` to before ``last``."""
+    cdef Py_ssize_t n_rows, k, size = BLOCK_ROWS * PANEL_WIDTH
+    cdef Workspace whole
+    cdef Workspace* work = &whole
+    work.panels = memory
+    work.scaled = work.panels + problem.n_panels * size
+    work.scores = work.scaled + problem.n_panels * size
+    work.factors = work.scores + (problem.n_scores + 1) * BLOCK_ROWS
+    clear_rest(work.panels, problem.has_intercept + problem.n_columns)
+    while first < last:
+        n_rows = min(<Py_ssize_t> BLOCK_ROWS, last - first)
+        if problem.has_intercept:
+            fill_ones(work.panels, 0, n_rows)
+        fill_columns(
+            work.panels, problem.has_intercept,
+            problem.values + first * problem.row_stride, problem.row_stride,
+            problem.column_stride, problem.n_columns, n_rows,
+        )
+        for k in range(problem.n_panels):
+            shift_rows(work.panels + k * size, problem.shift + k * PANEL_WIDTH, n_rows)
+        for k in range(problem.n_scores):
+            score_rows(
+                work.panels, problem.n_panels, size,
+                problem.coef + k * problem.n_panels * PANEL_WIDTH, n_rows,
+                work.scores + k * BLOCK_ROWS,
+            )
+        if problem.n_classes == 2:
+            judge_two(problem, first, n_rows, work, sums.totals)
+        else:
+            judge_many(problem, first, n_rows, work, sums.totals)
+        if order >= GRADIENT:
+            add_gradient(problem, first, n_rows, work, sums.gradient)
+        if order >= HESSIAN:
+            add_hessian(problem, first, n_rows, work, sums.hessian)
+        first += n_rows

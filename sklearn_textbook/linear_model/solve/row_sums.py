@@ -1,0 +1,133 @@
+"""Weighted sums over the rows of a table: all that least squares needs of it."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import issparse
+
+from sklearn_textbook.linear_model.solve._row_sums import (
+    sum_dense_stretches,
+    sum_dense_tiles,
+    sum_sparse_bands,
+    sum_sparse_stretches,
+)
+
+PANEL_WIDTH = 8  # as in _panels.pxd
+#: Up to so many columns every stretch of rows has its own sums.
+STRETCH_COLUMNS = 256
+#: Rows of a stretch, at least, and number of stretches, at most.
+STRETCH_ROWS, MOST_STRETCHES = 1024, 64
+#: Numbers that the sums of all stretches of a sparse table may take. If there is room
+#: for fewer stretches than this, the threads share the sums, by bands of them.
+MOST_NUMBERS, LEAST_STRETCHES, N_BANDS = 2**23, 8, 16
+
+
+def sum_products(X, weight=None, targets=None, n_threads=1):
+    r"""Sum up the weighted products of columns over the rows.
+
+    With a column of ones put before X, :math:`Z = [1, X]`, and the weights W on a
+    diagonal, it computes :math:`Z^T W Z` and :math:`Z^T W T`.
+
+    Parameters
+    ----------
+    X : ndarray of float64 or csr_array, shape (n_rows, n_columns)
+        The table.
+    weight : ndarray of float64, shape (n_rows,), default=None
+        Weights. None: 1 each.
+    targets : ndarray of float64, shape (n_rows, n_targets), default=None
+        T; None for no targets.
+    n_threads : int, default=1
+        Number of threads; the sums are the same, bit for bit, for any number.
+
+    Returns
+    -------
+    products : ndarray of shape (1 + n_columns, 1 + n_columns)
+        :math:`Z^T W Z`: sum of weights, of columns, of products.
+    with_targets : ndarray of shape (1 + n_columns, n_targets)
+        :math:`Z^T W T`.
+
+    Notes
+    -----
+    Products of a dense table are summed up tile by tile, of a sparse one entry by
+    entry. No product is fused with a sum, and every sum takes its rows in the same
+    order on every processor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_textbook.linear_model.solve.row_sums import sum_products
+    >>> products, _ = sum_products(np.array([[1.0], [3.0]]), np.array([2.0, 1.0]))
+    >>> products
+    array([[ 3.,  5.],
+           [ 5., 11.]])
+    """
+    n_rows, n_columns = X.shape
+    targets = np.empty((n_rows, 0)) if targets is None else targets
+    targets = np.ascontiguousarray(targets, dtype=np.float64)
+    if weight is not None:
+        weight = np.ascontiguousarray(weight, dtype=np.float64)
+    sum_up = _sum_sparse if issparse(X) else _sum_dense
+    sums = sum_up(X, weight, targets, n_threads)
+    products = sums[: 1 + n_columns, : 1 + n_columns]
+    upper = np.triu(products)
+    products = upper + np.triu(products, 1).T
+    with_targets = sums[: 1 + n_columns, 1 + n_columns :][:, : targets.shape[1]]
+    return products, with_targets.copy()
+
+
+def divide_rows(n_rows, most=MOST_STRETCHES):
+    """Divide rows into stretches that are summed up by themselves.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    most : int, default=64
+        Number of stretches, at most; never more than 64.
+
+    Returns
+    -------
+    bounds : ndarray of intp, shape (n_stretches + 1,)
+        Where stretches begin and end.
+    """
+    n_stretches = min(n_rows // STRETCH_ROWS, most, MOST_STRETCHES)
+    n_stretches = max(1, n_stretches)
+    return np.arange(n_stretches + 1, dtype=np.intp) * n_rows // n_stretches
+
+
+def _sum_dense(X, weight, targets, n_threads):
+    """Sum up products of the columns 1, X, targets: the upper triangle."""
+    X = X if X.dtype == np.float64 else X.astype(np.float64)
+    width = 1 + X.shape[1] + targets.shape[1]
+    n_padded = -(-width // PANEL_WIDTH) * PANEL_WIDTH
+    if width > STRETCH_COLUMNS:
+        sums = np.zeros((n_padded, n_padded))
+        sum_dense_tiles(X, weight, targets, sums, n_threads)
+        return sums
+    bounds = divide_rows(X.shape[0])
+    sums = np.zeros((len(bounds) - 1, n_padded, n_padded))
+    n_threads = min(n_threads, len(sums))
+    sum_dense_stretches(X, weight, targets, bounds, sums, n_threads)
+    return sums.sum(axis=0)
+
+
+def _sum_sparse(X, weight, targets, n_threads):
+    """Sum up products of the columns 1, X, targets: the upper triangle."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    height = 1 + X.shape[1]
+    width = height + targets.shape[1]
+    weight = np.ones(X.shape[0]) if weight is None else weight
+    data = X.data.astype(np.float64, copy=False)
+    table = (data, X.indices, X.indptr, weight, targets)
+    n_stretches = MOST_NUMBERS // (height * width)
+    if n_stretches < LEAST_STRETCHES:
+        sums = np.zeros((height, width))
+        bounds = np.arange(N_BANDS + 1, dtype=np.intp) * height // N_BANDS
+        sum_sparse_bands(*table, bounds, sums, n_threads)
+        return sums
+    bounds = divide_rows(X.shape[0], n_stretches)
+    sums = np.zeros((len(bounds) - 1, height, width))
+    sum_sparse_stretches(*table, bounds, sums, min(n_threads, len(sums)))
+    return sums.sum(axis=0)

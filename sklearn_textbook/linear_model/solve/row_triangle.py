@@ -1,0 +1,352 @@
+"""Rows of a table as a small triangle: all that least squares needs to know of them."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import blas, lapack
+from scipy.sparse import issparse
+
+from sklearn_textbook.linear_model.solve.blas_threads import use_one_blas_thread
+from sklearn_textbook.linear_model.solve.sparse_triangle import (
+    is_worth_products,
+    reduce_products,
+)
+
+#: Cells of a block of rows: about as many as the cache of a core holds.
+BLOCK_CELLS = 2**16
+#: A block has at least that many rows for each column, so that the triangle, which goes
+#: through every step, is a small part of the work.
+ROWS_PER_COLUMN = 8
+#: Columns up to which blocks are worth more than the threads of LAPACK.
+MOST_BLOCK_COLUMNS = 400
+#: Cells below which LAPACK does not think of threads.
+FEW_CELLS = 4096
+#: Rows are divided into at most that many parts, whatever the number of threads.
+MOST_PARTS = 32
+#: Squares of numbers up to that are finite, and of their inverses not zero.
+LARGE = 1e100
+#: Rows whose mean is about the mean of all.
+ORIGIN_ROWS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class RowTriangle:
+    r"""What least squares needs to know of rows.
+
+    With the weights W on a diagonal, the columns :math:`Z = [1, X - c]` (without an
+    intercept: X) and the targets Y, an orthogonal Q turns the rows into few:
+
+    .. math:: Q^T W^{1/2} [Z, Y - d] = \begin{pmatrix} R & z \\ 0 & e \end{pmatrix} .
+
+    Products :math:`X^T X`, whose rounding costs twice as many digits, are never made.
+
+    Parameters
+    ----------
+    has_intercept : bool
+        Whether Z has the column of ones.
+    origin, target_origin : ndarray of shape (n_columns,), (n_targets,)
+        c and d, somewhere near the rows; zeros without an intercept.
+    triangle : ndarray of shape (n_kept, n_intercepts + n_columns)
+        R. If there is an intercept, its first column is zero but for the first row. It
+        is a triangle if there are more rows than columns.
+    targets : ndarray of shape (n_kept, n_targets)
+        z.
+    residual : ndarray of shape (n_targets,)
+        Sum of the squares of e.
+    n_rows : int
+        Number of rows.
+    total_weight, sum_log_weight : float
+        Sum of the weights, and of their logarithms.
+    """
+
+    has_intercept: bool
+    origin: np.ndarray
+    target_origin: np.ndarray
+    triangle: np.ndarray
+    targets: np.ndarray
+    residual: np.ndarray
+    n_rows: int
+    total_weight: float
+    sum_log_weight: float
+
+    @property
+    def slopes_triangle(self):
+        """R of the centred columns."""
+        start = int(self.has_intercept)
+        return self.triangle[start:, start:]
+
+    @property
+    def slopes_targets(self):
+        """The part of z that belongs to the centred columns."""
+        return self.targets[int(self.has_intercept) :]
+
+    @property
+    def mean(self):
+        """Weighted means of the columns; zeros without an intercept."""
+        if not self.has_intercept:
+            return self.origin
+        return self.origin + self.triangle[0, 1:] / self.triangle[0, 0]
+
+    @property
+    def target_mean(self):
+        """Weighted means of the targets; zeros without an intercept."""
+        if not self.has_intercept:
+            return self.target_origin
+        return self.target_origin + self.targets[0] / self.triangle[0, 0]
+
+    def merge(self, other):
+        """Join with the triangle of other rows.
+
+        Parameters
+        ----------
+        other : RowTriangle
+            Of rows with the same columns, targets and intercept.
+
+        Returns
+        -------
+        triangle : RowTriangle
+            Of all rows.
+        """
+        moved, moved_targets = other.triangle, other.targets
+        if self.has_intercept:
+            # Another origin adds a multiple of the column of ones to each column.
+            moved, moved_targets = moved.copy(), moved_targets.copy()
+            moved[0, 1:] += moved[0, 0] * (other.origin - self.origin)
+            moved_targets[0] += moved[0, 0] * (other.target_origin - self.target_origin)
+        triangle, targets, residual = _reduce(
+            np.vstack([self.triangle, moved]), np.vstack([self.targets, moved_targets])
+        )
+        return RowTriangle(
+            self.has_intercept,
+            self.origin,
+            self.target_origin,
+            triangle,
+            targets,
+            self.residual + other.residual + residual,
+            self.n_rows + other.n_rows,
+            self.total_weight + other.total_weight,
+            self.sum_log_weight + other.sum_log_weight,
+        )
+
+
+def reduce_rows(X, Y, weight=None, *, has_intercept=True, n_threads=1):
+    """Reduce rows to a triangle.
+
+    Blocks of rows that fit into the cache are put under the triangle so far, and
+    reduced with it by LAPACK's Householder reflections. Parts of the table do so at the
+    same time; which rows are in a part does not depend on the number of threads.
+
+    Parameters
+    ----------
+    X : ndarray of float64 or csr_array, shape (n_rows, n_columns)
+        Finite numbers. It is neither copied as a whole nor changed.
+    Y : ndarray of float64, shape (n_rows, n_targets)
+        Targets.
+    weight : ndarray of float64, shape (n_rows,), default=None
+        Weights above 0; None: 1 each.
+    has_intercept : bool, default=True
+        Whether there is a column of ones.
+    n_threads : int, default=1
+        Number of threads.
+
+    Returns
+    -------
+    triangle : RowTriangle
+        What least squares needs to know of the rows.
+    """
+    n_rows, n_columns = X.shape
+    origins = np.zeros(n_columns), np.zeros(Y.shape[1])
+    reduced = None
+    if issparse(X) and n_rows > n_columns > 0 and is_worth_products(X):
+        reduced = reduce_products(X, Y, weight, has_intercept)
+    if reduced is None:
+        reduced, origins = _reduce_dense(X, Y, weight, has_intercept, n_threads)
+    return RowTriangle(
+        has_intercept,
+        *origins,
+        *reduced,
+        n_rows,
+        float(n_rows) if weight is None else float(weight.sum()),
+        0.0 if weight is None else float(np.log(weight).sum()),
+    )
+
+
+def _reduce_dense(X, Y, weight, has_intercept, n_threads):
+    """Reduce rows, dense or made dense in blocks, about an origin."""
+    n_rows, n_columns = X.shape
+    origins = np.zeros(n_columns), np.zeros(Y.shape[1])
+    if has_intercept:
+        origins = _find_origin(X), _find_origin(Y)
+    if n_columns == 1 and has_intercept and not issparse(X):
+        reduced = _reduce_one_column(X, Y, weight, origins)
+    elif n_rows <= n_columns + has_intercept:
+        Z, T = _load(X, Y, weight, has_intercept, origins)
+        reduced = _turn_ones(Z, T) if has_intercept else (Z, T, np.zeros(T.shape[1]))
+    else:
+        reduced = _reduce_tall(X, Y, weight, has_intercept, origins, n_threads)
+    return reduced, origins
+
+
+def _find_origin(X):
+    """Find a point about in the middle of rows; of a constant column, its value."""
+    head = X[:ORIGIN_ROWS]
+    head = head.toarray() if issparse(head) else head
+    return head[0] + (head - head[0]).mean(axis=0)
+
+
+def _load(X, Y, weight, has_intercept, origins, out=None):
+    """Columns and targets of rows, about the origin and times the roots of weights."""
+    n_rows, n_columns = X.shape
+    start = int(has_intercept)
+    if out is None:
+        out = np.empty((n_rows, start + n_columns + Y.shape[1]), order="F")
+    columns = out[:, start : start + n_columns]
+    targets = out[:, start + n_columns :]
+    if issparse(X):
+        X = X.toarray()
+    out[:, :start] = 1.0
+    np.subtract(X, origins[0], out=columns)
+    np.subtract(Y, origins[1], out=targets)
+    if weight is not None:
+        out *= np.sqrt(weight)[:, np.newaxis]
+    return out[:, : start + n_columns], targets
+
+
+def _reduce(Z, Y):
+    """R, z and the sum of squares of the rest; R is Z if Z has no more rows."""
+    n_rows, n_columns = Z.shape
+    if n_rows <= n_columns and (n_rows == 0 or not Z[1:, 0].any()):
+        return Z, Y, np.zeros(Y.shape[1])
+    if n_columns == 0:
+        return Z[:0], Y[:0], (Y**2).sum(axis=0)
+    work = int(lapack.dgeqrf_lwork(n_rows, n_columns)[0])
+    factors, tau, _, _ = lapack.dgeqrf(Z, lwork=work)
+    kept = min(n_rows, n_columns)
+    work = int(lapack.dormqr("L", "T", factors[:, :kept], tau, Y, -1)[1][0])
+    turned, _, _ = lapack.dormqr("L", "T", factors[:, :kept], tau, Y, work)
+    return np.triu(factors[:kept]), turned[:kept], (turned[kept:] ** 2).sum(axis=0)
+
+
+def _turn_ones(Z, Y):
+    """Make the first column zero but for its first row, by one reflection.
+
+    A wide table needs no more: its rows are as few as those of a triangle.
+    """
+    if Z[1:, 0].any():
+        mirror = Z[:, 0].copy()
+        length = np.linalg.norm(mirror)
+        mirror[0] += length
+        factor = -2.0 / (mirror @ mirror)
+        # No "@", whose threads would still spin while those of LAPACK work.
+        along, targets_along = (blas.dgemv(factor, A, mirror, trans=1) for A in (Z, Y))
+        Z = blas.dger(1.0, mirror, along, a=Z, overwrite_a=1)
+        Y = blas.dger(1.0, mirror, targets_along, a=Y, overwrite_a=1)
+        Z[1:, 0] = 0.0
+    return Z, Y, np.zeros(Y.shape[1])
+
+
+def _reduce_one_column(X, Y, weight, origins):
+    """Reduce one column, by the sums of the formulas (3.7) and (3.8) of the book."""
+    x, Y = X[:, 0] - origins[0], Y - origins[1]
+    w = np.ones(len(x)) if weight is None else weight
+    total = w.sum()
+    mean, target_mean = w @ x / total, w @ Y / total
+    x -= mean
+    Y -= target_mean
+    # Of small numbers the squares would be zero.
+    largest = np.abs(x).max()
+    unit = largest if 0 < largest < 1 / LARGE else 1.0
+    if unit != 1.0:
+        x /= unit
+    size = np.sqrt((x if weight is None else w * x) @ x)
+    along = np.zeros(Y.shape[1])
+    if size > 0:
+        along = (x if weight is None else w * x) @ Y / size
+        Y -= np.multiply.outer(x, along / size)
+    root = np.sqrt(total)
+    triangle = np.array([[root, root * mean], [0.0, unit * size]])
+    targets = np.array([root * target_mean, along])
+    return triangle, targets, w @ Y**2
+
+
+def _reduce_tall(X, Y, weight, has_intercept, origins, n_threads):
+    """Reduce a table of more rows than columns."""
+    n_rows = X.shape[0]
+    n_columns = X.shape[1] + has_intercept
+    # A column more is cheaper than turning the targets afterwards.
+    n_carried = Y.shape[1] if Y.shape[1] <= max(4, n_columns // 4) else 0
+    width = n_columns + n_carried
+    n_block = max(BLOCK_CELLS // max(width, 1), ROWS_PER_COLUMN * width)
+    has_blocks = width <= MOST_BLOCK_COLUMNS or n_rows > 4 * n_block
+    n_block = n_block if has_blocks else n_rows
+    n_parts = max(1, min(MOST_PARTS, n_rows // (4 * n_block)))
+    bounds = np.linspace(0, n_rows, n_parts + 1).astype(int)
+
+    def reduce_part(part):
+        rows = slice(bounds[part], bounds[part + 1])
+        of_part = None if weight is None else weight[rows]
+        load = X[rows], Y[rows], of_part, has_intercept, origins
+        return _reduce_blocks(*load, n_block, n_carried)
+
+    is_large = n_rows * width > FEW_CELLS
+    with use_one_blas_thread() if has_blocks and is_large else nullcontext():
+        if n_parts == 1:
+            return reduce_part(0)
+        if n_threads == 1:
+            parts = [reduce_part(part) for part in range(n_parts)]
+        else:
+            with ThreadPoolExecutor(min(n_threads, n_parts)) as pool:
+                parts = list(pool.map(reduce_part, range(n_parts)))
+        triangles, targets, residuals = zip(*parts, strict=True)
+        triangle, targets, residual = _reduce(np.vstack(triangles), np.vstack(targets))
+    return triangle, targets, residual + sum(residuals)
+
+
+def _reduce_blocks(X, Y, weight, has_intercept, origins, n_block, n_carried):
+    """Reduce blocks of rows one after the other."""
+    n_rows, n_columns = X.shape[0], X.shape[1] + has_intercept
+    n_block = min(n_block, n_rows)
+    if not n_carried:
+        return _turn_blocks(X, Y, weight, has_intercept, origins, n_block)
+    width = n_columns + n_carried
+    # The first block has no triangle above it.
+    above = 0 if n_block >= n_rows else width
+    stack = np.zeros((above + n_block, width), order="F")
+    work = int(lapack.dgeqrf_lwork(*stack.shape)[0])
+    below = np.tril_indices(width, -1, width)
+    for start in range(0, n_rows, n_block):
+        rows = slice(start, min(start + n_block, n_rows))
+        end = above + rows.stop - rows.start
+        of_block = None if weight is None else weight[rows]
+        load = X[rows], Y[rows], of_block, has_intercept, origins
+        _load(*load, out=stack[above:end])
+        stack[end:] = 0.0
+        stack, _, _, _ = lapack.dgeqrf(stack, lwork=work, overwrite_a=1)
+        if above:
+            stack[:above][below] = 0.0  # geqrf keeps its reflections there
+    triangle = np.triu(stack[:width])
+    rest = triangle[n_columns:, n_columns:]
+    return (
+        triangle[:n_columns, :n_columns],
+        triangle[:n_columns, n_columns:],
+        (rest**2).sum(axis=0),
+    )
+
+
+def _turn_blocks(X, Y, weight, has_intercept, origins, n_block):
+    """Reduce blocks of rows with many targets, which are turned, not reduced."""
+    triangle = targets = None
+    residual = np.zeros(Y.shape[1])
+    for start in range(0, X.shape[0], n_block):
+        rows = slice(start, start + n_block)
+        of_block = None if weight is None else weight[rows]
+        Z, T = _load(X[rows], Y[rows], of_block, has_intercept, origins)
+        if triangle is not None:
+            Z, T = np.vstack([triangle, Z]), np.vstack([targets, T])
+        triangle, targets, rest = _reduce(Z, T)
+        residual += rest
+    return triangle, targets, residual

@@ -1,0 +1,353 @@
+"""Weighted least squares in one step of an iteration, whatever the rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg.lapack import dpocon
+from scipy.sparse import issparse
+
+from sklearn_textbook.linear_model.solve.row_sums import sum_products
+
+#: Reciprocal condition of the products from which Cholesky's factor serves; the next
+#: steps take back what it loses.
+LEAST_CONDITION = 1e-9
+#: Part of its square that a column keeps when centred, from which the same holds.
+LEAST_SPREAD = 1e-8
+#: Singular values up to this share of the largest count as zero, as in R's glm.
+RANK_TOLERANCE = 1e-11
+#: Share of a row outside of the others' space from which it is outside.
+OUTSIDE = 1e-7
+#: Cells of a block of rows of which a triangle is made.
+BLOCK_CELLS = 2**18
+
+
+@dataclass(frozen=True)
+class Solution:
+    r"""What the data determine.
+
+    Parameters
+    ----------
+    inverse : ndarray of shape (1 + n_columns, 1 + n_columns)
+        :math:`(Z^T W Z + P)^{-1}`, with :math:`Z = [1, X]` and the penalty P; a
+        generalised inverse if there is none. The first row and column are zero without
+        an intercept.
+    rank : int
+        Rank of Z, or of X without an intercept.
+    is_determined : ndarray of bool, shape (1 + n_columns,)
+        Which coefficients the data determine, the intercept first.
+    centre : ndarray of shape (n_columns,)
+        Weighted means of the columns; zeros without an intercept.
+    share : float
+        One over the total weight; 0 without an intercept.
+    row_space : ndarray of shape (n_columns, rank), or None
+        Orthonormal directions that the centred rows span; None if these are all.
+    """
+
+    inverse: np.ndarray
+    rank: int
+    is_determined: np.ndarray
+    centre: np.ndarray
+    share: float
+    row_space: np.ndarray | None
+
+
+class WeightedSolver:
+    r"""Solves :math:`\min_b \sum_i w_i (t_i - b_0 - x_i^T b)^2 + \lambda |b|^2`.
+
+    Well-conditioned products are solved by Cholesky's factor. If there is none, or if
+    columns lie far from zero for their spread, rows are reduced to a triangle by
+    orthogonal transformations, block by block, and its singular values tell the rank;
+    among many solutions, b is then the one of least norm.
+
+    Parameters
+    ----------
+    X : ndarray of float64 or csr_array, shape (n_rows, n_columns)
+        The table.
+    fit_intercept : bool
+        Whether there is :math:`b_0`.
+    penalty : float, default=0.0
+        :math:`\lambda`.
+    n_threads : int, default=1
+        Number of threads.
+    """
+
+    def __init__(self, X, fit_intercept, penalty=0.0, n_threads=1):
+        self.X = X
+        self.fit_intercept = fit_intercept
+        self.penalty = penalty
+        self.n_threads = n_threads
+        #: Whether products would lose too many digits.
+        self.is_delicate = X.shape[1] > X.shape[0] and not penalty
+
+    def solve(self, weight, target):
+        """Solve for one target.
+
+        Parameters
+        ----------
+        weight : ndarray of shape (n_rows,)
+            W, none below 0.
+        target : ndarray of shape (n_rows,)
+            What is to be met.
+
+        Returns
+        -------
+        coef : ndarray of shape (1 + n_columns,)
+            The intercept, 0 if there is none, and the slopes.
+        """
+        if not self.is_delicate:
+            factor = self._factor_products(weight, target)
+            if factor is not None:
+                slopes = factor.solve(factor.with_target)
+                return factor.add_intercept(slopes)
+        factor = self._factor_rows(weight, target)
+        return factor.add_intercept(factor.root @ factor.with_target)
+
+    def describe(self, weight):
+        """Say what rows of these weights determine.
+
+        Parameters
+        ----------
+        weight : ndarray of shape (n_rows,)
+            W.
+
+        Returns
+        -------
+        solution : Solution
+            Inverse, rank, and which coefficients are determined.
+        """
+        if not self.is_delicate:
+            factor = self._factor_products(weight, np.zeros(len(weight)))
+            if factor is not None:
+                slopes = factor.solve(np.eye(self.X.shape[1]))
+                slopes = 0.5 * (slopes + slopes.T)
+                return _describe(factor, slopes, None, self.X.shape[1])
+        factor = self._factor_rows(weight, np.zeros(len(weight)))
+        slopes = factor.root @ factor.root.T
+        return _describe(factor, slopes, factor.row_space, factor.root.shape[1])
+
+    def find_independent(self, weight):
+        """Columns that do not depend on those before them, as R drops the others.
+
+        Parameters
+        ----------
+        weight : ndarray of shape (n_rows,)
+            W.
+
+        Returns
+        -------
+        columns : ndarray of int
+            Their numbers, ascending.
+        """
+        triangle, _, _ = self._reduce_rows(weight, np.zeros(len(weight)))
+        columns, basis = [], np.zeros((len(triangle), 0))
+        for number, column in enumerate(triangle[:, :-1].T):
+            rest = column - basis @ (basis.T @ column)
+            rest -= basis @ (basis.T @ rest)  # once more, for what rounding left
+            length = np.linalg.norm(rest)
+            if length > RANK_TOLERANCE * np.linalg.norm(column):
+                columns.append(number)
+                basis = np.column_stack([basis, rest / length])
+        return np.array(columns, dtype=np.intp)
+
+    def _factor_products(self, weight, target):
+        """Cholesky's factor of the centred products; None if it would not serve."""
+        products, with_target = sum_products(
+            self.X, weight, target[:, np.newaxis], self.n_threads
+        )
+        squares = products.diagonal()[1:]
+        centred, right = products[1:, 1:], with_target[1:, 0]
+        means = np.zeros(len(centred))
+        total, mean_target = products[0, 0], 0.0
+        if self.fit_intercept and total > 0.0:
+            means = products[0, 1:] / total
+            mean_target = with_target[0, 0] / total
+            centred = centred - np.outer(means, products[0, 1:])
+            right = right - means * with_target[0, 0]
+        spreads = centred.diagonal()
+        is_sound = np.isfinite(products).all() and total > 0.0
+        if not is_sound or (spreads <= LEAST_SPREAD * squares).any():
+            self.is_delicate = True
+            return None
+        centred = centred + self.penalty * np.eye(len(centred))
+        units = np.sqrt(centred.diagonal())
+        scaled = centred / units / units[:, np.newaxis]
+        factor = _factor_soundly(scaled)
+        if factor is None:
+            self.is_delicate = True
+            return None
+        return _ProductFactor(
+            means, mean_target, total, self.fit_intercept, factor, units, right
+        )
+
+    def _factor_rows(self, weight, target):
+        """Singular values of the triangle that the rows are reduced to."""
+        triangle, means, (mean_target, total) = self._reduce_rows(weight, target)
+        n_columns = self.X.shape[1]
+        left, right = triangle[:, :n_columns], triangle[:, n_columns]
+        if self.penalty:
+            left = np.vstack([left, np.sqrt(self.penalty) * np.eye(n_columns)])
+            right = np.append(right, np.zeros(n_columns))
+        units = np.sqrt(np.square(left).sum(axis=0))
+        # A column that only rounding lets vary has no unit of its own.
+        units[units <= RANK_TOLERANCE * self._measure_columns(weight)] = np.inf
+        rows, values, columns = np.linalg.svd(left / units, full_matrices=False)
+        largest = values[0] if len(values) else 0.0
+        is_kept = values > RANK_TOLERANCE * largest
+        basis = columns[is_kept].T
+        root, row_space = _find_root(basis, values[is_kept], units)
+        return _RowFactor(
+            means,
+            mean_target,
+            total,
+            self.fit_intercept,
+            root,
+            rows[:, is_kept].T @ right,
+            row_space,
+        )
+
+    def _measure_columns(self, weight):
+        """Lengths of the columns as they are, not centred."""
+        if issparse(self.X):
+            squares = np.asarray(self.X.multiply(self.X).T @ weight).ravel()
+        else:
+            squares = np.einsum("ij,ij,i->j", self.X, self.X, weight)
+        return np.sqrt(squares)
+
+    def _reduce_rows(self, weight, target):
+        """Reduce the weighted rows to a triangle, centred; means of the columns."""
+        X = self.X
+        n_rows, n_columns = X.shape
+        n_block = max(4 * (n_columns + 2), BLOCK_CELLS // (n_columns + 2))
+        shift = np.zeros(n_columns)
+        if self.fit_intercept:
+            shift = X[[0]].toarray()[0] if issparse(X) else X[0]
+        triangle = np.zeros((0, n_columns + 2))
+        for start in range(0, n_rows, n_block):
+            block = X[start : start + n_block]
+            block = block.toarray() if issparse(block) else block
+            root = np.sqrt(weight[start : start + n_block])
+            rows = np.column_stack(
+                [
+                    root,
+                    root[:, np.newaxis] * (block - shift),
+                    root * target[start : start + n_block],
+                ]
+            )
+            triangle = np.linalg.qr(np.vstack([triangle, rows]), mode="r")
+        total = triangle[0, 0] ** 2
+        if not self.fit_intercept:
+            # Without the column of ones, its row is one more row of the triangle.
+            return triangle[:, 1:], shift, (0.0, total)
+        averages = triangle[0, 1:] / triangle[0, 0]
+        return triangle[1:, 1:], shift + averages[:-1], (averages[-1], total)
+
+
+@dataclass(frozen=True)
+class _Centred:
+    """Means that turn the slopes of centred columns into an intercept."""
+
+    means: np.ndarray
+    mean_target: float
+    total: float
+    fit_intercept: bool
+
+    def add_intercept(self, slopes):
+        """Put the intercept before the slopes."""
+        first = self.mean_target - self.means @ slopes if self.fit_intercept else 0.0
+        return np.append(first, slopes)
+
+
+@dataclass(frozen=True)
+class _ProductFactor(_Centred):
+    """Cholesky's factor of centred products in units of the columns."""
+
+    factor: tuple
+    units: np.ndarray
+    with_target: np.ndarray
+
+    def solve(self, right):
+        """Solve for the slopes."""
+        units = self.units if right.ndim == 1 else self.units[:, np.newaxis]
+        return cho_solve(self.factor, right / units) / units
+
+
+@dataclass(frozen=True)
+class _RowFactor(_Centred):
+    """A root of the inverse of the centred products, and what it does not reach."""
+
+    root: np.ndarray
+    with_target: np.ndarray
+    row_space: np.ndarray | None
+
+
+def _factor_soundly(matrix):
+    """Cholesky's factor of a matrix of unit diagonal; None if ill-conditioned."""
+    if not len(matrix):
+        return np.zeros((0, 0)), False
+    try:
+        factor = cho_factor(matrix, check_finite=False)
+    except np.linalg.LinAlgError:
+        return None
+    size = np.abs(matrix).sum(axis=0).max()
+    condition, _ = dpocon(factor[0], size, uplo="U")
+    return factor if condition > LEAST_CONDITION else None
+
+
+def _find_root(basis, values, units):
+    """Find a root of the inverse of the products, and the space of the rows.
+
+    The products are the squares of the values on the basis, in units of the columns.
+    """
+    n_columns, rank = basis.shape
+    if rank == n_columns:
+        return basis / values / units[:, np.newaxis], None
+    # Columns without spread have no unit, and no row has a part in their direction.
+    spans = basis * np.where(np.isinf(units), 0.0, units)[:, np.newaxis]
+    row_space, triangle = np.linalg.qr(spans)
+    if not rank:
+        return row_space, row_space
+    across = solve_triangular(triangle, np.eye(rank)).T
+    return row_space @ (across / values), row_space
+
+
+def measure_distances(rows, row_space):
+    """Share of each row that lies outside of a space.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_rows, n_columns)
+        The rows.
+    row_space : ndarray of shape (n_columns, rank)
+        Orthonormal directions.
+
+    Returns
+    -------
+    shares : ndarray of shape (n_rows,)
+        Length of what is left of a row, over its length; 0 for a row of zeros.
+    """
+    lengths = np.linalg.norm(rows, axis=1)
+    rest = rows - (rows @ row_space) @ row_space.T
+    return np.linalg.norm(rest, axis=1) / np.where(lengths > 0.0, lengths, 1.0)
+
+
+def _describe(factor, slopes, row_space, n_independent):
+    """Complete the inverse of the slopes by the intercept's row and column."""
+    n_columns = len(slopes)
+    inverse = np.zeros((n_columns + 1, n_columns + 1))
+    inverse[1:, 1:] = slopes
+    is_determined = np.ones(n_columns + 1, dtype=bool)
+    share = 1.0 / factor.total if factor.fit_intercept else 0.0
+    if factor.fit_intercept:
+        across = slopes @ factor.means
+        inverse[0, 0] = share + factor.means @ across
+        inverse[0, 1:] = inverse[1:, 0] = -across
+    if row_space is not None:
+        squares = np.einsum("ij,ij->i", row_space, row_space)
+        is_determined[1:] = 1.0 - squares < OUTSIDE
+        distance = measure_distances(factor.means[np.newaxis], row_space)[0]
+        is_determined[0] = distance < OUTSIDE
+    rank = n_independent + int(factor.fit_intercept)
+    return Solution(inverse, rank, is_determined, factor.means, share, row_space)
