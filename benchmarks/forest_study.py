@@ -21,7 +21,7 @@ from benchmarks.study_tables import make_splits, make_tables
 
 N_SEEDS, N_TREES = 20, 100
 #: What is measured of every forest, in this order.
-MEASURES = ("test", "out-of-bag")
+MEASURES = ("test", "out_of_bag")
 
 
 def study_table(table, n_seeds=N_SEEDS, n_trees=N_TREES, forests=FORESTS):

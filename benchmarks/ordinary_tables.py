@@ -144,7 +144,7 @@ WORKS = {
     "increasing": Work(
         "increasing in one column", make_increasing, parameters=INCREASING
     ),
-    "out-of-bag": Work(
+    "out_of_bag": Work(
         "out-of-bag score", make_classes, parameters={"oob_score": True}
     ),
     "integers": Work("columns of 0 to 9", make_integers),

@@ -194,7 +194,7 @@ class OwnTree(_LikeScikitLearn):
             return tree.C45Classifier(**options, **GAIN_RATIO_ALONE)
         options |= {"criterion": task.criterion, "random_state": 0}
         if task.algorithm == CART_ALPHA:
-            options["pruning"] = "cost-complexity"
+            options["pruning"] = "cost_complexity"
         if task.kind == CLASSIFICATION:
             return tree.CARTClassifier(**options)
         return tree.CARTRegressor(**options)

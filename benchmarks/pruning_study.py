@@ -62,12 +62,12 @@ def plan_loss_pruning(table, n_rows):
 #: Name -> what makes the pruner for a table and its number of training rows; None
 #: where the method has no meaning.
 METHODS = {
-    "pre-pruning": lambda table, n_rows: PrePruning(),
+    "pre_pruning": lambda table, n_rows: PrePruning(),
     "reduced error": lambda table, n_rows: ReducedErrorPruning(),
     "loss (BIC)": plan_loss_pruning,
     "cost complexity, min": lambda table, n_rows: CostComplexityPruning(),
     "cost complexity, 1se": lambda table, n_rows: CostComplexityPruning(rule="1se"),
-    "error-based": lambda table, n_rows: (
+    "error_based": lambda table, n_rows: (
         None if table.is_regression else ErrorBasedPruning()
     ),
 }

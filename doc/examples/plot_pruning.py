@@ -26,7 +26,7 @@ from sklearn_textbook.tree import CARTClassifier, CostComplexityPruning
 
 trees = {
     "grown": CARTClassifier(),
-    "pruned": CARTClassifier(pruning="cost-complexity"),
+    "pruned": CARTClassifier(pruning="cost_complexity"),
     "pruned, 1se": CARTClassifier(pruning=CostComplexityPruning(rule="1se")),
 }
 for name, tree in trees.items():
@@ -82,9 +82,9 @@ X_val, X_test, y_val, y_test = train_test_split(
 )
 loss = LossPruning(alpha=np.log(len(X)), criterion="entropy")
 pruned = {
-    "reduced-error": ReducedErrorPruning().prune(trees["grown"], X_val, y_val),
+    "reduced_error": ReducedErrorPruning().prune(trees["grown"], X_val, y_val),
     "loss": loss.prune(trees["grown"]),
-    "error-based": ErrorBasedPruning().prune(trees["grown"], X=X, y=y),
+    "error_based": ErrorBasedPruning().prune(trees["grown"], X=X, y=y),
 }
 for name, tree in pruned.items():
     accuracy = tree.score(X_test, y_test)

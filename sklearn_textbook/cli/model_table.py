@@ -168,7 +168,8 @@ def predict_rows(model, table, method="predict"):
     Raises
     ------
     TableFileError
-        If a level was never seen in training and the model has ``unseen="error"``.
+        If a level was never seen in training and the model has
+        ``handle_unknown="error"``.
     FitError
         If the estimator refuses the table for another reason.
     """
@@ -209,7 +210,7 @@ def _find_refused_level(schema, table, call, features):
             known = ", ".join(repr(level) for level in column.levels[:8])
             return table.file.error(
                 f"{value!r} was never seen in training, and the model has "
-                "unseen='error'",
+                "handle_unknown='error'",
                 row=row,
                 column=column.name,
                 remedy=f"training had {known}",

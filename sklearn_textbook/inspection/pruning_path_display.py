@@ -136,7 +136,7 @@ class PruningPathDisplay:
         if path is None:
             raise ValueError(
                 f"{type(estimator).__name__} has no pruning_path_: it must be a tree "
-                'of sklearn_textbook with pruning="cost-complexity", but its pruning '
+                'of sklearn_textbook with pruning="cost_complexity", but its pruning '
                 f"is {getattr(estimator, 'pruning', None)!r}."
             )
         pruner = resolve_pruner(estimator.pruning, strict=False)

@@ -49,7 +49,7 @@ def write_ensemble(estimator):
         "parameters": pack_parameters(reader),
         "n_outputs": int(members[0].n_outputs_),
         "max_features": _get_max_features(members[0]),
-        "unseen": members[0].tree_.unseen,
+        "handle_unknown": members[0].tree_.handle_unknown,
     }
     n_missing = np.asarray(reader.n_missing_)
     return {
@@ -97,8 +97,8 @@ def _pack_member(member, columns, shared, n_missing):
         packed["parameters"] = own
     if _get_max_features(member) != shared["max_features"]:
         packed["max_features"] = _get_max_features(member)
-    if member.tree_.unseen != shared["unseen"]:
-        packed["unseen"] = member.tree_.unseen
+    if member.tree_.handle_unknown != shared["handle_unknown"]:
+        packed["handle_unknown"] = member.tree_.handle_unknown
     if not np.array_equal(member.n_missing_, n_missing):
         packed["n_missing"] = np.asarray(member.n_missing_).tolist()
     return packed
@@ -150,7 +150,9 @@ def fit_ensemble(estimator, document):
     members, columns = [], []
     for number, packed in enumerate(trees):
         of_member = _read_columns(packed, len(schema.columns))
-        given = {name: shared[name] for name in ("max_features", "unseen")} | packed
+        given = {
+            name: shared[name] for name in ("max_features", "handle_unknown")
+        } | packed
         member = _read_member(given, f"tree {number}", reader, of_member, known)
         members.append(member)
         columns.append(of_member)
@@ -214,7 +216,7 @@ def _read_member(packed, name, reader, columns, known):
         n_levels=member.schema_.n_levels,
         n_classes=np.array(n_classes, dtype=np.int64),
         is_classifier=is_classifier,
-        unseen=packed["unseen"],
+        handle_unknown=packed["handle_unknown"],
     )
     return member
 

@@ -54,7 +54,7 @@ def unpack_tree(packed, name, **shared):
         Name of the tree, for messages.
     **shared : object
         What it shares with others: ``n_features``, ``n_levels``, ``n_classes``,
-        ``is_classifier`` and ``unseen``.
+        ``is_classifier`` and ``handle_unknown``.
 
     Returns
     -------

@@ -24,7 +24,7 @@ class BaseLinearModel(BaseEstimator):
     """Base of the linear models.
 
     Parameters that every model has: ``categorical_features``, ``reference_level``,
-    ``unseen``.
+    ``handle_unknown``.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class BaseLinearModel(BaseEstimator):
         check_choice(
             "reference_level", self.reference_level, REFERENCE_LEVELS, accepts_none=True
         )
-        check_choice("unseen", self.unseen, ("error", "ignore"))
+        check_choice("handle_unknown", self.handle_unknown, ("error", "ignore"))
 
     def _read_training_table(self, X, sample_weight=None, *, keeps_all_levels=False):
         """Read the training rows; those of weight 0 leave no trace.
@@ -117,7 +117,7 @@ class BaseLinearModel(BaseEstimator):
         if self.design_.is_plain and self._is_plain_table(X, None):
             return self._validate_numbers(X, reset=False)
         validate_data(self, X, reset=False, skip_check_array=True)
-        return self._finish_numbers(self.design_.read(X, self.unseen))
+        return self._finish_numbers(self.design_.read(X, self.handle_unknown))
 
     @staticmethod
     def _is_plain_table(X, categorical_features):

@@ -43,7 +43,7 @@ class C45Classifier(BaseGainTree):
 
     Parameters
     ----------
-    gain_ratio_rule : {"above-average", "plain"}, default="above-average"
+    gain_ratio_rule : {"above_average", "plain"}, default="above_average"
         Largest gain ratio of the tests whose gain is at least average (less 0.001
         bits); or of all tests that gain anything.
     mdl_correction : bool, default=True
@@ -51,7 +51,7 @@ class C45Classifier(BaseGainTree):
     threshold : {"observed", "midpoint"}, default="observed"
         A threshold is the largest value of the whole table that is not above the
         midpoint between the neighbours it divides; or this midpoint itself.
-    categorical_split : {"multiway", "one-vs-rest", "subset"}, default="multiway"
+    categorical_split : {"multiway", "one_vs_rest", "subset"}, default="multiway"
         One branch per declared level; one level against the others (J48 ``-B``); or
         groups of levels, merged pair by pair as long as the gain ratio does not fall
         (C4.5 ``-s``). The time for groups grows with the cube of the number of levels
@@ -82,9 +82,9 @@ class C45Classifier(BaseGainTree):
         much, :math:`\frac{W_t}{W} \Delta H(t)`.
     collapse : bool, default=True
         Whether subtrees that do not reduce the training errors become leaves before
-        pruning; as in J48, never where other rows judge ("reduced-error",
-        "pre-pruning").
-    pruning : None, str or pruner, default="error-based"
+        pruning; as in J48, never where other rows judge ("reduced_error",
+        "pre_pruning").
+    pruning : None, str or pruner, default="error_based"
         How the grown tree is pruned. :class:`ErrorBasedPruning` has the confidence
         factor (J48 ``-C``) and subtree raising (off: J48 ``-S``); None: J48 ``-U``;
         :class:`ReducedErrorPruning` is J48's ``-R``, but for the rows it holds out.
@@ -103,7 +103,7 @@ class C45Classifier(BaseGainTree):
     missing : {"fractional", "error"}, default="fractional"
         Cases that miss the tested value go into every branch with a fraction of their
         weight, in training, pruning and prediction; or they are an error.
-    unseen : {"parent", "fractional", "error"}, default="parent"
+    handle_unknown : {"parent", "fractional", "error"}, default="parent"
         What becomes of a level without a branch: the row stays and takes the node's
         own distribution; it goes into all branches in proportion to their weight; or
         it is an error.
@@ -145,10 +145,10 @@ class C45Classifier(BaseGainTree):
     feature_importances_ : ndarray of shape (n_features,)
         Share of each column in the decrease of entropy.
     rules_ : sequence of dict
-        One if-then rule per leaf, and, with ``unseen="parent"``, one per inner node
-        in which a row with an unseen level may stop.
+        One if-then rule per leaf, and, with ``handle_unknown="parent"``, one per inner
+        node in which a row with an unseen level may stop.
     pruning_path_ : PruningTable
-        With "cost-complexity": the subtrees, their risks, and which was chosen.
+        With "cost_complexity": the subtrees, their risks, and which was chosen.
     pruning_report_ : PruningTable
         With any ``pruning``: the nodes that were looked at, what became of them, and
         the measure that decided.
@@ -203,12 +203,12 @@ class C45Classifier(BaseGainTree):
     <BLANKLINE>
     """
 
-    _categorical_splits = ("multiway", "one-vs-rest", "subset")
+    _categorical_splits = ("multiway", "one_vs_rest", "subset")
 
     def __init__(
         self,
         *,
-        gain_ratio_rule="above-average",
+        gain_ratio_rule="above_average",
         mdl_correction=True,
         threshold="observed",
         categorical_split="multiway",
@@ -220,12 +220,12 @@ class C45Classifier(BaseGainTree):
         max_leaf_nodes=None,
         min_impurity_decrease=0.0,
         collapse=True,
-        pruning="error-based",
+        pruning="error_based",
         laplace=False,
         class_weight=None,
         categorical_features="from_dtype",
         missing="fractional",
-        unseen="parent",
+        handle_unknown="parent",
         tie_breaking="first",
         top_splits=1,
         random_state=None,
@@ -248,7 +248,7 @@ class C45Classifier(BaseGainTree):
         self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.missing = missing
-        self.unseen = unseen
+        self.handle_unknown = handle_unknown
         self.tie_breaking = tie_breaking
         self.top_splits = top_splits
         self.random_state = random_state
@@ -256,7 +256,7 @@ class C45Classifier(BaseGainTree):
 
     def _check_parameters(self):
         check_choice(
-            "gain_ratio_rule", self.gain_ratio_rule, ("above-average", "plain")
+            "gain_ratio_rule", self.gain_ratio_rule, ("above_average", "plain")
         )
         check_choice("threshold", self.threshold, ("observed", "midpoint"))
         for name in ("mdl_correction", "collapse", "laplace"):

@@ -90,13 +90,13 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
         If given, a condition is also dropped if Fisher's exact test, one-sided, finds
         a p-value above it, the largest first: the chance that a condition without
         any bearing on the class keeps so many right rows. None: no such test.
-    gain_ratio_rule : {"above-average", "plain"}, default="above-average"
+    gain_ratio_rule : {"above_average", "plain"}, default="above_average"
         As in :class:`C45Classifier`, like all that follow.
     mdl_correction : bool, default=True
         Whether a numeric test pays for the choice of its threshold.
     threshold : {"observed", "midpoint"}, default="observed"
         Where thresholds lie.
-    categorical_split : {"multiway", "one-vs-rest", "subset"}, default="multiway"
+    categorical_split : {"multiway", "one_vs_rest", "subset"}, default="multiway"
         How a nominal column divides its levels.
     max_depth : int, default=None
         Largest depth of the tree, so the longest path; None: no limit.
@@ -188,7 +188,7 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
         *,
         confidence=0.25,
         significance=None,
-        gain_ratio_rule="above-average",
+        gain_ratio_rule="above_average",
         mdl_correction=True,
         threshold="observed",
         categorical_split="multiway",

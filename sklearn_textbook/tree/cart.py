@@ -62,9 +62,9 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         Complexity parameter of minimal cost-complexity pruning (代价复杂度剪枝); 0: no
         pruning.
     pruning : None, str or pruner, default=None
-        How the tree is cut back once it is grown: "cost-complexity" chooses
-        ``ccp_alpha`` by cross-validation; "reduced-error", "pre-pruning", "loss" and
-        "error-based" (classes only) are the others. A pruner such as
+        How the tree is cut back once it is grown: "cost_complexity" chooses
+        ``ccp_alpha`` by cross-validation; "reduced_error", "pre_pruning", "loss" and
+        "error_based" (classes only) are the others. A pruner such as
         :class:`CostComplexityPruning` has parameters, also as ``pruning__...``.
     monotonic_cst : array-like of int of shape (n_features,), default=None
         1: the prediction may only rise with the column, -1: only fall, 0: free.
@@ -72,14 +72,14 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         Nominal columns: by dtype (strings, objects, unordered categories; ordered
         ones are ordinal), none, or a mask,
         indices or names, as in HistGradientBoostingClassifier.
-    categorical_split : {"subset", "one-vs-rest", "multiway"}, default="subset"
+    categorical_split : {"subset", "one_vs_rest", "multiway"}, default="subset"
         How a nominal column divides its levels: into two subsets; one level against
         the rest, the A(x) = a of the book; or one branch per level.
     missing : {"learned", "branch", "surrogate", "error"}, default="learned"
         What becomes of missing values: the better child, found in training, as in
         scikit-learn; a child of their own; the child that a surrogate split on
         another column says, as in rpart; or they are an error.
-    unseen : {"parent", "fractional", "error"}, default="parent"
+    handle_unknown : {"parent", "fractional", "error"}, default="parent"
         What becomes of a level without training rows in the node: the row stays and
         takes the node's own distribution; it goes into all children in proportion to
         their weight; or it is an error.
@@ -119,7 +119,7 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
     rules_ : sequence of dict
         One if-then rule per leaf, and one per inner node in which a row may stop.
     pruning_path_ : PruningTable
-        With "cost-complexity": the subtrees, their risks, and which was chosen.
+        With "cost_complexity": the subtrees, their risks, and which was chosen.
     pruning_report_ : PruningTable
         With any ``pruning``: the nodes that were looked at, what became of them, and
         the measure that decided.
@@ -159,7 +159,7 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
     >>> from sklearn_textbook.datasets import load_loan
     >>> from sklearn_textbook.tree import CARTClassifier, export_text
     >>> X, y = load_loan(language="en", return_X_y=True, as_frame=True)
-    >>> model = CARTClassifier(categorical_split="one-vs-rest").fit(X, y)
+    >>> model = CARTClassifier(categorical_split="one_vs_rest").fit(X, y)
     >>> print(export_text(model), end="")
     |--- owns_house = yes: yes (6 rows, 100%)
     |--- owns_house = no
@@ -189,7 +189,7 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         categorical_features="from_dtype",
         categorical_split="subset",
         missing="learned",
-        unseen="parent",
+        handle_unknown="parent",
         tie_breaking="first",
         top_splits=1,
         n_jobs=None,
@@ -211,7 +211,7 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         self.categorical_features = categorical_features
         self.categorical_split = categorical_split
         self.missing = missing
-        self.unseen = unseen
+        self.handle_unknown = handle_unknown
         self.tie_breaking = tie_breaking
         self.top_splits = top_splits
         self.n_jobs = n_jobs
@@ -296,9 +296,9 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         Complexity parameter of minimal cost-complexity pruning (代价复杂度剪枝); 0: no
         pruning.
     pruning : None, str or pruner, default=None
-        How the tree is cut back once it is grown: "cost-complexity" chooses
-        ``ccp_alpha`` by cross-validation; "reduced-error", "pre-pruning", "loss" and
-        "error-based" (classes only) are the others. A pruner such as
+        How the tree is cut back once it is grown: "cost_complexity" chooses
+        ``ccp_alpha`` by cross-validation; "reduced_error", "pre_pruning", "loss" and
+        "error_based" (classes only) are the others. A pruner such as
         :class:`CostComplexityPruning` has parameters, also as ``pruning__...``.
     monotonic_cst : array-like of int of shape (n_features,), default=None
         1: the prediction may only rise with the column, -1: only fall, 0: free.
@@ -306,14 +306,14 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         Nominal columns: by dtype (strings, objects, unordered categories; ordered
         ones are ordinal), none, or a mask,
         indices or names, as in HistGradientBoostingRegressor.
-    categorical_split : {"subset", "one-vs-rest", "multiway"}, default="subset"
+    categorical_split : {"subset", "one_vs_rest", "multiway"}, default="subset"
         How a nominal column divides its levels: into two subsets; one level against
         the rest, the A(x) = a of the book; or one branch per level.
     missing : {"learned", "branch", "surrogate", "error"}, default="learned"
         What becomes of missing values: the better child, found in training, as in
         scikit-learn; a child of their own; the child that a surrogate split on
         another column says, as in rpart; or they are an error.
-    unseen : {"parent", "fractional", "error"}, default="parent"
+    handle_unknown : {"parent", "fractional", "error"}, default="parent"
         What becomes of a level without training rows in the node: the row stays and
         takes the node's own distribution; it goes into all children in proportion to
         their weight; or it is an error.
@@ -349,7 +349,7 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
     rules_ : sequence of dict
         One if-then rule per leaf, and one per inner node in which a row may stop.
     pruning_path_ : PruningTable
-        With "cost-complexity": the subtrees, their risks, and which was chosen.
+        With "cost_complexity": the subtrees, their risks, and which was chosen.
     pruning_report_ : PruningTable
         With any ``pruning``: the nodes that were looked at, what became of them, and
         the measure that decided.
@@ -408,7 +408,7 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         categorical_features="from_dtype",
         categorical_split="subset",
         missing="learned",
-        unseen="parent",
+        handle_unknown="parent",
         tie_breaking="first",
         top_splits=1,
         n_jobs=None,
@@ -437,7 +437,7 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         self.categorical_features = categorical_features
         self.categorical_split = categorical_split
         self.missing = missing
-        self.unseen = unseen
+        self.handle_unknown = handle_unknown
         self.tie_breaking = tie_breaking
         self.top_splits = top_splits
         self.n_jobs = n_jobs

@@ -48,12 +48,14 @@ class BaseCART(BaseTree):
         check_choice(
             "categorical_split",
             self.categorical_split,
-            ("subset", "one-vs-rest", "multiway"),
+            ("subset", "one_vs_rest", "multiway"),
         )
         check_choice(
             "missing", self.missing, ("learned", "branch", "surrogate", "error")
         )
-        check_choice("unseen", self.unseen, ("parent", "fractional", "error"))
+        check_choice(
+            "handle_unknown", self.handle_unknown, ("parent", "fractional", "error")
+        )
         check_choice("tie_breaking", self.tie_breaking, ("first", "random"))
         check_integer("top_splits", self.top_splits, 1)
 
@@ -112,7 +114,7 @@ class BaseCART(BaseTree):
             top_splits=int(self.top_splits),
             missing=self.missing,
             categorical_split=self.categorical_split,
-            unseen=self.unseen,
+            handle_unknown=self.handle_unknown,
             monotonic=self._read_monotonic(table, target),
         )
 

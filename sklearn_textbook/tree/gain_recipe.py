@@ -49,7 +49,9 @@ class BaseGainTree(ClassifierMixin, TreeClassifierMethods, BaseTree):
             "categorical_split", self.categorical_split, self._categorical_splits
         )
         check_choice("missing", self.missing, ("fractional", "error"))
-        check_choice("unseen", self.unseen, ("parent", "fractional", "error"))
+        check_choice(
+            "handle_unknown", self.handle_unknown, ("parent", "fractional", "error")
+        )
         check_choice("tie_breaking", self.tie_breaking, ("first", "random"))
         check_integer("top_splits", self.top_splits, 1)
 
@@ -85,7 +87,7 @@ class BaseGainTree(ClassifierMixin, TreeClassifierMethods, BaseTree):
             top_splits=int(self.top_splits),
             missing="fractional",
             categorical_split=self.categorical_split,
-            unseen=self.unseen,
+            handle_unknown=self.handle_unknown,
             gain=gain,
         )
 

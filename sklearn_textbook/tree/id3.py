@@ -61,18 +61,18 @@ class ID3Classifier(BaseGainTree):
         HistGradientBoostingClassifier. By dtype, strings and unordered categories are
         nominal, ordered categories and the Enum of polars ordinal; objects are nominal
         unless all are numbers, booleans or dates, which are numeric.
-    categorical_split : {"multiway", "one-vs-rest"}, default="multiway"
+    categorical_split : {"multiway", "one_vs_rest"}, default="multiway"
         One branch per declared level; or the level whose parting from the others
         gains most.
     missing : {"fractional", "error"}, default="fractional"
         Cases that miss the tested value go into every branch with a fraction of their
         weight, in training and in prediction; or they are an error.
-    unseen : {"parent", "fractional", "error"}, default="parent"
+    handle_unknown : {"parent", "fractional", "error"}, default="parent"
         What becomes of a level without a branch: the row stays and takes the node's
         own distribution; it goes into all branches in proportion to their weight; or
         it is an error.
     pruning : None, str or pruner, default=None
-        How the grown tree is pruned; "error-based" is that of C4.5
+        How the grown tree is pruned; "error_based" is that of C4.5
         (:class:`ErrorBasedPruning`).
     tie_breaking : {"first", "random"}, default="first"
         Of equally good tests the first column and the lowest threshold win; or the
@@ -111,10 +111,10 @@ class ID3Classifier(BaseGainTree):
     feature_importances_ : ndarray of shape (n_features,)
         Share of each column in the decrease of entropy.
     rules_ : sequence of dict
-        One if-then rule per leaf, and, with ``unseen="parent"``, one per inner node
-        in which a row with an unseen level may stop.
+        One if-then rule per leaf, and, with ``handle_unknown="parent"``, one per inner
+        node in which a row with an unseen level may stop.
     pruning_path_ : PruningTable
-        With "cost-complexity": the subtrees, their risks, and which was chosen.
+        With "cost_complexity": the subtrees, their risks, and which was chosen.
     pruning_report_ : PruningTable
         With any ``pruning``: the nodes that were looked at, what became of them, and
         the measure that decided.
@@ -154,7 +154,7 @@ class ID3Classifier(BaseGainTree):
     <BLANKLINE>
     """
 
-    _categorical_splits = ("multiway", "one-vs-rest")
+    _categorical_splits = ("multiway", "one_vs_rest")
 
     def __init__(
         self,
@@ -171,7 +171,7 @@ class ID3Classifier(BaseGainTree):
         categorical_features="from_dtype",
         categorical_split="multiway",
         missing="fractional",
-        unseen="parent",
+        handle_unknown="parent",
         pruning=None,
         tie_breaking="first",
         top_splits=1,
@@ -190,7 +190,7 @@ class ID3Classifier(BaseGainTree):
         self.categorical_features = categorical_features
         self.categorical_split = categorical_split
         self.missing = missing
-        self.unseen = unseen
+        self.handle_unknown = handle_unknown
         self.pruning = pruning
         self.tie_breaking = tie_breaking
         self.top_splits = top_splits

@@ -85,7 +85,7 @@ class PruningParameter(NamedPruner):
             who = "pruning=None" if pruner is None else type(pruner).__name__
             raise ValueError(
                 f"X_val was given, but {who} does not look at validation rows; "
-                'pruning="reduced-error", "pre-pruning" and "cost-complexity" do.'
+                'pruning="reduced_error", "pre_pruning" and "cost_complexity" do.'
             )
 
     def _read_rows(self, X, y, sample_weight, suffix=""):

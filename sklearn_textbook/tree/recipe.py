@@ -364,8 +364,8 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
         """One if-then rule per leaf, as a sequence of dictionaries.
 
         After the leaves, one for every inner node in which a row may stop: one with an
-        unseen level (``unseen="parent"``) or with a missing value that goes nowhere.
-        Written out on first use; see
+        unseen level (``handle_unknown="parent"``) or with a missing value that goes
+        nowhere. Written out on first use; see
         :func:`~sklearn_textbook.tree.export_rules` for other forms.
         """
         check_is_fitted(self)

@@ -35,7 +35,7 @@ def test_every_method_prunes_trees_of_classes():
 def test_methods_of_classes_alone_are_left_out_in_regression():
     table = Table("diabetes", *load_diabetes(return_X_y=True), is_regression=True)
     results = study_table(table, n_splits=2)
-    assert set(METHODS) - set(results) == {"loss (BIC)", "error-based"}
+    assert set(METHODS) - set(results) == {"loss (BIC)", "error_based"}
 
 
 def test_tables_are_as_many_as_their_names():
@@ -65,6 +65,6 @@ def test_table_of_the_documentation(gain, cell):
 
 def test_picture(tmp_path):
     studies = [(Table(name, None, None), make_results(0.1)) for name in ("a", "b")]
-    del studies[1][1]["error-based"]
+    del studies[1][1]["error_based"]
     draw_picture(studies, tmp_path / "picture.png")
     assert (tmp_path / "picture.png").stat().st_size > 10_000

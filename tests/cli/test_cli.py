@@ -275,7 +275,7 @@ def test_colours_of_rules():
 def test_what_was_pruned_is_told(command):
     arguments = ["fit", DATA / "iris.csv", "--target", "species", "--cv", 0]
     assert "pruning" not in command(*arguments)
-    text = command(*arguments, "--set", "pruning=cost-complexity")
+    text = command(*arguments, "--set", "pruning=cost_complexity")
     told = text.partition("\npruning  ")[2].splitlines()
     assert told[1].startswith("CARTClassifier, cost-complexity pruning: ")
     assert told[1].endswith(" of 9 leaves are left.")
@@ -601,7 +601,7 @@ def test_only_the_heaviest_rules_are_shown(command):
         ("null", None),
         ("true", True),
         ("gini", "gini"),
-        ("one-vs-rest", "one-vs-rest"),
+        ("one_vs_rest", "one_vs_rest"),
         ("{'a': 2}", {"a": 2}),
         ('["x"]', ["x"]),
         ("__import__('os')", "__import__('os')"),
@@ -722,13 +722,14 @@ def test_score_where_the_target_is_known(command, iris_model):
 def test_level_that_is_refused(command):
     write("train.csv", "colour,y\nred,a\ngreen,b\nred,a\n")
     command(
-        *("fit", "train.csv", "--target", "y", "--cv", 0, "--set", "unseen=error"),
-        *("--save", "m.json"),
+        *("fit", "train.csv", "--target", "y", "--cv", 0, "--save", "m.json"),
+        *("--set", "handle_unknown=error"),
     )
     write("new.csv", "colour\nred\n\n\nblue\n")
     assert command("predict", "m.json", "new.csv", code=3) == (
         "sklearn-textbook: new.csv, line 5, column 'colour': 'blue' was never seen in "
-        "training, and the model has unseen='error'; training had 'green', 'red'\n"
+        "training, and the model has handle_unknown='error'; training had 'green', "
+        "'red'\n"
     )
 
 
@@ -1064,7 +1065,7 @@ def test_notes_of_a_model_are_checked(command, iris_model):
 def test_refused_level_in_cross_validation(command):
     rows = "".join(f"c{i},{'ab'[i % 2]}\n" for i in range(6))
     write("table.csv", f"x,y\n{rows}")
-    arguments = ["fit", "table.csv", "--target", "y", "--set", "unseen=error"]
+    arguments = ["fit", "table.csv", "--target", "y", "--set", "handle_unknown=error"]
     text = command(*arguments, code=5)
     assert text.startswith("sklearn-textbook: cross-validation: ")
     assert text.endswith("(--cv 0 leaves it out)\n")

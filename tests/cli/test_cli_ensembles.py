@@ -240,7 +240,7 @@ def test_settings_reach_the_ensemble_and_its_members(command):
         *IRIS,
         *("--algorithm", "bagging", "--cv", 0, "--seed", 7, "--jobs", 1),
         *("--set", "max_depth=2", "--set", "max_samples=0.5", "--set", "voting=hard"),
-        *("--set", "pruning=error-based", "--set", "pruning__confidence=0.1"),
+        *("--set", "pruning=error_based", "--set", "pruning__confidence=0.1"),
         *("--save", "m.json"),
     )
     model = load_model("m.json")
@@ -419,7 +419,8 @@ def test_members_that_predict_numbers(command):
 def test_levels_are_refused_as_by_trees(command):
     Path("train.csv").write_text("colour,y\n" + "red,a\ngreen,b\nred,a\ngreen,b\n" * 3)
     Path("new.csv").write_text("colour\nred\nblue\n")
-    arguments = ("--algorithm", "random-forest", "--set", "unseen=error", "--cv", 0)
+    arguments = ("--algorithm", "random-forest", "--cv", 0)
+    arguments += ("--set", "handle_unknown=error")
     command("fit", "train.csv", "--target", "y", *arguments, "--save", "m.json")
     error = command("predict", "m.json", "new.csv", code=3)
     assert "new.csv, line 3, column 'colour': 'blue' was never seen" in error

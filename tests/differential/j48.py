@@ -23,7 +23,7 @@ SCRIPT = Path(__file__).with_name("J48Oracle.java")
 LIBRARY = Path(os.environ.get("WEKA_JAR", "/usr/share/java/weka.jar"))
 EXAMPLES = Path(os.environ.get("WEKA_EXAMPLES", "/usr/share/doc/weka/examples"))
 
-SPLIT_OPTIONS = {"multiway": [], "one-vs-rest": ["-B"]}
+SPLIT_OPTIONS = {"multiway": [], "one_vs_rest": ["-B"]}
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Table:
             self.column_names,
             self.level_names,
             self.class_names,
-            binary=settings.get("categorical_split") == "one-vs-rest",
+            binary=settings.get("categorical_split") == "one_vs_rest",
         )
 
 
@@ -167,7 +167,7 @@ def write_options(settings):
     options += ["-A"] * settings.pop("laplace", False)
     confidence = settings.pop("confidence", 0.25)
     subtree_raising = settings.pop("subtree_raising", True)
-    if settings.pop("pruning", "error-based") is None:
+    if settings.pop("pruning", "error_based") is None:
         options.append("-U")
     else:
         options += [f"-C {confidence}"] + ["-S"] * (not subtree_raising)

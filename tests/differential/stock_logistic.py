@@ -24,7 +24,7 @@ class LogisticRegression(TextbookRegression):
     separation = "ignore"
     categorical_features = "from_dtype"
     reference_level = "first"
-    unseen = "error"
+    handle_unknown = "error"
 
     def __init__(
         self,

@@ -21,7 +21,7 @@ CASES = json.loads(DATA.read_text("utf-8"))
 FAMILIES = {
     "gaussian": "normal",
     "Gamma": "gamma",
-    "inverse.gaussian": "inverse-gaussian",
+    "inverse.gaussian": "inverse_gaussian",
     "quasipoisson": "poisson",
 }
 LINKS = {"sqrt": ("power", 0.5), "1/mu^2": ("power", -2.0)}

@@ -42,9 +42,9 @@ SETTINGS = {
     "-C 0.1": {"confidence": 0.1},
     "-C 0.5": {"confidence": 0.5},
     "-A": {"laplace": True},
-    "-B": {"categorical_split": "one-vs-rest"},
+    "-B": {"categorical_split": "one_vs_rest"},
     "-B -U -M 1": {
-        "categorical_split": "one-vs-rest",
+        "categorical_split": "one_vs_rest",
         "pruning": None,
         "min_samples_leaf": 1,
     },
@@ -96,7 +96,7 @@ def make_printer(estimator, class_names):
         schema.names,
         [column.levels for column in schema.columns],
         class_names,
-        binary=estimator.categorical_split == "one-vs-rest",
+        binary=estimator.categorical_split == "one_vs_rest",
     )
 
 

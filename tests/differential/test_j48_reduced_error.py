@@ -40,7 +40,7 @@ EXAMPLES = {
 SETTINGS = [
     {"n_folds": 3},
     {"n_folds": 2, "min_samples_leaf": 1},
-    {"n_folds": 5, "categorical_split": "one-vs-rest"},
+    {"n_folds": 5, "categorical_split": "one_vs_rest"},
 ]
 N_GENERATED = 60
 
@@ -61,7 +61,7 @@ def deal_rows(y, n_folds):
 
 
 def write_options(n_folds, min_samples_leaf=2, categorical_split="multiway"):
-    binary = "-B " if categorical_split == "one-vs-rest" else ""
+    binary = "-B " if categorical_split == "one_vs_rest" else ""
     return f"-M {min_samples_leaf} {binary}-R -N {n_folds}"
 
 
@@ -170,7 +170,7 @@ def make_case_of_pruning(seed):
     settings = {
         "n_folds": generator.choice([2, 3, 3, 3, 5]),
         "min_samples_leaf": generator.choice([1, 2, 2, 3]),
-        "categorical_split": generator.choice(["multiway", "multiway", "one-vs-rest"]),
+        "categorical_split": generator.choice(["multiway", "multiway", "one_vs_rest"]),
     }
     return case, settings
 

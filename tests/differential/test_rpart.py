@@ -166,7 +166,7 @@ def fit_ours(table, **parameters):
 def meets_unseen_level(nodes, row):
     """Whether the row has a level that a node on its way has not seen.
 
-    rpart treats it as missing; here the parameter ``unseen`` says what happens.
+    rpart treats it as missing; here the parameter ``handle_unknown`` says what happens.
     """
     number = 0
     while nodes[number]["children"]:

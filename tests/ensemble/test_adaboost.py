@@ -510,7 +510,7 @@ def test_levels_never_seen_and_missing_values_in_new_rows():
         ID3Classifier(),
         C45Classifier(),
         CARTClassifier(max_depth=2, missing="surrogate"),
-        CARTClassifier(pruning="reduced-error"),
+        CARTClassifier(pruning="reduced_error"),
     ],
 )
 def test_trees_learn_from_the_weights(member):
@@ -520,7 +520,7 @@ def test_trees_learn_from_the_weights(member):
     ).fit(frame, y)
     for tree, weights in zip(model, model.sample_weights_, strict=False):
         params = {"random_state": tree.random_state}
-        if member.pruning == "reduced-error":
+        if member.pruning == "reduced_error":
             params = {"pruning": tree.pruning}
         alone = clone(member).set_params(**params)
         alone.fit(frame, y, sample_weight=weights * len(frame))

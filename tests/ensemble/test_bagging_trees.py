@@ -74,7 +74,7 @@ CLASSIFIERS = {
         CARTItself,
         {"pruning": ReducedErrorPruning(random_state=0), "class_weight": "balanced"},
     ),
-    "named pruner": (C45Classifier, C45Itself, {"pruning": "reduced-error"}),
+    "named pruner": (C45Classifier, C45Itself, {"pruning": "reduced_error"}),
     "chosen alpha": (
         CARTClassifier,
         CARTItself,
@@ -172,7 +172,7 @@ MIXED.loc[::11, "nominal_0"] = np.nan
 @pytest.mark.parametrize("max_features", [1.0, 0.5])
 @pytest.mark.parametrize(
     "member",
-    [C45Classifier(), ID3Classifier(max_depth=3), CARTClassifier(pruning="out-of-bag")],
+    [C45Classifier(), ID3Classifier(max_depth=3), CARTClassifier(pruning="out_of_bag")],
 )
 def test_mixed_tables_as_they_come(member, max_features):
     """The members are those that grow from the drawn rows of the frame."""
@@ -181,7 +181,7 @@ def test_mixed_tables_as_they_come(member, max_features):
     )
     ours.fit(MIXED, MIXED_LABELS)
     assert ours.oob_score_ > 0.5
-    if member.pruning == "out-of-bag":
+    if member.pruning == "out_of_bag":
         return
     columns = ours.estimators_features_[0]
     seen = MIXED if max_features == 1.0 else MIXED.iloc[:, columns]
@@ -192,7 +192,7 @@ def test_mixed_tables_as_they_come(member, max_features):
 
 def test_out_of_bag_pruning_prunes_by_rows_not_drawn():
     bare = BaggingClassifier(CARTClassifier(), 5, random_state=0).fit(X, Y)
-    ours = clone(bare).set_params(estimator__pruning="out-of-bag").fit(X, Y)
+    ours = clone(bare).set_params(estimator__pruning="out_of_bag").fit(X, Y)
     for number, rows in enumerate(ours.estimators_samples_):
         left = np.setdiff1d(np.arange(80), rows)
         pruned = OutOfBagPruning().prune(bare[number], X[left], Y[left])

@@ -14,9 +14,9 @@ from sklearn_textbook.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
     compute_proximities,
-    proximities,
 )
-from sklearn_textbook.ensemble import permutation_importances as permuting
+from sklearn_textbook.ensemble.forest import permutation_importances as permuting
+from sklearn_textbook.ensemble.forest import proximities
 from sklearn_textbook.tree.encode import TableSchema
 from sklearn_textbook.tree.members import read_matrix
 from tests.reference.forest_measures import (

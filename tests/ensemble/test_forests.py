@@ -129,7 +129,7 @@ def test_c45_members():
         assert member.tree_.node_count > 5
 
 
-@pytest.mark.parametrize("pruning", ["reduced-error", "cost-complexity", "loss"])
+@pytest.mark.parametrize("pruning", ["reduced_error", "cost_complexity", "loss"])
 def test_pruned_members(pruning):
     """A pruner that holds rows out holds out rows of the sample, each time others."""
     X, score = make_table("missing")
@@ -149,7 +149,7 @@ def test_pruned_members(pruning):
 def test_out_of_bag_pruning_judges_by_the_rows_left_out():
     X, score = make_table("nominal")
     y = make_target(score, "classes")
-    forest = RandomForestClassifier(3, pruning="out-of-bag", random_state=0).fit(X, y)
+    forest = RandomForestClassifier(3, pruning="out_of_bag", random_state=0).fit(X, y)
     for member, rows in zip(forest, forest.estimators_samples_, strict=True):
         weight = np.bincount(rows, minlength=len(X)).astype(float)
         is_out = weight == 0
@@ -390,7 +390,7 @@ def test_parameters_that_c45_members_lack(parameters, message):
 
 
 def test_parameters_of_a_named_pruner():
-    forest = RandomForestClassifier(pruning="reduced-error")
+    forest = RandomForestClassifier(pruning="reduced_error")
     assert forest.get_params()["pruning__validation_fraction"] == 0.3
     forest.set_params(pruning__validation_fraction=0.2)
     assert forest.pruning.validation_fraction == 0.2

@@ -205,7 +205,7 @@ def test_level_never_seen():
     forest = RandomForestClassifier(8, random_state=0).fit(frame, y)
     new = frame.assign(color="grey")
     np.testing.assert_allclose(forest.predict_proba(new).sum(axis=1), 1.0)
-    forest.set_params(unseen="error").fit(frame, y)
+    forest.set_params(handle_unknown="error").fit(frame, y)
     with pytest.raises(ValueError, match="Column 'color' has a level in row 0"):
         forest.predict(new)
 

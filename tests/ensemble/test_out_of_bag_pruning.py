@@ -78,7 +78,7 @@ def test_pruned_members_are_subtrees_that_err_no_more(name, seed):
     X, y = make_table(name, seed)
     forest = clone(FORESTS[name]).set_params(n_estimators=6, random_state=seed)
     full = clone(forest).fit(X, y)
-    pruned = forest.set_params(pruning="out-of-bag").fit(X, y)
+    pruned = forest.set_params(pruning="out_of_bag").fit(X, y)
     matrix = read_matrix(full, X, full[0])
     target = y.to_numpy()
     n_smaller = n_better = 0
@@ -139,14 +139,14 @@ def test_without_out_of_bag_rows_members_stay_whole():
     X, y = make_table("classifier", 2)
     forest = RandomForestClassifier(n_estimators=3, random_state=0, bootstrap=False)
     full = clone(forest).fit(X, y)
-    pruned = forest.set_params(pruning="out-of-bag").fit(X, y)
+    pruned = forest.set_params(pruning="out_of_bag").fit(X, y)
     for small, large in zip(pruned, full, strict=True):
         assert_same_nodes(small, large)
 
 
 def test_a_pruned_forest_is_the_same_for_any_number_of_jobs():
     X, y = make_table("regressor", 3)
-    forest = RandomForestRegressor(n_estimators=6, random_state=0, pruning="out-of-bag")
+    forest = RandomForestRegressor(n_estimators=6, random_state=0, pruning="out_of_bag")
     alone = clone(forest).set_params(n_jobs=1).fit(X, y)
     together = clone(forest).set_params(n_jobs=3).fit(X, y)
     np.testing.assert_array_equal(alone.predict(X), together.predict(X))

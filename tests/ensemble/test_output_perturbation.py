@@ -171,7 +171,7 @@ def test_shares_are_clipped_outputs():
     [
         CARTClassifier(),
         CARTClassifier(max_features=2, max_depth=6),
-        C45Classifier(pruning="error-based"),
+        C45Classifier(pruning="error_based"),
         GaussianNB(),
     ],
     ids=["cart", "random-cart", "c45", "any"],

@@ -102,7 +102,7 @@ class TreeBuilder:
             (node, feature, kind, low_branch, start, threshold, 0.9, 0.8, 1)
         )
 
-    def build(self, n_classes=None, unseen="parent"):
+    def build(self, n_classes=None, handle_unknown="parent"):
         """The tree; classification unless ``n_classes`` is ``[]``."""
         is_classifier = n_classes != []
         statistics = np.stack(self.statistics)
@@ -121,7 +121,7 @@ class TreeBuilder:
             is_classifier=is_classifier,
             level_branch=np.array(self.maps, dtype=np.int32),
             surrogates=surrogates,
-            unseen=unseen,
+            handle_unknown=handle_unknown,
         )
 
     def _add_map(self, branches):
@@ -167,9 +167,9 @@ def find_branch(tree, number, row):
         return int(node["missing_branch"])
     branch = judge(tree, node, value)
     if branch is None:
-        if tree.unseen == "error":
+        if tree.handle_unknown == "error":
             raise ValueError("unseen level")
-        return STAY if tree.unseen == "parent" else FRACTIONAL
+        return STAY if tree.handle_unknown == "parent" else FRACTIONAL
     return branch
 
 
@@ -248,7 +248,7 @@ def raw_value(column, value):
     return column.levels[int(value)] if value >= 0 else "a level never seen"
 
 
-def random_tree(seed, mode, unseen="parent", n_classes=3, n_outputs=1, depth=4):
+def random_tree(seed, mode, handle_unknown="parent", n_classes=3, n_outputs=1, depth=4):
     """A tree of random tests, its counts taken from random rows routed through it."""
     rng = np.random.default_rng(seed)
     schema = random_schema(rng, int(rng.integers(2, 6)))
@@ -285,7 +285,9 @@ def random_tree(seed, mode, unseen="parent", n_classes=3, n_outputs=1, depth=4):
     while node < len(builder.nodes):
         weights = members[node]
         if level_of[node] < depth and np.count_nonzero(weights) > 3:
-            children = _random_split(rng, builder, node, table, weights, mode, unseen)
+            children = _random_split(
+                rng, builder, node, table, weights, mode, handle_unknown
+            )
             for share in children:
                 add(share, node)
                 members.append(share)
@@ -295,11 +297,11 @@ def random_tree(seed, mode, unseen="parent", n_classes=3, n_outputs=1, depth=4):
     if is_classifier:
         labels = np.array(["it's", 'a "b"', "c\\n", "d"][:n_classes], dtype=object)
         classes = labels if n_outputs == 1 else [labels] * n_outputs
-    tree = builder.build(None if is_classifier else [], unseen)
+    tree = builder.build(None if is_classifier else [], handle_unknown)
     return make_estimator(tree, schema, classes)
 
 
-def _random_split(rng, builder, node, table, weights, mode, unseen):
+def _random_split(rng, builder, node, table, weights, mode, handle_unknown):
     """Write a random test into a node; returns the weights of the rows per child."""
     feature = int(rng.integers(table.shape[1]))
     n_levels = int(builder.n_levels[feature])
@@ -331,7 +333,7 @@ def _random_split(rng, builder, node, table, weights, mode, unseen):
     builder.nodes[node] = tuple(record)
     if mode == "surrogate":
         _random_stand_ins(rng, builder, node, feature, table)
-    return _send_rows(builder, node, table, weights, n_children, unseen)
+    return _send_rows(builder, node, table, weights, n_children, handle_unknown)
 
 
 def _random_kind(rng, n_levels, mode):
@@ -367,13 +369,13 @@ def _random_stand_ins(rng, builder, node, feature, table):
             builder.stand_in(node, column, float(rng.integers(-3, 3)) / 2, low)
 
 
-def _send_rows(builder, node, table, weights, n_children, unseen):
+def _send_rows(builder, node, table, weights, n_children, handle_unknown):
     """Weights of the rows in every child; fractional rows follow the present ones."""
     tree = SimpleNamespace(
         nodes=np.array(builder.nodes[node : node + 1], dtype=NODE_DTYPE),
         level_branch=np.array(builder.maps, dtype=np.int32),
         surrogates=np.array(builder.surrogates, dtype=SURROGATE_DTYPE),
-        unseen=unseen,
+        handle_unknown=handle_unknown,
     )
     tree.surrogates = tree.surrogates[tree.surrogates["node"] == node]
     tree.surrogates["node"] = 0

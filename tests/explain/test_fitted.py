@@ -81,7 +81,7 @@ def run_sql(estimator, rows):
 
 
 MISSING = ("learned", "branch", "surrogate")
-SPLITS = ("subset", "one-vs-rest", "multiway")
+SPLITS = ("subset", "one_vs_rest", "multiway")
 
 
 @pytest.mark.parametrize("split", SPLITS)
@@ -121,7 +121,10 @@ def test_rules_sql_and_python_predict_as_the_classifier(missing, split):
 def test_rules_of_divided_rows_give_the_probabilities(missing):
     table, y = make_table(5)
     tree = CARTClassifier(
-        missing=missing, unseen="fractional", categorical_split="multiway", max_depth=4
+        missing=missing,
+        handle_unknown="fractional",
+        categorical_split="multiway",
+        max_depth=4,
     ).fit(table[:90], y[:90])
     strange = table.assign(colour="purple")
     expected = tree.predict_proba(strange)

@@ -78,7 +78,7 @@ def raw_rows(schema, table):
 
 def make_rows(estimator, seed, n_rows=40):
     rng = np.random.default_rng(seed + 10_000)
-    with_unseen = estimator.tree_.unseen != "error"
+    with_unseen = estimator.tree_.handle_unknown != "error"
     table = random_rows(rng, estimator.schema_, n_rows, with_unseen)
     return table, raw_rows(estimator.schema_, table)
 
@@ -90,13 +90,17 @@ def expected_class(estimator, codes):
     return estimator.classes_[int(shares.argmax())], first - second
 
 
-CASES = [(mode, unseen) for mode in MODES for unseen in ("parent", "fractional")]
+CASES = [
+    (mode, handle_unknown)
+    for mode in MODES
+    for handle_unknown in ("parent", "fractional")
+]
 
 
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize(("mode", "unseen"), CASES)
-def test_shares_of_a_row_in_the_rules_are_those_of_the_walk(mode, unseen, seed):
-    estimator = random_tree(seed, mode, unseen)
+@pytest.mark.parametrize(("mode", "handle_unknown"), CASES)
+def test_shares_of_a_row_in_the_rules_are_those_of_the_walk(mode, handle_unknown, seed):
+    estimator = random_tree(seed, mode, handle_unknown)
     tree = estimator.tree_
     rules = build_rules(tree, estimator.schema_, estimator.classes_)
     table, rows = make_rows(estimator, seed)
@@ -104,7 +108,7 @@ def test_shares_of_a_row_in_the_rules_are_those_of_the_walk(mode, unseen, seed):
         shares = {rule["node"]: share_of(rule, row) for rule in rules}
         met = {node: share for node, share in shares.items() if share > 0}
         assert met == pytest.approx(route_row(tree, codes))
-        if unseen == "parent" and mode != "fractional":
+        if handle_unknown == "parent" and mode != "fractional":
             ((node, share),) = met.items()
             assert share == 1.0
             rule = next(rule for rule in rules if rule["node"] == node)
@@ -127,7 +131,7 @@ def test_a_rule_may_be_met_by_no_row_of_an_unknown_level_if_the_tree_refuses_it(
     builder = TreeBuilder([3])
     builder.add([3, 3])
     builder.split(0, 0, [0, 1, -1], [[3, 0], [0, 3]], missing=0)
-    tree = builder.build(unseen="error")
+    tree = builder.build(handle_unknown="error")
     schema = make_schema(("c", "nominal", ("a", "b", "z"), "string"))
     estimator = make_estimator(tree, schema, np.array(["no", "yes"]))
     rules = export_rules(estimator, "dict")
@@ -334,14 +338,14 @@ def compile_python(source):
 
 
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize(("mode", "unseen"), CASES)
-def test_python_predicts_as_the_tree(mode, unseen, seed):
-    estimator = random_tree(seed, mode, unseen)
+@pytest.mark.parametrize(("mode", "handle_unknown"), CASES)
+def test_python_predicts_as_the_tree(mode, handle_unknown, seed):
+    estimator = random_tree(seed, mode, handle_unknown)
     predict_row = compile_python(export_rules(estimator, "python"))
     table, rows = make_rows(estimator, seed)
     for codes, row in zip(table, rows, strict=True):
         label, lead = expected_class(estimator, codes)
-        if lead > 1e-9 or (mode != "fractional" and unseen == "parent"):
+        if lead > 1e-9 or (mode != "fractional" and handle_unknown == "parent"):
             assert predict_row(row) == label
 
 

@@ -17,7 +17,7 @@ SPLITS = [(name, value) for name, values in GINI["printed"].items() for value in
 def fit_loan(columns=None, **parameters):
     X, y = load_loan(return_X_y=True, as_frame=True)
     X = X if columns is None else X[columns]
-    return CARTClassifier(categorical_split="one-vs-rest", **parameters).fit(X, y)
+    return CARTClassifier(categorical_split="one_vs_rest", **parameters).fit(X, y)
 
 
 def fit_points(**parameters):

@@ -27,7 +27,7 @@ WEIGHTS = ("none", "whole", "large", "floats", "zeros", "float-zeros")
 DRAWN = ("all", "sqrt", "third", "one")
 LIMITS = ("none", "leaf", "share", "depth", "leaves", "decrease", "split")
 OPTIONS = ("none", "random-ties", "three-best")
-LEVELS = ("default", "subset", "one-vs-rest", "multiway")
+LEVELS = ("default", "subset", "one_vs_rest", "multiway")
 
 _TREES = {
     "table": tuple(TABLES),
@@ -46,7 +46,7 @@ _PLAIN = {
 _PLAIN_FORESTS = {
     **_PLAIN,
     "drawn": ("sqrt", "third", "one"),
-    "rows": ("bootstrap", "all", "half", "out-of-bag"),
+    "rows": ("bootstrap", "all", "half", "out_of_bag"),
     "weights": ("none", "whole", "zeros"),
     "splitter": ("best",),
 }
@@ -80,7 +80,7 @@ AXES = {
         "target": (*CLASSES, "two-class-outputs"),
         "criterion": ("gini", "entropy", "log_loss", "error", "gain_ratio"),
         "missing": (*CART_MISSING, *FRACTIONAL),
-        "rows": ("bootstrap", "all", "half", "out-of-bag"),
+        "rows": ("bootstrap", "all", "half", "out_of_bag"),
         "bins": (None, 16, 255),
         **_TREES,
         "weights": (*WEIGHTS, "balanced", "balanced_subsample"),
@@ -90,7 +90,7 @@ AXES = {
         "target": (*VALUES, "two-value-outputs"),
         "criterion": ("squared_error", "absolute_error", "poisson"),
         "missing": CART_MISSING,
-        "rows": ("bootstrap", "all", "half", "out-of-bag"),
+        "rows": ("bootstrap", "all", "half", "out_of_bag"),
         "bins": (None, 16, 255),
         **_TREES,
     },
@@ -102,7 +102,7 @@ AXES = {
         ),
         "target": ("2-classes", "3-classes", "10-classes", "values", "counts"),
         "missing": ("none", *CART_MISSING[1:4], *FRACTIONAL),
-        "rows": ("default", "bootstrap", "all", "half", "out-of-bag"),
+        "rows": ("default", "bootstrap", "all", "half", "out_of_bag"),
         "columns": ("all", "half", "repeated"),
         "splitter": ("best", "random"),
         **_TREES,
@@ -219,9 +219,9 @@ RULES = (
     # Out-of-bag scores need some rows, and one output where there are classes.
     (
         ("rows", "target"),
-        lambda rows, target: rows != "out-of-bag" or target != "two-class-outputs",
+        lambda rows, target: rows != "out_of_bag" or target != "two-class-outputs",
     ),
-    (("rows", "size"), lambda rows, size: rows != "out-of-bag" or size >= 8),
+    (("rows", "size"), lambda rows, size: rows != "out_of_bag" or size >= 8),
     # Bags that draw as many rows without replacement need as many that weigh something.
     (
         ("estimator", "rows", "weights"),

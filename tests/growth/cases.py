@@ -68,7 +68,7 @@ ROWS = {
     "bootstrap": {"bootstrap": True},
     "all": {"bootstrap": False},
     "half": {"bootstrap": True, "max_samples": 0.5},
-    "out-of-bag": {"bootstrap": True, "oob_score": True},
+    "out_of_bag": {"bootstrap": True, "oob_score": True},
 }
 COLUMNS = {
     "all": {"max_features": 1.0},

@@ -156,7 +156,7 @@ def draw_mixed_rules(rng, name, is_nominal, total_weight):
         "min_impurity_decrease": 0.005,
         "random_splitter": True,
         "top_splits": 3,
-        "categorical_split": str(rng.choice(["one-vs-rest", "multiway"])),
+        "categorical_split": str(rng.choice(["one_vs_rest", "multiway"])),
     }
     if outputs in [(2,), 1] and not is_nominal.any():
         directions = rng.integers(-1, 1, n_columns, endpoint=True)

@@ -40,7 +40,7 @@ def loans():
     return frame, np.where(granted, "yes", "no")
 
 
-@pytest.mark.parametrize("pruning", ["error-based", ErrorBasedPruning()])
+@pytest.mark.parametrize("pruning", ["error_based", ErrorBasedPruning()])
 def test_search_over_the_confidence(loans, pruning):
     X, y = loans
     pipeline = Pipeline([("tree", C45Classifier(pruning=pruning))])
@@ -107,7 +107,7 @@ def test_more_levels_than_two_bytes_can_number():
     codes = rng.choice([5, 66_000, 69_999], 60)
     X = pd.DataFrame({"place": pd.Categorical.from_codes(codes, names)})
     y = codes == 66_000
-    tree = C45Classifier(categorical_split="one-vs-rest").fit(X, y).tree_
+    tree = C45Classifier(categorical_split="one_vs_rest").fit(X, y).tree_
     assert tree.node_count == 3
     assert tree.read_level_map(tree.nodes[0])[66_000] == 0
     groups = C45Classifier(categorical_split="subset").fit(X, y)

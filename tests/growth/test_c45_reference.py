@@ -95,7 +95,7 @@ def test_new_rows_take_the_same_way():
 
 def test_the_tables_cover_every_kind_of_split():
     """The random tables are no use if what they are for never happens."""
-    splits = ("multiway", "one-vs-rest", "subset")
+    splits = ("multiway", "one_vs_rest", "subset")
     wanted = {
         *product(splits, ("numeric", "ordinal", "nominal"), [False]),
         *product(("multiway", "subset"), ["nominal"], [True]),
@@ -196,7 +196,7 @@ def test_the_threshold_is_a_value_of_the_whole_table():
 @some_examples
 @given(any_seed)
 def test_a_pruned_tree_without_raising_is_the_top_of_the_grown_one(seed):
-    case = make_seeded_case(seed, subtree_raising=False, pruning="error-based")
+    case = make_seeded_case(seed, subtree_raising=False, pruning="error_based")
     full = grow(replace(case, settings={**case.settings, "pruning": None}))
     top, number_in_full = grow(case), {0: 0}
     for number, node in enumerate(top):
@@ -216,7 +216,7 @@ def test_less_confidence_prunes_as_much_or_more(seed):
     for confidence in (0.5, 0.25, 0.1, 0.01):
         case = make_seeded_case(
             seed,
-            pruning="error-based",
+            pruning="error_based",
             subtree_raising=False,
             confidence=confidence,
         )
@@ -292,7 +292,7 @@ def test_one_output_only():
         C45Classifier().fit([[0.0], [1.0]], [[0, 1], [1, 0]])
 
 
-@pytest.mark.parametrize("categorical_split", ["multiway", "one-vs-rest", "subset"])
+@pytest.mark.parametrize("categorical_split", ["multiway", "one_vs_rest", "subset"])
 @pytest.mark.parametrize("missing_share", [0.0, 0.05])
 def test_the_number_of_threads_does_not_matter(categorical_split, missing_share):
     generator = np.random.default_rng(0)

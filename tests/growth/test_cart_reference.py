@@ -56,11 +56,11 @@ def predict_with_kernel(case, estimator, frame):
 
 
 def list_refused_rows(case, nodes, rows):
-    """Numbers of the rows with a level at which unseen="error" raises."""
+    """Numbers of the rows with a level at which handle_unknown="error" raises."""
     refused = []
     for number, row in enumerate(rows):
         try:
-            predict_row(nodes, row, case.task, case.settings["unseen"])
+            predict_row(nodes, row, case.task, case.settings["handle_unknown"])
         except UnseenLevelError:
             refused.append(number)
     return refused
@@ -88,7 +88,9 @@ def test_new_rows_take_the_same_way(chunk):
         predicted = predict_with_kernel(case, estimator, frame.iloc[kept])
         for number, got in zip(kept, predicted, strict=True):
             row = rows[number]
-            expected = predict_row(nodes, row, case.task, case.settings["unseen"])
+            expected = predict_row(
+                nodes, row, case.task, case.settings["handle_unknown"]
+            )
             for output, other in zip(expected, got, strict=True):
                 assert list(other) == pytest.approx(output, abs=1e-9), (seed, row)
     assert n_refused > 0

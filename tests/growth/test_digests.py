@@ -167,7 +167,7 @@ def test_digests_cover_all_fields_that_mean_something(mixed_tree):
     assert others == {
         *("statistics", "n_levels", "n_classes", "level_branch"),
         # These come from the parameters and the table, not from growing.
-        *("n_features", "is_classifier", "unseen", "schema_version"),
+        *("n_features", "is_classifier", "handle_unknown", "schema_version"),
     }
 
 

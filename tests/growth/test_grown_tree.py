@@ -20,7 +20,7 @@ from tests.explain.builders import MODES, random_tree
 from tests.tree_builders import convert_sklearn_tree, make_nodes, make_tree
 
 ARRAYS = ("nodes", "statistics", "n_levels", "n_classes", "level_branch", "surrogates")
-PLAIN = ("n_features", "is_classifier", "unseen", "schema_version")
+PLAIN = ("n_features", "is_classifier", "handle_unknown", "schema_version")
 
 
 def assert_equal_trees(first, second):
@@ -111,12 +111,12 @@ def test_pickle_and_copy(mode):
 
 
 # ------------------------------------------------------------------- the dictionary
-@pytest.mark.parametrize("unseen", ["parent", "fractional", "error"])
+@pytest.mark.parametrize("handle_unknown", ["parent", "fractional", "error"])
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("seed", range(6))
-def test_dictionary_reads_back_through_strict_json(seed, mode, unseen):
+def test_dictionary_reads_back_through_strict_json(seed, mode, handle_unknown):
     n_classes, n_outputs = [(3, 1), (2, 2), (0, 2)][seed % 3]
-    tree = random_tree(seed, mode, unseen, n_classes, n_outputs).tree_
+    tree = random_tree(seed, mode, handle_unknown, n_classes, n_outputs).tree_
     text = json.dumps(tree.to_dict(), allow_nan=False)
     assert_equal_trees(GrownTree.from_dict(json.loads(text)), tree)
 
@@ -217,8 +217,8 @@ DAMAGE = [
     (("n_classes", 0), 2, "n_classes must be 1 for each output of a regression"),
     (("n_classes",), [], "n_classes must have a number >= 1"),
     (("is_classifier",), 0, "is_classifier is 0, but must be true or false"),
-    (("unseen",), "ignore", "unseen is 'ignore'"),
-    (("unseen",), ["parent"], "unseen is"),
+    (("handle_unknown",), "ignore", "handle_unknown is 'ignore'"),
+    (("handle_unknown",), ["parent"], "handle_unknown is"),
     (("statistics", 0), [], "statistics must be lists of 3 levels"),
     (("statistics", 7), [[1.0], [2.0]], "statistics must be lists of 3 levels"),
     (("statistics", 7, 0), 1.0, "statistics must be lists of 3 levels"),

@@ -30,7 +30,7 @@ from tests.reference.id3_cases import ID3Case, make_id3_case, make_seeded_id3_ca
 
 N_CHUNKS = count_chunks(2)
 CASES_PER_CHUNK = 250  # 500 tables
-SPLITS = ("multiway", "one-vs-rest")
+SPLITS = ("multiway", "one_vs_rest")
 
 
 def check_case(case, source):
@@ -71,7 +71,9 @@ def test_new_rows_take_the_same_way():
         predicted = predict_with_kernel(case, estimator, frame.iloc[kept])
         for number, (got,) in zip(kept, predicted, strict=True):
             row = rows[number]
-            (expected,) = predict_row(nodes, row, case.task, case.settings["unseen"])
+            (expected,) = predict_row(
+                nodes, row, case.task, case.settings["handle_unknown"]
+            )
             assert list(got) == pytest.approx(expected, abs=1e-9), (seed, row)
     assert n_refused > 0
 
@@ -343,7 +345,7 @@ def test_missing_values_as_an_error():
         ID3Classifier(missing="error").fit(X, [0, 1])
 
 
-@pytest.mark.parametrize("categorical_split", ["multiway", "one-vs-rest"])
+@pytest.mark.parametrize("categorical_split", ["multiway", "one_vs_rest"])
 def test_the_number_of_threads_does_not_matter(categorical_split):
     generator = np.random.default_rng(0)
     X = generator.normal(size=(3000, 5))
@@ -368,10 +370,10 @@ def test_the_number_of_threads_does_not_matter(categorical_split):
 
 # ----------------------------------------------------------------------------- rules
 @some_examples
-@given(seed=any_seed, unseen=st.sampled_from(["parent", "fractional"]))
-def test_the_rules_are_the_tree(seed, unseen):
+@given(seed=any_seed, handle_unknown=st.sampled_from(["parent", "fractional"]))
+def test_the_rules_are_the_tree(seed, handle_unknown):
     """A row meets the rules of the nodes that it ends in, with the same shares."""
-    case = make_seeded_id3_case(seed).with_settings(unseen=unseen)
+    case = make_seeded_id3_case(seed).with_settings(handle_unknown=handle_unknown)
     estimator = case.fit_kernel()
     frame = case.make_frame()
     nodes = read_grown_tree(estimator.tree_)
@@ -382,8 +384,10 @@ def test_the_rules_are_the_tree(seed, unseen):
     for number, (codes, row) in enumerate(zip(table, list_rows(frame), strict=True)):
         shares = {rule["node"]: share_of(rule, row) for rule in rules}
         met = {node: share for node, share in shares.items() if share > 0}
-        assert met == pytest.approx(dict(find_shares(nodes, codes, unseen=unseen)))
-        if None not in codes and unseen == "parent":
+        assert met == pytest.approx(
+            dict(find_shares(nodes, codes, handle_unknown=handle_unknown))
+        )
+        if None not in codes and handle_unknown == "parent":
             ((node, share),) = met.items()
             (rule,) = (rule for rule in rules if rule["node"] == node)
             assert (share, rule["class"]) == (1.0, predicted[number])

@@ -81,7 +81,7 @@ MODELS = {
     "two classes": partial(CARTClassifier, max_depth=12),
     "gini": CARTClassifier,
     "squared error": CARTRegressor,
-    "one-vs-rest": partial(CARTClassifier, categorical_split="one-vs-rest"),
+    "one_vs_rest": partial(CARTClassifier, categorical_split="one_vs_rest"),
     "own branch": partial(CARTClassifier, missing="branch"),
     "surrogates": partial(CARTClassifier, missing="surrogate"),
     "surrogates, regression": partial(CARTRegressor, missing="surrogate"),
@@ -125,11 +125,11 @@ def test_tree_does_not_depend_on_levels_without_rows(name):
     np.testing.assert_array_equal(wide.predict(X), narrow.predict(X))
 
 
-@pytest.mark.parametrize("unseen", ["parent", "fractional"])
+@pytest.mark.parametrize("handle_unknown", ["parent", "fractional"])
 @pytest.mark.parametrize("name", MODELS)
-def test_both_forms_of_a_tree_are_the_same_tree(name, unseen):
+def test_both_forms_of_a_tree_are_the_same_tree(name, handle_unknown):
     model, X, _ = fit_wide(name, n_levels=300)
-    tree = model.tree_.replace(unseen=unseen)
+    tree = model.tree_.replace(handle_unknown=handle_unknown)
     dense, thin = with_maps(tree, False), with_maps(tree, True)
     assert dense.level_branch.size > 1.5 * thin.level_branch.size
     for form in (dense, thin):

@@ -39,7 +39,7 @@ def compare(case):
     return tree
 
 
-@pytest.mark.parametrize("categorical_split", ["subset", "one-vs-rest", "multiway"])
+@pytest.mark.parametrize("categorical_split", ["subset", "one_vs_rest", "multiway"])
 @pytest.mark.parametrize("n_levels", N_LEVELS)
 @pytest.mark.parametrize("name", ["two classes", "entropy of five", "values"])
 def test_numbers_of_levels(name, n_levels, categorical_split):
@@ -53,7 +53,7 @@ def test_numbers_of_levels(name, n_levels, categorical_split):
 
 
 @pytest.mark.parametrize("name", TARGETS)
-@pytest.mark.parametrize("categorical_split", ["subset", "one-vs-rest", "multiway"])
+@pytest.mark.parametrize("categorical_split", ["subset", "one_vs_rest", "multiway"])
 def test_random_divisions(name, categorical_split):
     case = make_case(30, name, 400)
     rules = {"categorical_split": categorical_split, "random_splitter": True}

@@ -22,7 +22,7 @@ from tests.explain.builders import MODES, random_tree
 from tests.tree_builders import make_nodes, make_tree, random_shape
 
 ARRAYS = ("nodes", "statistics", "n_levels", "n_classes", "level_branch", "surrogates")
-PLAIN = ("n_features", "is_classifier", "unseen", "schema_version")
+PLAIN = ("n_features", "is_classifier", "handle_unknown", "schema_version")
 
 
 def assert_same_bits(first, second):
@@ -66,12 +66,12 @@ def assert_survives(tree):
 
 
 # ---------------------------------------------------------------------- round trips
-@pytest.mark.parametrize("unseen", ["parent", "error"])
+@pytest.mark.parametrize("handle_unknown", ["parent", "error"])
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("seed", range(8))
-def test_trees_of_every_kind_of_test(seed, mode, unseen):
+def test_trees_of_every_kind_of_test(seed, mode, handle_unknown):
     n_classes, n_outputs = [(3, 1), (2, 2), (0, 1), (0, 2)][seed % 4]
-    assert_survives(random_tree(seed, mode, unseen, n_classes, n_outputs).tree_)
+    assert_survives(random_tree(seed, mode, handle_unknown, n_classes, n_outputs).tree_)
 
 
 def mixed_table(rng, n_rows=300):

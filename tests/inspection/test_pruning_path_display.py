@@ -172,7 +172,7 @@ def test_of_a_fitted_tree():
 def test_trees_without_a_path_are_refused():
     X, y = make_classification(50, random_state=0)
     with pytest.raises(NotFittedError):
-        PruningPathDisplay.from_estimator(CARTClassifier(pruning="cost-complexity"))
+        PruningPathDisplay.from_estimator(CARTClassifier(pruning="cost_complexity"))
     with pytest.raises(ValueError, match=r"no pruning_path_.*its pruning is None"):
         PruningPathDisplay.from_estimator(CARTClassifier().fit(X, y))
     with pytest.raises(ValueError, match="SimpleNamespace has no pruning_path_"):

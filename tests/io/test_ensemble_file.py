@@ -84,9 +84,9 @@ CLASSIFIERS = [
     RandomForestClassifier(**FEW, voting="hard", class_weight="balanced_subsample"),
     RandomForestClassifier(**FEW, criterion="gain_ratio", max_samples=0.5),
     RandomForestClassifier(**FEW, missing="surrogate", max_bins=8),
-    RandomForestClassifier(**FEW, pruning="out-of-bag", unseen="fractional"),
+    RandomForestClassifier(**FEW, pruning="out_of_bag", handle_unknown="fractional"),
     RandomForestClassifier(**FEW, pruning=OutOfBagPruning(tie="keep")),
-    RandomForestClassifier(**FEW, pruning="cost-complexity", max_depth=3),
+    RandomForestClassifier(**FEW, pruning="cost_complexity", max_depth=3),
     ExtraTreesClassifier(**FEW, categorical_split="multiway", missing="branch"),
     ExtraTreesClassifier(**FEW, bootstrap=True, top_splits=3, max_leaf_nodes=5),
     BaggingClassifier(**MANY),
@@ -94,7 +94,7 @@ CLASSIFIERS = [
     BaggingClassifier(ID3Classifier(), **FEW, out_of_bag_posterior=True),
     BaggingClassifier(**FEW, max_features=2, bootstrap_features=True),
     BaggingClassifier(
-        CARTClassifier(pruning="reduced-error", max_features=0.5), **FEW, max_features=3
+        CARTClassifier(pruning="reduced_error", max_features=0.5), **FEW, max_features=3
     ),
     BaggingClassifier(
         CARTClassifier(categorical_features=["colour", "size"], max_depth=4),
@@ -575,7 +575,11 @@ DAMAGES = [
     ("forest", change_entry("member", "n_outputs", value=True), "n_outputs must be at"),
     ("values", change_entry("member", "n_outputs", value=2**60), "n_outputs is not th"),
     ("forest", change_entry("member", "max_features", value=9), "must be from 1 to 5"),
-    ("forest", change_entry("member", "unseen", value="x"), "tree 0: unseen is 'x'"),
+    (
+        "forest",
+        change_entry("member", "handle_unknown", value="x"),
+        "tree 0: handle_unknown is 'x'",
+    ),
     ("forest", change_entry("kept", value=[]), "kept must be an object"),
     ("forest", change_entry("kept", "_n_samples", value=0), "must be at least 1"),
     ("forest", change_entry("kept", "x", value=0), "keeps no 'x'"),

@@ -101,7 +101,7 @@ def frames(draw):
     seed=st.integers(0, 2**32 - 1),
     labels=st.sampled_from([["no", "yes", "蓝"], [1, 2, 5], [True, False], [0.5, 1.5]]),
     missing=st.sampled_from(["learned", "branch", "surrogate"]),
-    categorical_split=st.sampled_from(["subset", "one-vs-rest", "multiway"]),
+    categorical_split=st.sampled_from(["subset", "one_vs_rest", "multiway"]),
 )
 @settings(max_examples=30 * FACTOR)
 def test_classifier_predicts_the_same(
@@ -139,7 +139,7 @@ def test_classifier_predicts_the_same(
     estimator=st.sampled_from(
         [
             ID3Classifier(),
-            ID3Classifier(unseen="fractional", min_gain=0.1),
+            ID3Classifier(handle_unknown="fractional", min_gain=0.1),
             C45Classifier(pruning=None),
             C45Classifier(categorical_split="subset", laplace=True),
             C45Classifier(pruning=ErrorBasedPruning(confidence=0.1)),

@@ -226,13 +226,13 @@ def test_unseen_levels():
     model = LinearRegression().fit(frame, [1.0, 2.0, 3.0, 4.0])
     with pytest.raises(
         ValueError,
-        match=r"row 1, has the level 'z' .* they had 'a', 'b'\. Or set unseen",
+        match=r"row 1, has the level 'z' .* they had 'a', 'b'\. Or set handle_unknown",
     ):
         model.predict(new)
-    one, other = model.set_params(unseen="ignore").predict(new)
+    one, other = model.set_params(handle_unknown="ignore").predict(new)
     assert one == other  # the reference
     ordered = LinearRegression(categorical_features={"c": ["a", "b"]})
-    ordered.fit(frame, [1.0, 2.0, 3.0, 4.0]).set_params(unseen="ignore")
+    ordered.fit(frame, [1.0, 2.0, 3.0, 4.0]).set_params(handle_unknown="ignore")
     with pytest.raises(ValueError, match="has the level 'z'"):
         ordered.predict(new)
     many = pd.DataFrame({"c": [f"level {number}" for number in range(30)]})

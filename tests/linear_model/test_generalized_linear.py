@@ -31,7 +31,7 @@ PAIRS = [
     ("poisson", "square root", {"link": "power", "link_power": 0.5}),
     ("gamma", "inverse", {}),
     ("gamma", "log", {}),
-    ("inverse-gaussian", "log", {}),
+    ("inverse_gaussian", "log", {}),
     ("binomial", "logit", {}),
     ("binomial", "probit", {}),
     ("binomial", "cloglog", {}),
@@ -140,7 +140,7 @@ def test_link_at_the_extremes(link):
 
 
 FAMILIES = [
-    *map(make_family, ("normal", "poisson", "gamma", "inverse-gaussian", "binomial")),
+    *map(make_family, ("normal", "poisson", "gamma", "inverse_gaussian", "binomial")),
     *(make_family("tweedie", power) for power in (-1.0, 1.2, 1.5, 1.9, 2.5, 4.0)),
 ]
 
@@ -166,7 +166,7 @@ def test_log_likelihoods():
         "normal": stats.norm.logpdf(y, mean, np.sqrt(dispersion)),
         "poisson": stats.poisson.logpmf(y, mean),
         "gamma": stats.gamma.logpdf(y, 1 / dispersion, scale=mean * dispersion),
-        "inverse-gaussian": stats.invgauss.logpdf(
+        "inverse_gaussian": stats.invgauss.logpdf(
             y, mean * dispersion, scale=1 / dispersion
         ),
     }
@@ -261,7 +261,7 @@ def test_exposure_is_a_logarithmic_offset():
     )
 
 
-@pytest.mark.parametrize("family", ["normal", "gamma", "inverse-gaussian"])
+@pytest.mark.parametrize("family", ["normal", "gamma", "inverse_gaussian"])
 def test_unit_of_y_shifts_the_intercept(family):
     """With the link "log", also where the unit makes all numbers tiny or huge."""
     X, y, _ = make_rows(family)
@@ -463,9 +463,9 @@ def test_steps_are_halved():
     X = np.arange(8.0)[:, np.newaxis]
     y = np.array([1.1, 0.73, 0.15, 0.87, 1.11, 1.59, 2.58, 2.42])
     ones, zeros = np.ones(8), np.zeros(8)
-    history = reference.fit(X, y, ones, zeros, "inverse-gaussian", "log", 4)
+    history = reference.fit(X, y, ones, zeros, "inverse_gaussian", "log", 4)
     assert history[3][1] > 1e6 * history[0][1]
-    model = GeneralizedLinearRegressor("inverse-gaussian", "log").fit(X, y)
+    model = GeneralizedLinearRegressor("inverse_gaussian", "log").fit(X, y)
     assert model.converged_
     assert (np.diff(model.deviance_path_) <= 1e-12).all()
     assert model.deviance_ < model.null_deviance_
@@ -768,7 +768,7 @@ def test_wrong_parameters(options, message):
     [
         ("poisson", -1.0, "numbers of at least 0"),
         ("gamma", 0.0, "numbers above 0"),
-        ("inverse-gaussian", 0.0, "numbers above 0"),
+        ("inverse_gaussian", 0.0, "numbers above 0"),
         ("binomial", 1.5, "shares from 0 to 1"),
         ("tweedie", -0.5, "numbers of at least 0"),
     ],

@@ -618,7 +618,7 @@ def test_every_parameter_matters():
         ({"weights": "counts"}, "'weights' parameter must be one of 'frequency'"),
         ({"positive": 1}, "'positive' parameter must be True or False"),
         ({"reference_level": "middle"}, "'reference_level' parameter must be one of"),
-        ({"unseen": "zero"}, "'unseen' parameter must be one of"),
+        ({"handle_unknown": "zero"}, "'handle_unknown' parameter must be one of"),
         ({"n_jobs": 0}, "'n_jobs' parameter must be"),
     ],
 )

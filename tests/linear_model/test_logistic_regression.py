@@ -559,7 +559,7 @@ def test_no_iterations():
         ("tol", np.nan),
         ("warm_start", 1),
         ("reference_level", "middle"),
-        ("unseen", "guess"),
+        ("handle_unknown", "guess"),
         ("n_jobs", 0),
     ],
 )

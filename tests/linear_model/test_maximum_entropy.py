@@ -516,7 +516,7 @@ def test_unseen_levels():
     X = X.astype(str)
     with pytest.raises(ValueError, match="'outlook', row 0, has the level 'hail'"):
         MaxEntClassifier(alpha=1.0).fit(X, y).predict(new)
-    model = MaxEntClassifier(alpha=1.0, unseen="ignore").fit(X, y)
+    model = MaxEntClassifier(alpha=1.0, handle_unknown="ignore").fit(X, y)
     others = X.columns != "outlook"
     known = [name.split("=")[0] != "outlook" for name in model.coef_names_]
     row = model.design_.read(X.iloc[[0]])[0] * known
@@ -592,7 +592,7 @@ X, y = make_classes(14, 30)
         ({"tol": -1e-3}, "'tol' parameter must be a float"),
         ({"fit_intercept": 1}, "'fit_intercept' parameter must be True or False"),
         ({"n_jobs": 0}, "'n_jobs' parameter must be None, a positive int"),
-        ({"unseen": "guess"}, "'unseen' parameter must be one of"),
+        ({"handle_unknown": "guess"}, "'handle_unknown' parameter must be one of"),
         ({"reference_level": "third"}, "'reference_level' parameter must be one of"),
     ],
 )

@@ -152,7 +152,7 @@ def test_the_order_of_the_columns_does_not_matter_without_ties(seed, task):
 @given(
     seed=any_seed,
     task=st.sampled_from(["classifier", "regressor"]),
-    split=st.sampled_from(["subset", "one-vs-rest", "multiway"]),
+    split=st.sampled_from(["subset", "one_vs_rest", "multiway"]),
     missing=st.sampled_from(["learned", "branch", "surrogate"]),
 )
 def test_the_codes_of_nominal_levels_do_not_matter_without_ties(
@@ -350,12 +350,12 @@ CHANGES = {
     "max_leaf_nodes": [({}, {"max_leaf_nodes": 5})],
     "min_impurity_decrease": [({}, {"min_impurity_decrease": 0.02})],
     "ccp_alpha": [({}, {"ccp_alpha": 0.02})],
-    "pruning": [({}, {"pruning": "cost-complexity"}), ({}, {"pruning": "loss"})],
+    "pruning": [({}, {"pruning": "cost_complexity"}), ({}, {"pruning": "loss"})],
     "monotonic_cst": [({}, {"monotonic_cst": [-1, 1, 0, 0, 0]})],
     "random_state": [({"max_features": 1}, {"random_state": 1})],
     "categorical_features": [({}, {"categorical_features": ["d", "e"]})],
     "categorical_split": [
-        ({}, {"categorical_split": "one-vs-rest"}),
+        ({}, {"categorical_split": "one_vs_rest"}),
         ({}, {"categorical_split": "multiway"}),
     ],
     "missing": [
@@ -363,7 +363,7 @@ CHANGES = {
         ({}, {"missing": "surrogate"}),
         ({"missing": "branch"}, {"missing": "surrogate"}),
     ],
-    "unseen": [({}, {"unseen": "fractional"})],
+    "handle_unknown": [({}, {"handle_unknown": "fractional"})],
     "tie_breaking": [({"max_depth": None}, {"tie_breaking": "random"})],
     "top_splits": [({}, {"top_splits": 2})],
 }

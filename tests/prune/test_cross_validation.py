@@ -127,7 +127,7 @@ ESTIMATORS = [
     CARTRegressor(min_samples_leaf=0.02, missing="surrogate"),
     C45Classifier(min_samples_leaf=1),
     C45Classifier(categorical_split="subset", collapse=False),
-    ID3Classifier(categorical_split="one-vs-rest"),
+    ID3Classifier(categorical_split="one_vs_rest"),
 ]
 
 
@@ -172,7 +172,7 @@ SCORERS = [
     (CARTRegressor(), "r2"),
     (CARTRegressor(missing="surrogate"), "neg_median_absolute_error"),
     (C45Classifier(laplace=True, min_samples_leaf=1), "neg_log_loss"),
-    (ID3Classifier(unseen="fractional"), "f1_macro"),
+    (ID3Classifier(handle_unknown="fractional"), "f1_macro"),
 ]
 
 
@@ -240,7 +240,7 @@ def test_divided_rows_are_predicted_exactly_for_a_scorer():
 def test_a_validation_set_takes_the_place_of_folds():
     X, y = make_table(5, 200, missing=0.05)
     X_val, y_val = make_table(6, 150, missing=0.05)
-    fitted = CARTClassifier(pruning="cost-complexity")
+    fitted = CARTClassifier(pruning="cost_complexity")
     fitted.fit(X, y, X_val=X_val, y_val=y_val)
     full = CARTClassifier().fit(X, y)
     path = fitted.pruning_path_
@@ -347,7 +347,7 @@ def test_result_does_not_depend_on_threads_or_repetition():
         4_000, missing_fraction=0.1, label_noise=0.1, as_frame=True, random_state=0
     )
     paths = [
-        CARTClassifier(pruning="cost-complexity", n_jobs=n_jobs).fit(X, y).pruning_path_
+        CARTClassifier(pruning="cost_complexity", n_jobs=n_jobs).fit(X, y).pruning_path_
         for n_jobs in (1, 2, 2)
     ]
     for path in paths[1:]:
@@ -359,7 +359,7 @@ def test_result_does_not_depend_on_threads_or_repetition():
 def test_pruning_helps_on_noise():
     X, y = load_breast_cancer(return_X_y=True)
     full = CARTClassifier().fit(X, y)
-    least = CARTClassifier(pruning="cost-complexity").fit(X, y)
+    least = CARTClassifier(pruning="cost_complexity").fit(X, y)
     simple = CARTClassifier(pruning=CostComplexityPruning(rule="1se")).fit(X, y)
     assert full.get_n_leaves() > least.get_n_leaves() >= simple.get_n_leaves() > 1
     report = least.pruning_report_
@@ -373,7 +373,7 @@ def test_pruning_helps_on_noise():
 
 def test_in_pipelines_searches_and_pickles():
     X, y = load_diabetes(return_X_y=True)
-    tree = CARTRegressor(pruning="cost-complexity")
+    tree = CARTRegressor(pruning="cost_complexity")
     grid = {"cartregressor__pruning__rule": ["min", "1se"]}
     search = GridSearchCV(make_pipeline(StandardScaler(), tree), grid, cv=3).fit(X, y)
     best = search.best_estimator_[-1]
@@ -389,10 +389,10 @@ def test_in_pipelines_searches_and_pickles():
 def test_several_outputs():
     X, y = load_diabetes(return_X_y=True)
     both = np.column_stack([y, X[:, 2] * 100])
-    fitted = CARTRegressor(pruning="cost-complexity").fit(X, both)
+    fitted = CARTRegressor(pruning="cost_complexity").fit(X, both)
     assert 1 < fitted.get_n_leaves() < 100
     classes = np.column_stack([y > 140, X[:, 2] > 0]).astype(str)
-    fitted = CARTClassifier(pruning="cost-complexity").fit(X, classes)
+    fitted = CARTClassifier(pruning="cost_complexity").fit(X, classes)
     assert 1 < fitted.get_n_leaves() < 100
     folds = list(KFold(3).split(X))
     fitted.set_params(pruning=CostComplexityPruning(cv=folds)).fit(X, classes)
@@ -425,10 +425,10 @@ def test_rows_without_weight_keep_their_numbers_in_given_folds():
 
 
 def test_tiny_tables():
-    one = CARTClassifier(pruning="cost-complexity").fit([[1.0]], ["a"])
+    one = CARTClassifier(pruning="cost_complexity").fit([[1.0]], ["a"])
     assert one.get_n_leaves() == 1
     assert np.isnan(one.pruning_path_["cv_risk"]).all()
-    two = CARTRegressor(pruning="cost-complexity").fit([[1.0], [2.0]], [1.0, 2.0])
+    two = CARTRegressor(pruning="cost_complexity").fit([[1.0], [2.0]], [1.0, 2.0])
     assert two.pruning_path_["selected"].sum() == 1
 
 

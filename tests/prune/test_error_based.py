@@ -124,7 +124,7 @@ def make_pruning_case(seed):
         "min_samples_leaf": generator.choice([1, 1, 2]),
         "min_samples_split": 2,
         "max_depth": None,
-        "pruning": "error-based",
+        "pruning": "error_based",
         "confidence": generator.choice([0.25, 0.25, 0.1, 0.4, 0.6]),
         "subtree_raising": generator.random() < 0.9,
     }

@@ -65,9 +65,9 @@ def make_case(seed, missing):
     weights[:n_classes] = [1.0] * n_classes
     cart = CARTClassifier(
         criterion=generator.choice(["gini", "entropy", "error"]),
-        categorical_split=generator.choice(["subset", "one-vs-rest", "multiway"]),
+        categorical_split=generator.choice(["subset", "one_vs_rest", "multiway"]),
         missing=missing,
-        unseen=generator.choice(["parent", "fractional", "error"]),
+        handle_unknown=generator.choice(["parent", "fractional", "error"]),
         min_samples_leaf=generator.choice([1, 1, 2]),
         splitter=generator.choice(["best", "random"]),
         random_state=seed,
@@ -83,7 +83,9 @@ def prune_reference(case, raises):
     cart, columns, _, labels, weights, confidence = case
     rows = list(zip(*(column.values for column in columns), strict=True))
     nodes = read_grown_tree(cart.tree_)
-    reference = TreePruner(nodes, rows, labels, weights, cart.unseen, confidence)
+    reference = TreePruner(
+        nodes, rows, labels, weights, cart.handle_unknown, confidence
+    )
     reference.prune(reference.root, raises=raises)
     return reference
 
@@ -238,7 +240,7 @@ def test_collapsed_nodes_come_first():
     X, y = make_noisy_table(5)
     tables = {}
     for collapse in (True, False):
-        c45 = C45Classifier(collapse=collapse, pruning="error-based")
+        c45 = C45Classifier(collapse=collapse, pruning="error_based")
         tables[collapse] = c45.fit(X, y).pruning_report_
     assert not tables[False]["collapsed"].any()
     grown = C45Classifier(collapse=False, pruning=None).fit(X, y).tree_
@@ -300,7 +302,7 @@ def test_rows_that_stay_count_as_a_leaf():
         assert pruned.node_count == 1
 
 
-def make_level_tree(unseen):
+def make_level_tree(handle_unknown):
     """Column 0 takes a row off; below it two levels of column 1 tell the classes, and
     the row that was taken off has the third."""
     nodes = make_nodes([2, 2, 0, 0, 0])
@@ -319,25 +321,25 @@ def make_level_tree(unseen):
         n_levels=np.array([0, 3]),
         level_branch=np.array(write_level_map([0, 1, -1], is_sparse=True), np.int32),
     )
-    return tree.replace(unseen=unseen), X, y
+    return tree.replace(handle_unknown=handle_unknown), X, y
 
 
 @pytest.mark.parametrize(
-    ("unseen", "sizes", "weights"),
+    ("handle_unknown", "sizes", "weights"),
     [
         ("parent", [21, 10, 10], [21, 10, 10]),
         ("error", [21, 10, 10], [21, 10, 10]),
         ("fractional", [21, 11, 11], [21, 10.5, 10.5]),
     ],
 )
-def test_unknown_level_in_a_raised_branch(unseen, sizes, weights):
-    tree, X, y = make_level_tree(unseen)
+def test_unknown_level_in_a_raised_branch(handle_unknown, sizes, weights):
+    tree, X, y = make_level_tree(handle_unknown)
     pruned = prune_by_error(tree, X, y, criterion="gini")
     check_tree(pruned)
     assert pruned.nodes["kind"].tolist() == [NOMINAL, LEAF, LEAF]
     assert pruned.nodes["n_samples"].tolist() == sizes
     assert pruned.nodes["weight"].tolist() == weights
-    gini = 2 * 0.5 * 10 / 10.5**2 if unseen == "fractional" else 0
+    gini = 2 * 0.5 * 10 / 10.5**2 if handle_unknown == "fractional" else 0
     assert pruned.impurity[2] == pytest.approx(gini)
 
 
@@ -389,7 +391,7 @@ def test_smaller_confidence_prunes_more(missing):
 def test_columns_may_change_places():
     X, y = make_noisy_table(13)
     order = [3, 1, 4, 0, 2]
-    cart = CARTClassifier(pruning="error-based", max_features=None)
+    cart = CARTClassifier(pruning="error_based", max_features=None)
     X += np.random.default_rng(1).random(X.shape)  # no ties between columns
     one, other = clone(cart).fit(X, y), clone(cart).fit(X[:, order], y)
     np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X[:, order]))
@@ -432,11 +434,11 @@ def test_rows_that_go_elsewhere_are_an_error():
 
 def test_names_and_search():
     X, y = make_noisy_table(19)
-    cart = CARTClassifier(pruning="error-based").fit(X, y)
+    cart = CARTClassifier(pruning="error_based").fit(X, y)
     assert cart.get_params()["pruning__confidence"] == 0.25
     assert cart.pruning_report_.measure == "estimated errors"
     grid = {"pruning__confidence": [0.01, 0.25, 0.5], "missing": ["learned", "branch"]}
-    search = GridSearchCV(CARTClassifier(pruning="error-based"), grid, cv=3).fit(X, y)
+    search = GridSearchCV(CARTClassifier(pruning="error_based"), grid, cv=3).fit(X, y)
     best = search.best_estimator_
     assert best.pruning.confidence == search.best_params_["pruning__confidence"]
     plain = CARTClassifier(missing=best.missing).fit(X, y)
@@ -447,7 +449,7 @@ def test_names_and_search():
 def test_sparse_tables(missing):
     X, y = make_noisy_table(32)
     X = np.where(X < 4, 0.0, X - 3)
-    cart = CARTClassifier(missing=missing, pruning="error-based")
+    cart = CARTClassifier(missing=missing, pruning="error_based")
     dense = clone(cart).fit(X, y)
     for make in (sparse.csr_array, sparse.csc_matrix):
         assert_equal_trees(clone(cart).fit(make(X), y).tree_, dense.tree_)
@@ -460,7 +462,7 @@ def test_frames_with_nominal_columns():
     frame = pd.DataFrame({f"c{j}": X[:, j] for j in range(4)})
     frame["name"] = np.array(list("abcdefghijkl"))[X[:, 4].astype(int)]
     frame.loc[::8, "name"] = None
-    for split in ("subset", "one-vs-rest", "multiway"):
+    for split in ("subset", "one_vs_rest", "multiway"):
         cart = CARTClassifier(categorical_split=split).fit(frame, y)
         pruned = ErrorBasedPruning().prune(cart, X=frame, y=y)
         check_tree(pruned.tree_)

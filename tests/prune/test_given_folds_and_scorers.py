@@ -195,7 +195,7 @@ def test_other_rows_than_those_that_grew_the_tree(table, pruner):
 def test_errors_in_a_fold_say_so():
     X = pd.DataFrame({"a": ["x", "y"] * 10 + ["once"]})
     y = (X["a"] == "x").to_numpy()
-    fitted = CARTClassifier(unseen="error", pruning="cost-complexity")
+    fitted = CARTClassifier(handle_unknown="error", pruning="cost_complexity")
     with pytest.raises(ValueError, match="In a fold of the cross-validation: Column"):
         fitted.fit(X, y)
     pruning = CostComplexityPruning(

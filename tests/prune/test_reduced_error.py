@@ -104,7 +104,10 @@ def make_pre_pruning_case(seed):
     """A table in two parts: rows that grow the tree, and rows that are asked."""
     generator = random.Random(seed)
     case = make_id3_case(generator)
-    settings = {**case.settings, "unseen": generator.choice(["parent", "fractional"])}
+    settings = {
+        **case.settings,
+        "handle_unknown": generator.choice(["parent", "fractional"]),
+    }
     rows = list(range(len(case.y)))
     asked = sorted(generator.sample(rows, len(rows) // 2))
     weights = [float(generator.randint(1, 3)) for _ in rows]
@@ -270,7 +273,7 @@ def test_underfitting_of_pre_pruning():
 def test_regression_by_hand(criterion):
     """Values 1, 3 | 10, 12; the other rows say 2, 2 | 12, 13."""
     X, y = [[0.0], [1.0], [2.0], [3.0]], [1.0, 3.0, 10.0, 12.0]
-    fitted = CARTRegressor(criterion=criterion, pruning="reduced-error")
+    fitted = CARTRegressor(criterion=criterion, pruning="reduced_error")
     fitted.fit(X, y, X_val=X, y_val=[2.0, 2.0, 12.0, 13.0])
     is_squared = criterion != "absolute_error"
     report = fitted.pruning_report_
@@ -287,14 +290,14 @@ def test_regression_by_hand(criterion):
 def test_several_outputs_count_by_their_mean():
     X = np.arange(8.0).reshape(-1, 1)
     y = np.column_stack([X[:, 0] > 3, X[:, 0] > 5]).astype(int)
-    fitted = CARTClassifier(pruning="reduced-error").fit(X, y, X_val=X, y_val=y)
+    fitted = CARTClassifier(pruning="reduced_error").fit(X, y, X_val=X, y_val=y)
     np.testing.assert_array_equal(fitted.predict(X), y)
     assert fitted.pruning_report_["before"].tolist() == [0.0, 0.0]
     # As a leaf the node above errs in two rows of one output of two.
     assert fitted.pruning_report_["after"][0] == 2 / 16
 
 
-@pytest.mark.parametrize("name", ["reduced-error", "pre-pruning"])
+@pytest.mark.parametrize("name", ["reduced_error", "pre_pruning"])
 @pytest.mark.parametrize("model", [CARTClassifier, ID3Classifier, C45Classifier])
 def test_one_row_and_one_class(model, name):
     with pytest.raises(ValueError, match="1 sample.*X_val"):
@@ -358,7 +361,7 @@ def test_after_the_fact_other_rows_are_needed(method):
 
 
 def test_names_and_nested_parameters():
-    estimator = ID3Classifier(pruning="pre-pruning")
+    estimator = ID3Classifier(pruning="pre_pruning")
     assert estimator.get_params()["pruning__tie"] == "prune"
     estimator.set_params(pruning__tie="keep", pruning__validation_fraction=0.5)
     assert repr(estimator.pruning) == "PrePruning(tie='keep', validation_fraction=0.5)"
@@ -370,7 +373,7 @@ def test_names_and_nested_parameters():
 def test_search_over_the_treatment_of_ties():
     X, y = load_iris(return_X_y=True)
     search = GridSearchCV(
-        CARTClassifier(pruning="reduced-error"),
+        CARTClassifier(pruning="reduced_error"),
         {"pruning__tie": TIES, "pruning__validation_fraction": [0.2, 0.4]},
         cv=3,
     ).fit(X, y)
@@ -380,7 +383,7 @@ def test_search_over_the_treatment_of_ties():
 
 def test_pipeline_hands_validation_rows_on():
     X, y = load_iris(return_X_y=True)
-    model = make_pipeline(StandardScaler(), CARTClassifier(pruning="reduced-error"))
+    model = make_pipeline(StandardScaler(), CARTClassifier(pruning="reduced_error"))
     X_val = StandardScaler().fit(X[::2]).transform(X[1::2])
     model.fit(
         X[::2], y[::2], cartclassifier__X_val=X_val, cartclassifier__y_val=y[1::2]
@@ -393,13 +396,13 @@ def test_pruning_helps_on_noisy_rows():
     X, y = make_classification(600, 8, n_informative=3, flip_y=0.4, random_state=2)
     scores = {
         pruning: cross_val_score(CARTClassifier(pruning=pruning), X, y, cv=4).mean()
-        for pruning in (None, "reduced-error", "pre-pruning")
+        for pruning in (None, "reduced_error", "pre_pruning")
     }
-    assert scores["reduced-error"] > scores[None]
+    assert scores["reduced_error"] > scores[None]
     X, y = load_diabetes(return_X_y=True)
     full, pruned = (
         cross_val_score(CARTRegressor(pruning=pruning), X, y, cv=4).mean()
-        for pruning in (None, "reduced-error")
+        for pruning in (None, "reduced_error")
     )
     assert pruned > full + 0.2
 
@@ -446,12 +449,12 @@ def test_member_without_out_of_bag_rows_stays_as_it_is(is_empty):
 
 def test_single_tree_has_no_out_of_bag_rows():
     X, y = load_iris(return_X_y=True)
-    for pruning in ("out-of-bag", OutOfBagPruning("keep")):
+    for pruning in ("out_of_bag", OutOfBagPruning("keep")):
         with pytest.raises(ValueError, match="members of a bagging or forest"):
             CARTClassifier(pruning=pruning).fit(X, y)
     with pytest.raises(ValueError, match="members of a bagging or forest"):
         OutOfBagPruning().prune(CARTClassifier().fit(X, y))
     with pytest.raises(ValueError, match="'tie' parameter"):
         CARTClassifier(pruning=OutOfBagPruning("no")).fit(X, y)
-    fitted = CARTClassifier(pruning="out-of-bag").fit(X, y, X_val=X, y_val=y)
+    fitted = CARTClassifier(pruning="out_of_bag").fit(X, y, X_val=X, y_val=y)
     assert fitted.score(X, y) == 1.0

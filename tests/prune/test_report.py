@@ -39,7 +39,7 @@ def prune_by_hand(estimator, nodes, measures, measure="error"):
     outcome = cut_and_report(tree, is_cut, record)
     pruned = copy.copy(estimator)
     pruned.tree_, pruned.pruning_report_ = outcome.tree, outcome.report
-    pruned.pruning = "cost-complexity"
+    pruned.pruning = "cost_complexity"
     return pruned
 
 
@@ -197,7 +197,7 @@ def test_trees_of_mixed_tables(parameters):
 
 def test_values_and_given_names():
     X, y = load_iris(return_X_y=True)
-    tree = CARTRegressor(pruning="cost-complexity").fit(X, y)
+    tree = CARTRegressor(pruning="cost_complexity").fit(X, y)
     text = export_pruning_report(tree, feature_names=["a", "b", "c", "d"], decimals=1)
     assert text.startswith("CARTRegressor, cost-complexity pruning: ")
     assert " d " in text or " c " in text
@@ -226,7 +226,7 @@ def load_melons():
 
 def test_pre_pruning_tells_what_dividing_would_cost():
     X, y, judges = load_melons()
-    tree = ID3Classifier(pruning="pre-pruning").fit(X, y, **judges)
+    tree = ID3Classifier(pruning="pre_pruning").fit(X, y, **judges)
     first, second, _, header, *lines = export_pruning_report(tree).splitlines()
     assert first == "ID3Classifier, pre-pruning: 3 of 11 leaves are left."
     assert second == "validation error: 0.5714 undivided, 0.2857 divided"
@@ -243,7 +243,7 @@ def test_pre_pruning_tells_what_dividing_would_cost():
 
 def test_reduced_error_pruning_tells_what_falling_saved():
     X, y, judges = load_melons()
-    tree = ID3Classifier(pruning="reduced-error").fit(X, y, **judges)
+    tree = ID3Classifier(pruning="reduced_error").fit(X, y, **judges)
     lines = export_pruning_report(tree).splitlines()
     assert lines[0] == "ID3Classifier, reduced-error pruning: 3 of 11 leaves are left."
     assert lines[1] == "validation error: 0.5714 as grown, 0.2857 pruned"

@@ -81,7 +81,7 @@ def test_weakest_links_by_error_equal_reference(seed, max_children):
     assert sequence.cut_node.tolist() == list(cut_node)
 
 
-@pytest.mark.parametrize("sequence_of", ["rpart", "weakest-link"])
+@pytest.mark.parametrize("sequence_of", ["rpart", "weakest_link"])
 def test_error_of_several_outputs_is_their_mean(sequence_of):
     rng = np.random.default_rng(5)
     tree = random_class_tree(rng, 15, 3, n_outputs=2)
@@ -221,7 +221,7 @@ def test_both_sequences_are_equal_where_the_tree_is_concave(seed):
 # ------------------------------------------------------------------------ by folds
 COMPUTE = {
     "rpart": compute_rpart_sequence,
-    "weakest-link": compute_weakest_link_sequence,
+    "weakest_link": compute_weakest_link_sequence,
 }
 
 

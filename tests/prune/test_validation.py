@@ -221,7 +221,7 @@ def test_too_few_rows():
 # ----------------------------------------------------------------- X_val, y_val of fit
 X = np.arange(24.0).reshape(12, 2)
 Y = np.array(["a", "b", "b"] * 4)
-PRUNED = CARTClassifier(pruning="reduced-error")
+PRUNED = CARTClassifier(pruning="reduced_error")
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ PRUNED = CARTClassifier(pruning="reduced-error")
         (PRUNED, (X[:0], Y[:0]), "0 sample"),
         (PRUNED, (X[0], Y[:1]), "2D array"),
         (
-            CARTClassifier(missing="error", pruning="reduced-error"),
+            CARTClassifier(missing="error", pruning="reduced_error"),
             (np.where(X == 4, np.nan, X), Y),
             "contains NaN or other missing values in column 'x0'",
         ),
@@ -305,11 +305,11 @@ def test_unknown_number_class():
 
 def test_level_never_seen_is_an_error_where_it_shall_be():
     table = np.array([["p"], ["q"]] * 6)
-    estimator = ID3Classifier(unseen="error", pruning="reduced-error")
+    estimator = ID3Classifier(handle_unknown="error", pruning="reduced_error")
     with pytest.raises(ValueError, match="has a level in row 1"):
         estimator.fit(table, Y, X_val=[["p"], ["r"]], y_val=["a", "b"])
-    for unseen in ("parent", "fractional"):
-        estimator.set_params(unseen=unseen)
+    for handle_unknown in ("parent", "fractional"):
+        estimator.set_params(handle_unknown=handle_unknown)
         estimator.fit(table, Y, X_val=[["p"], ["r"]], y_val=["a", "b"])
         # The row of level r ends in the root, or is divided between equal branches.
         assert estimator.pruning_report_["before"].tolist() == [0.5]
@@ -321,13 +321,13 @@ def test_missing_value_among_held_out_rows_is_an_error():
         table = X.copy()
         table[row, 1] = np.nan
         for estimator in (CARTClassifier, ID3Classifier):
-            estimator = estimator(missing="error", pruning="pre-pruning")
+            estimator = estimator(missing="error", pruning="pre_pruning")
             with pytest.raises(ValueError, match="missing values in column 'x1'"):
                 estimator.fit(table, Y)
 
 
 def test_regression_target_must_be_numbers():
-    estimator = CARTRegressor(pruning="reduced-error")
+    estimator = CARTRegressor(pruning="reduced_error")
     with pytest.raises(ValueError, match="y_val must be numbers .*, got 'a' in row 0"):
         estimator.fit(X, np.arange(12.0), X_val=X, y_val=Y)
     with pytest.raises(ValueError, match="y_val contains NaN"):
@@ -340,7 +340,7 @@ def test_class_weights_weigh_validation_rows(class_weight):
     y = np.array(["a", "b", "c"] * 4)
     table = np.column_stack([np.arange(12) % 3 + (np.arange(12) == 4), np.arange(12)])
     only = np.flatnonzero(y != "a")
-    estimator = CARTClassifier(pruning="reduced-error", class_weight=class_weight)
+    estimator = CARTClassifier(pruning="reduced_error", class_weight=class_weight)
     estimator.fit(table, y, X_val=table[only], y_val=y[only])
     weight = np.where(y[only] == "b", 3.0, 1.0) if class_weight != "balanced" else None
     plain = CARTClassifier(class_weight=class_weight).fit(table, y)
@@ -356,12 +356,12 @@ def test_class_weights_weigh_validation_rows(class_weight):
 def test_class_weights_of_several_outputs():
     y = np.column_stack([np.arange(12) % 3, np.arange(12) % 2])
     weights = [{0: 1.0, 1: 5.0, 2: 2.0}, {0: 1.0, 1: 4.0}]
-    estimator = CARTClassifier(class_weight=weights, pruning="reduced-error")
+    estimator = CARTClassifier(class_weight=weights, pruning="reduced_error")
     estimator.fit(X, y)
     rows = estimator._read_rows(X[:2], y[:2], None)
     assert rows.weight.tolist() == [1.0, 20.0]
     with pytest.raises(ValueError, match="the weights of all rows sum to"):
-        CARTClassifier(class_weight={"a": 0.0}, pruning="reduced-error").fit(
+        CARTClassifier(class_weight={"a": 0.0}, pruning="reduced_error").fit(
             X, Y, X_val=X[:1], y_val=Y[:1]
         )
 
@@ -431,7 +431,7 @@ def test_rows_without_weight_are_not_held_out():
     weight = (rng.random(60) < 0.5).astype(float)
     is_used = weight > 0
     for estimator in (CARTClassifier, ID3Classifier):
-        estimator = estimator(pruning="reduced-error")
+        estimator = estimator(pruning="reduced_error")
         fitted = clone(estimator).fit(table, y, sample_weight=weight)
         expected = clone(estimator).fit(table[is_used], y[is_used])
         n_used = is_used.sum()

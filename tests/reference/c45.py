@@ -31,15 +31,15 @@ from tests.reference.cart_tree import FRACTIONAL, STAY, number_breadth_first
 class Settings:
     """What the parameters of C45Classifier and ErrorBasedPruning mean."""
 
-    gain_ratio_rule: str = "above-average"  # or "plain"
+    gain_ratio_rule: str = "above_average"  # or "plain"
     mdl_correction: bool = True
     threshold: str = "observed"  # or "midpoint"
-    categorical_split: str = "multiway"  # or "one-vs-rest" or "subset"
+    categorical_split: str = "multiway"  # or "one_vs_rest" or "subset"
     max_depth: int | None = None
     min_samples_split: int = 2
     min_samples_leaf: int = 2
     collapse: bool = True
-    pruning: str | None = "error-based"
+    pruning: str | None = "error_based"
     confidence: float = 0.25
     subtree_raising: bool = True
     top_splits: int = 1

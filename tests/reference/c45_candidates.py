@@ -86,7 +86,7 @@ def choose_test(grower, cases, path):
     ]
     candidates = [candidate for candidate in candidates if candidate is not None]
     least_gain = 0.0
-    if settings.gain_ratio_rule == "above-average":
+    if settings.gain_ratio_rule == "above_average":
         counted = candidates
         if not all(grower.is_many_valued):
             counted = [one for one in candidates if not one.many_valued]
@@ -137,7 +137,7 @@ def find_candidate(grower, node_table):
         return find_threshold(node_table, settings)
     find = {
         "multiway": find_multiway,
-        "one-vs-rest": find_one_vs_rest,
+        "one_vs_rest": find_one_vs_rest,
         "subset": find_subset,
     }[settings.categorical_split]
     candidate = find(node_table, settings)

@@ -80,7 +80,7 @@ def make_classifier(settings):
     pruning = {
         name: settings.pop(name) for name in PRUNING_PARAMETERS if name in settings
     }
-    if pruning and settings.setdefault("pruning", "error-based") is not None:
+    if pruning and settings.setdefault("pruning", "error_based") is not None:
         settings["pruning"] = ErrorBasedPruning(**pruning)
     return C45Classifier(**settings)
 
@@ -163,15 +163,15 @@ def make_weights(generator, n_rows):
 def make_settings(generator):
     """Every parameter at its default most of the time."""
     choices = {
-        "gain_ratio_rule": ["above-average", "above-average", "plain"],
+        "gain_ratio_rule": ["above_average", "above_average", "plain"],
         "mdl_correction": [True, True, True, False],
         "threshold": ["observed", "observed", "midpoint"],
-        "categorical_split": ["multiway", "multiway", "one-vs-rest", "subset"],
+        "categorical_split": ["multiway", "multiway", "one_vs_rest", "subset"],
         "max_depth": [None, None, None, None, 1, 2, 4],
         "min_samples_split": [2, 2, 2, 2, 7, 20],
         "min_samples_leaf": [2, 2, 2, 1, 3, 6],
         "collapse": [True, True, True, False],
-        "pruning": ["error-based", "error-based", None],
+        "pruning": ["error_based", "error_based", None],
         "confidence": [0.25, 0.25, 0.1, 0.4, 0.5, 0.6, 0.01],
         "subtree_raising": [True, True, True, False],
     }

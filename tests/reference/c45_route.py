@@ -4,11 +4,11 @@ from tests.reference.c45_measures import is_greater
 from tests.reference.cart_route import find_shares
 
 
-def predict_shares(nodes, row, unseen="parent", laplace=False):
+def predict_shares(nodes, row, handle_unknown="parent", laplace=False):
     """Class shares of the nodes in which the row ends, by its share in each."""
     total = [0.0] * len(nodes[0]["statistics"][0])
     one = 1 if laplace else 0  # an extra case of every class in every leaf
-    for number, share in find_shares(nodes, row, unseen=unseen):
+    for number, share in find_shares(nodes, row, handle_unknown=handle_unknown):
         (class_weights,) = nodes[number]["statistics"]
         weight = sum(class_weights) + one * len(class_weights)
         for label, class_weight in enumerate(class_weights):

@@ -7,7 +7,7 @@ class UnseenLevelError(ValueError):
     """A level that the node has not seen, where that is to be an error."""
 
 
-def find_shares(nodes, row, number=0, unseen="parent"):
+def find_shares(nodes, row, number=0, handle_unknown="parent"):
     """Which nodes the row ends in: pairs of a node's number and the row's share."""
     node = nodes[number]
     children = node["children"]
@@ -15,9 +15,9 @@ def find_shares(nodes, row, number=0, unseen="parent"):
         return [(number, 1.0)]
     branch = find_branch(node, row)
     if branch == "unseen":
-        if unseen == "error":
+        if handle_unknown == "error":
             raise UnseenLevelError(f"column {node['feature']}: {row[node['feature']]}")
-        branch = "fractional" if unseen == "fractional" else "stay"
+        branch = "fractional" if handle_unknown == "fractional" else "stay"
     if branch == "stay":
         return [(number, 1.0)]
     if branch == "fractional":
@@ -26,9 +26,9 @@ def find_shares(nodes, row, number=0, unseen="parent"):
             (end, share * nodes[child]["weight"] / total)
             for child in children
             if nodes[child]["weight"] > 0
-            for end, share in find_shares(nodes, row, child, unseen)
+            for end, share in find_shares(nodes, row, child, handle_unknown)
         ]
-    return find_shares(nodes, row, children[branch], unseen)
+    return find_shares(nodes, row, children[branch], handle_unknown)
 
 
 def find_branch(node, row):
@@ -57,9 +57,9 @@ def judge_value(test, value, low_branch):
     return low_branch if value <= test["threshold"] else 1 - low_branch
 
 
-def predict_row(nodes, row, task, unseen="parent"):
+def predict_row(nodes, row, task, handle_unknown="parent"):
     """Class shares, or values, of every output: the mean over the row's parts."""
-    ends = find_shares(nodes, row, unseen=unseen)
+    ends = find_shares(nodes, row, handle_unknown=handle_unknown)
     n_outputs = len(nodes[0]["statistics"])
     predicted = []
     for output in range(n_outputs):

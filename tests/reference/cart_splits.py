@@ -222,7 +222,7 @@ def list_nominal(grower, column, present, missing, judge):
             "missing_branch": missing_branch,
         }
 
-    if split == "one-vs-rest":
+    if split == "one_vs_rest":
         groups = [{level} for level in rows_of]
     elif grower.target.ordering_is_exact:
         groups = list_prefixes(rows_of, grower.target.level_orders()[0])

@@ -36,7 +36,7 @@ class Settings:
     monotonic_cst: list | None = None
     categorical_split: str = "subset"
     missing: str = "learned"
-    unseen: str = "parent"
+    handle_unknown: str = "parent"
     top_splits: int = 1
     max_features: int | None = None
     seed: int = 0  # what the estimator draws from its random_state
@@ -168,7 +168,7 @@ class Grower:
             missing_branch = most_rows(children, tie=STAY)
         elif missing_branch is None:  # no row of this node is missing here
             if self.settings.missing == "branch":
-                fractional = self.settings.unseen == "fractional"
+                fractional = self.settings.handle_unknown == "fractional"
                 missing_branch = FRACTIONAL if fractional else STAY
             else:
                 missing_branch = most_rows(children, tie="last")

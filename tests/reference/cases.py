@@ -169,9 +169,9 @@ def make_settings(generator, criterion, missing):
         "criterion": criterion,
         "missing": missing,
         "categorical_split": generator.choice(
-            ["subset", "subset", "one-vs-rest", "multiway"]
+            ["subset", "subset", "one_vs_rest", "multiway"]
         ),
-        "unseen": generator.choice(["parent", "fractional", "error"]),
+        "handle_unknown": generator.choice(["parent", "fractional", "error"]),
         "max_depth": generator.choice([None, None, None, 1, 2, 3]),
         "min_samples_split": generator.choice([2, 2, 2, 3, 6]),
         "min_samples_leaf": generator.choice([1, 1, 1, 2, 3, 5]),

@@ -20,8 +20,8 @@ from tests.reference.cart_splits import MISSING
 class TreePruner:
     """Prunes a tree, and writes down every step."""
 
-    def __init__(self, nodes, rows, labels, weights, unseen, confidence):
-        self.rows, self.labels, self.unseen = rows, labels, unseen
+    def __init__(self, nodes, rows, labels, weights, handle_unknown, confidence):
+        self.rows, self.labels, self.handle_unknown = rows, labels, handle_unknown
         self.confidence = confidence
         self.n_classes = len(nodes[0]["statistics"][0])
         self.has_surrogates = any(node["surrogates"] for node in nodes)
@@ -79,7 +79,9 @@ class TreePruner:
         for row, weight in cases:
             branch = find_branch(node, self.rows[row])
             if branch == "unseen":
-                is_parted = node["missing_branch"] == -2 or self.unseen == "fractional"
+                is_parted = (
+                    node["missing_branch"] == -2 or self.handle_unknown == "fractional"
+                )
                 branch = "fractional" if is_parted else "stay"
             target = {"stay": staying, "fractional": divided}.get(branch)
             (branches[branch] if target is None else target).append((row, weight))

@@ -35,7 +35,7 @@ VARIANCES = {
     "normal": lambda m: 1.0,
     "poisson": lambda m: m,
     "gamma": lambda m: m**2,
-    "inverse-gaussian": lambda m: m**3,
+    "inverse_gaussian": lambda m: m**3,
     "binomial": lambda m: m * (1 - m),
     "tweedie 1.5": lambda m: m**1.5,
 }
@@ -51,7 +51,7 @@ DEVIANCES = {
     "normal": lambda y, m: (y - m) ** 2,
     "poisson": lambda y, m: 2 * (times_log(y, y / m) - (y - m)),
     "gamma": lambda y, m: 2 * (-math.log(y / m) + (y - m) / m),
-    "inverse-gaussian": lambda y, m: (y - m) ** 2 / (y * m**2),
+    "inverse_gaussian": lambda y, m: (y - m) ** 2 / (y * m**2),
     "binomial": lambda y, m: (
         2 * (times_log(y, y / m) + times_log(1 - y, (1 - y) / (1 - m)))
     ),

@@ -28,9 +28,9 @@ class Settings:
     max_depth: int | None = None
     min_samples_split: float = 2
     min_samples_leaf: float = 1
-    categorical_split: str = "multiway"  # or "one-vs-rest"
+    categorical_split: str = "multiway"  # or "one_vs_rest"
     missing: str = "fractional"
-    unseen: str = "parent"
+    handle_unknown: str = "parent"
     top_splits: int = 1
     max_features: int | None = None
     seed: int = 0  # what the estimator draws from its random_state

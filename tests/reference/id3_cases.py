@@ -44,9 +44,9 @@ def make_id3_settings(generator, missing):
         "max_depth": generator.choice([None, None, None, 1, 2, 3]),
         "min_samples_split": generator.choice([2, 2, 2, 3, 6]),
         "min_samples_leaf": generator.choice([1, 1, 1, 2, 3, 5]),
-        "categorical_split": generator.choice(["multiway", "multiway", "one-vs-rest"]),
+        "categorical_split": generator.choice(["multiway", "multiway", "one_vs_rest"]),
         "missing": missing,
-        "unseen": generator.choice(["parent", "fractional", "error"]),
+        "handle_unknown": generator.choice(["parent", "fractional", "error"]),
     }
 
 

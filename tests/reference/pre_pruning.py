@@ -54,7 +54,7 @@ class AskingGrower(Grower):
         for row, weight, label in arrived:
             branch = find_branch(node, row)
             if branch == "unseen":
-                is_divided = self.settings.unseen == "fractional"
+                is_divided = self.settings.handle_unknown == "fractional"
                 branch = "fractional" if is_divided else "stay"
             if branch == "stay":
                 staying.append((row, weight, label))

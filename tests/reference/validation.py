@@ -33,8 +33,8 @@ def decide_node(node, rule):
 class NodeLosses:
     """Per node: [loss, squared loss] as a leaf, and of the rows that end in it."""
 
-    def __init__(self, nodes, rows, y, weights, loss, rule, unseen="parent"):
-        self.nodes, self.unseen, self.loss = nodes, unseen, loss
+    def __init__(self, nodes, rows, y, weights, loss, rule, handle_unknown="parent"):
+        self.nodes, self.handle_unknown, self.loss = nodes, handle_unknown, loss
         self.decisions = [decide_node(node, rule) for node in nodes]
         self.leaf = [[0.0, 0.0] for _ in nodes]
         self.stay = [[0.0, 0.0] for _ in nodes]
@@ -53,7 +53,7 @@ class NodeLosses:
             return
         branch = find_branch(node, row)
         if branch == "unseen":
-            branch = "fractional" if self.unseen == "fractional" else "stay"
+            branch = "fractional" if self.handle_unknown == "fractional" else "stay"
         if branch == "stay":
             self.add(self.stay[number], weight, value)
         elif branch == "fractional":

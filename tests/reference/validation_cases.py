@@ -49,7 +49,7 @@ class ValidationCase:
             self.weights_val,
             self.loss,
             rule,
-            self.estimator.unseen,
+            self.estimator.handle_unknown,
         )
 
     @property
@@ -75,8 +75,8 @@ def make_case(kind, seed, **settings):
     else:
         case = cases.make_case(generator, kind[4:].lower())
     drawn = dict(case.settings)
-    if drawn.get("unseen", "error") == "error":
-        drawn["unseen"] = generator.choice(["parent", "fractional"])
+    if drawn.get("handle_unknown", "error") == "error":
+        drawn["handle_unknown"] = generator.choice(["parent", "fractional"])
     if kind == "C45Classifier":
         drawn["pruning"] = None
     # One class for all forms of columns, targets and rows.

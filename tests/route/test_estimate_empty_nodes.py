@@ -86,12 +86,12 @@ def test_a_tree_without_empty_nodes_is_the_same():
 
 def test_unseen_levels_are_no_error():
     """Only prediction may complain of them."""
-    tree = fit_classes(unseen="error")
+    tree = fit_classes(handle_unknown="error")
     rows = np.vstack([ROWS, [[-1.0]]])
     target = make_classes([1, 1, 0, 1, 0, 1])
     new = estimate_empty_nodes(tree, rows, target)
     np.testing.assert_allclose(new.value[1 + GREEN, 0], [1 / 3, 2 / 3])
-    assert new.unseen == "error"
+    assert new.handle_unknown == "error"
 
 
 def test_sparse_rows_and_threads():

@@ -96,12 +96,12 @@ def test_long_chains_and_wide_tables(n_columns):
 
 
 @pytest.mark.parametrize("votes", [False, True])
-@pytest.mark.parametrize("unseen", ["parent", "fractional"])
+@pytest.mark.parametrize("handle_unknown", ["parent", "fractional"])
 @pytest.mark.parametrize("mode", MODES)
-def test_every_kind_of_tree(monkeypatch, mode, unseen, votes):
+def test_every_kind_of_tree(monkeypatch, mode, handle_unknown, votes):
     monkeypatch.setattr(module, "_ROWS_ALONE", 40)
     rng = np.random.default_rng(3)
-    first = random_tree(4, mode, unseen)
+    first = random_tree(4, mode, handle_unknown)
     tree = first.tree_
     plain = numeric_trees(rng, [20], tree.n_features, tree.n_statistics)
     trees = [*plain, tree, tree.compact(), *plain]
@@ -216,7 +216,7 @@ def test_trees_are_made_ready_once_and_forgotten_with_them():
 def test_unseen_level_names_row_and_column(monkeypatch):
     monkeypatch.setattr(module, "_ROWS_ALONE", 3)
     X = np.array([[0.0], [1.0], [2.0], [0.0], [1.0], [2.0]])
-    cart = CARTClassifier(categorical_features=[0], unseen="error")
+    cart = CARTClassifier(categorical_features=[0], handle_unknown="error")
     tree = cart.fit(X, [0, 1, 1, 0, 1, 1]).tree_
     table = np.array([[0.0], [1.0], [0.0], [1.0], [-1.0]])
     with pytest.raises(ValueError, match="'colour' has a level in row 4"):
@@ -260,7 +260,7 @@ def test_numeric_tests_of_three_ways_are_asked_alone():
     assert_like_one_by_one([make_tree(nodes)] * 2, np.array([[0.0], [1.0], [np.nan]]))
 
 
-def leveled_trees(rng, n_classes, n_levels, unseen="parent"):
+def leveled_trees(rng, n_classes, n_levels, handle_unknown="parent"):
     """Trees over two nominal columns, an ordinal and a numeric one, and their rows."""
     n = 300
     table = np.column_stack(
@@ -285,20 +285,22 @@ def leveled_trees(rng, n_classes, n_levels, unseen="parent"):
         target = np.minimum(y.astype(int), n_classes - 1) if n_classes else y
         rows = rng.integers(0, n, 60)  # so that nodes lack levels
         depth = int(rng.integers(1, 7))
-        tree = kind(max_depth=depth, unseen=unseen, random_state=seed)
+        tree = kind(max_depth=depth, handle_unknown=handle_unknown, random_state=seed)
         trees.append(tree.fit(frame.iloc[rows], target[rows]).tree_)
     return trees, table
 
 
 @pytest.mark.parametrize("votes", [False, True])
 @pytest.mark.parametrize("n_levels", [5, 63, 64, 70])
-@pytest.mark.parametrize("unseen", ["parent", "fractional"])
-def test_tests_of_levels(n_levels, votes, unseen):
+@pytest.mark.parametrize("handle_unknown", ["parent", "fractional"])
+def test_tests_of_levels(n_levels, votes, handle_unknown):
     rng = np.random.default_rng(n_levels)
-    trees, table = leveled_trees(rng, 3 if votes else 0, n_levels, unseen)
-    assert (PackedTree.of(trees[-1]) is None) == (n_levels > 64 or unseen != "parent")
+    trees, table = leveled_trees(rng, 3 if votes else 0, n_levels, handle_unknown)
+    assert (PackedTree.of(trees[-1]) is None) == (
+        n_levels > 64 or handle_unknown != "parent"
+    )
     weights = rng.random(len(trees))
-    if unseen == "parent":
+    if handle_unknown == "parent":
         assert_like_one_by_one(trees, table, votes=votes, weights=weights)
     table[::7, 0] = -1
     table[3::11, 2] = -1
@@ -307,7 +309,7 @@ def test_tests_of_levels(n_levels, votes, unseen):
         out = np.zeros_like(expected[rows])
         add_predictions(trees, table[rows], out, 2, votes=votes, weights=weights)
         np.testing.assert_allclose(out, expected[rows])
-    if unseen == "parent":
+    if handle_unknown == "parent":
         leaves = np.stack([find_leaves(tree, table) for tree in trees], axis=1)
         np.testing.assert_array_equal(find_leaves_of_all(trees, table), leaves)
 

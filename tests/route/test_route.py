@@ -60,12 +60,12 @@ def split(nodes, node, kind=NUMERIC, feature=0, threshold=0.0, missing=STAY, sta
 
 
 # ------------------------------------------------------------- against the reference
-@pytest.mark.parametrize("unseen", ["parent", "fractional"])
+@pytest.mark.parametrize("handle_unknown", ["parent", "fractional"])
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("seed", range(12))
-def test_random_tree_equals_reference(seed, mode, unseen):
+def test_random_tree_equals_reference(seed, mode, handle_unknown):
     n_classes, n_outputs = [(3, 1), (2, 2), (0, 1), (0, 2)][seed % 4]
-    estimator = random_tree(seed, mode, unseen, n_classes, n_outputs)
+    estimator = random_tree(seed, mode, handle_unknown, n_classes, n_outputs)
     tree = estimator.tree_
     rng = np.random.default_rng(seed)
     table = random_rows(rng, estimator.schema_, 150, with_unseen=True)
@@ -291,7 +291,7 @@ def test_surrogates_stand_in_by_rank():
     assert dict(zip(cases, ends.tolist(), strict=True)) == cases
 
 
-def make_nominal_tree(unseen, weights=(8, 3, 0, 5)):
+def make_nominal_tree(handle_unknown, weights=(8, 3, 0, 5)):
     nodes = make_nodes([3, 0, 0, 0])
     split(nodes, 0, NOMINAL, threshold=np.nan, missing=FRACTIONAL, start=0)
     nodes["weight"] = weights
@@ -300,7 +300,7 @@ def make_nominal_tree(unseen, weights=(8, 3, 0, 5)):
         statistics=np.array([[[9.0]], [[1.0]], [[2.0]], [[3.0]]]),
         n_levels=np.array([4]),
         level_branch=np.array([DENSE_MAP, 0, 1, 2, -1], dtype=np.int32),
-        unseen=unseen,
+        handle_unknown=handle_unknown,
     )
 
 
@@ -362,7 +362,7 @@ def test_unseen_level_below_a_division_is_an_error():
         n_features=2,
         n_levels=np.array([0, 2]),
         level_branch=np.array([DENSE_MAP, 0, 1], dtype=np.int32),
-        unseen="error",
+        handle_unknown="error",
     )
     table = np.array([[np.nan, 1.0], [np.nan, -1.0]])
     assert predict_statistics(tree, table[:1]).item() == (4 + 2) / 2

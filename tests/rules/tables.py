@@ -9,7 +9,7 @@ import pandas as pd
 
 from tests.reference.c45_rules import RuleMaker
 
-SPLITS = ("multiway", "one-vs-rest", "subset")
+SPLITS = ("multiway", "one_vs_rest", "subset")
 
 
 def make_table(seed, n_rows=None, missing=0.15):

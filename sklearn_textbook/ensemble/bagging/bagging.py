@@ -107,7 +107,7 @@ class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
     was drawn twice once, as with scikit-learn's trees. Other members get counts as
     ``sample_weight`` if their ``fit`` takes one, and the drawn rows if not. Subclasses
     of our trees with their own ``fit`` or ``predict`` count as others, and so do trees
-    whose ``fit`` is given routed parameters. ``pruning="out-of-bag"`` on the template
+    whose ``fit`` is given routed parameters. ``pruning="out_of_bag"`` on the template
     prunes every tree by the rows it has not seen.
 
     Draws are scikit-learn's for the same ``random_state``: with members that are not

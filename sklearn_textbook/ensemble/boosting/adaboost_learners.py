@@ -28,7 +28,7 @@ from sklearn_textbook.tree.members import (
 #: Beyond this, the weights of the rows that were right are divided instead.
 LARGEST_FACTOR = 1e30
 #: Parameters of a tree in which the stumps of the kernel may differ from the default.
-_FREE = ("categorical_features", "missing", "unseen", "n_jobs", "random_state")
+_FREE = ("categorical_features", "missing", "handle_unknown", "n_jobs", "random_state")
 
 
 def make_stump_template(missing, categorical_features):

@@ -63,7 +63,7 @@ CART_PARAMETERS = (
     "pruning",
     "monotonic_cst",
     "categorical_features",
-    "unseen",
+    "handle_unknown",
     "tie_breaking",
     "top_splits",
 )
@@ -87,7 +87,7 @@ class BaseForest(
     _cart = CARTRegressor
     _criteria = ("squared_error", "absolute_error", "poisson", "friedman_mse")
     _missing = ("auto", "learned", "branch", "surrogate", "error")
-    _categorical_splits = ("auto", "subset", "one-vs-rest", "multiway")
+    _categorical_splits = ("auto", "subset", "one_vs_rest", "multiway")
     # The rows of every tree are drawn again from these.
     _kept = (
         Kept("_n_samples", "integer", least=1),

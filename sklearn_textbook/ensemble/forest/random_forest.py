@@ -81,21 +81,21 @@ class RandomForestClassifier(ForestClassifierMixin, BaseForest):
         vote each (简单投票法), as in the book and in Breiman's paper; then of classes
         with equally many votes the one with the largest mean share wins.
     pruning : None, str or pruner, default=None
-        How every tree is cut back: "out-of-bag" judges by the rows it has not seen;
+        How every tree is cut back: "out_of_bag" judges by the rows it has not seen;
         the others are those of the single trees.
     max_bins : int, default=None
         None: numeric columns are split exactly. An integer groups the values of a
         column into at most so many bins, which is faster.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Nominal columns: by dtype, none, or a mask, indices or names.
-    categorical_split : {"auto", "subset", "one-vs-rest", "multiway"}, default="auto"
+    categorical_split : {"auto", "subset", "one_vs_rest", "multiway"}, default="auto"
         How a nominal column divides its levels; "auto": into subsets, but many ways
         with "gain_ratio".
     missing : str, default="auto"
         What becomes of missing values: "learned", "branch", "surrogate", "fractional",
         or they are an "error". "auto": "learned", the better child, but
         "fractional" with "gain_ratio", for which only that and "error" are allowed.
-    unseen : {"parent", "fractional", "error"}, default="parent"
+    handle_unknown : {"parent", "fractional", "error"}, default="parent"
         What becomes of a level without training rows in a node.
     tie_breaking : {"first", "random"}, default="first"
         Of equally good tests the first of the sampled columns wins; or of all columns
@@ -199,7 +199,7 @@ class RandomForestClassifier(ForestClassifierMixin, BaseForest):
         categorical_features="from_dtype",
         categorical_split="auto",
         missing="auto",
-        unseen="parent",
+        handle_unknown="parent",
         tie_breaking="first",
         top_splits=1,
     ):
@@ -228,7 +228,7 @@ class RandomForestClassifier(ForestClassifierMixin, BaseForest):
         self.categorical_features = categorical_features
         self.categorical_split = categorical_split
         self.missing = missing
-        self.unseen = unseen
+        self.handle_unknown = handle_unknown
         self.tie_breaking = tie_breaking
         self.top_splits = top_splits
 
@@ -291,18 +291,18 @@ class RandomForestRegressor(ForestRegressorMixin, BaseForest):
     monotonic_cst : array-like of int of shape (n_features,), default=None
         1: the prediction may only rise with the column, -1: only fall, 0: free.
     pruning : None, str or pruner, default=None
-        How every tree is cut back: "out-of-bag" judges by the rows it has not seen;
+        How every tree is cut back: "out_of_bag" judges by the rows it has not seen;
         the others are those of the single trees.
     max_bins : int, default=None
         None: numeric columns are split exactly. An integer groups the values of a
         column into at most so many bins, which is faster.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Nominal columns: by dtype, none, or a mask, indices or names.
-    categorical_split : {"auto", "subset", "one-vs-rest", "multiway"}, default="auto"
+    categorical_split : {"auto", "subset", "one_vs_rest", "multiway"}, default="auto"
         How a nominal column divides its levels; "auto": into subsets.
     missing : {"auto", "learned", "branch", "surrogate", "error"}, default="auto"
         What becomes of missing values. "auto": "learned", the better child.
-    unseen : {"parent", "fractional", "error"}, default="parent"
+    handle_unknown : {"parent", "fractional", "error"}, default="parent"
         What becomes of a level without training rows in a node.
     tie_breaking : {"first", "random"}, default="first"
         Of equally good tests the first of the sampled columns wins; or of all columns
@@ -394,7 +394,7 @@ class RandomForestRegressor(ForestRegressorMixin, BaseForest):
         categorical_features="from_dtype",
         categorical_split="auto",
         missing="auto",
-        unseen="parent",
+        handle_unknown="parent",
         tie_breaking="first",
         top_splits=1,
     ):
@@ -429,6 +429,6 @@ class RandomForestRegressor(ForestRegressorMixin, BaseForest):
         self.categorical_features = categorical_features
         self.categorical_split = categorical_split
         self.missing = missing
-        self.unseen = unseen
+        self.handle_unknown = handle_unknown
         self.tie_breaking = tie_breaking
         self.top_splits = top_splits

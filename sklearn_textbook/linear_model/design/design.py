@@ -112,14 +112,14 @@ class Design:
         start = sum(len(term.names) for term in self.terms[:position])
         return slice(start, start + len(self.terms[position].names))
 
-    def read(self, X, unseen="error"):
+    def read(self, X, handle_unknown="error"):
         """Read a new table.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
             The table.
-        unseen : {"error", "ignore"}, default="error"
+        handle_unknown : {"error", "ignore"}, default="error"
             What to do with a level that no training row had: raise a ValueError, or
             set all indicators of the column to zero, which without a reference level
             says nothing of the column and with one takes the reference.
@@ -136,20 +136,20 @@ class Design:
         """
         blocks = []
         for rows, block in self.schema.read_blocks(X):
-            made = self.expand(block, unseen, table=X, first_row=rows.start)
+            made = self.expand(block, handle_unknown, table=X, first_row=rows.start)
             if not sparse.issparse(X):
                 return made
             blocks.append(sparse.csr_array(made))
         return sparse.csr_array(sparse.vstack(blocks))
 
-    def expand(self, matrix, unseen="error", *, table=None, first_row=0):
+    def expand(self, matrix, handle_unknown="error", *, table=None, first_row=0):
         """Make the columns out of numbers and codes.
 
         Parameters
         ----------
         matrix : ndarray of shape (n_rows, n_features)
             Numbers and codes of levels, as the schema reads them.
-        unseen : {"error", "ignore"}, default="error"
+        handle_unknown : {"error", "ignore"}, default="error"
             As in `read`.
         table : array-like, data frame or sparse matrix, default=None
             What they were read from, to show a wrong level.
@@ -169,20 +169,20 @@ class Design:
         if self.is_plain:
             return matrix
         try:
-            return self._expand(matrix, unseen)
+            return self._expand(matrix, handle_unknown)
         except _LevelError as error:
             place = error.position, error.row + first_row
             raise self._explain(error, place, table) from None
 
-    def _expand(self, matrix, unseen):
+    def _expand(self, matrix, handle_unknown):
         n_rows, n_made = len(matrix), len(self.names)
         n_filled = sum(1 for term in self.terms if term.names)
         is_small = n_rows * n_made <= DENSE_CELLS
         if is_small or n_filled > SPARSE_SHARE * n_made:
-            return self._expand_dense(matrix, unseen)
-        return self._expand_sparse(matrix, unseen)
+            return self._expand_dense(matrix, handle_unknown)
+        return self._expand_sparse(matrix, handle_unknown)
 
-    def _expand_dense(self, matrix, unseen):
+    def _expand_dense(self, matrix, handle_unknown):
         made = np.zeros((len(matrix), len(self.names)))
         start = 0
         for position, term in enumerate(self.terms):
@@ -192,20 +192,20 @@ class Design:
             elif term.kind == ORDINAL:
                 made[:, start] = self._spread(column, position)
             else:
-                places = self._find_places(column, position, unseen)
+                places = self._find_places(column, position, handle_unknown)
                 rows = np.flatnonzero(places >= 0)
                 made[rows, start + places[rows]] = 1.0
             start += len(term.names)
         return made
 
-    def _expand_sparse(self, matrix, unseen):
+    def _expand_sparse(self, matrix, handle_unknown):
         n_rows = len(matrix)
         rows, columns, values = [], [], []
         start = 0
         for position, term in enumerate(self.terms):
             column = matrix[:, position]
             if term.kind == NOMINAL:
-                places = self._find_places(column, position, unseen)
+                places = self._find_places(column, position, handle_unknown)
                 filled = np.flatnonzero(places >= 0)
                 columns.append(start + places[filled])
                 values.append(np.ones(len(filled)))
@@ -228,7 +228,7 @@ class Design:
         self._require_levels(codes, position, "error")
         return codes / max(1, len(self.schema.columns[position].levels) - 1)
 
-    def _find_places(self, codes, position, unseen):
+    def _find_places(self, codes, position, handle_unknown):
         """Which indicator of its column each row has; -1: none."""
         term = self.terms[position]
         n_levels = len(self.schema.columns[position].levels)
@@ -236,18 +236,18 @@ class Design:
         places[list(term.codes)] = np.arange(len(term.codes))
         if term.reference is not None:
             places[term.reference] = -1
-        self._require_levels(codes, position, unseen)
+        self._require_levels(codes, position, handle_unknown)
         found = places[codes.astype(np.intp)]
-        if unseen == "error" and (found == -2).any():
+        if handle_unknown == "error" and (found == -2).any():
             raise _LevelError(position, int(np.argmax(found == -2)))
         return np.maximum(found, -1)
 
-    def _require_levels(self, codes, position, unseen):
+    def _require_levels(self, codes, position, handle_unknown):
         """Raise a ValueError if a row has no level, or one that training lacked."""
         is_missing = np.isnan(codes)
         if is_missing.any():
             raise _LevelError(position, int(np.argmax(is_missing)), is_missing=True)
-        if unseen == "error" and (codes < 0).any():
+        if handle_unknown == "error" and (codes < 0).any():
             raise _LevelError(position, int(np.argmax(codes < 0)))
 
     def _explain(self, error, place, table):
@@ -269,7 +269,7 @@ class Design:
         level = "a level"
         if table is not None:
             level = f"the level {read_value(table, position, row)!r}"
-        hint = " Or set unseen='ignore'." if term.kind == NOMINAL else ""
+        hint = " Or set handle_unknown='ignore'." if term.kind == NOMINAL else ""
         return ValueError(
             f"Column {term.name!r}, row {row}, has {level} that no training row had; "
             f"they had {listed}.{hint}"

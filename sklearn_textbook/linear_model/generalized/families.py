@@ -10,9 +10,9 @@ from scipy.special import betaln, gammaln, xlogy
 from sklearn_textbook.linear_model.generalized.links import SHARE_LINKS, TINY
 
 #: The families by name.
-FAMILIES = ("normal", "poisson", "gamma", "binomial", "tweedie", "inverse-gaussian")
+FAMILIES = ("normal", "poisson", "gamma", "binomial", "tweedie", "inverse_gaussian")
 #: Exponents of the variance of those that are Tweedie distributions.
-POWERS = {"normal": 0.0, "poisson": 1.0, "gamma": 2.0, "inverse-gaussian": 3.0}
+POWERS = {"normal": 0.0, "poisson": 1.0, "gamma": 2.0, "inverse_gaussian": 3.0}
 _ANY_MEAN = ("identity", "log", "inverse", "power")
 
 
@@ -252,7 +252,7 @@ def make_family(name, power=None):
 
     Parameters
     ----------
-    name : {"normal", "poisson", "gamma", "binomial", "tweedie", "inverse-gaussian"}
+    name : {"normal", "poisson", "gamma", "binomial", "tweedie", "inverse_gaussian"}
         Which one.
     power : float, default=None
         Exponent of the variance of the family "tweedie".

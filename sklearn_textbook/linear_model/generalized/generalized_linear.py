@@ -64,7 +64,7 @@ class GeneralizedLinearRegressor(
     "normal"             any number                   :math:`1`           identity
     "poisson"            at least 0, as counts        :math:`\mu`         log
     "gamma"              above 0                      :math:`\mu^2`       inverse
-    "inverse-gaussian"   above 0                      :math:`\mu^3`       power -2
+    "inverse_gaussian"   above 0                      :math:`\mu^3`       power -2
     "binomial"           0 or 1, or shares            :math:`\mu(1-\mu)`  logit
     "tweedie"            by ``power`` p               :math:`\mu^p`       power 1 - p
     ==================== ============================ =================== ============
@@ -73,7 +73,7 @@ class GeneralizedLinearRegressor(
     ----------
     family : str, default="normal"
         How rows scatter about their means: "normal", "poisson", "gamma", "binomial",
-        "tweedie" or "inverse-gaussian".
+        "tweedie" or "inverse_gaussian".
     link : str, default="auto"
         The function g: "identity", "log", "logit", "probit", "inverse", "power",
         "cloglog" or "auto". "auto": the canonical one of the family, as in R's glm;
@@ -115,7 +115,7 @@ class GeneralizedLinearRegressor(
         for "poisson" and "binomial", Pearson's for the others. "pearson" with "poisson"
         or "binomial" makes them quasi-likelihoods, which allow for more or less scatter
         than these have.
-    dependent_columns : {"minimum-norm", "drop"}, default="minimum-norm"
+    dependent_columns : {"minimum_norm", "drop"}, default="minimum_norm"
         What to do if columns depend on each other, so that many coefficients fit as
         well: take those of least norm, or, as R does, give 0 to a column that depends
         on those before it. What is predicted of the training rows is the same. With a
@@ -126,7 +126,7 @@ class GeneralizedLinearRegressor(
     reference_level : {"first", "last", "most_frequent"} or None, default="first"
         Which level of a nominal column the others are compared with. None: all levels
         get a coefficient, which then depend on the intercept.
-    unseen : {"error", "ignore"}, default="error"
+    handle_unknown : {"error", "ignore"}, default="error"
         What to do with a level that no training row had: raise an error, or set the
         column's indicators to 0.
     tol : float, default=1e-8
@@ -292,10 +292,10 @@ class GeneralizedLinearRegressor(
         retransform="median",
         weights="frequency",
         dispersion="auto",
-        dependent_columns="minimum-norm",
+        dependent_columns="minimum_norm",
         categorical_features="from_dtype",
         reference_level="first",
-        unseen="error",
+        handle_unknown="error",
         tol=1e-8,
         max_iter=100,
         warm_start=False,
@@ -314,7 +314,7 @@ class GeneralizedLinearRegressor(
         self.dependent_columns = dependent_columns
         self.categorical_features = categorical_features
         self.reference_level = reference_level
-        self.unseen = unseen
+        self.handle_unknown = handle_unknown
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start

@@ -21,7 +21,7 @@ from sklearn_textbook.linear_model.generalized.links import LINKS, make_link
 from sklearn_textbook.linear_model.generalized.retransformation import RETRANSFORMATIONS
 
 WEIGHTS = ("frequency", "precision")
-DEPENDENT_COLUMNS = ("minimum-norm", "drop")
+DEPENDENT_COLUMNS = ("minimum_norm", "drop")
 
 
 class GeneralizedInput(BaseLinearModel):

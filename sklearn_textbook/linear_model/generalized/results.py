@@ -16,7 +16,7 @@ from sklearn_textbook.linear_model.solve.weighted_solution import (
 #: Name of the intercept in tables, as in those of least squares.
 INTERCEPT = "intercept"
 #: Families of which the dispersion is a parameter of the likelihood.
-SCATTERED = ("normal", "gamma", "inverse-gaussian")
+SCATTERED = ("normal", "gamma", "inverse_gaussian")
 
 
 class GeneralizedResults:

@@ -105,7 +105,7 @@ class LinearRegression(
     reference_level : {"first", "last", "most_frequent"} or None, default="first"
         Which level of a nominal column gets no indicator. None: all get one, and the
         shortest coefficients are taken.
-    unseen : {"error", "ignore"}, default="error"
+    handle_unknown : {"error", "ignore"}, default="error"
         What to do with levels of nominal columns that no training row had: raise an
         error, or set all indicators to 0.
 
@@ -208,7 +208,7 @@ class LinearRegression(
         weights="frequency",
         categorical_features="from_dtype",
         reference_level="first",
-        unseen="error",
+        handle_unknown="error",
     ):
         self.fit_intercept = fit_intercept
         self.copy_X = copy_X
@@ -219,7 +219,7 @@ class LinearRegression(
         self.weights = weights
         self.categorical_features = categorical_features
         self.reference_level = reference_level
-        self.unseen = unseen
+        self.handle_unknown = handle_unknown
 
     # ----------------------------------------------------------------------- fitting
     def fit(self, X, y, sample_weight=None):

@@ -121,7 +121,7 @@ class LogisticRegression(
         levels in their order.
     reference_level : {"first", "last", "most_frequent"} or None, default="first"
         Which level of a nominal column gets no indicator; None: all get one.
-    unseen : {"error", "ignore"}, default="error"
+    handle_unknown : {"error", "ignore"}, default="error"
         What to do with a level that no training row had.
     n_jobs : int, default=None
         Number of threads; None: all. Results are the same, bit for bit, for any
@@ -262,7 +262,7 @@ class LogisticRegression(
         warm_start=False,
         categorical_features="from_dtype",
         reference_level="first",
-        unseen="error",
+        handle_unknown="error",
         n_jobs=None,
     ):
         self.penalty = penalty
@@ -277,7 +277,7 @@ class LogisticRegression(
         self.warm_start = warm_start
         self.categorical_features = categorical_features
         self.reference_level = reference_level
-        self.unseen = unseen
+        self.handle_unknown = handle_unknown
         self.n_jobs = n_jobs
 
     def fit(self, X, y, sample_weight=None):

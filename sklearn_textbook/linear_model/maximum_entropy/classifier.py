@@ -116,7 +116,7 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
         Which level of a nominal column has no indicator. None: all have one, as the
         features of the book. The probabilities are the same unless there is a penalty
         or no constant.
-    unseen : {"error", "ignore"}, default="error"
+    handle_unknown : {"error", "ignore"}, default="error"
         What to do with a level that no training row had: an error, or all features of
         the column are 0.
     class_weight : dict, "balanced" or None, default=None
@@ -235,7 +235,7 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
         tol=1e-6,
         categorical_features="from_dtype",
         reference_level=None,
-        unseen="error",
+        handle_unknown="error",
         class_weight=None,
         n_jobs=None,
     ):
@@ -247,7 +247,7 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
         self.tol = tol
         self.categorical_features = categorical_features
         self.reference_level = reference_level
-        self.unseen = unseen
+        self.handle_unknown = handle_unknown
         self.class_weight = class_weight
         self.n_jobs = n_jobs
 

@@ -208,9 +208,9 @@ def _child_share(tree, node, branch):
 
 
 def _unseen_share(tree, node, branch):
-    if tree.unseen == "fractional":
+    if tree.handle_unknown == "fractional":
         return _child_share(tree, node, branch)
-    return float(tree.unseen == "parent" and branch == STAY)
+    return float(tree.handle_unknown == "parent" and branch == STAY)
 
 
 def _missing_share(tree, node, branch):

@@ -87,7 +87,7 @@ def export_pruning_report(
     >>> from sklearn_textbook.tree import CARTClassifier, export_pruning_report
     >>> data = load_breast_cancer(as_frame=True)
     >>> tumour = data.target_names[data.target]
-    >>> tree = CARTClassifier(pruning="cost-complexity").fit(data.data, tumour)
+    >>> tree = CARTClassifier(pruning="cost_complexity").fit(data.data, tumour)
     >>> print(export_pruning_report(tree, max_rows=1))
     CARTClassifier, cost-complexity pruning: 13 of 22 leaves are left.
     cross-validated risk: 0.07206 as grown, 0.06151 pruned (alpha = 0.002302)
@@ -134,10 +134,10 @@ def _write_head(estimator, report, method):
 
 
 def _name_method(pruning):
-    """Name a method as the parameter does, or by the class of the pruner."""
+    """Name a method like the parameter, or by the class of the pruner."""
     pruner = resolve_pruner(pruning, strict=False)
     names = {made: name for name, made in PRUNERS.items()}
-    name = names.get(type(pruner), type(pruner).__name__)
+    name = names.get(type(pruner), type(pruner).__name__).replace("_", "-")
     return name if name.lower().endswith("pruning") else f"{name} pruning"
 
 

@@ -48,8 +48,8 @@ def export_rules(
           :func:`~sklearn_textbook.tree.explain.build_rules` describes it;
         - ``"sql"``: a CASE expression for a SELECT, with identifiers in double
           quotes; missing values are NULL and go where the tree sends them; a level
-          that the tree refuses (``unseen="error"``) gives NULL. Several outputs give
-          several expressions, separated by commas;
+          that the tree refuses (``handle_unknown="error"``) gives NULL. Several outputs
+          give several expressions, separated by commas;
         - ``"python"``: source of a function ``predict_row(row)`` that needs nothing
           but Python.
     feature_names : array-like of str or None, default=None
@@ -90,8 +90,8 @@ def export_rules(
         or ``format="sql"`` and the tree divides rows among branches: that of a
         missing value (``missing="fractional"``; so do all trees of ID3Classifier and
         C45Classifier that have a test, under ``missing="error"``, too), or that of a
-        new level (``unseen="fractional"``). ``"python"`` can write them, and ``"sql"``
-        the rules of a C45RulesClassifier.
+        new level (``handle_unknown="fractional"``). ``"python"`` can write them, and
+        ``"sql"`` the rules of a C45RulesClassifier.
 
     See Also
     --------

@@ -159,7 +159,7 @@ def _nested_branches(fitted, node, depth, variables):
     ]
     if not branch_condition(tree, node, STAY).is_impossible:
         return [*entries, (node, depth + 1, "else", True)]
-    if tree.unseen == "error" and tree.n_levels[tree.nodes["feature"][node]]:
+    if tree.handle_unknown == "error" and tree.n_levels[tree.nodes["feature"][node]]:
         return [*entries, (None, depth + 1, "else", True)]
     if len(entries) > 1:
         entries[-1] = (entries[-1][0], depth + 1, "else", False)

@@ -111,7 +111,7 @@ def build_rules(tree, schema, classes=None, feature_names=None, inner_nodes=True
     the tree. Rows that a missing value sends into several branches meet several
     rules, each with a share; the shares add up to one, and the prediction is the
     mean of the rules' distributions (or values) weighted by them. Only a level that
-    the tree refuses (``unseen="error"``) meets no rule.
+    the tree refuses (``handle_unknown="error"``) meets no rule.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def build_rules(tree, schema, classes=None, feature_names=None, inner_nodes=True
         missing: True for 1, False for 0. A condition may also have
 
         - ``partial``: levels, with the share of their rows that meets it;
-        - ``unseen``: the same for a level not seen in training;
+        - ``handle_unknown``: the same for a level not seen in training;
         - ``surrogates``: what decides for a missing value; a list of entries, which
           must all agree. An entry has ``tests`` on other columns, of which the first
           that can judge the row decides (one with ``known`` only judges the levels

@@ -43,8 +43,10 @@ def check_tree(tree):
             "n_levels must have a number >= 0 for each feature, of which there are "
             f"{tree.n_features}."
         )
-    if tree.unseen not in UNSEEN_POLICIES:
-        raise ValueError(f"unseen is {tree.unseen!r}, not one of {UNSEEN_POLICIES}.")
+    if tree.handle_unknown not in UNSEEN_POLICIES:
+        raise ValueError(
+            f"handle_unknown is {tree.handle_unknown!r}, not one of {UNSEEN_POLICIES}."
+        )
     _check_statistics(tree)
     _check_shape(nodes)
     inner = nodes["kind"] != LEAF

@@ -186,7 +186,7 @@ class GradientPlan:
             n_levels=self.table.schema.n_levels,
             n_classes=self.target.n_classes,
             is_classifier=False,
-            unseen=self.rules.unseen,
+            handle_unknown=self.rules.handle_unknown,
         )
         return GradientTree(tree, leaf_of_row)
 

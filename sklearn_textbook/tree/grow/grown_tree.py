@@ -98,7 +98,7 @@ class GrownTree:
         them with :meth:`read_level_map`.
     surrogates : ndarray of SURROGATE_DTYPE
         Stand-in tests for missing values, sorted by node and rank.
-    unseen : {"parent", "fractional", "error"}
+    handle_unknown : {"parent", "fractional", "error"}
         What happens to a level that the node has not seen.
     schema_version : int
         Version of the layout.
@@ -112,7 +112,7 @@ class GrownTree:
     is_classifier: bool
     level_branch: np.ndarray = field(default_factory=_no_maps)
     surrogates: np.ndarray = field(default_factory=_no_surrogates)
-    unseen: str = "parent"
+    handle_unknown: str = "parent"
     schema_version: int = SCHEMA_VERSION
 
     def __post_init__(self):

@@ -269,7 +269,7 @@ class GrowthPlan:
             "n_levels": self.table.schema.n_levels,
             "n_classes": self.target.n_classes,
             "is_classifier": self.target.is_classifier,
-            "unseen": self.rules.unseen,
+            "handle_unknown": self.rules.handle_unknown,
         }
 
     def _finish_root(self, root, kind):

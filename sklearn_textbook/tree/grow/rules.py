@@ -17,7 +17,7 @@ class GainRules:
 
     Parameters
     ----------
-    choice : {"gain", "above-average", "plain"}
+    choice : {"gain", "above_average", "plain"}
         Largest gain; largest gain ratio of the tests with at least average gain; or
         largest gain ratio.
     min_gain : float, default=0.0
@@ -78,7 +78,7 @@ class GrowthRules:
     shuffles_columns: bool = False
     missing: str = "learned"
     categorical_split: str = "subset"
-    unseen: str = "parent"
+    handle_unknown: str = "parent"
     monotonic: tuple | None = None
     gain: GainRules | None = None
     top_splits: int = 1

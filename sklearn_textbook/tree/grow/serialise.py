@@ -25,7 +25,7 @@ _FIELDS = {
     "format",
     "schema_version",
     "is_classifier",
-    "unseen",
+    "handle_unknown",
     "n_features",
     "n_levels",
     "n_classes",
@@ -53,7 +53,7 @@ def write_fields(tree):
         "format": FORMAT,
         "schema_version": int(tree.schema_version),
         "is_classifier": bool(tree.is_classifier),
-        "unseen": tree.unseen,
+        "handle_unknown": tree.handle_unknown,
         "n_features": int(tree.n_features),
         "n_levels": np.asarray(tree.n_levels).tolist(),
         "n_classes": np.asarray(tree.n_classes).tolist(),
@@ -98,7 +98,7 @@ def read_fields(fields):
         "is_classifier": fields["is_classifier"],
         "level_branch": read_array(fields["level_branch"], np.int32, "level_branch"),
         "surrogates": _read_records(fields, "surrogates", SURROGATE_DTYPE),
-        "unseen": fields["unseen"],
+        "handle_unknown": fields["handle_unknown"],
     }
 
 

@@ -15,7 +15,7 @@ from sklearn_textbook.tree.grow.target import (
 
 # Numbers of the choices in split/_types.pxd.
 MISSING_MODES = {"learned": 0, "branch": 1, "surrogate": 2, "fractional": 3, "error": 0}
-CATEGORICAL_SPLITS = {"subset": 0, "one-vs-rest": 1, "multiway": 2}
+CATEGORICAL_SPLITS = {"subset": 0, "one_vs_rest": 1, "multiway": 2}
 SCANS = {
     "general": 0,
     "binary": 1,
@@ -25,7 +25,7 @@ SCANS = {
     "values": 5,
     "absolute": 6,
 }
-CHOICES = {"gain": 1, "above-average": 2, "plain": 3}
+CHOICES = {"gain": 1, "above_average": 2, "plain": 3}
 MOST_DISTANT = 2.0**20  # spread of y, in standard deviations, that fixed point bears
 ROWS_PER_LEAF = 32  # with fewer, the whole tree is grown
 
@@ -223,7 +223,7 @@ def describe_rules(rules, table, n_rows):
         "missing_mode": MISSING_MODES[rules.missing],
         "categorical_split": CATEGORICAL_SPLITS[rules.categorical_split],
         "unseen_branch": (
-            layout.FRACTIONAL if rules.unseen == "fractional" else layout.STAY
+            layout.FRACTIONAL if rules.handle_unknown == "fractional" else layout.STAY
         ),
         "monotonic": monotonic,
     }

@@ -140,7 +140,7 @@ class MemberGrower:
         ----------
         weight : ndarray of shape (n_rows,), default=None
             Weight of each row, such as how often it was drawn; None: 1. Rows of weight
-            0 are out of bag: they take no part but in ``pruning="out-of-bag"``.
+            0 are out of bag: they take no part but in ``pruning="out_of_bag"``.
         random_state : int, default=0
             Seed of the member.
         columns : ndarray of int, default=None

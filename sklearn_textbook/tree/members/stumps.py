@@ -68,7 +68,7 @@ class StumpBuilder:
             n_classes=self.grower.rows.target.n_classes,
             is_classifier=True,
             level_branch=level_branch,
-            unseen=member.unseen,
+            handle_unknown=member.handle_unknown,
         )
         member.tree_ = RoutedTree.from_grown(tree)
         return member
@@ -126,7 +126,7 @@ def describe_stump(member):
     if tree.n_outputs > 1 or tree.node_count == 1:
         is_leaf = tree.n_outputs == 1
         return {"column": -1, "root": classes[0]} if is_leaf else None
-    is_plain = tree.unseen == "parent" and len(tree.surrogates) == 0
+    is_plain = tree.handle_unknown == "parent" and len(tree.surrogates) == 0
     if (
         root["kind"] not in _NUMBERS
         or not is_plain

@@ -11,12 +11,12 @@ from sklearn_textbook.tree.prune.pre_pruning import PrePruning
 from sklearn_textbook.tree.prune.reduced_error import ReducedErrorPruning
 
 PRUNERS = {
-    "pre-pruning": PrePruning,
-    "reduced-error": ReducedErrorPruning,
+    "pre_pruning": PrePruning,
+    "reduced_error": ReducedErrorPruning,
     "loss": LossPruning,
-    "cost-complexity": CostComplexityPruning,
-    "error-based": ErrorBasedPruning,
-    "out-of-bag": OutOfBagPruning,
+    "cost_complexity": CostComplexityPruning,
+    "error_based": ErrorBasedPruning,
+    "out_of_bag": OutOfBagPruning,
 }
 
 

@@ -23,7 +23,7 @@ from sklearn_textbook.tree.prune.rpart_sequence import compute_rpart_sequence
 from sklearn_textbook.tree.prune.subtree_scores import score_by_loss, score_by_scorer
 
 SEQUENCES = {
-    "weakest-link": compute_weakest_link_sequence,
+    "weakest_link": compute_weakest_link_sequence,
     "rpart": compute_rpart_sequence,
 }
 # Risks that differ by no more than this share of the largest one are equal.
@@ -60,7 +60,7 @@ class CostComplexityPruning(BasePruner):
     risk : {"impurity", "error"}, default="impurity"
         Risk of a leaf in the sequence: its weight times the impurity that grew the
         tree, as in scikit-learn, or the weight of its training errors, as in rpart.
-    sequence : {"weakest-link", "rpart"}, default="weakest-link"
+    sequence : {"weakest_link", "rpart"}, default="weakest_link"
         The exact sequence, or the approximation that rpart computes.
     scoring : str, callable or None, default=None
         A scorer of scikit-learn, to be as great as possible. None: the share of
@@ -121,7 +121,7 @@ class CostComplexityPruning(BasePruner):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> CARTClassifier().fit(X, y).get_n_leaves()
     22
-    >>> pruned = CARTClassifier(pruning="cost-complexity").fit(X, y)
+    >>> pruned = CARTClassifier(pruning="cost_complexity").fit(X, y)
     >>> pruned.get_n_leaves()
     6
     """
@@ -133,7 +133,7 @@ class CostComplexityPruning(BasePruner):
         cv=10,
         rule="min",
         risk="impurity",
-        sequence="weakest-link",
+        sequence="weakest_link",
         scoring=None,
         random_state=None,
     ):

@@ -75,7 +75,7 @@ class ErrorBasedPruning(BasePruner):
     See Also
     --------
     C45Classifier : Prunes so by default.
-    CARTClassifier : Prunes so with ``pruning="error-based"``.
+    CARTClassifier : Prunes so with ``pruning="error_based"``.
 
     Notes
     -----
@@ -86,8 +86,8 @@ class ErrorBasedPruning(BasePruner):
 
     In other trees a missing value goes down a raised branch to the child that the test
     or its surrogates name (if none can tell, to that with most weight, as in growing),
-    and a level that the test does not know is divided (``unseen="fractional"``) or
-    stays where it is. Rows
+    and a level that the test does not know is divided
+    (``handle_unknown="fractional"``) or stays where it is. Rows
     that stay in an inner node are in no leaf; they are counted as one more leaf of it,
     whose class is the majority class of the node. Surrogates go with their test and
     keep the measures with which they were grown. C4.5 and J48 have no such rows.

@@ -128,5 +128,5 @@ class OutOfBagPruning(BasePruner):
         return ValueError(
             "OutOfBagPruning prunes the members of a bagging or forest by their "
             "out-of-bag rows; a single tree has none. Give X_val and y_val, or use "
-            'pruning="reduced-error", which holds rows out.'
+            'pruning="reduced_error", which holds rows out.'
         )

@@ -120,7 +120,7 @@ def raise_branches(tree, rows, confidence, collapsed):
         np.ascontiguousarray(tree.n_levels, dtype=np.int64)[tested],
         surrogates,
         np.searchsorted(surrogates["node"], numbers).astype(np.int64),
-        FRACTIONAL if tree.unseen == "fractional" else STAY,
+        FRACTIONAL if tree.handle_unknown == "fractional" else STAY,
         matrix,
         rows.codes,
         rows.weight,

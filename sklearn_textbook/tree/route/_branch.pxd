@@ -10,7 +10,7 @@ from sklearn_textbook.tree.route._rows cimport Row, read_entry
 cdef enum:
     # the node knows no branch for this level
     UNKNOWN = -4
-    # what find_branch returns for an unknown level if tree.unseen is "error"
+    # what find_branch returns for an unknown level if tree.handle_unknown is "error"
     UNSEEN_ERROR = -3
 
 

@@ -75,7 +75,7 @@ cdef class RouteTables:
             self.view.surrogate_start = &self.surrogate_start[0]
         self.view.unseen_branch = {
             "parent": STAY, "fractional": FRACTIONAL, "error": UNSEEN_ERROR
-        }[tree.unseen]
+        }[tree.handle_unknown]
 
 
 # ------------------------------------------------------------------ the fast walk

@@ -31,7 +31,7 @@ def estimate_empty_nodes(
         The tree.
     matrix : array of shape (n_rows, n_features), or scipy sparse matrix or array
         Rows that did not grow the tree, as in :func:`find_leaves`. A level that a node
-        has not seen ends the row's way there, also with ``unseen="error"``.
+        has not seen ends the row's way there, also with ``handle_unknown="error"``.
     target : Target
         Their classes or values, with the classes of the tree.
     weight : ndarray of float64, shape (n_rows,), default=None
@@ -81,7 +81,11 @@ def estimate_empty_nodes(
     is_empty = tree.nodes["n_samples"] == 0
     if not is_empty.any():
         return tree
-    routed = tree.replace(unseen="parent") if tree.unseen == "error" else tree
+    routed = (
+        tree.replace(handle_unknown="parent")
+        if tree.handle_unknown == "error"
+        else tree
+    )
     rows, nodes, shares = find_ends(routed, matrix, n_threads)
     if weight is not None:
         shares = shares * weight[rows]

@@ -69,7 +69,7 @@ def add_predictions(
     ------
     ValueError
         If the shapes do not fit, if regression trees shall vote, or if a level was
-        not seen in training and the tree's ``unseen`` is "error".
+        not seen in training and the tree's ``handle_unknown`` is "error".
 
     Examples
     --------

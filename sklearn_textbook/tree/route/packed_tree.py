@@ -70,7 +70,7 @@ def _pack(tree):
         len(tree.surrogates)
         or np.any(n_children[inner] != 2)
         or np.any((missing != 0) & (missing != 1))
-        or (has_levels.any() and tree.unseen != "parent")
+        or (has_levels.any() and tree.handle_unknown != "parent")
     ):
         return None
     nominal = inner[kind[inner] == NOMINAL]

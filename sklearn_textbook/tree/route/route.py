@@ -8,7 +8,7 @@ A row starts at the root. At an inner node its value in the tested column decide
   level is known decides; without one, the node's ``missing_branch``: a child, or
   ``STAY`` (the row ends here), or ``FRACTIONAL`` (the row is divided among the
   children in proportion to their training weight, 多路加权);
-* a level that the node has not seen: as ``tree.unseen`` says.
+* a level that the node has not seen: as ``tree.handle_unknown`` says.
 
 Values are compared in float64 as they are. scikit-learn rounds the table to float32
 first, so a row whose value lies within that rounding of a threshold may go to the
@@ -54,7 +54,7 @@ def find_leaves(tree, matrix, n_threads=1, feature_names=None):
     ------
     ValueError
         If the table has another number of columns than the tree, or if a level was
-        not seen in training and ``tree.unseen`` is "error".
+        not seen in training and ``tree.handle_unknown`` is "error".
 
     Examples
     --------
@@ -62,7 +62,7 @@ def find_leaves(tree, matrix, n_threads=1, feature_names=None):
     >>> from sklearn_textbook.tree import CARTClassifier
     >>> from sklearn_textbook.tree.route import find_leaves
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    >>> cart = CARTClassifier(missing="branch", unseen="fractional")
+    >>> cart = CARTClassifier(missing="branch", handle_unknown="fractional")
     >>> tree = cart.fit(X, [0, 0, 0, 1]).tree_
     >>> find_leaves(tree, np.array([[0.0], [9.0], [np.nan]]))
     array([1, 2, 0])
@@ -114,7 +114,7 @@ def predict_statistics(tree, matrix, n_threads=1, feature_names=None):
     >>> from sklearn_textbook.tree import CARTClassifier
     >>> from sklearn_textbook.tree.route import predict_statistics
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    >>> cart = CARTClassifier(missing="branch", unseen="fractional")
+    >>> cart = CARTClassifier(missing="branch", handle_unknown="fractional")
     >>> tree = cart.fit(X, [0, 0, 0, 1]).tree_
     >>> predict_statistics(tree, np.array([[0.0], [9.0], [np.nan]]))[:, 0]
     array([[1.  , 0.  ],
@@ -188,7 +188,7 @@ def find_decision_path(tree, matrix, n_threads=1, feature_names=None):
     >>> from sklearn_textbook.tree import CARTClassifier
     >>> from sklearn_textbook.tree.route import find_decision_path
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    >>> cart = CARTClassifier(missing="branch", unseen="fractional")
+    >>> cart = CARTClassifier(missing="branch", handle_unknown="fractional")
     >>> tree = cart.fit(X, [0, 0, 0, 1]).tree_
     >>> find_decision_path(tree, np.array([[0.0], [9.0], [np.nan]])).toarray()
     array([[1, 1, 0],

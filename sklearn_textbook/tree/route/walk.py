@@ -98,7 +98,7 @@ class Traits:
         self.is_numeric = not np.any(is_inner & (kind != NUMERIC))
         self.may_divide = bool(
             np.any(is_inner & (missing == FRACTIONAL))
-            or (tree.unseen == "fractional" and not self.is_numeric)
+            or (tree.handle_unknown == "fractional" and not self.is_numeric)
         )
         # Whether a missing value may do more than go to child 0 or 1.
         self.marks_missing = bool(
@@ -215,6 +215,6 @@ class Walk:
         name = f"Column {column}" if names is None else f"Column {names[column]!r}"
         raise ValueError(
             f"{name} has a level in row {self.rows.start + row} that its node has not "
-            "seen in training, and unseen='error' was asked for. Allowed besides: "
-            "unseen='parent' and unseen='fractional'."
+            "seen in training, and handle_unknown='error' was asked for. Also allowed: "
+            "handle_unknown='parent' and handle_unknown='fractional'."
         )
