@@ -476,3 +476,19 @@ def test_unfinished_loss():
         Unfinished().compute_loss(y, raw)
     with pytest.raises(NotImplementedError, match="differentiate"):
         Unfinished().compute_gradients(y, raw, None, raw.copy(), None)
+
+
+@pytest.mark.parametrize("is_own", [False, True])
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize("name", PAIRS)
+def test_derivatives_and_loss_in_one_pass(name, is_weighted, is_own):
+    loss = PAIRS[name][is_own]
+    y, raw, weight = make_rows(loss, 20_000)
+    weight = weight if is_weighted else None
+    gradient, hessian, largest = derive(loss, y, raw, weight)
+    slope, curvature = np.empty(raw.shape), np.empty(raw.shape)
+    for n_threads in (1, 2):
+        found = loss.compute_with_loss(y, raw, weight, slope, curvature, n_threads)
+        assert found == (largest, loss.compute_loss(y, raw, weight))
+        np.testing.assert_array_equal(slope, gradient)
+        np.testing.assert_array_equal(curvature, hessian)

@@ -28,6 +28,7 @@ ctypedef fused real:
 cdef enum:
     BLOCK_ROWS = 512
     TASK_BLOCKS = 16
+    N_FOUND = 3
     N_LANES = 8
 
 # The losses; what ``low`` and ``high`` mean to each.
@@ -59,13 +60,77 @@ cdef struct Pass:
     void* gradient
     void* hessian
     bint is_single
-    # the largest |gradient| and hessian of each task, or its sum of losses
+    # of each task: the largest |gradient| and hessian, and its sum of losses
     double* found
+    bint adds_losses  # beside the derivatives
     # (n_threads, (n_scores + 4) blocks)
     double* memory
 
 
 include "_loss_rows.pxi"
+
+
+# ------------------------------------------------------------------------ the losses
+cdef void judge_shares(
+    const Pass* work, Py_ssize_t first, Py_ssize_t n_rows, const double* top,
+    const double* total, double* loss,
+) noexcept nogil:
+    cdef Py_ssize_t row, k
+    for row in range(n_rows):
+        k = <Py_ssize_t> work.y[first + row]
+        loss[row] = log(total[row]) + (
+            top[row] - work.raw[k * work.n_rows + first + row]
+        )
+
+
+cdef double add_block_losses(
+    const Pass* work, Py_ssize_t first, Py_ssize_t n_rows, double* memory
+) noexcept nogil:
+    """The losses of a block; of SOFTMAX the shares are filled in before."""
+    cdef:
+        const double* y = work.y + first
+        const double* raw = work.raw + first
+        double* loss = memory
+        double* shares = memory + 4 * BLOCK_ROWS
+        double total = 0.0
+        Py_ssize_t row
+    if work.kind == BOUNDED:
+        judge_bounded(work, y, raw, n_rows, loss)
+    elif work.kind == PINBALL:
+        judge_pinball(work, y, raw, n_rows, loss)
+    elif work.kind == TWEEDIE:
+        judge_tweedie(work, y, raw, n_rows, shares, loss)
+    elif work.kind == LOGISTIC:
+        judge_logistic(y, raw, n_rows, loss)
+    elif work.kind == EXPONENTIAL:
+        judge_exponential(y, raw, n_rows, loss)
+    else:
+        judge_shares(
+            work, first, n_rows, memory + 2 * BLOCK_ROWS, memory + 3 * BLOCK_ROWS, loss
+        )
+    if work.weight != NULL:
+        scale_rows(work.weight + first, n_rows, loss)
+    for row in range(n_rows):
+        total += loss[row]
+    return total
+
+
+cdef void judge_task(void* context, int64_t task, int thread) noexcept nogil:
+    cdef:
+        const Pass* work = <Pass*> context
+        double* memory = work.memory + thread * (work.n_scores + 4) * BLOCK_ROWS
+        Py_ssize_t first = task * TASK_BLOCKS * BLOCK_ROWS
+        Py_ssize_t last = min(first + TASK_BLOCKS * BLOCK_ROWS, work.n_rows)
+        Py_ssize_t n_rows
+    while first < last:
+        n_rows = min(<Py_ssize_t> BLOCK_ROWS, last - first)
+        if work.kind == SOFTMAX:
+            fill_shares(
+                work, first, n_rows, memory + 4 * BLOCK_ROWS, memory + 2 * BLOCK_ROWS,
+                memory + 3 * BLOCK_ROWS,
+            )
+        work.found[N_FOUND * task + 2] += add_block_losses(work, first, n_rows, memory)
+        first += BLOCK_ROWS
 
 
 # ---------------------------------------------------------------- the derivatives
@@ -148,6 +213,10 @@ cdef void differentiate_block(
         Py_ssize_t k, place
     if work.kind == SOFTMAX:
         fill_shares(work, first, n_rows, shares, top, total)
+    if work.adds_losses:
+        found[2] += add_block_losses(work, first, n_rows, memory)
+    if work.kind == SOFTMAX:
+        pass
     elif work.kind == BOUNDED:
         differentiate_bounded(work, y, raw, n_rows, gradient, hessian)
     elif work.kind == PINBALL:
@@ -179,63 +248,7 @@ cdef void differentiate_task(void* context, int64_t task, int thread) noexcept n
     while first < last:
         differentiate_block(
             work, first, min(<Py_ssize_t> BLOCK_ROWS, last - first), memory,
-            work.found + 2 * task,
-        )
-        first += BLOCK_ROWS
-
-
-# ------------------------------------------------------------------------ the losses
-cdef void judge_shares(
-    const Pass* work, Py_ssize_t first, Py_ssize_t n_rows, double* shares, double* top,
-    double* loss,
-) noexcept nogil:
-    cdef Py_ssize_t row, k
-    fill_shares(work, first, n_rows, shares, top, loss)
-    for row in range(n_rows):
-        k = <Py_ssize_t> work.y[first + row]
-        loss[row] = log(loss[row]) + (
-            top[row] - work.raw[k * work.n_rows + first + row]
-        )
-
-
-cdef double judge_block(
-    const Pass* work, Py_ssize_t first, Py_ssize_t n_rows, double* memory
-) noexcept nogil:
-    cdef:
-        const double* y = work.y + first
-        const double* raw = work.raw + first
-        double* loss = memory
-        double* shares = memory + 4 * BLOCK_ROWS
-        double total = 0.0
-        Py_ssize_t row
-    if work.kind == BOUNDED:
-        judge_bounded(work, y, raw, n_rows, loss)
-    elif work.kind == PINBALL:
-        judge_pinball(work, y, raw, n_rows, loss)
-    elif work.kind == TWEEDIE:
-        judge_tweedie(work, y, raw, n_rows, shares, loss)
-    elif work.kind == LOGISTIC:
-        judge_logistic(y, raw, n_rows, loss)
-    elif work.kind == EXPONENTIAL:
-        judge_exponential(y, raw, n_rows, loss)
-    else:
-        judge_shares(work, first, n_rows, shares, memory + BLOCK_ROWS, loss)
-    if work.weight != NULL:
-        scale_rows(work.weight + first, n_rows, loss)
-    for row in range(n_rows):
-        total += loss[row]
-    return total
-
-
-cdef void judge_task(void* context, int64_t task, int thread) noexcept nogil:
-    cdef:
-        const Pass* work = <Pass*> context
-        double* memory = work.memory + thread * (work.n_scores + 4) * BLOCK_ROWS
-        Py_ssize_t first = task * TASK_BLOCKS * BLOCK_ROWS
-        Py_ssize_t last = min(first + TASK_BLOCKS * BLOCK_ROWS, work.n_rows)
-    while first < last:
-        work.found[task] += judge_block(
-            work, first, min(<Py_ssize_t> BLOCK_ROWS, last - first), memory
+            work.found + N_FOUND * task,
         )
         first += BLOCK_ROWS
 
@@ -256,7 +269,7 @@ cdef Pass note_rows(
         work.weight = &weight[0]
     work.n_rows, work.n_scores = y.shape[0], raw.shape[0]
     work.gradient = work.hessian = work.found = NULL
-    work.is_single = False
+    work.is_single = work.adds_losses = False
     work.memory = &memory[0, 0]
     return work
 
@@ -266,23 +279,34 @@ def make_memory(Py_ssize_t n_scores, int n_threads):
     return np.empty((n_threads, (n_scores + 4) * BLOCK_ROWS))
 
 
+cdef double add_tasks(const double[:, ::1] found) noexcept:
+    cdef Py_ssize_t task
+    cdef double total = 0.0
+    for task in range(found.shape[0]):
+        total += found[task, 2]
+    return total
+
+
 def differentiate(
     int kind, double low, double high, const double[::1] y, const double[:, ::1] raw,
     const double[::1] weight, real[:, ::1] gradient, real[:, ::1] hessian,
-    double[:, ::1] memory,
+    double[:, ::1] memory, bint adds_losses=False,
 ):
-    """Write the derivatives; return the largest |gradient| and the largest hessian."""
+    """Write the derivatives; return the largest |gradient| and the largest hessian, and
+    the sum of the losses if it is wanted."""
     cdef:
         Pass work = note_rows(kind, low, high, y, raw, weight, memory)
         Py_ssize_t n_tasks = count_tasks(work.n_rows)
-        double[:, ::1] found = np.zeros((n_tasks, 2))
+        double[:, ::1] found = np.zeros((n_tasks, N_FOUND))
     work.gradient = &gradient[0, 0]
     if hessian is not None:
         work.hessian = &hessian[0, 0]
     work.is_single = sizeof(real) == sizeof(float)
     work.found = &found[0, 0]
+    work.adds_losses = adds_losses
     run_in_threads(memory.shape[0], differentiate_task, &work, n_tasks)
-    return tuple(np.asarray(found).max(axis=0).tolist())
+    largest_gradient, largest_hessian, _ = np.asarray(found).max(axis=0).tolist()
+    return largest_gradient, largest_hessian, add_tasks(found)
 
 
 def add_losses(
@@ -292,14 +316,11 @@ def add_losses(
     """Add up the losses of all rows."""
     cdef:
         Pass work = note_rows(kind, low, high, y, raw, weight, memory)
-        Py_ssize_t n_tasks = count_tasks(work.n_rows), task
-        double[::1] found = np.zeros(n_tasks)
-        double total = 0.0
-    work.found = &found[0]
+        Py_ssize_t n_tasks = count_tasks(work.n_rows)
+        double[:, ::1] found = np.zeros((n_tasks, N_FOUND))
+    work.found = &found[0, 0]
     run_in_threads(memory.shape[0], judge_task, &work, n_tasks)
-    for task in range(n_tasks):
-        total += found[task]
-    return total
+    return add_tasks(found)
 
 
 # ------------------------------------------------------------------ values of leaves

@@ -330,6 +330,40 @@ class Loss(BaseEstimator):
         check_rows(self.n_scores, y, raw, weight, gradient, hessian)
         return self._fill_gradients(y, raw, weight, gradient, hessian, n_threads)
 
+    def compute_with_loss(self, y, raw, weight, gradient, hessian, n_threads=1):
+        """Write the derivatives, and compute the mean loss, in one pass over the rows.
+
+        Parameters
+        ----------
+        y : ndarray of float64, shape (n_rows,)
+            Targets.
+        raw : ndarray of float64, shape (n_scores, n_rows)
+            Raw scores.
+        weight : ndarray of float64, shape (n_rows,), or None
+            Weights.
+        gradient : ndarray of float32 or float64, shape (n_scores, n_rows)
+            Is filled with the first derivatives.
+        hessian : ndarray like ``gradient``, or None
+            Is filled with the second derivatives; None: they are not wanted.
+        n_threads : int, default=1
+            Number of threads; the result does not depend on it.
+
+        Returns
+        -------
+        largest : tuple of two floats
+            What :meth:`compute_gradients` returns.
+        loss : float
+            What :meth:`compute_loss` returns.
+        """
+        check_rows(self.n_scores, y, raw, weight, gradient, hessian)
+        return self._compute_with_loss(y, raw, weight, gradient, hessian, n_threads)
+
+    def _compute_with_loss(self, y, raw, weight, gradient, hessian, n_threads):
+        return (
+            self._fill_gradients(y, raw, weight, gradient, hessian, n_threads),
+            self._compute_loss(y, raw, weight, n_threads),
+        )
+
     def _fill_gradients(self, y, raw, weight, gradient, hessian, n_threads):
         slope, curvature = self.differentiate(y, raw)
         factor = 1.0 if weight is None else weight
@@ -471,4 +505,12 @@ class CompiledLoss(Loss):
         memory = _losses.make_memory(len(raw), n_threads)
         return _losses.differentiate(
             self.kind, *settings, y, raw, weight, gradient, hessian, memory
+        )[:2]
+
+    def _compute_with_loss(self, y, raw, weight, gradient, hessian, n_threads):
+        settings = self._find_settings(y, raw, weight)
+        memory = _losses.make_memory(len(raw), n_threads)
+        *largest, total = _losses.differentiate(
+            self.kind, *settings, y, raw, weight, gradient, hessian, memory, True
         )
+        return tuple(largest), total / (len(y) if weight is None else weight.sum())

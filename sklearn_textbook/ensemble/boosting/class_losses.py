@@ -183,10 +183,10 @@ class MultinomialLoss(CompiledLoss):
         scores = np.log(np.maximum(totals / totals.sum(), SMALLEST_RATIO))
         return scores - scores.mean()
 
-    def _compute_loss(self, y, raw, weight, n_threads):
+    def _find_settings(self, y, raw, weight):
         if not 0.0 <= y.min() <= y.max() < self.n_classes:
             self.check_target(y)  # the kernel looks up the score of a code
-        return super()._compute_loss(y, raw, weight, n_threads)
+        return super()._find_settings(y, raw, weight)
 
     def _solve_leaves(self, gradient_sums, hessian_sums, l2):
         steps = super()._solve_leaves(gradient_sums, hessian_sums, l2)

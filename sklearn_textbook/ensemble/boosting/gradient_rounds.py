@@ -173,7 +173,29 @@ class GradientRounds:
         self.taking_part = None
         if weight is not None and not (weight > 0).all():
             self.taking_part = np.flatnonzero(weight > 0).astype(np.uint32)
-        self.train_losses, self.oob_losses, self.oob_decreases = [], [], []
+        self._train_losses, self.oob_losses, self.oob_decreases = [], [], []
+        self._lacks_loss = False
+        self._leaf_of_row = np.empty(scores.raw.shape, dtype=np.int32)
+
+    @property
+    def train_losses(self):
+        """Mean loss of the training rows after each round.
+
+        That of the last round is computed with the derivatives of the next round, or
+        when it is read.
+        """
+        if self._lacks_loss:
+            self._keep_loss(self.scores.judge(self.loss, self.grower.n_threads))
+        return self._train_losses
+
+    def _keep_loss(self, loss):
+        if not np.isfinite(loss):
+            raise ValueError(
+                f"The loss is not finite after round {len(self._train_losses) + 1}: "
+                f"learning_rate={self.learning_rate} is too large."
+            )
+        self._train_losses.append(loss)
+        self._lacks_loss = False
 
     def draw_rows(self, seed):
         """Draw the rows that grow the trees of a round; None: all."""
@@ -193,14 +215,21 @@ class GradientRounds:
         rows = self.draw_rows(seed)
         outside = self._mark_outside(rows)
         before = None if outside is None else self._judge_some(outside)
-        largest = loss.compute_gradients(
+        largest, loss_before = loss.compute_with_loss(
             scores.y, scores.raw, scores.weight, self.gradient, self.hessian, n_threads
         )
+        if self._lacks_loss:
+            self._keep_loss(loss_before)
         trees, changes = [], []
         for score in range(len(scores.raw)):
             hessian = None if self.hessian is None else self.hessian[score]
             tree, leaf_of_row = self.grower.grow_from(
-                self.gradient[score], hessian, largest, rows, seed + score
+                self.gradient[score],
+                hessian,
+                largest,
+                rows,
+                seed + score,
+                out=self._leaf_of_row[score],
             )
             values = self._find_values(tree, leaf_of_row, rows, score)
             values *= self.learning_rate
@@ -208,7 +237,10 @@ class GradientRounds:
             changes.append((leaf_of_row, values))
         for score, change in enumerate(changes):
             add_leaf_values(*change, scores.raw[score])
-        self._judge_round(outside, before)
+        self._lacks_loss = True
+        if outside is not None:
+            self.oob_losses.append(self._judge_some(outside))
+            self.oob_decreases.append(before - self.oob_losses[-1])
         return trees
 
     def _find_values(self, tree, leaf_of_row, rows, score):
@@ -267,18 +299,6 @@ class GradientRounds:
         weight = None if scores.weight is None else scores.weight[rows]
         raw = np.ascontiguousarray(scores.raw[:, rows])
         return self.loss.compute_loss(scores.y[rows], raw, weight)
-
-    def _judge_round(self, outside, before):
-        train = self.scores.judge(self.loss, self.grower.n_threads)
-        if not np.isfinite(train):
-            raise ValueError(
-                f"The loss is not finite after round {len(self.train_losses) + 1}: "
-                f"learning_rate={self.learning_rate} is too large."
-            )
-        self.train_losses.append(train)
-        if outside is not None:
-            self.oob_losses.append(self._judge_some(outside))
-            self.oob_decreases.append(before - self.oob_losses[-1])
 
 
 class EarlyStopping:

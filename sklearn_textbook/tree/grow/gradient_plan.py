@@ -148,7 +148,15 @@ class GradientPlan:
         }
         self._grower = GradientGrower(self._settings, n_threads)
 
-    def grow(self, gradient, hessian=None, rows=None, random_state=0, largest=None):
+    def grow(
+        self,
+        gradient,
+        hessian=None,
+        rows=None,
+        random_state=0,
+        largest=None,
+        out=None,
+    ):
         """Grow a tree.
 
         Parameters
@@ -163,6 +171,8 @@ class GradientPlan:
             Seed of the sampling of columns.
         largest : tuple of two floats, default=None
             Largest absolute gradient and largest hessian, if they are known.
+        out : ndarray of int32, shape (n_rows,), default=None
+            Where ``leaf_of_row`` is written; None: a new array.
 
         Returns
         -------
@@ -172,7 +182,7 @@ class GradientPlan:
         if largest is None:
             largest = find_largest(gradient, hessian)
         self._grower.grow(gradient, hessian, largest, rows, random_state)
-        leaf_of_row = np.empty(self.table.n_rows, dtype=np.int32)
+        leaf_of_row = np.empty(self.table.n_rows, np.int32) if out is None else out
         self._grower.find_leaves(leaf_of_row)
         nodes, statistics, level_branch, surrogates = self._grower.write_nodes(
             make_records

@@ -131,7 +131,9 @@ class BoostingGrower(MemberGrower):
             **self.level_rules,
         )
 
-    def grow_from(self, gradient, hessian, largest, rows=None, random_state=0):
+    def grow_from(
+        self, gradient, hessian, largest, rows=None, random_state=0, out=None
+    ):
         """Grow a tree.
 
         Parameters
@@ -145,6 +147,8 @@ class BoostingGrower(MemberGrower):
             The rows that take part, in ascending order; None: all.
         random_state : int, default=0
             Seed of the sampling of columns.
+        out : ndarray of int32, shape (n_rows,), default=None
+            Where ``leaf_of_row`` is written; None: a new array.
 
         Returns
         -------
@@ -155,7 +159,7 @@ class BoostingGrower(MemberGrower):
         """
         if self._gradient_plan is not None:
             grown = self._gradient_plan.grow(
-                gradient, hessian, rows, random_state, largest
+                gradient, hessian, rows, random_state, largest, out
             )
             return grown.tree, grown.leaf_of_row
         weight = np.ones(len(gradient)) if hessian is None else hessian
