@@ -187,9 +187,6 @@ VARIANTS = {
         f"ours, l2 {value}": partial(predict_own, l2_regularization=float(value))
         for value in (1, 10)
     },
-    # Of five classes, steps as large as LightGBM's, which multiplies the hessians of K
-    # classes by K / (K - 1).
-    "ours, learning rate 0.08": partial(predict_own, learning_rate=0.08),
     **{
         f"LightGBM, {name} {value}": partial(predict_lightgbm, **{name: value})
         for name, value in (

@@ -68,11 +68,13 @@ def test_classes_as_the_reference_implementation(seed, n_classes):
     X, y = draw_table(seed, n_classes)
     shares = np.bincount(y) / len(y)
     start, derive = np.log(shares), derive_softmax
+    rate = 0.5 * (n_classes - 1) / n_classes  # Friedman's factor
     if n_classes == 2:
+        rate = 0.5
         start, derive = [np.log(shares[1] / shares[0])], derive_logistic
     model = GradientBoostingClassifier(learning_rate=0.5, **SMALL).fit(X, y)
     expected = boost(
-        X, y, derive, start, 4, 0.5, max_leaf_nodes=5, min_samples_leaf=2,
+        X, y, derive, start, 4, rate, max_leaf_nodes=5, min_samples_leaf=2,
         min_weight_leaf=1e-3,
     )  # fmt: skip
     for scores, raw in zip(model.staged_decision_function(X), expected, strict=True):

@@ -158,7 +158,10 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         \qquad v_R = -\frac{G_R}{H_R + \lambda},
 
     with the sums :math:`G_R, H_R` over the rows of a leaf [2]_. Leaves of the
-    exponential loss are its minimum.
+    exponential loss are its minimum. Of K > 2 classes, which have a tree each in every
+    round, leaves are multiplied by (K - 1) / K, as Friedman's algorithm, scikit-learn's
+    ``GradientBoostingClassifier`` and, through its hessians, LightGBM do;
+    ``HistGradientBoostingClassifier`` takes the whole step.
 
     Scikit-learn has two implementations. Names and defaults are those of its
     ``HistGradientBoostingClassifier``, where these differ from
@@ -311,7 +314,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
             return ExponentialLoss()
         if self.n_classes_ == 2:
             return LogLoss()
-        return MultinomialLoss(self.n_classes_, friedman_factor=False)
+        return MultinomialLoss(self.n_classes_)
 
     def _score_init(self, X):
         shares = np.asarray(self.init_.predict_proba(X), dtype=np.float64)
