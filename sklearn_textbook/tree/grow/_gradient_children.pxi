@@ -36,12 +36,11 @@ cdef void map_values(
 
 cdef int map_levels(
     const Problem* problem, const GradientList* samples, Worker* worker,
-    WaitingNode* node, const Frame* frame
+    WaitingNode* node
 ) noexcept nogil:
     """Write the child of every level. Returns -1 without memory."""
     cdef:
         const GradientSplit* split = &node.split
-        Searching search
         Keyed* levels = samples.scratch[0].levels
         int32_t* level = worker.scratch.run_level
         int32_t* child = worker.scratch.run_side
@@ -50,10 +49,7 @@ cdef int map_levels(
         const GradientPair* sums = node.histogram + samples.start[column]
         GradientPair rare
         int64_t code
-    search.problem = problem
-    search.samples = samples
-    search.node = node
-    n = order_levels(&search, levels, column, &rare)
+    n = order_levels(samples, node, levels, column, &rare)
     memset(node.child_of_code, 2, n_codes)  # levels that the node lacks
     for i in range(n):
         if levels[i].index >= 0:
@@ -101,7 +97,7 @@ cdef int settle_gradients(
         map_values(problem, samples, node, pair)
         # Beyond all values.
         split.threshold = INFINITY
-    elif map_levels(problem, samples, worker, node, frame) < 0:
+    elif map_levels(problem, samples, worker, node) < 0:
         return -1
     sums[0] = found.left
     sums[1] = node.total

@@ -8,8 +8,9 @@ cdef class GradientGrower:
     ----------
     settings : dict
         What the trees share: see settings.py; and ``ranks`` and ``row_ranks``, the
-        codes of all rows, of one or two bytes; ``l2_regularization`` and
-        ``level_smoothing``.
+        codes of all rows, of one or two bytes; ``l2_regularization``,
+        ``level_smoothing``, ``level_l2`` and ``least_level_rows``; ``groups`` of
+        interaction constraints, bits of each column, or None.
     n_threads : int
         Number of threads; the trees do not depend on it.
     """

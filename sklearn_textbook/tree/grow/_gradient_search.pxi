@@ -160,13 +160,13 @@ cdef int compare_levels(const void* first, const void* second) noexcept nogil:
 
 
 cdef int64_t order_levels(
-    const Searching* search, Keyed* levels, int64_t column, GradientPair* rare
+    const GradientList* samples, const WaitingNode* node, Keyed* levels, int64_t column,
+    GradientPair* rare
 ) noexcept nogil:
     """Order the levels that the node has by the steps that they would take. A missing
     value is one more level; levels of few samples are one, with the index -1."""
     cdef:
-        const GradientList* samples = search.samples
-        const GradientPair* sums = search.node.histogram + samples.start[column]
+        const GradientPair* sums = node.histogram + samples.start[column]
         int64_t code, count, n = 0
     memset(rare, 0, sizeof(GradientPair))
     for code in range(samples.start[column + 1] - samples.start[column]):
@@ -204,7 +204,8 @@ cdef void search_levels(
         )
         Keyed* levels = scratch.levels
         GradientPair left, rare
-        int64_t i, n = order_levels(search, levels, column, &rare), low = -1, high = -1
+        int64_t i, low = -1, high = -1
+        int64_t n = order_levels(search.samples, search.node, levels, column, &rare)
         int64_t count, n_missing = 0, index
         int64_t lowest = max(problem.min_samples_leaf, 1)
         int64_t highest = samples_of(&search.node.total, scale) - lowest
