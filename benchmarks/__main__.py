@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from importlib import import_module
 
 from benchmarks import instructions
 from benchmarks.busy import WORKS as BUSY_WORKS
@@ -21,6 +22,18 @@ from benchmarks.report import (
 from benchmarks.run import Options, run_work
 from benchmarks.works import WORKS
 
+#: Studies and comparisons with options of their own, and their modules.
+STUDIES = {
+    "boosting": "boosting_study",
+    "forests": "forest_study",
+    "generalized-linear": "generalized_linear",
+    "linear-models": "linear_models",
+    "logistic-regression": "logistic_regression",
+    "maximum-entropy": "maximum_entropy",
+    "ordinary-tables": "ordinary_tables",
+    "principal-components": "principal_components",
+    "pruning": "pruning_study",
+}
 #: Exit status when a peer did not do the same work.
 DIFFERENT_WORK = 1
 
@@ -68,6 +81,13 @@ def make_parser():
     table = commands.add_parser("table", help="print results for the documentation")
     table.add_argument("files", nargs="+", metavar="FILE", help="written by --json")
     instructions.add_parser(commands)
+    study = commands.add_parser(
+        "study", help="compare accuracy, or one model with its peers"
+    )
+    study.add_argument("name", choices=STUDIES, metavar="NAME", help=", ".join(STUDIES))
+    study.add_argument(
+        "options", nargs=argparse.REMAINDER, help="of the study: see NAME --help"
+    )
     return parser
 
 
@@ -121,6 +141,9 @@ def main(arguments=None):
         return 0
     if arguments.command == "instructions":
         return instructions.run(parser, arguments)
+    if arguments.command == "study":
+        module = import_module(f"benchmarks.{STUDIES[arguments.name]}")
+        return module.main(arguments.options) or 0
     return _run_works(parser, arguments)
 
 

@@ -1,4 +1,4 @@
-"""The command ``python -m benchmarks.boosting_study``: is our boosting as good?
+"""Is our boosting as good?
 
 Fits gradient boosting of this package, LightGBM, scikit-learn and YDF to the same rows,
 10 times with other training rows and equal settings, and compares log loss and
@@ -327,7 +327,7 @@ def choose_models(with_variants):
 def main(arguments=None):
     """Run the command."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.boosting_study", description=__doc__
+        prog="python -m benchmarks study boosting", description=__doc__
     )
     parser.add_argument("--seeds", type=int, default=N_SEEDS, metavar="N")
     parser.add_argument("--tables", nargs="+", metavar="NAME", help="default: all")
@@ -344,7 +344,3 @@ def main(arguments=None):
             write_json(options.json, studies)
     print("\n".join(format_table(studies)))
     print_verdicts(studies)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""The command ``python -m benchmarks.forest_study``: are our forests as good?
+"""Are our forests as good?
 
 Fits random forests of this package, of scikit-learn and of R's ranger to the same rows,
 20 times with other seeds and other training rows, and compares how well they predict
@@ -143,7 +143,7 @@ def write_json(path, studies):
 def main(arguments=None):
     """Run the command."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.forest_study", description=__doc__
+        prog="python -m benchmarks study forests", description=__doc__
     )
     parser.add_argument("--seeds", type=int, default=N_SEEDS, metavar="N")
     parser.add_argument("--trees", type=int, default=N_TREES, metavar="N")
@@ -180,7 +180,3 @@ def print_verdicts(differences):
         for table, measure, own, peer, found in chosen:
             if not found.is_within:
                 print(f"{table.name}, {measure}: {own} {found.verdict} than {peer}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""The command ``python -m benchmarks.generalized_linear``: GLMs beside scikit-learn's.
+"""GLMs beside scikit-learn's.
 
 Both fit the same tables in turns, without penalty, scikit-learn by Newton's method and
 to its default tolerance. What they found is compared before it is timed: the deviance
@@ -7,7 +7,6 @@ and the coefficients. Ours finds standard errors and likelihood as well.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -144,9 +143,5 @@ def run_work(work, options):
 
 def main(arguments=None):
     """Run the command; the number that it exits with."""
-    parser = make_parser("generalized_linear", __doc__, 7)
+    parser = make_parser("generalized-linear", __doc__, 7)
     return run_pairs(parser, arguments, WORKS, run_work)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

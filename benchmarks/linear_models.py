@@ -1,4 +1,4 @@
-"""The command ``python -m benchmarks.linear_models``: linear models beside others.
+"""Linear models beside others.
 
 Both fit the same tables in turns. The coefficients that they found are compared before
 they are timed.
@@ -6,7 +6,6 @@ they are timed.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -136,9 +135,5 @@ def run_work(work, options):
 
 def main(arguments=None):
     """Run the command; the number that it exits with."""
-    parser = make_parser("linear_models", __doc__, 7)
+    parser = make_parser("linear-models", __doc__, 7)
     return run_pairs(parser, arguments, WORKS, run_work, ("scikit-learn", "scipy"))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,4 +1,4 @@
-"""The command ``python -m benchmarks.logistic_regression``: beside scikit-learn's.
+"""Logistic regression compared with scikit-learn's.
 
 Whole ``fit`` calls without penalty, in turns, with the solver of scikit-learn that
 takes Newton's steps, too (``newton-cholesky``), or another. What was found is compared:
@@ -7,7 +7,6 @@ the loss of ours must not be higher.
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,11 +89,7 @@ def run_work(work, options):
 
 def main(arguments=None):
     """Run the command; the number that it exits with."""
-    parser = make_parser("logistic_regression", __doc__, 3)
+    parser = make_parser("logistic-regression", __doc__, 3)
     parser.add_argument("--threads", type=int, default=2, metavar="N")
     parser.add_argument("--solver", default="newton-cholesky", help="scikit-learn's")
     return run_pairs(parser, arguments, WORKS, run_work)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,4 +1,4 @@
-"""The command ``python -m benchmarks.maximum_entropy``: IIS beside NLTK's.
+"""IIS beside NLTK's.
 
 Both fit the same features f(x, y) by as many rounds of improved iterative scaling, in
 turns. What they found is compared before it is timed: the probabilities of the
@@ -7,7 +7,6 @@ training rows. NLTK is handed its features ready, as lists of numbers and values
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -212,11 +211,7 @@ def run_work(work, options):
 
 def main(arguments=None):
     """Run the command; the number that it exits with."""
-    parser = make_parser("maximum_entropy", __doc__, 3)
+    parser = make_parser("maximum-entropy", __doc__, 3)
     parser.add_argument("--rounds", type=int, default=20, help="of iterative scaling")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="for ours")
     return run_pairs(parser, arguments, WORKS, run_work, ("nltk",))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,4 +1,4 @@
-"""The command ``python -m benchmarks.ordinary_tables``: forests as most are fitted.
+"""Forests as most are fitted.
 
 Tables have missing cells, nominal columns, weights or few values, and forests options
 that are not the default. Ours and scikit-learn's fit the same rows in turns with as
@@ -7,7 +7,6 @@ many threads. Accuracy or R² on rows held out and the leaves of a tree are comp
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -224,11 +223,7 @@ def run_work(work, options):
 
 def main(arguments=None):
     """Run the command; the number that it exits with."""
-    parser = pairs.make_parser("ordinary_tables", __doc__, 5)
+    parser = pairs.make_parser("ordinary-tables", __doc__, 5)
     parser.add_argument("--trees", type=int, default=100, metavar="N")
     parser.add_argument("--threads", type=int, default=count_cores(), metavar="N")
     return pairs.run_pairs(parser, arguments, WORKS, run_work)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -42,7 +42,7 @@ class Outcome:
 def make_parser(name, description, n_repeats):
     """Make the parser of a command with the options that all have."""
     parser = argparse.ArgumentParser(
-        prog=f"python -m benchmarks.{name}", description=description
+        prog=f"python -m benchmarks study {name}", description=description
     )
     parser.add_argument("works", nargs="*", metavar="WORK", help="default: all")
     parser.add_argument("--scale", type=float, default=1.0, help="share of the rows")

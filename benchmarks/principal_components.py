@@ -1,4 +1,4 @@
-"""The command ``python -m benchmarks.principal_components``: PCA beside scikit-learn's.
+"""PCA beside scikit-learn's.
 
 Both fit the same tables in turns. What they found is compared before it is timed: the
 variances of the components and the plane that they span.
@@ -6,7 +6,6 @@ variances of the components and the plane that they span.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -143,12 +142,8 @@ def run_work(work, options):
 
 def main(arguments=None):
     """Run the command; the number that it exits with."""
-    parser = make_parser("principal_components", __doc__, 7)
+    parser = make_parser("principal-components", __doc__, 7)
     parser.add_argument(
         "--offset", type=float, default=0.0, help="mean in standard deviations"
     )
     return run_pairs(parser, arguments, WORKS, run_work)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,4 +1,4 @@
-"""The command ``python -m benchmarks.pruning_study``: what pruning is worth.
+"""What pruning is worth.
 
 Grows trees of noisy tables, prunes them by every method, and compares how well they
 predict rows that had no part in it, and how many leaves they have.
@@ -223,7 +223,7 @@ def _name_row(table):
 def main(arguments=None):
     """Run the command."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.pruning_study", description=__doc__
+        prog="python -m benchmarks study pruning", description=__doc__
     )
     parser.add_argument("--splits", type=int, default=N_SPLITS, metavar="N")
     parser.add_argument("--picture", metavar="FILE", help="draw the results, too")
@@ -232,7 +232,3 @@ def main(arguments=None):
     print("\n".join(format_table(studies)))
     if options.picture:
         draw_picture(studies, options.picture)
-
-
-if __name__ == "__main__":
-    main()

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks.__main__ import DIFFERENT_WORK, main
+from benchmarks.__main__ import DIFFERENT_WORK, STUDIES, main
 from benchmarks.boosting import ScikitLearnAdaBoost
 from benchmarks.decompositions import ScikitLearnTruncatedSVD
 from benchmarks.forests import ScikitLearnForest, YdfForest
@@ -602,3 +602,11 @@ def test_table_for_the_documentation(tmp_path):
         "``w`` the same            q, 4 s           2",
         "===== =================== ================ ============",
     ]
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_study_is_a_command(name, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["study", name, "--help"])
+    assert stop.value.code == 0
+    assert f"python -m benchmarks study {name}" in capsys.readouterr().out
