@@ -225,7 +225,7 @@ def list_nominal(grower, column, present, missing, judge):
     if split == "one_vs_rest":
         groups = [{level} for level in rows_of]
     elif grower.target.ordering_is_exact:
-        groups = list_prefixes(rows_of, grower.target.level_orders()[0])
+        groups = list_ordered(rows_of, grower.target)
     elif len(rows_of) <= MAX_LEVELS_ENUMERATED:
         groups = list_gray(list(rows_of))
     else:
@@ -254,6 +254,20 @@ def list_prefixes(rows_of, order):
     keys = {level: order(rows) for level, rows in rows_of.items()}
     levels = sorted(rows_of, key=keys.get)
     return [set(levels[:count]) for count in range(1, len(levels))]
+
+
+def list_ordered(rows_of, target):
+    """Prefixes by the mean; of equal means the small levels first, then the large."""
+    (mean,) = target.level_orders()
+    for sign in (1, -1):
+        yield from list_prefixes(
+            rows_of,
+            lambda rows, sign=sign: (
+                mean(rows),
+                sign * len(rows),
+                sign * target.weight(rows),
+            ),
+        )
 
 
 def list_gray(levels):

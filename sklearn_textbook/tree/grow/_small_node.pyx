@@ -42,7 +42,11 @@ from sklearn_textbook.tree.grow._simd cimport (
     Four,
     Keys,
 )
-from sklearn_textbook.tree.split._best cimport breaks_constraint, narrow_bounds
+from sklearn_textbook.tree.split._best cimport (
+    breaks_constraint,
+    limits_children,
+    narrow_bounds,
+)
 from sklearn_textbook.tree.split._bin_end cimport leave_bin
 from sklearn_textbook.tree.split._criterion cimport class_impurity, goodness
 from sklearn_textbook.tree.split._deviance cimport (
@@ -146,6 +150,7 @@ cdef struct SmallSearch:
     double lower  # monotonic constraints
     double upper
     double grid  # of the means of levels
+    bint is_limited  # not every division is allowed
     double margin  # in units of the bound
     double bound  # what d^2 / (k (n - k)), or the score, must exceed
     int32_t column  # -1: none yet
@@ -168,6 +173,10 @@ cdef struct Tile:
     int64_t n_columns
     bint any_missing
     int64_t[TILE_COLUMNS] n_missing
+    # Nominal: whether the order of levels of equal means matters, and the ranks with
+    # the large ones first.
+    bint[TILE_COLUMNS] ties
+    uint8_t[TILE_COLUMNS][SMALL_ROWS] falling
 
 # What is on the left of every split of a tile: the weight; and the first moment, or the
 # sums of squared class weights of both sides.
@@ -180,6 +189,7 @@ cdef struct SideSums:
 cdef struct Level:
     uint32_t code
     uint8_t number
+    int32_t n_rows
     double first
     double weight
     double mean
@@ -442,6 +452,7 @@ cdef void view_rows(
     search.n = node.n_rows
     search.order = <uint8_t*>rows.order + node.start
     search.is_plain = rows.is_plain
+    search.is_limited = limits_children(problem)
     search.is_classes = rows.is_classes
     search.n_classes = problem.n_statistics if rows.is_classes else 0
     search.is_entropy = rows.is_classes and problem.criterion != GINI

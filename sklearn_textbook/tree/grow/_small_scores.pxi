@@ -364,8 +364,45 @@ cdef inline void try_end(
     take_split(tile, i, c, score, missing_child, search)
 
 
+cdef void try_falling(
+    Tile* tile, int64_t c, int64_t lowest, SmallSearch* search
+) noexcept nogil:
+    """Try the levels of a column once more, the large ones of equal means first."""
+    cdef:
+        int32_t[SMALL_ROWS] rising
+        double[MOST_CLASSES] left
+        int32_t* keys = tile.keys + c
+        int32_t key
+        int64_t i, j, place, n = search.n
+        double first = 0.0, weight = 0.0, score, bound = search.bound
+    for i in range(n):
+        rising[i] = keys[TILE_COLUMNS * i]
+        key = make_key(tile.falling[c][code_of(rising[i])], place_of(rising[i]))
+        j = i
+        while j > 0 and keys[TILE_COLUMNS * (j - 1)] > key:
+            keys[TILE_COLUMNS * j] = keys[TILE_COLUMNS * (j - 1)]
+            j -= 1
+        keys[TILE_COLUMNS * j] = key
+    memset(left, 0, search.n_classes * sizeof(double))
+    for i in range(n - lowest):
+        place = place_of(keys[TILE_COLUMNS * i])
+        add_amount(search, place, &first, &weight)
+        if search.is_classes:
+            left[<int64_t>search.y[place]] += search.amounts[2 * place + 1]
+        if i + 1 < lowest or same_code(
+            keys[TILE_COLUMNS * i], keys[TILE_COLUMNS * (i + 1)]
+        ):
+            continue
+        score = score_split(search, tile.number[c], left, first, weight)
+        if score > search.bound:
+            take_split(tile, i, c, score, -1, search)
+    if search.bound == bound:
+        for i in range(n):
+            keys[TILE_COLUMNS * i] = rising[i]
+
+
 cdef void choose_in_order(
-    const Tile* tile, int64_t lowest, SmallSearch* search
+    Tile* tile, int64_t lowest, SmallSearch* search
 ) noexcept nogil:
     """Take the best split; of those that come near, the first column's, the lowest
     threshold's, and missing samples in child 1, in child 0, and alone."""
@@ -379,6 +416,8 @@ cdef void choose_in_order(
         last = min(search.n - lowest, n_present - (n_missing > 0))
         for i in range(lowest - 1, last):
             try_end(tile, i, c, missing_child, search)
+        if tile.ties[c]:
+            try_falling(tile, c, lowest, search)
         if n_missing == 0 or n_present == 0:
             continue
         try_missing_left(tile, c, lowest, search)
@@ -387,7 +426,7 @@ cdef void choose_in_order(
 
 
 cdef inline void choose_best(
-    const Tile* tile, int64_t lowest, SmallSearch* search
+    Tile* tile, int64_t lowest, SmallSearch* search
 ) noexcept nogil:
     """The same by the largest scores, unless others come near."""
     cdef:

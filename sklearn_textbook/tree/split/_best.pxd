@@ -7,6 +7,7 @@ from libc.string cimport memset
 from sklearn_textbook.tree.split._types cimport (
     ERROR,
     MISSING_SURROGATE,
+    POISSON,
     NodeView,
     Problem,
     Split,
@@ -41,6 +42,13 @@ cdef inline void take(
     best.improved = True
     # The caller knows the column; any number marks the split as found.
     best.column = 0
+
+cdef inline bint limits_children(const Problem* problem) noexcept nogil:
+    """Whether some divisions of present rows are not allowed."""
+    return (
+        problem.min_samples_leaf > 1 or problem.min_weight_leaf > 0.0
+        or problem.criterion == POISSON
+    )
 
 cdef inline bint decreases(
     const Problem* problem, const NodeView* node, double score

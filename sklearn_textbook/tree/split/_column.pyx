@@ -4,7 +4,12 @@ from libc.math cimport INFINITY, floor, sqrt
 from libc.stdlib cimport qsort
 from libc.string cimport memcpy, memset
 
-from sklearn_textbook.tree.split._best cimport breaks_constraint, score_to_beat, take
+from sklearn_textbook.tree.split._best cimport (
+    breaks_constraint,
+    limits_children,
+    score_to_beat,
+    take,
+)
 from sklearn_textbook.tree.split._bin_end cimport leave_bin
 from sklearn_textbook.tree.split._criterion cimport (
     absolute_loss,
@@ -54,6 +59,7 @@ from sklearn_textbook.tree.split._types cimport (
 )
 
 include "_nominal.pxi"
+include "_multiway.pxi"
 
 
 cdef int64_t count_missing(const Entry* entries, int64_t n) noexcept nogil:

@@ -249,6 +249,13 @@ cdef void keep_sides(Scratch* scratch, const Division* division) noexcept nogil:
     memcpy(scratch.best_side, scratch.run_side, division.n_runs * sizeof(int32_t))
 
 
+cdef void sort_keyed(Keyed* runs, int64_t n) noexcept nogil:
+    if n <= INSERTED_RUNS:
+        sort_by_insertion(runs, n)
+    else:
+        qsort(runs, n, sizeof(Keyed), compare_keyed)
+
+
 cdef void order_runs(
     const Problem* problem, Scratch* scratch, const Pass* scan, int64_t n_runs,
     int64_t statistic
@@ -265,10 +272,33 @@ cdef void order_runs(
         key = scratch.run_sums[run * problem.n_statistics + statistic]
         scratch.run_order[run].key = floor(key / scratch.run_weight[run] / grid + 0.5)
         scratch.run_order[run].index = run
-    if n_runs <= INSERTED_RUNS:
-        sort_by_insertion(scratch.run_order, n_runs)
-    else:
-        qsort(scratch.run_order, n_runs, sizeof(Keyed), compare_keyed)
+    sort_keyed(scratch.run_order, n_runs)
+
+
+cdef bint order_ties(
+    const Scratch* scratch, Keyed* order, int64_t n_runs, double sign, bint by_weight
+) noexcept nogil:
+    """Sort levels of equal keys by their rows, and equal ones of these by weight,
+    falling if ``sign`` is -1. Returns whether there were any."""
+    cdef:
+        int64_t first = 0, last, i, run
+        bint any_ties = False
+    while first < n_runs:
+        last = first + 1
+        while last < n_runs and order[last].key == order[first].key:
+            last += 1
+        if last - first > 1:
+            any_ties = True
+            for i in range(first, last):
+                run = order[i].index
+                order[i].key = sign * (
+                    scratch.run_weight[run] if by_weight else scratch.run_rows[run]
+                )
+            sort_keyed(order + first, last - first)
+            if not by_weight:
+                order_ties(scratch, order + first, last - first, sign, True)
+        first = last
+    return any_ties
 
 
 cdef void try_prefixes(
@@ -330,6 +360,32 @@ cdef void exchange_runs(
             return
 
 
+cdef void try_ordered(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const Pass* scan, Division* division, int64_t statistic,
+    Split* best
+) noexcept nogil:
+    """The first levels in order of their means, which is exact but for limits
+    (Fisher 1958; Breiman et al. 1984).
+
+    Levels of equal means are best kept together. If a limit does not allow that, the
+    small ones of them may go first or the large ones, however they are declared.
+    """
+    cdef:
+        bint is_limited = limits_children(problem)
+        double sign = 1.0
+    while True:
+        order_runs(problem, scratch, scan, division.n_runs, statistic)
+        if is_limited or scan.offset_child >= 0:
+            is_limited &= order_ties(
+                scratch, scratch.run_order, division.n_runs, sign, False
+            )
+        try_prefixes(problem, rows, scratch, entries, scan, division, best)
+        if not is_limited or sign < 0.0:
+            return
+        sign = -1.0
+
+
 cdef void try_subsets(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const Pass* scan, Division* division, Split* best
@@ -342,11 +398,10 @@ cdef void try_subsets(
         or problem.criterion == SQUARED_ERROR
         or problem.criterion == POISSON
     ):
-        # Ordering by the mean is exact here (Fisher 1958; Breiman et al. 1984).
-        order_runs(
-            problem, scratch, scan, division.n_runs, 1 if two_classes else 0
+        try_ordered(
+            problem, rows, scratch, entries, scan, division, 1 if two_classes else 0,
+            best
         )
-        try_prefixes(problem, rows, scratch, entries, scan, division, best)
     elif division.n_runs <= ENUMERATED_LEVELS:
         try_all(problem, rows, scratch, entries, scan, division, best)
     else:
@@ -412,94 +467,6 @@ cdef void try_random(
             )
     if try_division(problem, rows, scratch, entries, scan, division, best):
         keep_sides(scratch, division)
-
-
-# ------------------------------------------------------------------- many ways
-
-
-cdef double run_goodness(
-    const Problem* problem, const Rows* rows, Scratch* scratch,
-    const Entry* entries, const Pass* scan, int64_t run, bint with_missing
-) noexcept nogil:
-    """Goodness of one branch, with or without the missing rows; -inf if it is
-    too small."""
-    cdef:
-        const Entry* missing = <const Entry*>scan.missing_entries
-        int64_t k, i, output, size = scratch.run_rows[run], last = scan.n_runs_missing
-        double weight = scratch.run_weight[run], total = 0.0, median
-        const double* sums = scratch.run_sums + run * problem.n_statistics
-        double* all_sums = scratch.right
-    memcpy(all_sums, sums, problem.n_statistics * sizeof(double))
-    if with_missing:
-        size += scratch.run_rows[last]
-        weight += scratch.run_weight[last]
-        for k in range(problem.n_statistics):
-            all_sums[k] += scratch.run_sums[last * problem.n_statistics + k]
-    if size < problem.min_samples_leaf or weight < problem.min_weight_leaf:
-        return -INFINITY
-    if problem.criterion == ABSOLUTE_ERROR:
-        for output in range(problem.n_outputs):
-            clear_losses(scratch, output)
-            for i in range(scratch.run_start[run], scratch.run_start[run + 1]):
-                insert_row(problem, rows, scratch, output, row_of(entries[i]))
-            if with_missing:
-                for i in range(scan.n_missing):
-                    insert_row(problem, rows, scratch, output, row_of(missing[i]))
-            total -= absolute_loss(scratch, output, &median)
-        return total / problem.n_outputs
-    return goodness(problem, all_sums, weight)
-
-
-cdef void try_branches(
-    const Problem* problem, const Rows* rows, Scratch* scratch,
-    const Entry* entries, Pass* scan, bint missing_is_level, int64_t n_levels,
-    Division* division, Split* best
-) noexcept nogil:
-    """One branch per level; missing rows join the level that gains most."""
-    cdef:
-        int64_t n_present_runs = division.n_runs - (1 if missing_is_level else 0)
-        int64_t run, n_invalid = 0, invalid_run = -1, joined = -1
-        double* alone = scratch.run_gain
-        double sum_alone = 0.0, score, with_missing
-    if n_present_runs < (1 if scan.offset_child >= 0 else 2):
-        return
-    scan.n_runs_missing = n_present_runs
-    for run in range(n_present_runs):
-        alone[run] = run_goodness(
-            problem, rows, scratch, entries, scan, run, False
-        )
-        if alone[run] == -INFINITY:
-            n_invalid += 1
-            invalid_run = run
-        else:
-            sum_alone += alone[run]
-    if not missing_is_level:
-        if n_invalid:
-            return
-        score = scan.offset + sum_alone - scan.totals.goodness
-        if not score > division.beat:
-            return
-        take(best, score, -1, -1)
-    else:
-        for run in range(n_present_runs):
-            # A branch too small on its own must be the one that is joined.
-            if n_invalid > 1 or (n_invalid == 1 and run != invalid_run):
-                continue
-            with_missing = run_goodness(
-                problem, rows, scratch, entries, scan, run, True
-            )
-            if with_missing == -INFINITY:
-                continue
-            score = scan.offset - scan.totals.goodness + sum_alone + with_missing
-            if n_invalid == 0:
-                score -= alone[run]
-            if score > division.beat:
-                division.beat = score + scan.margin
-                take(best, score, run, -1)
-                joined = run
-        if joined < 0:
-            return
-    best.n_children = <int32_t>n_levels + (1 if scan.offset_child >= 0 else 0)
 
 
 cdef void scan_nominal(
