@@ -62,10 +62,10 @@ class C45Classifier(BaseGainTree):
         Weight that a node must have to be split; a float is a share of the total
         weight. At least twice ``min_samples_leaf`` is needed anyway.
     min_samples_leaf : int or float, default=2
-        Weight of known cases that at least two branches of a test must have (J48
-        ``-M``); a float is a share of the total weight. Both sides of a numeric test
-        need a tenth of the known weight divided by the number of classes if that is
-        more, but no more than 25: so if ``min_samples_leaf`` is above 25, numeric
+        Weight, not rows, of known cases that at least two branches of a test must have
+        (J48 ``-M``); a float is a share of the total weight. Both sides of a numeric
+        test need a tenth of the known weight divided by the number of classes if that
+        is more, but no more than 25: so if ``min_samples_leaf`` is above 25, numeric
         tests of large nodes, where that tenth exceeds it, still ask for 25 only, as
         in J48.
     min_weight_fraction_leaf : float, default=0.0

@@ -101,8 +101,8 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
     max_depth : int, default=None
         Largest depth of the tree, so the longest path; None: no limit.
     min_samples_leaf : int or float, default=2
-        Weight that at least two branches of a test must have; a float is a share of
-        the total weight.
+        Weight, not rows, that at least two branches of a test must have; a float is a
+        share of the total weight.
     class_weight : dict or "balanced", default=None
         Weight of each class, multiplied with the sample weights.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"

@@ -40,8 +40,9 @@ class ID3Classifier(BaseGainTree):
         node lighter than one case (weight below 1) is a leaf, so that fractions are
         not split for ever. 3 keeps trees of tables with many missing values small.
     min_samples_leaf : int or float, default=1
-        Weight of known cases that every branch with cases must have; 1, the default,
-        asks for a case only, or for a fraction of one.
+        Weight, not rows, of known cases that every branch with cases must have; a float
+        is a share of the total weight. 1, the default, asks for a case only, or for a
+        fraction of one.
     min_weight_fraction_leaf : float, default=0.0
         The same as ``min_samples_leaf``, as a share of the total weight; the larger
         of both counts.
