@@ -7,6 +7,8 @@ import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 
+from sklearn_textbook._contract.parameters import is_integer, show_value
+
 SHORT_RANGE = 1024  # of integer labels, in which the used ones are marked
 
 
@@ -99,23 +101,41 @@ def check_numbers(y, estimator=None, *, name="y"):
             input_name=name,
             estimator=estimator,
         )
-    except (TypeError, ValueError) as error:
-        if not str(error).startswith(("could not convert", "float() argument")):
+    except (TypeError, ValueError, OverflowError) as error:
+        if not is_no_number(error):
             raise
-        values = np.asarray(y, dtype=object)
-        rows = (row for row, value in np.ndenumerate(values) if not _is_number(value))
-        place = next(rows)
+        row, value = find_no_number(y)
+        if is_integer(value):
+            raise ValueError(
+                f"{name} must be finite numbers, got an integer beyond float64 in row "
+                f"{row}: {show_value(value)}."
+            ) from None
         raise ValueError(
             f"{name} must be numbers for {estimator or 'regression'}, got "
-            f"{str(values[place])[:100]!r} in row {place[0]}. Classes need a "
-            "classifier, or numbers such as 0 and 1."
+            f"{str(value)[:100]!r} in row {row}. Classes need a classifier, or numbers "
+            "such as 0 and 1."
         ) from None
+
+
+def is_no_number(error):
+    """Whether an error says that some value does not become a float."""
+    beginnings = ("could not convert", "float() argument")
+    return isinstance(error, OverflowError) or str(error).startswith(beginnings)
+
+
+def find_no_number(values):
+    """Row and value of the first value that does not become a float."""
+    values = np.asarray(values, dtype=object)
+    place = next(
+        place for place, value in np.ndenumerate(values) if not _is_number(value)
+    )
+    return place[0] if place else 0, values[place]
 
 
 def _is_number(value):
     try:
         float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return True
 

@@ -8,10 +8,22 @@ import numbers
 import numpy as np
 from sklearn import get_config
 
+LARGEST_INTEGER = 2**63 - 1  # no count of rows or columns is larger
+LONGEST_VALUE = 100  # characters of a value that messages show
+
+
+def show_value(value):
+    """Write a value for a message, cut short if it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no integers of thousands of digits
+        text = f"an int of {value.bit_length()} bits"
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
+
 
 def _fail(name, value, allowed):
     raise ValueError(
-        f"The {name!r} parameter must be {allowed}; got {value!r} of type "
+        f"The {name!r} parameter must be {allowed}; got {show_value(value)} of type "
         f"{type(value).__name__}."
     )
 
@@ -29,12 +41,13 @@ def is_integer(value):
 
 
 def is_real(value):
-    """Whether a value is a number other than NaN, truth values apart."""
-    return (
-        isinstance(value, numbers.Real)
-        and not isinstance(value, (bool, np.bool_))
-        and not math.isnan(value)
-    )
+    """Whether a value is a number of a float's range, truth values and NaN apart."""
+    if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)):
+        return False
+    try:
+        return not math.isnan(value)
+    except OverflowError:  # an integer beyond float64
+        return False
 
 
 def check_choice(name, value, choices, *, accepts_none=False):
@@ -74,6 +87,8 @@ def check_integer(name, value, smallest, largest=None, *, accepts_none=False):
     """
     if not is_checked() or (value is None and accepts_none):
         return
+    if largest is None and is_integer(value) and value > LARGEST_INTEGER:
+        largest = LARGEST_INTEGER
     if (
         not is_integer(value)
         or value < smallest
@@ -113,17 +128,57 @@ def check_count_or_share(name, value, smallest, *, words=(), includes_one=True):
         if value in words:
             return
     elif is_integer(value):
-        if value >= smallest:
+        if smallest <= value <= LARGEST_INTEGER:
             return
     elif is_real(value) and (0.0 < value < 1.0 or (includes_one and value == 1.0)):
         return
     end = "1.0]" if includes_one else "1.0)"
     allowed = (
-        f"an int in the range [{smallest}, inf) or a float in the range (0.0, {end}"
+        f"an int in the range [{smallest}, {LARGEST_INTEGER}] or a float in the range "
+        f"(0.0, {end}"
     )
     for word in words:
         allowed += f" or {word!r}"
     _fail(name, value, allowed)
+
+
+def check_estimator(name, value, methods, is_kind=None, kind="estimator"):
+    """Require an estimator, not a class of them; None is left to the caller.
+
+    Parameters
+    ----------
+    name : str
+        The parameter.
+    value : object
+        What was given.
+    methods : sequence of str
+        What it must have, besides ``get_params``.
+    is_kind : callable, default=None
+        Tells whether an estimator is of the kind; None: any will do.
+    kind : str, default="estimator"
+        What the message calls the kind.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    if value is None or not is_checked():
+        return
+    wanted = [*methods, "get_params"]
+    lacks = [method for method in wanted if not hasattr(value, method)]
+    if isinstance(value, type):
+        why = ", which is a class: give an instance"
+    elif lacks:
+        why = f", which has no {lacks[0]!r}"
+    elif is_kind is None or (hasattr(value, "__sklearn_tags__") and is_kind(value)):
+        return
+    else:
+        why = ""
+    raise ValueError(
+        f"The {name!r} parameter must be None or a {kind} with the methods "
+        f"{', '.join(map(repr, wanted))}; got {show_value(value)}{why}."
+    )
 
 
 def check_random_seed(name, value):

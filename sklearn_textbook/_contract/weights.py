@@ -6,6 +6,9 @@ import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_sample_weight
 
+from sklearn_textbook._contract.labels import find_no_number, is_no_number
+from sklearn_textbook._contract.parameters import is_real, show_value
+
 
 def check_weights(sample_weight, n_rows, name="sample_weight"):
     """Read sample weights.
@@ -32,10 +35,18 @@ def check_weights(sample_weight, n_rows, name="sample_weight"):
     if sample_weight is None:
         return None
     if np.isscalar(sample_weight):
-        sample_weight = np.full(n_rows, sample_weight, dtype=np.float64)
-    weight = check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, input_name=name
-    )
+        sample_weight = [sample_weight] * n_rows
+    try:
+        weight = check_array(
+            sample_weight, ensure_2d=False, dtype=np.float64, input_name=name
+        )
+    except (TypeError, ValueError, OverflowError) as error:
+        if not is_no_number(error):
+            raise
+        row, value = find_no_number(sample_weight)
+        raise ValueError(
+            f"{name} must be finite numbers, got {show_value(value)} in row {row}."
+        ) from None
     if weight.ndim != 1:
         raise ValueError(f"{name} must be 1D, got an array of shape {weight.shape}.")
     if len(weight) != n_rows:
@@ -87,7 +98,52 @@ def apply_class_weight(class_weight, y, weight):
     """
     if class_weight is None:
         return weight
+    check_class_weight(class_weight, 1 if y.ndim == 1 else y.shape[1])
     return _multiply(class_weight, compute_sample_weight(class_weight, y), y, weight)
+
+
+def check_class_weight(class_weight, n_outputs, presets=("balanced",)):
+    """Require class weights in a form of scikit-learn's.
+
+    Parameters
+    ----------
+    class_weight : object
+        What was given: None, a preset, or a dict from labels to weights; for several
+        outputs a list of dicts in place of one.
+    n_outputs : int
+        Number of outputs.
+    presets : tuple of str, default=("balanced",)
+        Words that are allowed.
+
+    Raises
+    ------
+    ValueError
+        If it is none of these, or a weight is no number.
+    """
+    if class_weight is None:
+        return
+    if isinstance(class_weight, str) and class_weight in presets:
+        return
+    dicts = [class_weight] if n_outputs == 1 else class_weight
+    if (
+        not isinstance(dicts, list)
+        or len(dicts) != n_outputs
+        or not all(isinstance(of_output, dict) for of_output in dicts)
+    ):
+        form = "a dict" if n_outputs == 1 else f"a list of {n_outputs} dicts"
+        words = ", ".join(map(repr, presets))
+        raise ValueError(
+            f"The 'class_weight' parameter must be None, {words} or {form} from class "
+            f"labels to weights, as y has {n_outputs} output"
+            f"{'' if n_outputs == 1 else 's'}; got {show_value(class_weight)}."
+        )
+    for of_output in dicts:
+        for label, weight in of_output.items():
+            if not is_real(weight):
+                raise ValueError(
+                    "The 'class_weight' parameter must hold finite weights of at least "
+                    f"0; got {show_value(weight)} for class {label}."
+                )
 
 
 def apply_known_class_weight(class_weight, classes, codes, y, weight):
@@ -118,6 +174,7 @@ def apply_known_class_weight(class_weight, classes, codes, y, weight):
     """
     if class_weight is None or isinstance(class_weight, str):
         return apply_class_weight(class_weight, y, weight)
+    check_class_weight(class_weight, len(classes))
     # Of labels that lack a class, scikit-learn takes a dict for one of others.
     dicts = [class_weight] if len(classes) == 1 else class_weight
     expanded = np.ones(len(codes))

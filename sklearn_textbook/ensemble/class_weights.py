@@ -7,10 +7,12 @@ import warnings
 import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 
+from sklearn_textbook._contract.weights import check_class_weight
+
 PRESETS = ("balanced", "balanced_subsample")
 
 
-def check_class_weight(class_weight, warm_start):
+def check_preset(class_weight, warm_start):
     """Require a preset, a dictionary or a list of them; warn of presets that drift.
 
     Raises
@@ -53,6 +55,7 @@ def weigh_classes(class_weight, labels, sample_weight):
         Product over the outputs.
     """
     if not isinstance(class_weight, str):
+        check_class_weight(class_weight, 1 if labels.ndim == 1 else labels.shape[1])
         return compute_sample_weight(class_weight, labels)
     weight = np.ones(len(labels))
     for of_output in labels.reshape(len(labels), -1).T:

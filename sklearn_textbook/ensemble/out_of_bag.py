@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.metrics import get_scorer
+from sklearn.metrics import get_scorer, get_scorer_names
+
+from sklearn_textbook._contract.parameters import is_checked, show_value
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +33,29 @@ class OutOfBagEstimate:
     prediction: np.ndarray
     n_members: np.ndarray
     curve: np.ndarray
+
+
+def check_oob_score(value):
+    """Require a truth value, the name of a scorer or a function.
+
+    Raises
+    ------
+    ValueError
+        If it is none of these.
+    """
+    if not is_checked() or isinstance(value, (bool, np.bool_)):
+        return
+    if (
+        value in get_scorer_names()
+        if isinstance(value, str)
+        else (callable(value) and not isinstance(value, type))
+    ):
+        return
+    raise ValueError(
+        "The 'oob_score' parameter must be True, False, the name of a scikit-learn "
+        "scorer (see sklearn.metrics.get_scorer_names) or a function of the true and "
+        f"the predicted target; got {show_value(value)} of type {type(value).__name__}."
+    )
 
 
 def estimate_out_of_bag(predictions, target, n_rows, n_statistics):

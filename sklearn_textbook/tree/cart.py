@@ -42,7 +42,8 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
     min_samples_split : int or float, default=2
         Rows a node needs to be split; a float is a share of all rows.
     min_samples_leaf : int or float, default=1
-        Rows every child must have; a float is a share of all rows.
+        Rows every child must have, whatever these weigh, as in scikit-learn; a float
+        is a share of all rows.
     min_weight_fraction_leaf : float, default=0.0
         Share of the total weight every child must have.
     max_features : int, float, {"sqrt", "log2"}, default=None
@@ -66,8 +67,9 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         ``ccp_alpha`` by cross-validation; "reduced_error", "pre_pruning", "loss" and
         "error_based" (classes only) are the others. A pruner such as
         :class:`CostComplexityPruning` has parameters, also as ``pruning__...``.
-    monotonic_cst : array-like of int of shape (n_features,), default=None
-        1: the prediction may only rise with the column, -1: only fall, 0: free.
+    monotonic_cst : array-like of {-1, 0, 1} or dict of {str: int}, default=None
+        Constraints of all columns, or of some by their names. 1: the prediction may
+        only rise with the column, -1: only fall, 0: free.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Nominal columns: by dtype (strings, objects, unordered categories; ordered
         ones are ordinal), none, or a mask,
@@ -278,7 +280,8 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
     min_samples_split : int or float, default=2
         Rows a node needs to be split; a float is a share of all rows.
     min_samples_leaf : int or float, default=1
-        Rows every child must have; a float is a share of all rows.
+        Rows every child must have, whatever these weigh, as in scikit-learn; a float
+        is a share of all rows.
     min_weight_fraction_leaf : float, default=0.0
         Share of the total weight every child must have.
     max_features : int, float, {"sqrt", "log2"}, default=None
@@ -300,8 +303,9 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         ``ccp_alpha`` by cross-validation; "reduced_error", "pre_pruning", "loss" and
         "error_based" (classes only) are the others. A pruner such as
         :class:`CostComplexityPruning` has parameters, also as ``pruning__...``.
-    monotonic_cst : array-like of int of shape (n_features,), default=None
-        1: the prediction may only rise with the column, -1: only fall, 0: free.
+    monotonic_cst : array-like of {-1, 0, 1} or dict of {str: int}, default=None
+        Constraints of all columns, or of some by their names. 1: the prediction may
+        only rise with the column, -1: only fall, 0: free.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Nominal columns: by dtype (strings, objects, unordered categories; ordered
         ones are ordinal), none, or a mask,

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import Bunch
 
+from sklearn_textbook._contract.monotonic import resolve_monotonic
 from sklearn_textbook._contract.parameters import (
     check_choice,
     check_count_or_share,
@@ -67,17 +68,11 @@ class BaseCART(BaseTree):
             raise ValueError(
                 "Monotonicity constraints are not supported with multiple outputs."
             )
-        constraints = np.asarray(self.monotonic_cst)
-        if constraints.ndim != 1 or len(constraints) != table.n_columns:
-            raise ValueError(
-                f"monotonic_cst has shape {len(np.atleast_1d(constraints))} but the "
-                f"input data X has {table.n_columns} features."
-            )
-        if not np.isin(constraints, (-1, 0, 1)).all():
-            raise ValueError(
-                "monotonic_cst must be None or an array-like of -1, 0 or 1, but got "
-                f"{np.unique(constraints)}"
-            )
+        constraints = resolve_monotonic(
+            self.monotonic_cst,
+            table.schema.names,
+            has_names=hasattr(self, "feature_names_in_"),
+        )
         if target.is_classifier and target.n_classes[0] > 2:
             raise ValueError(
                 "Monotonicity constraints are not supported with multiclass "
@@ -91,7 +86,7 @@ class BaseCART(BaseTree):
                     f"monotonic_cst asks for {sign:+d} in column {name!r}, which is "
                     "nominal: its levels have no order. Use 0 there."
                 )
-        return tuple(int(sign) for sign in constraints)
+        return constraints
 
     def _resolve_rules(self, table, target, weight, n_rows):
         """Return the growth rules of this estimator on this table."""

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.labels import check_target, encode_known_labels
+from sklearn_textbook._contract.monotonic import is_constrained
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import apply_known_class_weight, check_weights
 from sklearn_textbook.tree.grow.target import Target
@@ -146,7 +147,7 @@ class PruningParameter(NamedPruner):
             grow=grow,
             stand_in=self._make_stand_in,
             given=given,
-            is_monotonic=bool(np.any(getattr(self, "monotonic_cst", None))),
+            is_monotonic=is_constrained(getattr(self, "monotonic_cst", None)),
         )
 
     def _make_stand_in(self, tree, matrix, gather):

@@ -301,10 +301,16 @@ def test_metadata_needs_routing():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"estimator": 3}, "'estimator' .* methods 'fit' and 'predict'; got 3.* no 'f"),
+        (
+            {"estimator": 3},
+            "'estimator' .* methods 'fit', 'predict', .*; got 3, .* no 'f",
+        ),
         ({"estimator": StandardScaler()}, "'estimator' .* which has no 'predict'"),
         ({"estimator": GaussianNB}, "'estimator' .* which is a class"),
-        ({"estimator": LinearRegression()}, "'estimator' .* classifier; got the regr"),
+        (
+            {"estimator": LinearRegression()},
+            "'estimator' .* classifier with.*; got LinearR",
+        ),
         ({"n_estimators": 0}, r"'n_estimators' .* range \[1, inf\); got 0"),
         ({"max_samples": 0.0}, r"'max_samples' .* float in the range \(0.0, 1.0\]"),
         ({"max_samples": 1.5}, "'max_samples'"),

@@ -400,10 +400,16 @@ def test_callbacks_see_every_member(kind):
         (OutputFlippingClassifier(flip_rate=1.0), "'flip_rate' parameter must be"),
         (OutputFlippingClassifier(flip_rate="most"), "'flip_rate' parameter must be"),
         (OutputFlippingClassifier(voting="loud"), "'voting' parameter must be one of"),
-        (OutputFlippingClassifier(Ridge()), "'estimator' parameter must be a class"),
+        (
+            OutputFlippingClassifier(Ridge()),
+            "'estimator' parameter must be None or a class",
+        ),
         (OutputFlippingClassifier(max_samples=0.5), "bootstrap=False; got 0.5"),
         (OutputSmearingClassifier(noise=-1), "'noise' parameter must be a float"),
-        (OutputSmearingClassifier(GaussianNB()), "'estimator' parameter must be a reg"),
+        (
+            OutputSmearingClassifier(GaussianNB()),
+            "'estimator' parameter must be None or a reg",
+        ),
         (OutputSmearingClassifier(max_samples=0), "'max_samples' parameter must be"),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,

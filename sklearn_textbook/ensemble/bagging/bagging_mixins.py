@@ -7,7 +7,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin, is_regressor
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.parameters import check_choice
+from sklearn_textbook._contract.parameters import check_choice, check_estimator
 from sklearn_textbook.ensemble.members.estimator_combiner import (
     compute_member_decisions,
     compute_member_logarithms,
@@ -35,11 +35,13 @@ class BaggingClassifierMixin(ClassifierMixin):
     def _check_parameters(self):
         super()._check_parameters()
         check_choice("voting", self.voting, ("soft", "hard"))
-        if is_regressor(self._get_estimator()):
-            raise ValueError(
-                "The 'estimator' parameter must be a classifier; got the regressor "
-                f"{self.estimator!r}."
-            )
+        check_estimator(
+            "estimator",
+            self.estimator,
+            ("fit", "predict"),
+            lambda estimator: not is_regressor(estimator),
+            "classifier",
+        )
 
     def _list_calls(self, estimator):
         has_shares = hasattr(estimator, "predict_proba")

@@ -18,10 +18,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.parameters import (
     check_count_or_share,
+    check_estimator,
     check_integer,
     check_random_seed,
     check_truth,
-    is_checked,
     is_integer,
 )
 from sklearn_textbook._contract.threads import count_threads
@@ -73,20 +73,7 @@ class BaseBagging(
         check_integer("verbose", self.verbose, 0)
         if self.n_jobs is not None:
             count_threads(self.n_jobs)  # refuses what is no number
-        self._check_estimator()
-
-    def _check_estimator(self):
-        estimator = self.estimator
-        if estimator is None or not is_checked():
-            return
-        lacks = [name for name in ("fit", "predict") if not hasattr(estimator, name)]
-        if isinstance(estimator, type) or lacks:
-            why = "a class" if isinstance(estimator, type) else f"no {lacks[0]!r}"
-            raise ValueError(
-                "The 'estimator' parameter must be None or an object with the methods "
-                f"'fit' and 'predict'; got {estimator!r}, which "
-                f"{'is' if why == 'a class' else 'has'} {why}."
-            )
+        check_estimator("estimator", self.estimator, ("fit", "predict"))
 
     @abstractmethod
     def _make_default_estimator(self):

@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_textbook._contract.parameters import (
     check_count_or_share,
     check_truth,
-    is_checked,
 )
 from sklearn_textbook.ensemble.bagging.bag_draw import BagDraw
 from sklearn_textbook.ensemble.out_of_bag import (
+    check_oob_score,
     estimate_out_of_bag,
     score_named,
     warn_of_unjudged,
@@ -31,13 +31,7 @@ class RowSamplingMixin:
         for name in ("bootstrap", "bootstrap_features", "out_of_bag_posterior"):
             check_truth(name, getattr(self, name))
         value = self.oob_score
-        is_named = isinstance(value, (bool, np.bool_, str)) or callable(value)
-        if is_checked() and not is_named:
-            raise ValueError(
-                "The 'oob_score' parameter must be True, False, the name of a "
-                "scikit-learn scorer or a function of the true and the predicted "
-                f"target; got {value!r} of type {type(value).__name__}."
-            )
+        check_oob_score(value)
         if self.oob_score and not self.bootstrap:
             raise ValueError(
                 "Out of bag estimation only available if bootstrap=True; got "

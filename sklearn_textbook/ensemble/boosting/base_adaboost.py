@@ -15,6 +15,7 @@ from sklearn.utils import get_tags
 
 from sklearn_textbook._contract.parameters import (
     check_choice,
+    check_estimator,
     check_integer,
     check_random_seed,
     check_real,
@@ -77,15 +78,15 @@ class BaseAdaBoost(MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEst
         self._check_estimator()
 
     def _check_estimator(self):
-        estimator = self.estimator
-        if estimator is None or not is_checked():
+        check_estimator(
+            "estimator",
+            self.estimator,
+            ("fit", "predict"),
+            lambda estimator: not is_regressor(estimator),
+            "classifier",
+        )
+        if self.estimator is None or not is_checked():
             return
-        lacks = [name for name in ("fit", "predict") if not hasattr(estimator, name)]
-        if isinstance(estimator, type) or lacks or is_regressor(estimator):
-            raise ValueError(
-                "The 'estimator' parameter must be None or a classifier, an object "
-                f"with the methods 'fit' and 'predict'; got {estimator!r}."
-            )
         for name, default in _OF_STUMP.items():
             value = getattr(self, name)
             if not (isinstance(value, str) and value == default):

@@ -12,6 +12,7 @@ from sklearn_textbook._contract.labels import (
     encode_labels,
     take_logarithms,
 )
+from sklearn_textbook._contract.monotonic import is_constrained
 from sklearn_textbook._contract.parameters import check_choice
 from sklearn_textbook._contract.weights import apply_class_weight
 from sklearn_textbook.ensemble.boosting.base_gradient_boosting import (
@@ -82,8 +83,9 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         Levels with fewer rows in a node are taken together there.
     missing : {"learned", "error"}, default="learned"
         Missing values go to the child that decreases the loss more, or are an error.
-    monotonic_cst : array-like of {-1, 0, 1}, default=None
-        For each column: the raw score must fall (-1) or rise (1) with it. For two
+    monotonic_cst : array-like of {-1, 0, 1} or dict of {str: int}, default=None
+        For each column, or for some by their names: the raw score must fall (-1) or
+        rise (1) with it. For two
         classes.
     interaction_cst : str or sequence of sequences of int, default=None
         Groups of columns that may be tested on the same path, at most 64; columns in no
@@ -275,8 +277,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
                 f"{type(self).__name__} needs two classes, but y has only one class: "
                 f"{classes[0]!r}."
             )
-        is_bound = self.monotonic_cst is not None and np.any(self.monotonic_cst)
-        if len(classes) > 2 and is_bound:
+        if len(classes) > 2 and is_constrained(self.monotonic_cst):
             raise ValueError(
                 "Monotonicity constraints are not supported with multiclass "
                 f"classification: y has {len(classes)} classes."

@@ -98,8 +98,9 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         Levels with fewer rows in a node are taken together there.
     missing : {"learned", "error"}, default="learned"
         Missing values go to the child that decreases the loss more, or are an error.
-    monotonic_cst : array-like of {-1, 0, 1}, default=None
-        For each column: the raw score must fall (-1) or rise (1) with it.
+    monotonic_cst : array-like of {-1, 0, 1} or dict of {str: int}, default=None
+        For each column, or for some by their names: the raw score must fall (-1) or
+        rise (1) with it.
     interaction_cst : str or sequence of sequences of int, default=None
         Groups of columns that may be tested on the same path, at most 64; columns in no
         group are one more. "no_interactions": each column alone; "pairwise": any two.

@@ -15,6 +15,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.parameters import (
+    LARGEST_INTEGER,
     check_choice,
     check_integer,
     check_random_seed,
@@ -22,6 +23,7 @@ from sklearn_textbook._contract.parameters import (
     is_checked,
     is_integer,
     is_real,
+    show_value,
 )
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import check_weights
@@ -35,6 +37,7 @@ from sklearn_textbook.ensemble.members.member_list import (
     yield_until_stopped,
 )
 from sklearn_textbook.ensemble.out_of_bag import (
+    check_oob_score,
     estimate_out_of_bag,
     warn_of_unjudged,
 )
@@ -110,40 +113,31 @@ class BaseForest(
         check_integer("verbose", self.verbose, 0)
         check_random_seed("random_state", self.random_state)
         self._check_max_samples()
-        self._check_oob_score()
+        check_oob_score(self.oob_score)
         if not self.bootstrap and self.max_samples is not None:
             raise ValueError(
                 "`max_sample` cannot be set if `bootstrap=False`. Either switch to "
-                "`bootstrap=True` or set `max_sample=None`."
+                "`bootstrap=True` or set `max_sample=None`; got "
+                f"max_samples={self.max_samples!r}."
             )
         if not self.bootstrap and self.oob_score:
             raise ValueError(
                 "Out of bag estimation only available if bootstrap=True: without "
-                "bootstrap every tree sees every row."
+                "bootstrap every tree sees every row; got oob_score="
+                f"{self.oob_score!r}."
             )
 
     def _check_max_samples(self):
         value = self.max_samples
         if value is None or not is_checked():
             return
-        is_count = is_integer(value) and value >= 1
+        is_count = is_integer(value) and 1 <= value <= LARGEST_INTEGER
         is_share = not is_integer(value) and is_real(value) and 0 < value < np.inf
         if not is_count and not is_share:
             raise ValueError(
                 "The 'max_samples' parameter must be None, an int in the range "
                 "[1, inf) or a float in the range (0.0, inf); got "
-                f"{value!r} of type {type(value).__name__}."
-            )
-
-    def _check_oob_score(self):
-        value = self.oob_score
-        if not is_checked() or isinstance(value, (bool, np.bool_, str)):
-            return
-        if not callable(value):
-            raise ValueError(
-                "The 'oob_score' parameter must be True, False, the name of a "
-                "scikit-learn scorer or a function of the true and the predicted "
-                f"target; got {value!r} of type {type(value).__name__}."
+                f"{show_value(value)} of type {type(value).__name__}."
             )
 
     def _make_template(self):

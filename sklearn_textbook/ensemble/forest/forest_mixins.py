@@ -13,7 +13,7 @@ from sklearn_textbook._contract.labels import (
     take_logarithms,
 )
 from sklearn_textbook._contract.parameters import check_choice
-from sklearn_textbook.ensemble.class_weights import check_class_weight, weigh_classes
+from sklearn_textbook.ensemble.class_weights import check_preset, weigh_classes
 from sklearn_textbook.ensemble.forest.base_forest import CART_PARAMETERS
 from sklearn_textbook.ensemble.out_of_bag import score_named
 from sklearn_textbook.tree import C45Classifier, CARTClassifier, CARTRegressor
@@ -35,7 +35,7 @@ class ForestClassifierMixin(ClassifierMixin):
     def _check_parameters(self):
         super()._check_parameters()
         check_choice("voting", self.voting, ("soft", "hard"))
-        check_class_weight(self.class_weight, self.warm_start)
+        check_preset(self.class_weight, self.warm_start)
         if self._grows_c45():
             self._check_c45_parameters()
 
@@ -100,9 +100,9 @@ class ForestClassifierMixin(ClassifierMixin):
         if self.class_weight is None:
             return weight, None
         codes = target.codes
-        if self.class_weight == "balanced_subsample" and self.bootstrap:
-            return weight, codes[:, 0] if codes.shape[1] == 1 else codes
         preset = isinstance(self.class_weight, str)
+        if preset and self.class_weight == "balanced_subsample" and self.bootstrap:
+            return weight, codes[:, 0] if codes.shape[1] == 1 else codes
         class_weight = "balanced" if preset else self.class_weight
         of_class = weigh_classes(
             class_weight, decode_labels(codes, self._list_classes()), weight

@@ -39,7 +39,9 @@ class RandomForestClassifier(ForestClassifierMixin, BaseForest):
         Rows a node needs to be split; a float is a share of all rows. A row that was
         drawn twice counts once.
     min_samples_leaf : int or float, default=1
-        Rows every child must have; a float is a share of all rows.
+        Rows every child must have, whatever these weigh (a row that is drawn twice is
+        one); a float is a share of all rows. With ``criterion="gain_ratio"`` weights
+        are measured, as in :class:`~sklearn_textbook.tree.C45Classifier`.
     min_weight_fraction_leaf : float, default=0.0
         Share of the total weight every child must have.
     max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
@@ -74,8 +76,9 @@ class RandomForestClassifier(ForestClassifierMixin, BaseForest):
         Complexity parameter of minimal cost-complexity pruning; 0: no pruning.
     max_samples : int or float, default=None
         Rows of a bootstrap sample: a count, a share of all, or as many as there are.
-    monotonic_cst : array-like of int of shape (n_features,), default=None
-        1: the prediction may only rise with the column, -1: only fall, 0: free.
+    monotonic_cst : array-like of {-1, 0, 1} or dict of {str: int}, default=None
+        Constraints of all columns, or of some by their names. 1: the prediction may
+        only rise with the column, -1: only fall, 0: free.
     voting : {"soft", "hard"}, default="soft"
         How trees are combined: by the mean of their shares, as in scikit-learn, or one
         vote each (简单投票法), as in the book and in Breiman's paper; then of classes
@@ -257,7 +260,8 @@ class RandomForestRegressor(ForestRegressorMixin, BaseForest):
         Rows a node needs to be split; a float is a share of all rows. A row that was
         drawn twice counts once.
     min_samples_leaf : int or float, default=1
-        Rows every child must have; a float is a share of all rows.
+        Rows every child must have, whatever these weigh (a row that is drawn twice is
+        one); a float is a share of all rows.
     min_weight_fraction_leaf : float, default=0.0
         Share of the total weight every child must have.
     max_features : int, float, {"sqrt", "log2"} or None, default=1.0
@@ -288,8 +292,9 @@ class RandomForestRegressor(ForestRegressorMixin, BaseForest):
         Complexity parameter of minimal cost-complexity pruning; 0: no pruning.
     max_samples : int or float, default=None
         Rows of a bootstrap sample: a count, a share of all, or as many as there are.
-    monotonic_cst : array-like of int of shape (n_features,), default=None
-        1: the prediction may only rise with the column, -1: only fall, 0: free.
+    monotonic_cst : array-like of {-1, 0, 1} or dict of {str: int}, default=None
+        Constraints of all columns, or of some by their names. 1: the prediction may
+        only rise with the column, -1: only fall, 0: free.
     pruning : None, str or pruner, default=None
         How every tree is cut back: "out_of_bag" judges by the rows it has not seen;
         the others are those of the single trees.

@@ -7,7 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import is_classifier
 
-from sklearn_textbook._contract.parameters import check_choice, is_checked, is_real
+from sklearn_textbook._contract.parameters import (
+    check_choice,
+    check_estimator,
+    is_checked,
+    is_real,
+)
 from sklearn_textbook.ensemble.output_perturbation.base import BaseOutputPerturbation
 from sklearn_textbook.tree import CARTClassifier
 from sklearn_textbook.tree.members import make_class_target
@@ -224,11 +229,9 @@ class OutputFlippingClassifier(BaseOutputPerturbation):
     def _check_parameters(self):
         super()._check_parameters()
         check_choice("voting", self.voting, ("soft", "hard"))
-        if self.estimator is not None and not is_classifier(self.estimator):
-            raise ValueError(
-                "The 'estimator' parameter must be a classifier or None; got "
-                f"{self.estimator!r}."
-            )
+        check_estimator(
+            "estimator", self.estimator, ("fit", "predict"), is_classifier, "classifier"
+        )
         is_rate = is_real(self.flip_rate) and 0 <= self.flip_rate < 1
         is_auto = isinstance(self.flip_rate, str) and self.flip_rate == "auto"
         if is_checked() and not is_rate and not is_auto:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import is_regressor
 
-from sklearn_textbook._contract.parameters import check_real
+from sklearn_textbook._contract.parameters import check_estimator, check_real
 from sklearn_textbook.ensemble.output_perturbation.base import BaseOutputPerturbation
 from sklearn_textbook.tree import CARTRegressor
 from sklearn_textbook.tree.members import make_value_target
@@ -169,11 +169,9 @@ class OutputSmearingClassifier(BaseOutputPerturbation):
     def _check_parameters(self):
         super()._check_parameters()
         check_real("noise", self.noise, 0.0)
-        if self.estimator is not None and not is_regressor(self.estimator):
-            raise ValueError(
-                "The 'estimator' parameter must be a regressor or None; got "
-                f"{self.estimator!r}."
-            )
+        check_estimator(
+            "estimator", self.estimator, ("fit", "predict"), is_regressor, "regressor"
+        )
 
     def _make_template(self):
         return CARTRegressor() if self.estimator is None else self.estimator

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier
 
+from sklearn_textbook._contract.monotonic import resolve_monotonic
 from sklearn_textbook.tree.encode import NUMERIC, encode_table
 from sklearn_textbook.tree.encode.bin import check_max_bins
 from sklearn_textbook.tree.grow.plan import GrowthPlan
@@ -277,13 +278,15 @@ class MemberGrower:
 
     def _restrict(self, member, columns):
         """Let a member know some columns only."""
+        names, has_names = member.schema_.names, hasattr(member, "feature_names_in_")
         member.schema_ = member.schema_.take_columns(columns)
         member.n_features_in_ = len(columns)
         member.n_missing_ = member.n_missing_[columns]
         if hasattr(member, "feature_names_in_"):
             member.feature_names_in_ = member.feature_names_in_[columns]
         if getattr(member, "monotonic_cst", None) is not None:
-            member.monotonic_cst = np.asarray(member.monotonic_cst)[columns]
+            signs = resolve_monotonic(member.monotonic_cst, names, has_names=has_names)
+            member.monotonic_cst = np.array(signs)[columns]
         declared = member.categorical_features
         if declared is not None and not isinstance(declared, str):
             kinds = np.array(member.schema_.kinds)

@@ -1,0 +1,88 @@
+"""The parameter ``monotonic_cst`` of trees and of ensembles of trees."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sklearn_textbook._contract.parameters import show_value
+
+
+def resolve_monotonic(monotonic_cst, names, *, has_names):
+    """Give every column its constraint.
+
+    Parameters
+    ----------
+    monotonic_cst : array-like of {-1, 0, 1}, dict of {str: -1, 0 or 1}, or None
+        One constraint for each column; or those of some columns, by their names. None:
+        no constraints.
+    names : sequence of str
+        Names of the columns.
+    has_names : bool
+        Whether the table has names for its columns, which a dict needs.
+
+    Returns
+    -------
+    constraints : tuple of int, or None
+        A sign for each column; None if there are no constraints.
+
+    Raises
+    ------
+    ValueError
+        If it is none of these.
+    """
+    if monotonic_cst is None:
+        return None
+    if isinstance(monotonic_cst, dict):
+        constraints = _read_names(monotonic_cst, list(names), has_names)
+    else:
+        constraints = _read_array(monotonic_cst, len(names))
+    for name, sign in zip(names, constraints, strict=True):
+        if not (isinstance(sign, (int, float, np.number)) and sign in (-1, 0, 1)):
+            raise ValueError(
+                "monotonic_cst must be None or an array-like of -1, 0 or 1, but got "
+                f"{show_value(sign)} for column {name!r}; so must the values of a dict."
+            )
+    return tuple(int(sign) for sign in constraints)
+
+
+def _read_names(monotonic_cst, names, has_names):
+    if not has_names:
+        raise ValueError(
+            "monotonic_cst is a dict by names of columns, but X has no names for its "
+            "columns. Pass monotonic_cst as an integer array instead."
+        )
+    unknown = [name for name in monotonic_cst if name not in names]
+    if unknown:
+        raise ValueError(
+            f"monotonic_cst contains {len(unknown)} unexpected feature names: "
+            f"{show_value(unknown)}. The columns of X are {show_value(names)}."
+        )
+    return [monotonic_cst.get(name, 0) for name in names]
+
+
+def _read_array(monotonic_cst, n_columns):
+    constraints = np.asarray(monotonic_cst, dtype=object)
+    if constraints.ndim != 1 or len(constraints) != n_columns:
+        raise ValueError(
+            f"monotonic_cst has shape {len(np.atleast_1d(constraints))} but the "
+            f"input data X has {n_columns} features."
+        )
+    return constraints.tolist()
+
+
+def is_constrained(monotonic_cst):
+    """Whether some column has a constraint.
+
+    Parameters
+    ----------
+    monotonic_cst : array-like, dict or None
+        As given.
+
+    Returns
+    -------
+    is_constrained : bool
+        Whether a value is not 0.
+    """
+    if isinstance(monotonic_cst, dict):
+        monotonic_cst = list(monotonic_cst.values())
+    return monotonic_cst is not None and bool(np.any(monotonic_cst))
