@@ -8,16 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from sklearn_textbook._contract.parameters import check_choice, check_truth
-from sklearn_textbook.tree.gain_recipe import (
-    BaseGainTree,
-    pick_classes,
-    resolve_weight,
-)
+from sklearn_textbook.tree.gain_recipe import BaseGainTree, resolve_weight
 from sklearn_textbook.tree.grow.rules import J48_TOLERANCE, GainRules
 from sklearn_textbook.tree.prune import (
     ErrorBasedPruning,
     collapse_tree,
 )
+from sklearn_textbook.tree.route import pick_classes
 
 
 class C45Classifier(BaseGainTree):
@@ -254,6 +251,8 @@ class C45Classifier(BaseGainTree):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    _class_tolerance = J48_TOLERANCE
+
     def _check_parameters(self):
         check_choice(
             "gain_ratio_rule", self.gain_ratio_rule, ("above_average", "plain")
@@ -311,7 +310,7 @@ class C45Classifier(BaseGainTree):
         return super()._run_pruner(pruner, tree, data, n_threads)
 
     def _choose_classes(self, shares):
-        return pick_classes(shares[:, 0], J48_TOLERANCE)[:, np.newaxis]
+        return pick_classes(shares[:, 0], self._class_tolerance)[:, np.newaxis]
 
     def _share_statistics(self):
         tree = super()._share_statistics()

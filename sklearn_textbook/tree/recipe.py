@@ -52,6 +52,8 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
     # Whether a tree of some rows can be grown over the sorted columns of all: rows of
     # weight 0 must then leave no trace.
     _grows_over_weightless_rows = True
+    # By how much more a share must be larger than that of an earlier class to win.
+    _class_tolerance = 0.0
 
     @abstractmethod
     def _check_parameters(self):
@@ -369,7 +371,12 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
         :func:`~sklearn_textbook.tree.export_rules` for other forms.
         """
         check_is_fitted(self)
-        return LazyRules(self.tree_, self.schema_, getattr(self, "classes_", None))
+        return LazyRules(
+            self.tree_,
+            self.schema_,
+            getattr(self, "classes_", None),
+            class_tolerance=self._class_tolerance,
+        )
 
     def simplify(self):
         """Copy the estimator without splits whose leaves all decide alike.

@@ -10,6 +10,7 @@ import pytest
 from sklearn_textbook.tree import ID3Classifier
 from sklearn_textbook.tree.explain import export_graphviz
 from sklearn_textbook.tree.explain.colors import class_colors, node_colors
+from sklearn_textbook.tree.explain.fitted import read_fitted
 from tests.explain.builders import (
     MODES,
     TreeBuilder,
@@ -240,12 +241,16 @@ def test_colours_of_classes_differ():
         assert all(re.fullmatch("#[0-9A-F]{6}", color) for color in colors)
 
 
+def read(tree, classes=None):
+    return read_fitted(make_estimator(tree, make_schema(("x",)), classes))
+
+
 def test_tint_grows_with_the_share_of_the_class():
     builder = TreeBuilder([0])
     builder.add([5, 5])
     builder.add([10, 0])
     builder.add([7, 3])
-    even, pure, mixed = node_colors(builder.build())
+    even, pure, mixed = node_colors(read(builder.build(), np.array([0, 1])))
     assert even == "#FFFFFF"
     red = [int(color[1:3], 16) for color in (pure, mixed, even)]
     assert red == sorted(set(red))
@@ -255,8 +260,8 @@ def test_colour_of_values_runs_from_light_to_dark():
     builder = TreeBuilder([0])
     for value in (3.0, 1.0, 9.0):
         builder.add([[value]])
-    red = [int(color[1:3], 16) for color in node_colors(builder.build([]))]
+    red = [int(color[1:3], 16) for color in node_colors(read(builder.build([])))]
     assert red[1] > red[0] > red[2]
     builder = TreeBuilder([0])
     builder.add([[3.0]])
-    assert node_colors(builder.build([])) == ["#F7FBFF"]
+    assert node_colors(read(builder.build([]))) == ["#F7FBFF"]

@@ -12,6 +12,7 @@ from matplotlib.text import Text
 from sklearn_textbook.inspection import TreeDisplay
 from sklearn_textbook.tree.explain import plot_tree
 from sklearn_textbook.tree.explain.colors import CLASS_COLORS, node_colors
+from sklearn_textbook.tree.explain.fitted import read_fitted
 from sklearn_textbook.tree.explain.lettering import break_lines, choose_fonts, shorten
 from sklearn_textbook.tree.explain.tidy import place_nodes
 from sklearn_textbook.tree.grow.layout import FRACTIONAL, STAY
@@ -235,7 +236,7 @@ def test_colours_and_bars():
     estimator = make_wide(4)
     artists = plot_tree(estimator)
     fills = [to_hex(frame.get_facecolor()).upper() for frame in frames(artists)]
-    assert fills == node_colors(estimator.tree_)
+    assert fills == node_colors(read_fitted(estimator))
     bars = [artist for artist in artists if isinstance(artist, Rectangle)]
     bars = [to_hex(bar.get_facecolor()).upper() for bar in bars]
     assert set(bars) <= set(CLASS_COLORS[:3])

@@ -45,7 +45,7 @@ def class_colors(n_classes):
     return colors
 
 
-def node_colors(tree):
+def node_colors(fitted):
     """Choose the fill of every node.
 
     Classification: the colour of the predicted class (of the first output), stronger
@@ -54,7 +54,7 @@ def node_colors(tree):
 
     Parameters
     ----------
-    tree : GrownTree
+    fitted : FittedTree
         The tree.
 
     Returns
@@ -62,22 +62,20 @@ def node_colors(tree):
     list of str
         Colours as ``#rrggbb``.
     """
-    statistics = tree.statistics[:, 0]
+    tree = fitted.tree
     if not tree.is_classifier:
-        values = statistics[:, 0]
+        values = tree.statistics[:, 0, 0]
         low, high = values.min(), values.max()
         strength = (values - low) / (high - low) if high > low else values * 0.0
         light, dark = (_to_rgb(color) for color in VALUE_COLORS)
         rgb = light + (dark - light) * (FULL_TINT * strength[:, None])
         return [_to_hex(color) for color in rgb]
     n_classes = int(tree.n_classes[0])
-    weights = statistics[:, :n_classes]
-    total = weights.sum(axis=1)
-    share = weights.max(axis=1) / np.where(total > 0, total, 1.0)
+    share = tree.value[:, 0].max(axis=1)
     least = 1.0 / n_classes
     strength = (share - least) / (1.0 - least) if n_classes > 1 else share
     palette = np.array([_to_rgb(color) for color in class_colors(n_classes)])
-    color = palette[weights.argmax(axis=1)]
+    color = palette[fitted.best[:, 0]]
     strength = FULL_TINT * np.clip(strength, 0.0, 1.0)[:, None]
     return [_to_hex(rgb) for rgb in 1.0 - strength * (1.0 - color)]
 

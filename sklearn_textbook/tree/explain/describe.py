@@ -141,13 +141,11 @@ class Words:
 
     def outputs(self, node):
         """List the class names or values that a node predicts, one per output."""
-        statistics = self.fitted.statistics[node]
-        if not self.fitted.tree.is_classifier:
-            return [format_number(v, self.decimals) for v in statistics[:, 0].tolist()]
-        return [
-            names[int(np.argmax(weights[: len(names)]))]
-            for names, weights in zip(self.fitted.class_names, statistics, strict=True)
-        ]
+        fitted = self.fitted
+        if not fitted.tree.is_classifier:
+            return [format_number(v, self.decimals) for v in fitted.predicted(node)]
+        best = fitted.best[node].tolist()
+        return [names[b] for names, b in zip(fitted.class_names, best, strict=True)]
 
     def confidence(self, node):
         """Shares of the predicted classes of a node as words; empty for values."""
@@ -327,7 +325,8 @@ def describe_size(n_samples, weight):
 
 def node_confidence(fitted, node):
     """Share of the predicted class of a node, per output."""
-    return fitted.class_shares(node).max(axis=1).tolist()
+    shares = fitted.class_shares(node)
+    return np.take_along_axis(shares, fitted.best[node][:, None], 1)[:, 0].tolist()
 
 
 def has_children(tree, node):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook.tree.encode.schema import TableSchema
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
+from sklearn_textbook.tree.route import pick_classes
 from sklearn_textbook.tree.rules import RuleList
 
 
@@ -32,6 +34,8 @@ class FittedTree:
         The names of the classes of each output; empty for regression.
     n_missing : ndarray of int or None
         Missing values of each column in training, if the estimator knows them.
+    class_tolerance : float
+        By how much more a share must be larger than that of an earlier class to win.
     """
 
     tree: GrownTree
@@ -40,6 +44,7 @@ class FittedTree:
     classes: list
     class_names: list
     n_missing: np.ndarray | None = None
+    class_tolerance: float = 0.0
 
     #: Whether the rules are an ordered list instead of those of the tree's leaves.
     is_list: ClassVar[bool] = False
@@ -61,8 +66,22 @@ class FittedTree:
 
     def class_shares(self, place):
         """Shares of the classes in a place; shape (n_outputs, max_n_classes)."""
-        weights = self.statistics[place]
-        return weights / weights.sum(axis=1, keepdims=True)
+        return self.tree.compute_value([place])[0]
+
+    @cached_property
+    def best(self):
+        """Number of the class that ``predict`` gives in every place, per output."""
+        outputs = np.moveaxis(self.tree.value, 1, 0)
+        return np.stack([pick_classes(o, self.class_tolerance) for o in outputs], 1)
+
+    def predicted(self, place):
+        """List the class labels or values that a place predicts, one per output."""
+        if not self.tree.is_classifier:
+            return self.statistics[place][:, 0].tolist()
+        return [
+            np.asarray(classes).tolist()[best]
+            for classes, best in zip(self.classes, self.best[place], strict=True)
+        ]
 
     def had_missing(self, feature):
         """Whether a column is known to have had missing values in training."""
@@ -113,7 +132,11 @@ def read_fitted(estimator, feature_names=None, class_names=None):
         )
     classes = getattr(estimator, "classes_", None) if tree.is_classifier else None
     fitted = join_names(tree, estimator.schema_, classes, feature_names, class_names)
-    return replace(fitted, n_missing=getattr(estimator, "n_missing_", None))
+    return replace(
+        fitted,
+        n_missing=getattr(estimator, "n_missing_", None),
+        class_tolerance=getattr(estimator, "_class_tolerance", 0.0),
+    )
 
 
 def join_names(tree, schema, classes, feature_names=None, class_names=None):

@@ -231,7 +231,7 @@ def _header(style, rotate, leaves_parallel, fontname):
 def _graph(words, labels, max_depth, filled, leaves_parallel):
     """Nodes, each followed by the edge that leads to it, depth first."""
     tree = words.fitted.tree
-    colors = node_colors(tree) if filled else None
+    colors = node_colors(words.fitted) if filled else None
     leaves = []
     stack = [(0, 0, None)]
     while stack:

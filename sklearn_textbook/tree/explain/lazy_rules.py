@@ -23,17 +23,21 @@ class LazyRules(Sequence):
         The columns of its table.
     classes : ndarray, list of ndarray or None
         Class labels, None for regression.
+    **options : object
+        Further parameters of
+        :func:`~sklearn_textbook.tree.explain.build_rules`.
     """
 
-    def __init__(self, tree, schema, classes):
+    def __init__(self, tree, schema, classes, **options):
         self._source = (tree, schema, classes)
+        self._options = options
         self._rules = None
 
     def _read(self):
         if self._rules is None:
             is_list = isinstance(self._source[0], RuleList)
             build = build_listed_rules if is_list else build_rules
-            self._rules = build(*self._source)
+            self._rules = build(*self._source, **self._options)
         return self._rules
 
     def __len__(self):

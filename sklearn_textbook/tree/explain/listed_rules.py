@@ -44,6 +44,11 @@ class FittedRules(FittedTree):
         """Class shares of one rule; shape (1, n_classes)."""
         return self.statistics[place]
 
+    @property
+    def best(self):
+        """Number of the class of every rule; shape (n_rules + 1, 1)."""
+        return self.rule_list.rule_class[:, None]
+
 
 def join_rule_names(rule_list, schema, classes, feature_names=None, class_names=None):
     """Make a :class:`FittedRules` of its parts.

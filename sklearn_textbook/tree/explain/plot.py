@@ -157,7 +157,7 @@ def plot_tree(
     )
     drawing = Drawing(writer, max_depth, orientation == "horizontal")
     ax = drawing.open_axes(plt, ax)
-    fill = node_colors(fitted.tree) if filled else None
+    fill = node_colors(fitted) if filled else None
     return drawing.draw(ax, fill, rounded, fontsize)
 
 

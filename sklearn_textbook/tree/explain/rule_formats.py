@@ -47,11 +47,13 @@ def export_rules(
         - ``"dict"``: a list of dictionaries of plain Python values, as
           :func:`~sklearn_textbook.tree.explain.build_rules` describes it;
         - ``"sql"``: a CASE expression for a SELECT, with identifiers in double
-          quotes; missing values are NULL and go where the tree sends them; a level
-          that the tree refuses (``handle_unknown="error"``) gives NULL. Several outputs
+          quotes; missing values are NULL and go where the tree sends them. The result
+          is NULL for a level that the tree refuses (``handle_unknown="error"``), and
+          where the tree asks for a value that is NULL and would divide the row among
+          branches, as those of ID3Classifier and C45Classifier do. Several outputs
           give several expressions, separated by commas;
         - ``"python"``: source of a function ``predict_row(row)`` that needs nothing
-          but Python.
+          but Python and gives what ``predict`` gives, for every row.
     feature_names : array-like of str or None, default=None
         Names of the columns; ``None`` for the names of the training table.
     class_names : array-like of str or None, default=None
@@ -87,11 +89,10 @@ def export_rules(
         If it is neither a tree nor a list of rules of this package.
     ValueError
         If a parameter is none of its options, there are too few or too many names,
-        or ``format="sql"`` and the tree divides rows among branches: that of a
-        missing value (``missing="fractional"``; so do all trees of ID3Classifier and
-        C45Classifier that have a test, under ``missing="error"``, too), or that of a
-        new level (``handle_unknown="fractional"``). ``"python"`` can write them, and
-        ``"sql"`` the rules of a C45RulesClassifier.
+        or ``format="sql"`` and the tree divides rows among branches: those with a
+        missing value in a column that had some in training (``missing="fractional"``),
+        or those with a new level (``handle_unknown="fractional"``). ``"python"`` can
+        write them, and ``"sql"`` the rules of a C45RulesClassifier.
 
     See Also
     --------

@@ -6,13 +6,14 @@ import builtins
 import keyword
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 
 from sklearn_textbook.tree.encode.columns import TEMPORAL
 from sklearn_textbook.tree.explain.conditions import branch_condition, collect_branches
 from sklearn_textbook.tree.explain.describe import has_children
-from sklearn_textbook.tree.grow.layout import STAY
+from sklearn_textbook.tree.grow.layout import FRACTIONAL, STAY
 
 SECONDS = '''\
 import datetime
@@ -50,6 +51,21 @@ def predict_row(row):
 INDENT = "    "
 #: Python refuses more than 100 levels of indentation.
 MAX_INDENT = 90
+ADD_SHARES = """\
+    for part, outputs in ends:
+        for total, values in zip(totals, outputs):
+            for number, value in enumerate(values):
+                total[number] += part * value
+"""
+CHOOSE_CLASSES = """\
+    predicted = []
+    for labels, total in zip({classes!r}, totals):
+        best = 0
+        for number, value in enumerate(total):
+            if value > total[best]{margin}:
+                best = number
+        predicted.append(labels[best])
+"""
 NO_RULE = 'raise ValueError("No rule applies: a level was not seen in training.")\n'
 
 
@@ -72,7 +88,7 @@ def write_python(fitted, rules):
     variables = _Variables(fitted)
     fractional = any(c.is_fractional for rule in rules for c in rule.conditions)
     if fractional:
-        body = _weighted_body(fitted, rules, variables)
+        body = _walking_body(fitted, variables)
     elif fitted.is_list or fitted.tree.max_depth > MAX_INDENT:
         body = _flat_body(fitted, rules, variables)
     else:
@@ -94,8 +110,8 @@ class _Variables:
     def __init__(self, fitted):
         self.fitted = fitted
         self.taken = {*keyword.kwlist, *keyword.softkwlist, *dir(builtins)}
-        self.taken |= {"row", "is_missing", "predict_row", "classes", "totals"}
-        self.taken |= {"share", "values", "rules", "value", "total", "best"}
+        self.taken |= {"row", "is_missing", "predict_row", "part", "totals"}
+        self.taken |= {"share", "values", "ends", "value", "total", "best", "predicted"}
         self.taken |= {"outputs", "number", "labels", "datetime", "to_seconds"}
         self.names = {}
 
@@ -178,53 +194,108 @@ def _flat_body(fitted, rules, variables):
     return "".join([*lines, INDENT + NO_RULE])
 
 
-def _weighted_body(fitted, rules, variables):
-    """Shares of the row in all rules, and the mean of what they predict."""
-    is_classifier = fitted.tree.is_classifier
-    lines = ["    rules = (\n"]
-    for rule in rules:
-        shares = [_write_share(fitted, c, variables) for c in rule.conditions]
-        statistics = fitted.statistics[rule.node]
-        if is_classifier:
-            statistics = fitted.class_shares(rule.node)
-        values = ", ".join(f"{tuple(output)!r}" for output in statistics.tolist())
-        lines.append(f"        ({' * '.join(shares) or '1.0'}, ({values},)),\n")
+def _walking_body(fitted, variables):
+    """Follow the share of a row that is in each node, and weight what nodes predict.
+
+    The sums are those of ``predict``, operation by operation, so that nearly equal
+    shares of classes come out in the same order.
+    """
+    tree = fitted.tree
+    lines = [f"    share = [1.0] + [0.0] * {tree.node_count - 1}\n"]
+    ends, stack = [], [0]
+    for node in np.flatnonzero(~tree.is_leaf).tolist():
+        lines += _walk_node(fitted, node, variables)
+    while stack:
+        node = stack.pop()
+        first, n_children = tree.nodes[["first_child", "n_children"]][node].tolist()
+        stack.extend(reversed(range(first, first + n_children)))
+        values = fitted.class_shares(node)
+        ends.append((node, tuple(tuple(output) for output in values.tolist())))
+    lines.append("    ends = (\n")
+    lines += [f"        (share[{node}], {values!r}),\n" for node, values in ends]
     lines.append("    )\n")
-    lines.append(
-        "    if sum(share for share, _ in rules) < 0.999999:\n        " + NO_RULE
-    )
-    lines.append(
-        f"    totals = {[[0.0] * len(output) for output in statistics]!r}\n"
-        "    for share, outputs in rules:\n"
-        "        for total, values in zip(totals, outputs):\n"
-        "            for number, value in enumerate(values):\n"
-        "                total[number] += share * value\n"
-    )
-    if is_classifier:
-        lines.append(f"    classes = {_all_classes(fitted)}\n")
-        best = "labels[total.index(max(total))]"
-        best = f"[{best} for labels, total in zip(classes, totals)]"
+    lines.append(f"    totals = {[[0.0] * len(values) for values in ends[0][1]]!r}\n")
+    lines.append(ADD_SHARES)
+    if tree.is_classifier:
+        labels = [np.asarray(classes).tolist() for classes in fitted.classes]
+        margin = fitted.class_tolerance
+        margin = f" + {margin!r}" if margin else ""
+        lines.append(CHOOSE_CLASSES.format(classes=labels, margin=margin))
     else:
-        best = "[total[0] for total in totals]"
-    lines.append(f"    best = {best}\n")
-    lines.append(f"    return {'best[0]' if fitted.is_single else 'best'}\n")
+        lines.append("    predicted = [total[0] for total in totals]\n")
+    lines.append(f"    return {'predicted[0]' if fitted.is_single else 'predicted'}\n")
     return "".join(lines)
 
 
-def _all_classes(fitted):
-    return repr([np.asarray(classes).tolist() for classes in fitted.classes])
+def _walk_node(fitted, node, variables):
+    """Lines that move the share of a row from a node to its children."""
+    tree, record = fitted.tree, fitted.tree.nodes[node]
+    column, first = int(record["feature"]), int(record["first_child"])
+    name = variables.name(column)
+    branches = collect_branches(tree, node)
+    chains = [chain.stand_ins for c in branches for chain in c.chains]
+    cases = []
+    for stand_ins in zip(*chains, strict=True):
+        for branch, stand_in in enumerate(stand_ins):
+            test = _accepts(fitted, stand_in, variables)
+            if test != "False":
+                other = f"{variables.name(stand_in.feature)}_missing"
+                cases.append((f"{name}_missing and not {other} and {test}", branch))
+    cases.append((f"{name}_missing", int(record["missing_branch"])))
+    for branch, condition in enumerate(branches):
+        condition = replace(condition, shares=_whole_levels(condition.shares))
+        if condition.takes_present:
+            cases.append((_present(fitted, condition, name), branch))
+    if tree.n_levels[column]:
+        unseen = {"parent": STAY, "fractional": FRACTIONAL, "error": None}
+        cases.append(("True", unseen[tree.handle_unknown]))
+    *cases, (_, last) = cases
+    lines = [f"    if share[{node}]:\n"]
+    for number, (test, branch) in enumerate(cases):
+        lines.append(f"        {'elif' if number else 'if'} {test}:\n")
+        lines.append(f"            {_move(tree, node, first, branch)}")
+    lines.append(f"        else:\n            {_move(tree, node, first, last)}")
+    return lines
 
 
-def _prediction(fitted, node):
-    """Write what a node predicts as a literal."""
-    statistics = fitted.statistics[node]
-    if fitted.tree.is_classifier:
-        predicted = [
-            classes.tolist()[int(weights[: len(classes)].argmax())]
-            for classes, weights in zip(fitted.classes, statistics, strict=True)
-        ]
+def _whole_levels(shares):
+    """Shares of the levels without those that are divided among branches."""
+    return shares and (*(float(share == 1.0) for share in shares[:-1]), 0.0)
+
+
+def _move(tree, node, first, branch):
+    """Write where the share of a row in a node goes."""
+    if branch is None:
+        return NO_RULE
+    if branch == FRACTIONAL:
+        weights = tree.nodes["weight"][first : first + tree.nodes["n_children"][node]]
+        total = float(np.add.accumulate(weights)[-1])
+        parts = {
+            first + child: f"share[{node}] * {weight!r} / {total!r}"
+            for child, weight in enumerate(weights.tolist())
+            if weight > 0.0
+        }
     else:
-        predicted = statistics[:, 0].tolist()
+        parts = {first + branch: f"share[{node}]"} if branch != STAY else {}
+    if not parts:
+        return "pass\n"
+    targets = ", ".join(f"share[{child}]" for child in [*parts, node])
+    return f"{targets} = {', '.join([*parts.values(), '0.0'])}\n"
+
+
+def _accepts(fitted, stand_in, variables):
+    """Write what a surrogate asks of a value that is there."""
+    name = variables.name(stand_in.feature)
+    if stand_in.is_numeric:
+        return _interval(stand_in, name) if stand_in.low < stand_in.high else "False"
+    levels = fitted.schema.columns[stand_in.feature].levels
+    accepted = [levels[code] for code in stand_in.accepted]
+    return _member(name, accepted) if accepted else "False"
+
+
+def _prediction(fitted, place):
+    """Write what a place predicts as a literal."""
+    predicted = fitted.predicted(place)
     return repr(predicted[0] if fitted.is_single else predicted)
 
 
@@ -245,16 +316,6 @@ def _write_test(fitted, condition, variables):
     return f"({absent} or {present})"
 
 
-def _write_share(fitted, condition, variables):
-    """Write a condition as the share of the row that meets it."""
-    name = variables.name(condition.feature)
-    missing = [_write_chain(fitted, chain, variables) for chain in condition.chains]
-    if condition.missing < 1.0 or not missing:
-        missing.append(repr(condition.missing))
-    present = _present(fitted, condition, name)
-    return f"({' * '.join(missing)} if {name}_missing else {present})"
-
-
 def _present(fitted, test, name):
     """Write what a present value must be, or the share that it has."""
     if not test.takes_present:
@@ -265,15 +326,12 @@ def _present(fitted, test, name):
     if test.is_numeric:
         return _interval(test, name)
     *shares, unseen = test.shares
-    if all(share in (0.0, 1.0) for share in test.shares):
-        wanted = [
-            level
-            for level, share in zip(column.levels, shares, strict=True)
-            if (share == 0.0) == (unseen == 1.0)
-        ]
-        return _member(name, wanted, "not " if unseen == 1.0 else "")
-    table = dict(zip(column.levels, shares, strict=True))
-    return f"{table!r}.get({name}, {unseen!r})"
+    wanted = [
+        level
+        for level, share in zip(column.levels, shares, strict=True)
+        if (share == 0.0) == (unseen == 1.0)
+    ]
+    return _member(name, wanted, "not " if unseen == 1.0 else "")
 
 
 def _interval(test, name):
@@ -292,20 +350,14 @@ def _member(name, levels, negation=""):
 
 def _write_chain(fitted, chain, variables):
     """Surrogates as nested conditional expressions."""
-    share = chain.otherwise
-    text = repr(bool(share)) if share in (0.0, 1.0) else repr(share)
+    text = repr(bool(chain.otherwise))
     for stand_in in reversed(chain.stand_ins):
         name = variables.name(stand_in.feature)
         levels = fitted.schema.columns[stand_in.feature].levels
-        if stand_in.is_numeric:
-            usable = f"not {name}_missing"
-            accepts = stand_in.low < stand_in.high
-            here = _interval(stand_in, name) if accepts else "False"
-        else:
+        here = _accepts(fitted, stand_in, variables)
+        usable = f"not {name}_missing"
+        if not stand_in.is_numeric:
             # A missing value is no level, so it is not usable either.
-            usable = _member(name, [levels[code] for code in stand_in.known])
-            accepted = [levels[code] for code in stand_in.accepted]
-            here = _member(name, accepted) if accepted else "False"
-            usable = f"not {name}_missing and {usable}"
+            usable += f" and {_member(name, [levels[c] for c in stand_in.known])}"
         text = text if here == text else f"({here} if {usable} else {text})"
     return text

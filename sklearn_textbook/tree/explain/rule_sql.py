@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+from dataclasses import replace
 
 from sklearn_textbook.tree.encode.columns import BOOLEAN, DATE, TIME
 
@@ -30,18 +31,10 @@ def write_sql(fitted, rules):
     Raises
     ------
     ValueError
-        If a row may belong to several rules with a share each, or if a name or a
-        label holds a NUL character.
+        If rows of training belonged to several rules with a share each, or rows of a
+        level not seen in training do, or if a name or a label holds a NUL character.
     """
-    for rule in rules:
-        for condition in rule.conditions:
-            if condition.is_fractional:
-                name = fitted.feature_names[condition.feature]
-                raise ValueError(
-                    "The tree sends some rows into several branches with a part of "
-                    f"their weight each (column {name!r}), which a CASE expression "
-                    'cannot do. format="python" can.'
-                )
+    rules = _without_divided_rows(fitted, rules)
     tests = [_join_conditions(fitted, rule) for rule in rules]
     expressions = []
     for output in range(fitted.tree.n_outputs):
@@ -49,17 +42,42 @@ def write_sql(fitted, rules):
         for test, rule in zip(tests, rules, strict=True):
             is_rest = lines and not rule.conditions  # the end of a list
             start = "ELSE" if is_rest else f"WHEN {test} THEN"
-            lines.append(f"  {start} {_literal(_predicted(fitted, rule.node, output))}")
+            lines.append(f"  {start} {_literal(fitted.predicted(rule.node)[output])}")
         expressions.append("\n".join(["CASE", *lines, "END"]))
     return ",\n".join(expressions)
 
 
-def _predicted(fitted, node, output):
-    statistics = fitted.statistics[node, output]
-    if not fitted.tree.is_classifier:
-        return float(statistics[0])
-    classes = fitted.classes[output].tolist()
-    return classes[int(statistics[: len(classes)].argmax())]
+def _without_divided_rows(fitted, rules):
+    """Let no rule hold for a missing value that the tree divides among branches.
+
+    Training had none in these columns. Rules for nothing else are left out.
+    """
+    whole = []
+    for rule in rules:
+        conditions = tuple(_refuse_shares(fitted, c) for c in rule.conditions)
+        if not any(condition.is_impossible for condition in conditions):
+            whole.append(replace(rule, conditions=conditions))
+    return whole
+
+
+def _refuse_shares(fitted, condition):
+    """Drop the share of a missing value; raise an error where it cannot be dropped."""
+    if not condition.is_fractional:
+        return condition
+    whole = replace(condition, missing=0.0, chains=())
+    counts = fitted.n_missing
+    if whole.is_fractional:
+        which = "by a level not seen in training"
+    elif counts is None or counts[condition.feature]:
+        which = "by a missing value, and there were missing values in training"
+    else:
+        return whole
+    raise ValueError(
+        "A CASE expression sends a row into one branch, but the tree divides rows "
+        f"among several branches {which}: column "
+        f"{fitted.feature_names[condition.feature]!r}. "
+        'format="python" writes such trees.'
+    )
 
 
 def _join_conditions(fitted, rule):

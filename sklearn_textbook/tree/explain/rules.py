@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -104,7 +104,15 @@ def _ending_here(tree, node):
     return n_samples, weight
 
 
-def build_rules(tree, schema, classes=None, feature_names=None, inner_nodes=True):
+def build_rules(
+    tree,
+    schema,
+    classes=None,
+    feature_names=None,
+    inner_nodes=True,
+    *,
+    class_tolerance=0.0,
+):
     """Write a tree as a list of rules, each a dictionary of plain Python values.
 
     Every row meets exactly one rule, and its class (or value) is the prediction of
@@ -126,6 +134,9 @@ def build_rules(tree, schema, classes=None, feature_names=None, inner_nodes=True
     inner_nodes : bool, default=True
         Whether to add a rule for each inner node in which rows may stop: those with
         a level the node has not seen, or with a missing value that goes nowhere.
+    class_tolerance : float, default=0.0
+        By how much more the share of a class must be larger than that of an earlier
+        class to win.
 
     Returns
     -------
@@ -149,7 +160,7 @@ def build_rules(tree, schema, classes=None, feature_names=None, inner_nodes=True
         missing: True for 1, False for 0. A condition may also have
 
         - ``partial``: levels, with the share of their rows that meets it;
-        - ``handle_unknown``: the same for a level not seen in training;
+        - ``unseen``: the same for a level not seen in training;
         - ``surrogates``: what decides for a missing value; a list of entries, which
           must all agree. An entry has ``tests`` on other columns, of which the first
           that can judge the row decides (one with ``known`` only judges the levels
@@ -173,6 +184,7 @@ def build_rules(tree, schema, classes=None, feature_names=None, inner_nodes=True
     (0, 1.0, 50)
     """
     fitted = join_names(tree, schema, classes, feature_names)
+    fitted = replace(fitted, class_tolerance=class_tolerance)
     return make_records(fitted, collect_rules(tree, inner_nodes))
 
 
@@ -198,13 +210,14 @@ def rule_record(fitted, rule):
 def _prediction_record(fitted, node):
     """Prediction of a node; lists only where there are several outputs."""
     if not fitted.tree.is_classifier:
-        values = fitted.statistics[node][:, 0].tolist()
+        values = fitted.predicted(node)
         return {"value": values[0] if fitted.is_single else values}
     labels, distributions, confidences = [], [], []
-    for classes, shares in zip(fitted.classes, fitted.class_shares(node), strict=True):
+    for classes, shares, best in zip(
+        fitted.classes, fitted.class_shares(node), fitted.best[node], strict=True
+    ):
         classes = np.asarray(classes).tolist()
         shares = shares.tolist()[: len(classes)]
-        best = int(np.argmax(shares))
         labels.append(classes[best])
         confidences.append(shares[best])
         distributions.append(dict(zip(classes, shares, strict=True)))

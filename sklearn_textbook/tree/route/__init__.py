@@ -6,6 +6,7 @@ from sklearn_textbook.tree.route.many_trees import (
     add_predictions,
     find_leaves_of_all,
 )
+from sklearn_textbook.tree.route.pick_classes import pick_classes
 from sklearn_textbook.tree.route.route import (
     find_decision_path,
     find_leaves,
@@ -21,5 +22,6 @@ __all__ = [
     "find_ends",
     "find_leaves",
     "find_leaves_of_all",
+    "pick_classes",
     "predict_statistics",
 ]
