@@ -67,7 +67,7 @@ def print_tree(output, estimator, max_depth=None):
 
 def print_rules(output, estimator, most=None):
     """Print the rules of a tree of the most training weight, None for all."""
-    lines = export_rules(estimator).splitlines()
+    lines = export_rules(estimator, max_rules=None).splitlines()
     if most is not None and len(lines) > most:
         rules = collect_rules(estimator.tree_, inner_nodes=False)
         weights = [-rule.weight for rule in rules]
@@ -87,7 +87,7 @@ def print_pruning(output, estimator, most=None):
 
 def print_numbered_rules(output, estimator, most=None):
     """Print the first rules of a list, None for all, and the default, numbered."""
-    *lines, default = export_rules(estimator).splitlines()
+    *lines, default = export_rules(estimator, max_rules=None).splitlines()
     shown = lines[:most]
     width = len(str(max(len(shown) - 1, 0)))
     marks = [f"{number:>{width}}  " for number in range(len(shown))]

@@ -139,3 +139,15 @@ def test_a_list_is_no_tree():
         with pytest.raises(NotFittedError):
             export(C45RulesClassifier())
     assert export_text(model.tree_estimator_)
+
+
+def test_text_of_a_long_list_ends_with_the_default():
+    model, _ = fit(1)
+    *lines, default = export_rules(model).splitlines()
+    assert len(lines) >= 3
+    short = export_rules(model, max_rules=1).splitlines()
+    more = f"... {len(lines) - 1} more rules; max_rules=None writes all"
+    assert short == [lines[0], more, default]
+    for enough in (len(lines), len(lines) + 1, None):
+        assert export_rules(model, max_rules=enough).splitlines() == [*lines, default]
+    assert export_rules(model, max_rules=0).splitlines()[1:] == [default]

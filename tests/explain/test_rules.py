@@ -462,3 +462,69 @@ def test_dates_and_times(source, threshold, below, above, text):
             assert predict_row({"when": np.datetime64(moment, "ns")}) == label
             if len(value) == 10:
                 assert predict_row({"when": moment.date()}) == label
+
+
+# --------------------------------------------------------------- text of large trees
+def make_names(n_names):
+    """A binary split of many names, and another below it."""
+    builder = TreeBuilder([n_names, 0])
+    builder.add([n_names, n_names])
+    half = [int(code >= n_names // 2) for code in range(n_names)]
+    left, _ = builder.split(0, 0, half, [[n_names, 0], [0, n_names]], missing=0)
+    builder.split(left, 1, 1.5, [[n_names - 1, 0], [1, 0]], missing=0)
+    names = tuple(f"passenger {number}" for number in range(n_names))
+    schema = make_schema(("name", "nominal", names, "string"), ("x",))
+    return make_estimator(builder.build(), schema, np.array([0, 1]))
+
+
+def test_text_cuts_long_sets_of_levels_short():
+    estimator = make_names(1_000)
+    lines = export_rules(estimator).splitlines()
+    assert lines[0].startswith(
+        "IF name in {passenger 0, passenger 1, passenger 2, passenger 3, +496 more} "
+    )
+    assert max(map(len, lines)) < 200
+    lines = export_rules(estimator, max_levels=2).splitlines()
+    assert "name in {passenger 500, +499 more} " in lines[2]
+    for complete in ("dict", "sql", "python"):
+        assert "passenger 499" in str(export_rules(estimator, complete, max_levels=1))
+    frame = export_rules(estimator, "frame", max_levels=1)
+    assert "passenger 499" in frame["conditions"][0]
+    assert "passenger 499" in export_rules(estimator, max_levels=None)
+
+
+def test_text_cuts_levels_with_shares_short():
+    builder = TreeBuilder([1_000])
+    builder.add([6, 4])
+    builder.split(0, 0, [0, 1] + [-1] * 998, [[6, 0], [0, 4]], missing=0)
+    levels = tuple(f"level {number}" for number in range(1_000))
+    estimator = make_estimator(
+        builder.build(handle_unknown="fractional"),
+        make_schema(("c", "nominal", levels, "string")),
+        np.array([0, 1]),
+    )
+    first = export_rules(estimator).splitlines()[0]
+    assert first.startswith(
+        "IF c in {level 0, level 2 (60%), level 3 (60%), level 4 (60%), +995 more, "
+        "another level (60%)} THEN"
+    )
+
+
+def test_text_says_how_many_rules_follow():
+    estimator = make_chain(150)
+    lines = export_rules(estimator).splitlines()
+    assert len(lines) == 101
+    assert lines[-1] == "... 51 more rules; max_rules=None writes all"
+    assert len(export_rules(estimator, max_rules=None).splitlines()) == 151
+    lines = export_rules(estimator, max_rules=150).splitlines()
+    assert lines[-1] == "... 1 more rule; max_rules=None writes all"
+    assert "more" not in export_rules(estimator, max_rules=151)
+    assert len(export_rules(estimator, "dict", max_rules=1)) == 151
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"), [("max_rules", -1), ("max_rules", 2.5), ("max_levels", 0)]
+)
+def test_limits_of_the_text_are_checked(parameter, value):
+    with pytest.raises(ValueError, match=rf"{parameter} must be .* or None, got"):
+        export_rules(make_chain(3), **{parameter: value})

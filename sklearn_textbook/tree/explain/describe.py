@@ -187,11 +187,17 @@ class Words:
             self._level_words[test.feature] = [quote_level(level) for level in levels]
         words = self._level_words[test.feature]
         codes = list(codes)
+        return self._cut_short(
+            [words[code] for code in codes[: self.max_levels]], codes
+        )
+
+    def _cut_short(self, words, codes):
+        """Words of the first levels, and the number of the others if they are many."""
         limit = self.max_levels
         if limit is None or len(codes) <= limit:
-            return [words[code] for code in codes]
+            return words
         shown = max(1, limit - 1)
-        return [*(words[c] for c in codes[:shown]), f"+{len(codes) - shown} more"]
+        return [*words[:shown], f"+{len(codes) - shown:,} more"]
 
     def _phrase(self, condition):
         if not condition.takes_present:
@@ -249,8 +255,9 @@ class Words:
         codes = [code for code, share in enumerate(shares) if share > 0.0]
         words = [
             self._words(condition, [code])[0] + _share_note(shares[code])
-            for code in codes
+            for code in codes[: self.max_levels]
         ]
+        words = self._cut_short(words, codes)
         return [*words, f"another level{_share_note(unseen)}"] if unseen else words
 
     def _missing_notes(self, condition):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sklearn_textbook.tree.explain.describe import Words, describe_size
+from sklearn_textbook.tree.explain.describe import SHOWN_LEVELS, Words, describe_size
 from sklearn_textbook.tree.explain.digits import format_share
 from sklearn_textbook.tree.explain.fitted import read_fitted
 from sklearn_textbook.tree.explain.listed_rules import (
@@ -28,6 +28,8 @@ def export_rules(
     decimals=None,
     show_missing=None,
     inner_nodes=None,
+    max_rules=100,
+    max_levels=SHOWN_LEVELS,
 ):
     r"""Write a tree as rules, one per leaf; or the rules of an ordered list.
 
@@ -42,7 +44,8 @@ def export_rules(
     estimator : estimator
         A fitted tree of :mod:`sklearn_textbook.tree`, or a C45RulesClassifier.
     format : {"text", "frame", "dict", "sql", "python"}, default="text"
-        - ``"text"``: one line per rule, IF ... THEN ...;
+        - ``"text"``: one line per rule, IF ... THEN ..., for reading; see ``max_rules``
+          and ``max_levels``. The other formats are always complete;
         - ``"frame"``: a pandas data frame, one row per rule;
         - ``"dict"``: a list of dictionaries of plain Python values, as
           :func:`~sklearn_textbook.tree.explain.build_rules` describes it;
@@ -73,6 +76,12 @@ def export_rules(
         a level the node has not seen, or with a missing value that goes nowhere.
         ``None`` adds them all, but to ``"text"`` only those in which training rows
         stopped; ``"sql"`` and ``"python"`` always have them all. A list has none.
+    max_rules : int or None, default=100
+        Number of rules that ``"text"`` writes; a last line says how many more there
+        are. The default of a list is written in any case. ``None`` for all rules.
+    max_levels : int or None, default=5
+        Largest set of levels that ``"text"`` writes out; of larger ones the rest is
+        counted. ``None`` writes every set out.
 
     Returns
     -------
@@ -118,6 +127,8 @@ def export_rules(
     if format not in FORMATS:
         raise ValueError(f"format must be one of {list(FORMATS)}, got {format!r}.")
     check_at_least("decimals", decimals, 0, allow_none=True)
+    check_at_least("max_rules", max_rules, 0, allow_none=True)
+    check_at_least("max_levels", max_levels, 1, allow_none=True)
     fitted, rules = _read_rules(estimator, feature_names, class_names)
     if rules is None:
         with_inner_nodes = format in ("sql", "python") or inner_nodes is not False
@@ -128,14 +139,13 @@ def export_rules(
         return write_sql(fitted, rules)
     if format == "python":
         return write_python(fitted, rules)
-    words = Words(fitted, decimals, None, show_missing)
     if format == "frame":
+        words = Words(fitted, decimals, None, show_missing)
         return _make_frame(words, rules, class_names is not None)
     if inner_nodes is None:
         rules = [rule for rule in rules if rule.is_leaf or rule.weight > 0.0]
-    return "".join(
-        f"{_write_line(words, rule, number)}\n" for number, rule in enumerate(rules)
-    )
+    words = Words(fitted, decimals, max_levels, show_missing)
+    return "".join(f"{line}\n" for line in _write_lines(words, rules, max_rules))
 
 
 def _read_rules(estimator, feature_names, class_names):
@@ -160,6 +170,19 @@ def write_conditions(words, rule):
     if len(texts) > 1:
         texts = [f"({t})" if t.endswith(" or missing") else t for t in texts]
     return " AND ".join(texts)
+
+
+def _write_lines(words, rules, max_rules):
+    """Write the first rules, how many more there are, and the default of a list."""
+    lines = [_write_line(words, rule, n) for n, rule in enumerate(rules[:max_rules])]
+    n_defaults = int(words.fitted.is_list)
+    n_more = len(rules) - n_defaults - len(lines)
+    if n_more > 0:
+        plural = "s" if n_more > 1 else ""
+        lines.append(f"... {n_more:,} more rule{plural}; max_rules=None writes all")
+    if n_defaults and len(rules) > len(lines) - (n_more > 0):
+        lines.append(_write_line(words, rules[-1], len(rules) - 1))
+    return lines
 
 
 def _write_line(words, rule, number):

@@ -66,6 +66,7 @@ CHOOSE_CLASSES = """\
                 best = number
         predicted.append(labels[best])
 """
+STOP = "pass\n"
 NO_RULE = 'raise ValueError("No rule applies: a level was not seen in training.")\n'
 
 
@@ -203,12 +204,16 @@ def _walking_body(fitted, variables):
     tree = fitted.tree
     lines = [f"    share = [1.0] + [0.0] * {tree.node_count - 1}\n"]
     ends, stack = [], [0]
+    may_stop = tree.is_leaf.tolist()
     for node in np.flatnonzero(~tree.is_leaf).tolist():
-        lines += _walk_node(fitted, node, variables)
+        moves, may_stop[node] = _walk_node(fitted, node, variables)
+        lines += moves
     while stack:
         node = stack.pop()
         first, n_children = tree.nodes[["first_child", "n_children"]][node].tolist()
         stack.extend(reversed(range(first, first + n_children)))
+        if not may_stop[node]:
+            continue
         values = fitted.class_shares(node)
         ends.append((node, tuple(tuple(output) for output in values.tolist())))
     lines.append("    ends = (\n")
@@ -228,7 +233,7 @@ def _walking_body(fitted, variables):
 
 
 def _walk_node(fitted, node, variables):
-    """Lines that move the share of a row from a node to its children."""
+    """Lines that move the share of a row to the children, and whether it may stay."""
     tree, record = fitted.tree, fitted.tree.nodes[node]
     column, first = int(record["feature"]), int(record["first_child"])
     name = variables.name(column)
@@ -249,13 +254,14 @@ def _walk_node(fitted, node, variables):
     if tree.n_levels[column]:
         unseen = {"parent": STAY, "fractional": FRACTIONAL, "error": None}
         cases.append(("True", unseen[tree.handle_unknown]))
-    *cases, (_, last) = cases
     lines = [f"    if share[{node}]:\n"]
-    for number, (test, branch) in enumerate(cases):
-        lines.append(f"        {'elif' if number else 'if'} {test}:\n")
-        lines.append(f"            {_move(tree, node, first, branch)}")
-    lines.append(f"        else:\n            {_move(tree, node, first, last)}")
-    return lines
+    moves = [_move(tree, node, first, branch) for _, branch in cases]
+    for number, ((test, _), move) in enumerate(zip(cases, moves, strict=True)):
+        opening = f"{'elif' if number else 'if'} {test}:"
+        if number == len(cases) - 1:  # all that is left
+            opening = "else:"
+        lines.append(f"        {opening}\n            {move}")
+    return lines, STOP in moves
 
 
 def _whole_levels(shares):
@@ -278,7 +284,7 @@ def _move(tree, node, first, branch):
     else:
         parts = {first + branch: f"share[{node}]"} if branch != STAY else {}
     if not parts:
-        return "pass\n"
+        return STOP
     targets = ", ".join(f"share[{child}]" for child in [*parts, node])
     return f"{targets} = {', '.join([*parts.values(), '0.0'])}\n"
 
