@@ -21,7 +21,7 @@ The way of the data through ``tree``, one folder per stage::
                                                                              |
       leaves, probabilities <-- route ----+----------------------------------+
       rules, text, plot     <-- explain --+
-      JSON                  <-- exchange -+
+      JSON                  <-- io -------+
 
 Every estimator takes numpy arrays, pandas, polars and pyarrow tables, those made of
 trees scipy's sparse matrices, too, and passes scikit-learn's own checks.

@@ -17,7 +17,7 @@ ROOT = Path(sklearn_textbook.__file__).parent
 PACKAGE = ROOT.name
 
 # The stages of a tree, upstream first; each imports only from those before it.
-STAGES = ["encode", "split", "grow", "prune", "route", "rules", "explain", "exchange"]
+STAGES = ["encode", "split", "grow", "prune", "route", "rules", "explain"]
 TREE_STAGES = [f"{PACKAGE}.tree.{stage}" for stage in STAGES]
 # What recipes share; none is a recipe itself. Each imports only from those before it.
 RECIPE_BASES = [

@@ -6,8 +6,9 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn.tree
 
-from sklearn_textbook.tree import ID3Classifier
+from sklearn_textbook.tree import CARTClassifier, ID3Classifier
 from sklearn_textbook.tree.explain import export_graphviz
 from sklearn_textbook.tree.explain.colors import class_colors, node_colors
 from sklearn_textbook.tree.explain.fitted import read_fitted
@@ -265,3 +266,26 @@ def test_colour_of_values_runs_from_light_to_dark():
     builder = TreeBuilder([0])
     builder.add([[3.0]])
     assert node_colors(read(builder.build([]))) == ["#F7FBFF"]
+
+
+@pytest.mark.parametrize(
+    ("tree", "name"),
+    [
+        (CARTClassifier(), "threshold"),
+        (CARTClassifier(categorical_split="multiway"), "children_left"),
+        (ID3Classifier(), "children_left"),
+    ],
+)
+def test_scikit_learn_refuses_trees_that_it_cannot_show(tree, name):
+    table = pd.DataFrame({"sex": ["f", "m", "d", "f"], "age": [1.0, 2.0, 3.0, 4.0]})
+    tree.fit(table, [0, 1, 2, 0])
+    with pytest.raises(
+        AttributeError, match=f"{name}.*\n?.*sklearn_textbook.tree show"
+    ):
+        sklearn.tree.export_graphviz(tree, impurity=False)
+    assert "sex" in export_graphviz(tree)
+
+
+def test_scikit_learn_shows_trees_of_numbers():
+    tree = CARTClassifier().fit([[1.0], [2.0]], [0, 1])
+    assert "1.5" in sklearn.tree.export_graphviz(tree)

@@ -294,6 +294,34 @@ def test_without_choice_the_tree_stays():
     assert set(fitted.pruning_path_["risk"]) <= set(path.impurities)
 
 
+def make_useless_split():
+    """A table in which the last split of a full tree does not lower the risk."""
+    X = np.repeat(
+        [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [4, 4, 6, 6], axis=0
+    )
+    y = np.array([0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1])
+    return X, y
+
+
+@pytest.mark.parametrize("cv", [4, None])
+def test_path_has_one_row_for_each_alpha(cv):
+    X, y = make_useless_split()
+    full = CARTClassifier().fit(X, y)
+    alphas = compute_weakest_link_sequence(full.tree_).ccp_alphas
+    assert np.count_nonzero(alphas == 0.0) > 1  # the full tree, and a useless split
+    fitted = CARTClassifier(pruning=CostComplexityPruning(cv=cv)).fit(X, y)
+    path = fitted.pruning_path_
+    assert path["alpha"].tolist() == np.unique(alphas).tolist()
+    assert path["n_leaves"][0] < full.get_n_leaves()
+    assert path["risk"][0] == pytest.approx(
+        full.cost_complexity_pruning_path(X, y).impurities[0]
+    )
+    if cv is None:
+        assert_same_tree(fitted.tree_, full.tree_)
+    else:
+        assert fitted.get_n_leaves() == path["n_leaves"][path["selected"]][0]
+
+
 # ----------------------------------------------------------------- the folds
 @pytest.mark.parametrize("n_folds", [2, 3, 10])
 def test_folds_are_stratified_and_always_the_same(n_folds):

@@ -11,6 +11,7 @@ from sklearn_textbook.tree.grow.importances import compute_feature_importances
 from sklearn_textbook.tree.grow.layout import (
     LEAF,
     NODE_DTYPE,
+    NOMINAL,
     SCHEMA_VERSION,
     SURROGATE_DTYPE,
     TREE_LEAF,
@@ -36,6 +37,11 @@ def _no_surrogates():
     return np.empty(0, dtype=SURROGATE_DTYPE)
 
 
+# Functions of scikit-learn that read a tree by its names cannot show every tree.
+_EXPORTS = (
+    "export_graphviz, export_text and plot_tree of sklearn_textbook.tree show such "
+    "trees."
+)
 # What pickles leave out where it is empty, and how to make it again.
 _SIDE_TABLES = {"level_branch": _no_maps, "surrogates": _no_surrogates}
 
@@ -320,7 +326,14 @@ class GrownTree:
 
     @property
     def threshold(self):
-        """Threshold of every node, -2.0 in a leaf, NaN for a nominal test."""
+        """Threshold of every node, -2.0 in a leaf."""
+        is_nominal = self.nodes["kind"] == NOMINAL
+        if is_nominal.any():
+            raise AttributeError(
+                "threshold is defined for trees without nominal tests only; node "
+                f"{is_nominal.argmax()} of this tree tests the levels of a column. "
+                f"Read tree_.nodes and tree_.read_level_map instead. {_EXPORTS}"
+            )
         return self.nodes["threshold"]
 
     @property
@@ -370,7 +383,7 @@ class GrownTree:
             raise AttributeError(
                 f"{name} is defined for trees with two-way splits only; this tree has "
                 "a node with more children. Read first_child and n_children of "
-                "tree_.nodes instead."
+                f"tree_.nodes instead. {_EXPORTS}"
             )
 
     def read_level_map(self, record):

@@ -80,10 +80,11 @@ class CostComplexityPruning(BasePruner):
 
     Notes
     -----
-    Fitted estimators have ``pruning_path_``, a table of the subtrees from the full
-    tree to the root: ``alpha``, ``n_leaves``, ``risk`` (of the training rows, per unit
-    of weight) and, where one was chosen, ``cv_risk`` and ``cv_risk_std`` (or
-    ``validation_risk`` and ``validation_risk_std``) and ``selected``.
+    Fitted estimators have ``pruning_path_``, a table of these subtrees, from
+    :math:`T_0` to the root, one row for each alpha: ``alpha``, ``n_leaves``, ``risk``
+    (of the training rows, per unit of weight) and, where one was chosen, ``cv_risk``
+    and ``cv_risk_std`` (or ``validation_risk`` and ``validation_risk_std``) and
+    ``selected``.
 
     Without ``scoring``, the risk is the mean over all rows, each judged by the tree
     that has not seen it, and its standard error is that of a mean of W rows,
@@ -198,7 +199,7 @@ class CostComplexityPruning(BasePruner):
             "n_leaves": sequence.n_leaves[steps],
             "risk": sequence.impurities[steps],
         }
-        chosen = 0
+        step, alpha = 0, 0.0
         judged = self._judge(tree, sequence, alphas, steps, data, n_threads)
         if judged is not None:
             risk, error = judged
@@ -207,9 +208,10 @@ class CostComplexityPruning(BasePruner):
             name = "cv_risk" if data.validation is None else "validation_risk"
             columns |= {name: risk, f"{name}_std": error}
             columns["selected"] = np.arange(len(steps)) == chosen
+            step, alpha = steps[chosen], alphas[chosen]
         is_cut = np.zeros(tree.node_count, dtype=bool)
-        is_cut[sequence.find_cut(steps[chosen])] = True
-        record = _record_steps(sequence, steps[chosen], alphas[chosen])
+        is_cut[sequence.find_cut(step)] = True
+        record = _record_steps(sequence, step, alpha)
         return cut_and_report(tree, is_cut, record, PruningTable(**columns))
 
     def _compute_sequence(self, tree):
@@ -278,7 +280,7 @@ class CostComplexityPruning(BasePruner):
 
 
 def list_subtrees(sequence):
-    """List the subtrees that are best for some alpha.
+    """List the subtrees that are best for some alpha, the smallest of equals.
 
     Parameters
     ----------
@@ -288,7 +290,8 @@ def list_subtrees(sequence):
     Returns
     -------
     alphas : ndarray of float64, shape (n_subtrees,)
-        The smallest alpha for which each is best; 0 for the full tree, and ascending.
+        The smallest alpha for which each is best; 0 first, and ascending. The subtree
+        of 0 lacks the branches of the full tree that do not lower its risk.
     steps : ndarray of int64, shape (n_subtrees,)
         The step that makes it.
     """
@@ -296,8 +299,6 @@ def list_subtrees(sequence):
     alphas = np.maximum(np.maximum.accumulate(sequence.ccp_alphas), 0.0)
     is_last = np.append(alphas[1:] != alphas[:-1], True)
     steps = np.flatnonzero(is_last)
-    if steps[0] != 0:
-        steps = np.append(0, steps)
     return alphas[steps], steps
 
 
