@@ -45,6 +45,12 @@ class BaseCART(BaseTree):
         check_integer("max_leaf_nodes", self.max_leaf_nodes, 2, accepts_none=True)
         check_real("min_impurity_decrease", self.min_impurity_decrease, 0.0)
         check_real("ccp_alpha", self.ccp_alpha, 0.0)
+        if self.pruning is not None and self.ccp_alpha != 0.0:
+            raise ValueError(
+                f"ccp_alpha={self.ccp_alpha!r} and pruning={self.pruning!r} both prune "
+                "the tree; only one of them is allowed: leave ccp_alpha at 0.0, or "
+                "pruning at None."
+            )
         check_random_seed("random_state", self.random_state)
         check_choice(
             "categorical_split",

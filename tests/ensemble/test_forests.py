@@ -9,11 +9,13 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.metrics import roc_auc_score
+from sklearn.naive_bayes import GaussianNB
 
 from sklearn_textbook.ensemble import (
     BaggingClassifier,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
+    OutputFlippingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -419,3 +421,27 @@ def test_named_scorer_scores_the_judged_rows_alone(ensemble):
     shares = model.oob_decision_function_[is_judged]
     expected = roc_auc_score(y[is_judged], shares, multi_class="ovr")
     assert model.oob_score_ == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize(
+    "model",
+    [
+        RandomForestClassifier(20),
+        ExtraTreesRegressor(20),
+        BaggingClassifier(n_estimators=20),
+        BaggingClassifier(GaussianNB(), n_estimators=20),
+        OutputFlippingClassifier(n_estimators=20),
+    ],
+)
+def test_verbose_counts_members(model, n_jobs, capsys):
+    X, y = load_iris(return_X_y=True)
+    clone(model).set_params(verbose=1, n_jobs=n_jobs).fit(X, y)
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    lines = [f"{count} of 20 members fitted" for count in range(2, 21, 2)]
+    assert printed.out.splitlines() == lines
+    clone(model).set_params(verbose=2, n_jobs=n_jobs).fit(X, y)
+    assert len(capsys.readouterr().out.splitlines()) == 20
+    clone(model).set_params(n_jobs=n_jobs).fit(X, y)
+    assert capsys.readouterr() == ("", "")

@@ -273,7 +273,6 @@ def test_colour_of_values_runs_from_light_to_dark():
     [
         (CARTClassifier(), "threshold"),
         (CARTClassifier(categorical_split="multiway"), "children_left"),
-        (ID3Classifier(), "children_left"),
     ],
 )
 def test_scikit_learn_refuses_trees_that_it_cannot_show(tree, name):

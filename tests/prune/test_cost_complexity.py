@@ -4,9 +4,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from sklearn_textbook.ensemble import RandomForestClassifier
+from sklearn_textbook.tree import CARTClassifier, CARTRegressor, ReducedErrorPruning
 from sklearn_textbook.tree.grow.check import check_tree
 from sklearn_textbook.tree.prune import (
     compute_weakest_link_sequence,
@@ -245,3 +248,14 @@ def test_book_example():
     assert sequence.ccp_alphas.tolist() == [0.0, 0.5, 1.0, 4.5]
     assert sequence.impurities.tolist() == [2.0, 2.5, 3.5, 8.0]
     assert sequence.cut_node.tolist() == [-1, 2, 1, 0]
+
+
+@pytest.mark.parametrize(
+    "tree", [CARTClassifier(), CARTRegressor(), RandomForestClassifier(2)]
+)
+@pytest.mark.parametrize("pruning", ["pre_pruning", ReducedErrorPruning()])
+def test_alpha_and_a_pruner_exclude_each_other(tree, pruning):
+    tree = clone(tree).set_params(ccp_alpha=0.1, pruning=pruning)
+    message = "ccp_alpha=0.1 and pruning=.* both prune the tree"
+    with pytest.raises(ValueError, match=message):
+        tree.fit([[0.0], [1.0], [2.0]], [0, 1, 1])

@@ -482,3 +482,10 @@ def test_other_trees_are_refused(raises):
         CARTClassifier(pruning=pruner).fit(X, two)
     with pytest.raises(ValueError, match="this is a classification tree of 2"):
         pruner.prune(CARTClassifier().fit(X, two), X=X, y=two)
+
+
+def test_regressor_is_told_that_it_is_for_classifiers():
+    tree = CARTRegressor(pruning="error_based")
+    message = r"pruning=\"error_based\"\) is for classifiers .* regression tree of 1"
+    with pytest.raises(ValueError, match=message):
+        tree.fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0])

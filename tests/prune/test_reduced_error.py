@@ -319,14 +319,13 @@ def test_node_without_validation_rows_falls_unless_ties_keep():
         assert fitted.get_n_leaves() == n_leaves
 
 
-def test_limits_of_the_whole_tree_come_first():
+def test_the_limit_of_the_whole_tree_comes_first():
     X, y = make_classification(200, 5, flip_y=0.3, random_state=1)
-    for settings in ({"max_leaf_nodes": 4}, {"ccp_alpha": 0.02}):
-        grown = CARTClassifier(**settings).fit(X[:100], y[:100])
-        fitted = CARTClassifier(**settings, pruning=PrePruning(tie="keep"))
-        fitted.fit(X[:100], y[:100], X_val=X[100:], y_val=y[100:])
-        pruned = PrePruning(tie="keep").prune(grown, X[100:], y[100:])
-        check_same(fitted.tree_, pruned.tree_)
+    grown = CARTClassifier(max_leaf_nodes=4).fit(X[:100], y[:100])
+    fitted = CARTClassifier(max_leaf_nodes=4, pruning=PrePruning(tie="keep"))
+    fitted.fit(X[:100], y[:100], X_val=X[100:], y_val=y[100:])
+    pruned = PrePruning(tie="keep").prune(grown, X[100:], y[100:])
+    check_same(fitted.tree_, pruned.tree_)
 
 
 # ------------------------------------------------------------------------- parameters

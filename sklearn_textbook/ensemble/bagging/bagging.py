@@ -53,7 +53,8 @@ class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
     random_state : int, RandomState instance or None, default=None
         Seed of the draws, and of every ``random_state`` of the members.
     verbose : int, default=0
-        How much joblib tells of its progress.
+        1 prints about ten times how many members are fitted, a larger number prints
+        it after each of them.
     voting : {"soft", "hard"}, default="soft"
         How members are combined: by their mean share, as in scikit-learn, or by one
         vote each, the simple vote of the book (简单投票法); then of classes with most
@@ -217,7 +218,8 @@ class BaggingRegressor(RowSamplingMixin, BaggingRegressorMixin, BaseBagging):
     random_state : int, RandomState instance or None, default=None
         Seed of the draws, and of every ``random_state`` of the members.
     verbose : int, default=0
-        How much joblib tells of its progress.
+        1 prints about ten times how many members are fitted, a larger number prints
+        it after each of them.
     out_of_bag_posterior : bool, default=False
         Whether nodes of a tree that none of its rows has reached say the mean value of
         the out-of-bag rows that end there, instead of what their parents say. Such

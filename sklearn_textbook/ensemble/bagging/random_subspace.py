@@ -51,7 +51,8 @@ class RandomSubspaceClassifier(DrawnColumns, BaggingClassifierMixin, BaseBagging
     random_state : int, RandomState instance or None, default=None
         Seed of the draws, and of every ``random_state`` of the members.
     verbose : int, default=0
-        How much joblib tells of its progress.
+        1 prints about ten times how many members are fitted, a larger number prints
+        it after each of them.
     voting : {"soft", "hard"}, default="soft"
         How members are combined: by their mean share, or by one vote each (简单投票法);
         then of classes with equally many votes the one with the largest mean share
@@ -154,7 +155,8 @@ class RandomSubspaceRegressor(DrawnColumns, BaggingRegressorMixin, BaseBagging):
     random_state : int, RandomState instance or None, default=None
         Seed of the draws, and of every ``random_state`` of the members.
     verbose : int, default=0
-        How much joblib tells of its progress.
+        1 prints about ten times how many members are fitted, a larger number prints
+        it after each of them.
 
     Attributes
     ----------

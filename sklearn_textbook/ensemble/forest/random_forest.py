@@ -65,7 +65,8 @@ class RandomForestClassifier(ForestClassifierMixin, BaseForest):
     random_state : int, RandomState instance or None, default=None
         Seed of the samples and of the sampled columns.
     verbose : int, default=0
-        How much joblib tells of its progress.
+        1 prints about ten times how many members are fitted, a larger number prints
+        it after each of them.
     warm_start : bool, default=False
         Whether ``fit`` keeps the trees there are and only adds those that are lacking.
     class_weight : dict, list of dict, {"balanced", "balanced_subsample"}, default=None
@@ -285,7 +286,8 @@ class RandomForestRegressor(ForestRegressorMixin, BaseForest):
     random_state : int, RandomState instance or None, default=None
         Seed of the samples and of the sampled columns.
     verbose : int, default=0
-        How much joblib tells of its progress.
+        1 prints about ten times how many members are fitted, a larger number prints
+        it after each of them.
     warm_start : bool, default=False
         Whether ``fit`` keeps the trees there are and only adds those that are lacking.
     ccp_alpha : non-negative float, default=0.0

@@ -23,6 +23,7 @@ from sklearn_textbook._contract.labels import (
 from sklearn_textbook.ensemble.bagging.bag_draw import list_random_states
 from sklearn_textbook.ensemble.members.parallel_results import (
     open_parallel,
+    report_members,
     yield_results,
 )
 
@@ -121,6 +122,19 @@ def fit_batch(task, seeds):
     return [task.fit_member(seed) for seed in seeds]
 
 
+def fit_in_parallel(task, seeds, n_workers):
+    """Fit the members by joblib's workers, in the order of the seeds."""
+    batches = np.array_split(np.arange(len(seeds)), n_workers)
+    tasks = (
+        delayed(fit_batch)(task, [seeds[number] for number in batch])
+        for batch in batches
+    )
+    parallel = open_parallel(n_jobs=n_workers)
+    with closing(yield_results(parallel, tasks)) as fitted:
+        for members in fitted:
+            yield from members
+
+
 class EstimatorTraining:
     """A training table and the estimators that are fitted from it.
 
@@ -185,18 +199,10 @@ class EstimatorTraining:
         task = FitTask(self.template, self.table, y, draw, metadata, gives_weight)
         n_workers = min(effective_n_jobs(self.n_jobs), len(seeds))
         if n_workers == 1:
-            for seed in seeds:
-                yield task.fit_member(seed)
-            return
-        batches = np.array_split(np.arange(len(seeds)), n_workers)
-        parallel = open_parallel(n_jobs=n_workers, verbose=self.verbose)
-        tasks = (
-            delayed(fit_batch)(task, [seeds[number] for number in batch])
-            for batch in batches
-        )
-        with closing(yield_results(parallel, tasks)) as fitted:
-            for members in fitted:
-                yield from members
+            fitted = (task.fit_member(seed) for seed in seeds)
+        else:
+            fitted = fit_in_parallel(task, seeds, n_workers)
+        yield from report_members(fitted, len(seeds), self.verbose)
 
 
 def read_table(owner, X, *, reset=True):

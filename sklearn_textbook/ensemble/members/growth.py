@@ -15,6 +15,7 @@ from sklearn.utils.parallel import delayed
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook.ensemble.members.parallel_results import (
     open_parallel,
+    report_members,
     yield_results,
 )
 from sklearn_textbook.ensemble.resample import count_sample, draw_rows
@@ -138,7 +139,7 @@ def grow_members(
     n_jobs : int, default=None
         Number of workers: threads, or what the joblib backend in use has.
     verbose : int, default=0
-        How much joblib tells.
+        How often the number of members grown is printed; see ``report_members``.
     grow_batch : function, default=grow_batch
         Grows the members with some seeds; called with ``grower, draw, seeds``.
     share : function, default=None
@@ -155,9 +156,18 @@ def grow_members(
         max(1, _BATCH_ROWS // grower.n_rows),
     )
     if n_workers == 1:
-        yield from grow_aside(grower, draw, cut_batches(seeds, size), grow_batch)
-        return
-    parallel = open_parallel(n_jobs=n_workers, verbose=verbose, prefer="threads")
+        grown = grow_aside(grower, draw, cut_batches(seeds, size), grow_batch)
+    else:
+        share = grower.share if share is None else share
+        grown = _grow_in_parallel(
+            grower, draw, seeds, size, n_workers, grow_batch, share
+        )
+    yield from report_members(grown, len(seeds), verbose)
+
+
+def _grow_in_parallel(grower, draw, seeds, size, n_workers, grow_batch, share):
+    """Grow batches of members by joblib's workers."""
+    parallel = open_parallel(n_jobs=n_workers, prefer="threads")
     if not parallel.return_generator:
         # Nobody sees a member before all are there, and every batch takes the table.
         size = -(-len(seeds) // n_workers)
@@ -166,7 +176,7 @@ def grow_members(
     ]
     with closing(yield_results(parallel, tasks)) as grown:
         for members in grown:
-            yield from map(grower.share if share is None else share, members)
+            yield from map(share, members)
 
 
 def cut_batches(seeds, size):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import suppress
+from contextlib import closing, suppress
 
 from sklearn.utils.parallel import Parallel
 
@@ -56,3 +56,28 @@ def yield_results(parallel, tasks):
             with warnings.catch_warnings(), suppress(UserWarning):
                 warnings.simplefilter("ignore", UserWarning)
                 results.close()
+
+
+def report_members(members, n_members, verbose):
+    """Yield members as they come and print how many there are.
+
+    Parameters
+    ----------
+    members : generator
+        The members.
+    n_members : int
+        How many will come.
+    verbose : int
+        0 prints nothing, 1 about ten lines, a larger number a line for each member.
+
+    Yields
+    ------
+    member : estimator
+        As they come.
+    """
+    step = -(-n_members // 10) if verbose == 1 else 1
+    with closing(members):
+        for count, member in enumerate(members, 1):
+            if verbose and (count % step == 0 or count == n_members):
+                print(f"{count} of {n_members} members fitted")
+            yield member

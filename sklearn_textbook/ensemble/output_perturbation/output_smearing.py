@@ -87,7 +87,8 @@ class OutputSmearingClassifier(BaseOutputPerturbation):
     random_state : int, RandomState instance or None, default=None
         Seed of the noise, of the samples, and of members that leave things to chance.
     verbose : int, default=0
-        How much joblib tells of its progress.
+        1 prints about ten times how many members are fitted, a larger number prints
+        it after each of them.
     warm_start : bool, default=False
         Whether ``fit`` keeps the members there are and adds those that are lacking.
 

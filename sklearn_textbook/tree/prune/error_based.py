@@ -423,7 +423,9 @@ def measure_confidence(confidence):
 def _check_tree(tree):
     if not tree.is_classifier or tree.n_outputs != 1:
         raise ValueError(
-            "Errors are counted in a classification tree of one output; this is a "
+            'ErrorBasedPruning (pruning="error_based") is for classifiers of one '
+            "output, since it counts wrong classes; this is a "
             f"{'classification' if tree.is_classifier else 'regression'} tree of "
-            f"{tree.n_outputs}."
+            f"{tree.n_outputs}. CostComplexityPruning, ReducedErrorPruning, PrePruning "
+            "and LossPruning prune it."
         )

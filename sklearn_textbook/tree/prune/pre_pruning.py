@@ -47,12 +47,17 @@ class PrePruning(ValidationErrorPruner):
 
     Notes
     -----
+    The report lists the nodes that were reached: "kept" where the node is divided,
+    "pruned" where it is not. ``before`` and ``after`` are the error rate, or the mean
+    error of the values, of the tree as it was when the node was reached, and with the
+    node divided.
+
     The tree is grown in full and then cut from the root downwards. How a node is
     divided, and whether this lowers the error, depends on the rows of this node
     alone (random draws on its place in the tree); so the result is exactly the tree
     that would come of deciding while growing, and it can be had of a tree that is
-    already grown. Two parameters look at the whole tree instead: ``max_leaf_nodes``
-    and ``ccp_alpha`` choose among all splits first, those included that fall here.
+    already grown. One parameter looks at the whole tree instead: ``max_leaf_nodes``
+    chooses among all splits first, those included that pruning then removes.
 
     A row that is divided among branches, since it lacks the value of a test, counts
     in each by its share. A row that ends in an inner node, since its level is unknown
@@ -86,36 +91,4 @@ class PrePruning(ValidationErrorPruner):
     2     2   pruned   0.286  0.286
     """
 
-    def __init__(self, validation_fraction=0.3, tie="prune", random_state=None):
-        self.validation_fraction = validation_fraction
-        self.tie = tie
-        self.random_state = random_state
-
-    def prune_grown(self, tree, data, n_threads=1):
-        """Cut a grown tree where growing should have stopped.
-
-        Parameters
-        ----------
-        tree : GrownTree
-            The tree.
-        data : TrainingData
-            Has the validation rows; those that grew the tree are not needed.
-        n_threads : int, default=1
-            Not used: routing knows its own.
-
-        Returns
-        -------
-        PruningOutcome
-            The pruned tree and a report on the nodes that were reached: "kept" where
-            the node is divided, "pruned" where it is not. ``before`` and ``after`` are
-            the error rate, or the mean error of the values, of the tree as it was when
-            the node was reached, and with the node divided.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is not allowed, or there is no validation row.
-        """
-        self.check_parameters()
-        self._require_validation(data)
-        return cut_top_down(tree, data, self.tie)
+    _cut = staticmethod(cut_top_down)

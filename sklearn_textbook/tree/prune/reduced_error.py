@@ -17,9 +17,13 @@ from sklearn_textbook.tree.prune.validation_error import (
 class ValidationErrorPruner(HoldOutPruner):
     """Base of the pruners that count errors on validation rows.
 
-    A subclass has the parameters ``validation_fraction``, ``tie`` and
-    ``random_state``.
+    A subclass says in ``_cut`` in which order its nodes are decided.
     """
+
+    def __init__(self, validation_fraction=0.3, tie="prune", random_state=None):
+        self.validation_fraction = validation_fraction
+        self.tie = tie
+        self.random_state = random_state
 
     def check_parameters(self):
         """Require parameters that are allowed.
@@ -32,13 +36,36 @@ class ValidationErrorPruner(HoldOutPruner):
         super().check_parameters()
         check_choice("tie", self.tie, TIES)
 
-    def _require_validation(self, data):
-        """Raise ValueError if there is no row to judge by."""
+    def prune_grown(self, tree, data, n_threads=1):
+        """Prune a grown tree by its validation rows.
+
+        Parameters
+        ----------
+        tree : GrownTree
+            The tree.
+        data : TrainingData
+            Has the validation rows; those that grew the tree are not needed.
+        n_threads : int, default=1
+            Not used: routing knows its own.
+
+        Returns
+        -------
+        PruningOutcome
+            The pruned tree and a report; ``before`` and ``after`` are the error rate,
+            or the mean error of the values, of the whole tree on the validation rows.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not allowed, or there is no validation row.
+        """
+        self.check_parameters()
         if not has_weight(data.validation):
             raise ValueError(
                 f"{type(self).__name__} judges a tree by rows that did not grow it, "
                 "but there are none that weigh something: give X_val and y_val."
             )
+        return self._cut(tree, data, self.tie)
 
 
 class ReducedErrorPruning(ValidationErrorPruner):
@@ -127,34 +154,4 @@ class ReducedErrorPruning(ValidationErrorPruner):
     4     0     kept   0.286  0.571
     """
 
-    def __init__(self, validation_fraction=0.3, tie="prune", random_state=None):
-        self.validation_fraction = validation_fraction
-        self.tie = tie
-        self.random_state = random_state
-
-    def prune_grown(self, tree, data, n_threads=1):
-        """Prune a grown tree by its validation rows.
-
-        Parameters
-        ----------
-        tree : GrownTree
-            The tree.
-        data : TrainingData
-            Has the validation rows; those that grew the tree are not needed.
-        n_threads : int, default=1
-            Not used: routing knows its own.
-
-        Returns
-        -------
-        PruningOutcome
-            The pruned tree and a report; ``before`` and ``after`` are the error rate,
-            or the mean error of the values, of the whole tree on the validation rows.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is not allowed, or there is no validation row.
-        """
-        self.check_parameters()
-        self._require_validation(data)
-        return cut_bottom_up(tree, data, self.tie)
+    _cut = staticmethod(cut_bottom_up)
