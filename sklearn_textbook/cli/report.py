@@ -62,7 +62,9 @@ def _describe_size(tree):
 
 def print_tree(output, estimator, max_depth=None):
     """Print a tree as text down to some depth, None for all of it."""
-    output.write(paint_tree(export_text(estimator, max_depth=max_depth)))
+    width = output.console.width if output.is_terminal else None
+    text = export_text(estimator, max_depth=max_depth, max_width=width)
+    output.write(paint_tree(text))
 
 
 def print_rules(output, estimator, most=None):

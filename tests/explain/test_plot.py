@@ -228,7 +228,7 @@ def test_options_show_in_the_boxes():
 def test_max_depth_marks_what_it_leaves_out():
     artists = plot_tree(make_wide(8), max_depth=1)
     assert len(frames(artists)) == 3
-    assert texts(artists).count("… 4 leaves") == 2
+    assert texts(artists).count("+6 nodes below") == 2
     assert len(frames(plot_tree(make_wide(8), max_depth=0, ax="new"))) == 1
 
 
@@ -345,11 +345,20 @@ def test_lines_break_at_spaces_and_long_names_are_cut():
         "od280/od315_of_",
         "diluted_wines",
     ]
-    assert break_lines("nameWithoutAnyPlaceToBreak", 18) == [
-        "nameWithoutAnyPlaceToBreak"
+    assert break_lines("aNameThatHasNoPlaceToBreak", 18) == [
+        "aNameThatHasNoPlac",
+        "eToBreak",
     ]
+    assert break_lines("of aNameThatHasNoPlaceToBreak", 18) == [
+        "of",
+        "aNameThatHasNoPlac",
+        "eToBreak",
+    ]
+    assert break_lines("一二三四五六七八九十", 18) == ["一二三四五六七八九", "十"]
     assert break_lines("", 18) == [""]
-    assert shorten("a very long name", 10) == "a very lo…"
+    assert shorten("a very long name", 10) == "a very…"
+    assert shorten("a very, very long name", 14) == "a very, very…"
+    assert shorten("averylongname", 10) == "averylong…"
     assert shorten("short", 10) == "short"
 
 

@@ -329,3 +329,28 @@ def test_oblique_tests_are_refused_by_name():
             export(estimator)
     with pytest.raises(NotImplementedError, match="Node 2"):
         build_rules(tree, estimator.schema_, estimator.classes_)
+
+
+def test_long_lines_are_broken_between_words():
+    builder = TreeBuilder([0, 0])
+    builder.add([6, 6])
+    left, _ = builder.split(0, 0, 1.5, [[5, 1], [1, 5]], missing=0)
+    builder.split(left, 1, 0.5, [[5, 0], [0, 1]], missing=0)
+    schema = make_schema(("median household income",), ("x" * 40,))
+    estimator = make_estimator(
+        builder.build(), schema, np.array(["rather poor", "rather rich"])
+    )
+    assert export_text(estimator, max_width=40).splitlines() == [
+        "|--- median household income <= 1.5",
+        f"|   |--- {'x' * 30}",
+        f"|   |     {'x' * 10} <= 0.5: rather poor",
+        "|   |     (5 rows, 100%)",
+        f"|   |--- {'x' * 30}",
+        f"|   |     {'x' * 10} > 0.5: rather rich",
+        "|   |     (1 row, 100%)",
+        "|--- median household income > 1.5:",
+        "|     rather rich (6 rows, 83.3%)",
+    ]
+    assert max(map(len, export_text(estimator).splitlines())) > 70
+    with pytest.raises(ValueError, match="max_width must be an integer >= 1 or None"):
+        export_text(estimator, max_width=0)

@@ -98,7 +98,7 @@ class BoxWriter:
             notes.append(f"impurity {number}")
         notes += self._missing(node) if is_inner else []
         if is_cut:
-            notes.append(f"… {self.below.n_leaves[node]} leaves")
+            notes.append(f"+{self.below.n_nodes[node]:,} nodes below")
         return Box(node, title, notes, self._label(record, node), self._shares(node))
 
     def _size(self, node, record, is_leaf):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from unicodedata import east_asian_width
 
 # Fonts with Chinese letters, as systems have them.
 CHINESE_FONTS = (
@@ -25,19 +26,48 @@ CHINESE_FONTS = (
 HINTING = 1.04
 
 
+def measure_places(text):
+    """Width of a text on a screen, where Chinese letters take two places."""
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
 def break_lines(text, width):
-    """Break a text after spaces, underscores and slashes into lines of some width."""
+    """Break a text after spaces, underscores and slashes into lines of some width.
+
+    Within a word only where it is longer than a line.
+    """
     lines = [""]
-    for part in re.split(r"(?<=[ _/])", text):
-        if lines[-1] and len(lines[-1]) + len(part.rstrip()) > width:
-            lines.append("")
-        lines[-1] += part
+    for part in _split_words(text):
+        for piece in _cut_word(part, width):
+            used = measure_places(lines[-1]) + measure_places(piece.rstrip())
+            if lines[-1] and used > width:
+                lines.append("")
+            lines[-1] += piece
     return [line.rstrip() for line in lines]
 
 
 def shorten(text, width):
-    """Cut a text to so many letters, with an ellipsis in place of the rest."""
-    return text if len(text) <= width else text[: width - 1].rstrip() + "…"
+    """Cut a text to so many letters, after a word if possible, and add an ellipsis."""
+    if len(text) <= width:
+        return text
+    start = text[: width - 1]
+    whole = "".join(_split_words(text[:width])[:-1]).rstrip(" _/,")
+    return (whole or start.rstrip()) + "…"
+
+
+def _split_words(text):
+    """Parts of a text that are not to be broken, each with what separates it."""
+    return re.split(r"(?<=[ _/])", text)
+
+
+def _cut_word(word, width):
+    """Pieces of a word that is longer than a line; else the word itself."""
+    pieces = [""]
+    for letter in word:
+        if pieces[-1] and measure_places((pieces[-1] + letter).rstrip()) > width:
+            pieces.append("")
+        pieces[-1] += letter
+    return pieces
 
 
 def choose_fonts(text):

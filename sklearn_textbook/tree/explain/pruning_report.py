@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from unicodedata import east_asian_width
-
 import numpy as np
 
 from sklearn_textbook.tree.explain.conditions import branch_condition
 from sklearn_textbook.tree.explain.describe import SHOWN_LEVELS, Words, has_children
 from sklearn_textbook.tree.explain.digits import format_number
 from sklearn_textbook.tree.explain.fitted import read_fitted
+from sklearn_textbook.tree.explain.lettering import measure_places
 from sklearn_textbook.tree.explain.rule_formats import write_conditions
 from sklearn_textbook.tree.explain.rules import Rule, extend_path
 from sklearn_textbook.tree.explain.text import check_at_least, describe_leaf
@@ -280,14 +279,9 @@ def _pair(before, after, between=" -> "):
 
 def _align(lines):
     """Align all columns but the last one, which has no end."""
-    widths = [max(map(_measure, column)) for column in zip(*lines, strict=True)]
+    widths = [max(map(measure_places, column)) for column in zip(*lines, strict=True)]
     for first, *others, last in lines:
-        cells = [" " * (widths[0] - _measure(first)) + first]
+        cells = [" " * (widths[0] - measure_places(first)) + first]
         for text, width in zip(others, widths[1:-1], strict=True):
-            cells.append(text + " " * (width - _measure(text)))
+            cells.append(text + " " * (width - measure_places(text)))
         yield "  ".join([*cells, last])
-
-
-def _measure(text):
-    """Width of a text on a screen, where Chinese letters take two places."""
-    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)

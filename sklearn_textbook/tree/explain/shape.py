@@ -14,16 +14,19 @@ class Below(NamedTuple):
     ----------
     n_leaves : ndarray of int64, shape (node_count,)
         Leaves of the subtree; 1 for a leaf.
+    n_nodes : ndarray of int64, shape (node_count,)
+        Nodes of the subtree without its root; 0 for a leaf.
     n_levels : ndarray of int64, shape (node_count,)
         Levels under the node; 0 for a leaf.
     """
 
     n_leaves: np.ndarray
+    n_nodes: np.ndarray
     n_levels: np.ndarray
 
 
 def count_below(tree):
-    """Count the leaves and levels of every subtree.
+    """Count the leaves, nodes and levels of every subtree.
 
     Parameters
     ----------
@@ -33,14 +36,15 @@ def count_below(tree):
     Returns
     -------
     Below
-        Leaves and levels of the subtree of each node.
+        Size of the subtree of each node.
     """
     parents = tree.nodes["parent"].tolist()
     leaves = tree.is_leaf.astype(np.int64).tolist()
-    levels = [0] * len(parents)
+    nodes, levels = [0] * len(parents), [0] * len(parents)
     # Children have larger numbers than their parent, so they are complete first.
     for node in range(len(parents) - 1, 0, -1):
         parent = parents[node]
         leaves[parent] += leaves[node]
+        nodes[parent] += nodes[node] + 1
         levels[parent] = max(levels[parent], levels[node] + 1)
-    return Below(np.array(leaves), np.array(levels))
+    return Below(np.array(leaves), np.array(nodes), np.array(levels))

@@ -6,8 +6,12 @@ from sklearn_textbook.tree.explain.conditions import branch_condition, collect_b
 from sklearn_textbook.tree.explain.describe import SHOWN_LEVELS, Words, has_children
 from sklearn_textbook.tree.explain.digits import format_number
 from sklearn_textbook.tree.explain.fitted import read_fitted
+from sklearn_textbook.tree.explain.lettering import break_lines
 from sklearn_textbook.tree.explain.shape import count_below
 from sklearn_textbook.tree.grow.layout import FRACTIONAL, STAY
+
+#: However deep a line stands, it is not broken into lines of fewer letters.
+LEAST_ROOM = 24
 
 
 def export_text(
@@ -21,6 +25,7 @@ def export_text(
     show_weights=False,
     show_missing=None,
     max_levels=SHOWN_LEVELS,
+    max_width=None,
 ):
     r"""Write a tree as indented text.
 
@@ -53,6 +58,9 @@ def export_text(
     max_levels : int or None, default=5
         Largest set of levels that is written out; of larger ones the rest is
         counted. ``None`` writes every set out.
+    max_width : int or None, default=None
+        Width of a line, in letters of a screen; longer lines are broken between words
+        and go on below, indented. ``None`` breaks no line.
 
     Returns
     -------
@@ -93,9 +101,11 @@ def export_text(
     check_at_least("spacing", spacing, 1)
     check_at_least("decimals", decimals, 0, allow_none=True)
     check_at_least("max_levels", max_levels, 1, allow_none=True)
+    check_at_least("max_width", max_width, 1, allow_none=True)
     fitted = read_fitted(estimator, feature_names, class_names)
     words = Words(fitted, decimals, max_levels, show_missing)
-    return "".join(_lines(words, max_depth, spacing, show_weights))
+    lines = _lines(words, max_depth, show_weights)
+    return "".join(_write_line(*line, spacing, max_width) for line in lines)
 
 
 def check_at_least(name, value, least, allow_none=False):
@@ -108,13 +118,23 @@ def check_at_least(name, value, least, allow_none=False):
         raise ValueError(f"{name} must be {options}, got {value!r}.")
 
 
-def _lines(words, max_depth, spacing, show_weights):
-    """Write the lines of the text, in the order of reading."""
-    tree = words.fitted.tree
+def _write_line(depth, text, spacing, max_width):
+    """Write a line behind the branches that lead to it, broken where it is too long."""
     step, dash = "|" + " " * spacing, "|" + "-" * spacing + " "
+    lines = [text]
+    if max_width is not None:
+        room = max(max_width - len(step * (depth + 1) + "  "), LEAST_ROOM)
+        lines = break_lines(text, room)
+    further = "".join(f"{step * (depth + 1)}  {line}\n" for line in lines[1:])
+    return f"{step * depth}{dash}{lines[0]}\n{further}"
+
+
+def _lines(words, max_depth, show_weights):
+    """List the depth and text of the lines, in the order of reading."""
+    tree = words.fitted.tree
     below = count_below(tree)
     if not has_children(tree, 0):
-        yield f"{dash}{describe_leaf(words, 0, show_weights)}\n"
+        yield 0, describe_leaf(words, 0, show_weights)
         return
     # Nodes, and lines that follow the branches of a node, still to be written.
     stack = [(None, -1, 0)]
@@ -128,7 +148,7 @@ def _lines(words, max_depth, spacing, show_weights):
         elif node is not None:
             stack.extend(reversed(_branches(words, node, depth + 1)))
         if text is not None:
-            yield f"{step * depth}{dash}{text}{ending}\n"
+            yield depth, f"{text}{ending}"
 
 
 def _branches(words, node, depth):
