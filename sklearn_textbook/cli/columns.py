@@ -5,13 +5,15 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as compute
 
-from sklearn_textbook.cli.output import make_table
+from sklearn_textbook.cli.output import make_short_cell, make_table
 from sklearn_textbook.io.naming import count_things
 from sklearn_textbook.io.table_file import column_kind
 
 MOST_COLUMNS = 50
 MOST_LEVELS = 6
 _LEAST_ROWS_FOR_HINTS = 5
+#: Width down to which the values of a column are cut.
+_LEAST_VALUES = 16
 
 
 def print_columns(output, frame):
@@ -19,7 +21,8 @@ def print_columns(output, frame):
     table = make_table(
         *("column", "kind", "missing", "values"),
         right=("missing",),
-        widths={"kind": 7, "missing": 7},
+        widths={"kind": 7, "missing": 7, "values": _LEAST_VALUES},
+        cut=("values",),
     )
     for name in frame.column_names[:MOST_COLUMNS]:
         column = frame[name]
@@ -28,7 +31,7 @@ def print_columns(output, frame):
             name,
             describe_kind(column.type),
             f"{missing:,}" if missing else "-",
-            describe_values(column),
+            make_short_cell(describe_values(column)),
         )
     output.write("", table)
     more = frame.num_columns - MOST_COLUMNS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
@@ -39,6 +40,11 @@ class Output:
             )
         self.console = console
 
+    @property
+    def width(self):
+        """Columns of the terminal; in a pipe, as many as anybody needs."""
+        return self.console.width
+
     def write(self, *things, wrap=False):
         """Write lines of text or rich renderables.
 
@@ -51,6 +57,8 @@ class Output:
         """
         with self.console.capture() as capture:
             for thing in things:
+                if isinstance(thing, _CutTable):
+                    _keep_columns_whole(thing, self.width)
                 self.console.print(thing, soft_wrap=not wrap)
         # Cells are padded to the width of their column; nobody needs the last pad.
         lines = [line.rstrip(" ") for line in capture.get().split("\n")]
@@ -76,8 +84,17 @@ class Output:
             self.write(Text(f"note: {note}", style="yellow"), wrap=True)
 
 
-def make_table(*headers, right=(), widths=None):
+class _CutTable(Table):
+    """A table of which some columns may be cut."""
+
+    cut = ()
+
+
+def make_table(*headers, right=(), widths=None, cut=()):
     """Make a table without lines.
+
+    On a terminal that is too narrow, the columns of ``cut`` are shortened, and others
+    wrapped if they need more than half of it; these lose nothing.
 
     Parameters
     ----------
@@ -86,24 +103,54 @@ def make_table(*headers, right=(), widths=None):
     right : sequence of str, default=()
         Headers of the columns whose values stand to the right.
     widths : dict of str to int, default=None
-        Widths that columns keep however long the values of others are.
+        Least widths of columns.
+    cut : sequence of str, default=()
+        Headers of the columns whose values may be shortened.
 
     Returns
     -------
     table : rich.table.Table
         The table, without rows.
     """
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table = _CutTable(
+        box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim"
+    )
+    table.cut = cut
     for header in headers:
-        justify = "right" if header in right else "left"
         table.add_column(
             header,
-            justify=justify,
-            overflow="ellipsis",
-            no_wrap=True,
+            justify="right" if header in right else "left",
+            overflow="fold",
             min_width=(widths or {}).get(header),
         )
     return table
+
+
+def _measure_columns(table):
+    """Give the width of the longest cell of every column."""
+    return [
+        max(cell_len(str(cell)) for cell in (column.header, *column.cells))
+        for column in table.columns
+    ]
+
+
+def measure_width(table):
+    """Give the width at which a table is neither cut nor wrapped."""
+    widths = _measure_columns(table)
+    return sum(widths) + 2 * (len(widths) - 1)
+
+
+def _keep_columns_whole(table, room):
+    """Let columns that are not cut keep their width; the first, up to half the room."""
+    for column, width in zip(table.columns, _measure_columns(table), strict=True):
+        if column.header not in table.cut and width <= room // 2:
+            column.no_wrap = True
+            column.min_width = max(column.min_width or 0, width)
+
+
+def make_short_cell(text):
+    """Make a cell that is cut at the width of its column, never wrapped."""
+    return Text(text, no_wrap=True, overflow="ellipsis")
 
 
 def paint_tree(text):

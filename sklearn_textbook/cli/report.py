@@ -7,7 +7,12 @@ from rich.text import Text
 
 from sklearn_textbook.cli.columns import MOST_LEVELS
 from sklearn_textbook.cli.ensemble_report import describe_ensemble, is_ensemble
-from sklearn_textbook.cli.output import make_table, paint_rules, paint_tree
+from sklearn_textbook.cli.output import (
+    make_table,
+    measure_width,
+    paint_rules,
+    paint_tree,
+)
 from sklearn_textbook.io.naming import count_things
 from sklearn_textbook.tree import export_pruning_report, export_rules, export_text
 from sklearn_textbook.tree.explain.rules import collect_rules
@@ -147,15 +152,15 @@ def _choose_decimals(name, scores):
 
 
 def print_confusions(output, confusions, labels):
-    """Print a confusion matrix; of many classes, the commonest confusions."""
+    """Print a confusion matrix, or the commonest confusions if it is too wide."""
     names = [show_label(label) for label in labels]
-    if len(labels) > MOST_CLASSES:
-        _print_common_confusions(output, confusions, names)
-        return
     table = make_table("true \\ predicted", *names, right=names)
     for name, counts in zip(names, confusions, strict=True):
         table.add_row(name, *(f"{count:,}" for count in counts))
-    output.write(table)
+    if len(labels) > MOST_CLASSES or measure_width(table) > output.width:
+        _print_common_confusions(output, confusions, names)
+    else:
+        output.write(table)
 
 
 def _print_common_confusions(output, confusions, names):

@@ -1079,39 +1079,59 @@ def test_model_is_not_left_behind_by_a_failed_fit(command, bad_files):
 
 
 # --------------------------------------------------------- pipes and terminals
-@pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are POSIX")
-def test_colours_and_progress_on_a_terminal():
-    import pty
-
-    reader, terminal = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "70"}
-    environment.pop("NO_COLOR", None)
-    process = subprocess.Popen(
-        [*MODULE, "fit", DATA / "iris.csv", "--target", "species"],
-        stdout=terminal,
-        stderr=terminal,
-        cwd=ROOT,
-        env=environment,
-    )
-    os.close(terminal)
-    pieces = []
-    while True:
-        try:
-            piece = os.read(reader, 1 << 16)
-        except OSError:  # the other end is closed
-            break
-        if not piece:
-            break
-        pieces.append(piece)
-    os.close(reader)
-    assert process.wait() == 0
-    text = b"".join(pieces).decode()
-    assert "\x1b[1m" in text
-    assert "cross-validation" in text
-    assert "10/10" in text
-    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+def test_colours_and_progress_on_a_terminal(terminal):
+    arguments = ("fit", DATA / "iris.csv", "--target", "species")
+    code, plain = terminal(*arguments, width=70)
+    assert code == 0
+    assert "\x1b[1m" in terminal.raw
+    assert "cross-validation" in plain
+    assert "10/10" in plain
     rules = plain[plain.index("IF petal") : plain.index("scores")]
     assert max(len(line) for line in rules.splitlines()) <= 70
+
+
+def test_columns_keep_names_and_kinds_on_a_terminal(terminal, tmp_path):
+    names = ["number of the passenger's cabin", "port", "年龄", "class of the ticket"]
+    levels = [f"a level with a long name {i}" for i in range(9)]
+    rows = [
+        f"{levels[i % 9]},{'SCQ'[i % 3]},{i % 7},{levels[i % 8]},{i % 2}"
+        for i in range(72)
+    ]
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join([",".join([*names, "y"]), *rows]), encoding="utf-8")
+    code, plain = terminal("fit", table, "--target", "y", "--cv", 0)
+    assert code == 0
+    lines = plain[plain.index("\ncolumn ") :].splitlines()[2:6]
+    kinds = ["nominal", "nominal", "numeric", "nominal"]
+    for name, kind, line in zip(names, kinds, lines, strict=True):
+        assert re.match(rf"{name} +{kind} +-  \w", line)
+        assert len(line) <= 80
+    # What is cut ends with an ellipsis; what is short is whole.
+    assert lines[0].rstrip().endswith("…")
+    assert lines[1].rstrip().endswith("S 24, C 24, Q 24")
+
+
+def test_long_names_of_columns_are_wrapped_not_cut(terminal, tmp_path):
+    names = [f"{word} " + "a question of the survey " * 4 + "?" for word in ("A", "B")]
+    table = tmp_path / "table.csv"
+    rows = "".join(f"{i % 3},{i % 5},{i % 2}\n" for i in range(30))
+    table.write_text(f"{names[0]},{names[1]},y\n{rows}", encoding="utf-8")
+    _, plain = terminal("fit", table, "--target", "y", "--cv", 0)
+    shown = plain[plain.index("\ncolumn ") : plain.index("\ntree ")]
+    assert max(map(len, shown.splitlines())) <= 80
+    words = " ".join(line[: shown.index("kind") - 1] for line in shown.split("\n"))
+    assert " ".join(words.split()).count("a question of the survey ?") == 2
+    assert shown.count("numeric") == 2
+
+
+def test_confusions_too_wide_for_the_terminal(terminal, tmp_path):
+    table = tmp_path / "table.csv"
+    rows = "".join(f"{i % 13},a class with a long name {i % 6}\n" for i in range(60))
+    table.write_text(f"x,y\n{rows}", encoding="utf-8")
+    _, plain = terminal("fit", table, "--target", "y", "--set", "max_depth=2")
+    shown = plain[plain.index("\nconfusion matrix") :].splitlines()
+    assert shown[2].split() == ["true", "predicted", "rows"]
+    assert shown[3].count("a class with a long name") == 2
 
 
 def test_reader_that_leaves_early():
