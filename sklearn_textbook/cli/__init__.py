@@ -41,7 +41,7 @@ def main(arguments=None):
 
 
 def explain_missing_module(error):
-    """Say what to install, if what is missing belongs to the extra of the command.
+    """Say what to install, if what is missing belongs to an extra of the package.
 
     Parameters
     ----------
@@ -53,8 +53,10 @@ def explain_missing_module(error):
     message : str or None
         None if it is any other module, whose absence is a fault to be seen.
     """
+    if "sklearn-textbook[" in str(error):
+        return str(error)
     missing = (error.name or "").partition(".")[0]
-    if missing not in _NEEDED and "sklearn-textbook[cli]" not in str(error):
+    if missing not in _NEEDED:
         return None
     return (
         f"the command needs {', '.join(_NEEDED)}; install them with "

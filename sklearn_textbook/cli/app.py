@@ -42,8 +42,8 @@ _CODES = {
 def app(context):
     """Grow, read and use decision trees, and ensembles of them, of tables in files.
 
-    Tables are csv or tsv (any separator), Parquet, ARFF and C4.5 files; models are
-    JSON.
+    Tables are csv or tsv (any separator), Parquet, Feather, JSON, Excel, ARFF and C4.5
+    files; models are JSON.
 
     \b
     Examples:

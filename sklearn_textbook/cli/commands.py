@@ -61,10 +61,10 @@ from sklearn_textbook.cli.options import (
 )
 @debug_option
 def fit(table, cv, **options):
-    """Grow trees or rules of TABLE, a csv, tsv, Parquet, ARFF or C4.5 file.
+    """Grow trees or rules of TABLE, a file of one of many formats.
 
-    TABLE is - for csv from a pipe; of the files of C4.5 it is any one, and the others
-    are found beside it.
+    TABLE is a csv, tsv, Parquet, Feather, JSON, Excel or ARFF file, or - for csv from a
+    pipe; of the files of C4.5 it is any one, and the others are found beside it.
 
     Prints the columns and their kinds, the tree, its rules with support and confidence,
     and its scores on the training rows, in cross-validation and on a test table. With
@@ -132,8 +132,8 @@ def compare(table, **options):
     "--output",
     "path",
     metavar="FILE",
-    help="File to write, by its ending csv, tsv, Parquet or ARFF. Without it, csv to "
-    "the standard output.",
+    help="File to write, by its ending csv, tsv, JSON, JSON lines, Parquet, Feather, "
+    "Excel or ARFF. Without it, csv to the standard output.",
 )
 @click.option("--proba", is_flag=True, help="Add the probability of every class.")
 @name_list_option("--id", help="Columns to copy to the output, besides those of fit.")

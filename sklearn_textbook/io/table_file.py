@@ -210,7 +210,7 @@ class TableFile:
         narwhals turns it into a pandas or polars frame.
     path : str
         Where it was read from; "-" is the standard input.
-    format : {"csv", "arff", "c45", "parquet"}
+    format : {"csv", "arff", "c45", "excel", "feather", "json", "jsonl", "parquet"}
         Format of the file.
     layout : str
         How the file is laid out, in words, e.g. "semicolon-separated, UTF-8".

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as parquet
 
 from sklearn_textbook.io.arff import parse_arff
 from sklearn_textbook.io.c45 import find_c45_files, parse_c45, require_c45_files
@@ -18,6 +18,7 @@ from sklearn_textbook.io.columns import (
 from sklearn_textbook.io.delimited import DelimitedText
 from sklearn_textbook.io.missing_marks import MISSING_MARKS
 from sklearn_textbook.io.naming import explain_unknown_name
+from sklearn_textbook.io.table_excel import read_sheet
 from sklearn_textbook.io.table_file import (
     PACKED,
     STANDARD_INPUT,
@@ -25,8 +26,22 @@ from sklearn_textbook.io.table_file import (
     TableFileError,
     TableSource,
 )
+from sklearn_textbook.io.table_typed import LAYOUTS, load_typed
 
-_FORMATS = {".parquet": "parquet", ".pq": "parquet", ".arff": "arff"}
+#: Endings of file names, and the formats that they stand for; others are text.
+FORMATS = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".feather": "feather",
+    ".arrow": "feather",
+    ".ipc": "feather",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".arff": "arff",
+}
 
 
 def read_table(
@@ -43,12 +58,13 @@ def read_table(
     names_without_header=(),
     unknown_names="error",
 ):
-    r"""Read a csv, tsv, Parquet or ARFF file, or the files of C4.5.
+    r"""Read a csv, tsv, Parquet, Feather, JSON, Excel or ARFF file, or those of C4.5.
 
-    The format follows the ending of the name: .parquet, .arff; .names is C4.5, and so
-    are .data, .test and .cases with a .names file beside them; all others are text with
-    separated values. .gz, .bz2 and .zst are unpacked. csv and Parquet are parsed by
-    pyarrow.
+    The format follows the ending of the name: .parquet and .pq, .feather, .arrow and
+    .ipc, .json (a list of records), .jsonl and .ndjson (a record a line), .xlsx and
+    .xlsm, .arff; .names is C4.5, and so are .data, .test and .cases with a .names file
+    beside them; all others are text with separated values. .gz, .bz2 and .zst are
+    unpacked. csv, Parquet and Feather are parsed by pyarrow, Excel by openpyxl.
 
     Parameters
     ----------
@@ -56,7 +72,8 @@ def read_table(
         The file; "-" reads text with separated values from the standard input. Of the
         files of C4.5 any one, or their common path without an ending; unless it is the
         .test or .cases file, the .data file is read.
-    format : {"csv", "arff", "c45", "parquet"}, default=None
+    format : {"csv", "arff", "c45", "excel", "feather", "json", "jsonl", "parquet"}, \
+            default=None
         The format, if the name does not tell.
     delimiter : str, default=None
         Separator of the values; None recognises comma, semicolon, tab and pipe.
@@ -68,8 +85,9 @@ def read_table(
         UTF-16 with its mark, and Chinese text in GB18030.
     missing_marks : sequence of str
         Texts that stand for a missing value in a csv file, by default "?", "NA",
-        "N/A", "NaN", "nan", "null" and "NULL". An empty field always does. Parquet
-        has nulls of its own, ARFF and C4.5 have the mark "?".
+        "N/A", "NaN", "nan", "null" and "NULL"; likewise in Excel. An empty field always
+        does. Parquet, Feather and JSON have nulls of their own, ARFF and C4.5 have the
+        mark "?".
     column_types : dict of str to str, default=None
         Types of columns that are not to be recognised: "numeric", "categorical"
         (levels in the order of their numbers if all are numbers, else sorted) or
@@ -95,6 +113,8 @@ def read_table(
         If the file cannot be read, a row has too many or too few values, a column
         asked for does not exist, a value does not fit its type or is infinite. The
         message is one line that names the file, the line and the column.
+    ImportError
+        If the file is Excel's and openpyxl is not installed.
 
     See Also
     --------
@@ -153,15 +173,15 @@ def guess_format(path):
 
     Returns
     -------
-    format : {"csv", "arff", "c45", "parquet"}
-        Its format.
+    format : str
+        Its format, as `read_table` calls it.
     """
     if path == STANDARD_INPUT:
         return "csv"
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     if suffixes and suffixes[-1] in PACKED:
         suffixes.pop()
-    known = _FORMATS.get(suffixes[-1] if suffixes else "")
+    known = FORMATS.get(suffixes[-1] if suffixes else "")
     if known:
         return known
     c45 = find_c45_files(path)
@@ -190,7 +210,7 @@ def _finish(table, source, find_line, options, notes=(), missing_marks=None):
     return prepare_columns(table, options["column_types"], context), context.notes
 
 
-def _read_csv(source, **options):
+def _read_csv(source, file_format="csv", layout=None, notes=(), **options):
     text = DelimitedText(
         source,
         delimiter=options["delimiter"],
@@ -209,16 +229,34 @@ def _read_csv(source, **options):
         as_text[name] = pa.string()
     table = text.parse(as_text, options["missing_marks"])
     frame, notes = _finish(
-        table, source, text.find_line, options, text.notes, options["missing_marks"]
+        table,
+        source,
+        text.find_line,
+        options,
+        [*notes, *text.notes],
+        options["missing_marks"],
     )
     return TableFile(
         frame=frame,
         path=source.path,
-        format="csv",
-        layout=text.layout,
+        format=file_format,
+        layout=layout or text.layout,
         has_header=text.has_header,
         notes=tuple(notes),
         find_line=text.find_line,
+    )
+
+
+def _read_excel(source, **options):
+    """Read the first sheet as the csv text that it would be saved as."""
+    sheet = read_sheet(source)
+    options = {**options, "delimiter": ",", "encoding": "utf-8"}
+    return _read_csv(
+        TableSource(source.path, sheet.csv_bytes),
+        file_format="excel",
+        layout=f"Excel, sheet {sheet.name!r}",
+        notes=sheet.notes,
+        **options,
     )
 
 
@@ -262,16 +300,9 @@ def _read_c45(source, **options):
     )
 
 
-def _read_parquet(source, **options):
-    try:
-        table = parquet.read_table(pa.BufferReader(source.read()))
-    except (pa.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0].rpartition("'<Buffer>': ")[2]
-        raise TableFileError(
-            f"is not a Parquet file ({reason})",
-            path=source.path,
-            remedy="write it anew, or give it the ending of its format",
-        ) from None
+def _read_typed(source, file_format, **options):
+    """Read a file that has the types of its columns."""
+    table, find_line = load_typed(source, file_format)
     # pandas stores row labels that have no name under this one.
     labels = [n for n in table.column_names if n.startswith("__index_level_")]
     table = table.drop_columns(labels)
@@ -287,13 +318,14 @@ def _read_parquet(source, **options):
             column=twice,
             remedy="give every column its own name",
         )
-    frame, notes = _finish(table, source, lambda row: None, options)
+    frame, notes = _finish(table, source, find_line, options)
     return TableFile(
         frame=frame,
         path=source.path,
-        format="parquet",
-        layout="Parquet",
+        format=file_format,
+        layout=LAYOUTS[file_format],
         notes=tuple(notes),
+        find_line=find_line,
     )
 
 
@@ -301,5 +333,6 @@ _READERS = {
     "csv": _read_csv,
     "arff": _read_arff,
     "c45": _read_c45,
-    "parquet": _read_parquet,
+    "excel": _read_excel,
+    **{name: partial(_read_typed, file_format=name) for name in LAYOUTS},
 }

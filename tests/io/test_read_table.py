@@ -343,7 +343,7 @@ BAD_TEXTS = {
             "Parquet or ARFF file"
         ),
     ),
-    "book.xlsx": (
+    "book.csv": (
         b"PK\x03\x04\x14\x00",
         (
             "is an Excel workbook or a zip archive, not a text table; save it as csv, "
@@ -354,7 +354,7 @@ BAD_TEXTS = {
         "a,b\n1,2\n3,4\n5,6\n",
         (
             "is not a Parquet file (Parquet magic bytes not found in footer. Either "
-            "the file is corrupted or this is not a parquet file.); write it anew, or "
+            "the file is corrupted or this is not a parquet file.); write it again, or "
             "give it the ending of its format"
         ),
     ),
@@ -421,8 +421,11 @@ def test_missing_file_and_folder(write, tmp_path):
     [
         ({"column_types": {"a": "number"}}, "column_types"),
         (
-            {"format": "excel"},
-            "format is 'excel'; allowed are 'csv', 'arff', 'c45', 'parquet'",
+            {"format": "xls"},
+            (
+                "format is 'xls'; allowed are 'csv', 'arff', 'c45', 'excel', "
+                "'parquet', 'feather', 'json', 'jsonl'"
+            ),
         ),
     ],
 )

@@ -1,0 +1,157 @@
+"""Tables in files that know the types of their columns: Parquet, Feather, JSON."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as parquet
+
+from sklearn_textbook.io.naming import shorten
+from sklearn_textbook.io.table_file import TableFileError, make_row_error
+
+#: The formats, and what each is called.
+LAYOUTS = {
+    "parquet": "Parquet",
+    "feather": "Feather",
+    "json": "JSON",
+    "jsonl": "JSON lines",
+}
+_RECORDS = "a table is a list of records, [{column: value, ...}, ...]"
+
+
+def load_typed(source, file_format):
+    """Load a file that knows the types of its columns.
+
+    Parameters
+    ----------
+    source : TableSource
+        The file.
+    file_format : {"parquet", "feather", "json", "jsonl"}
+        Its format.
+
+    Returns
+    -------
+    table : pyarrow.Table
+        The columns.
+    find_line : callable
+        Line of a row, counted from 0; None where the format has no lines.
+
+    Raises
+    ------
+    TableFileError
+        If the file is not of this format, or a JSON value fits no column.
+    """
+    content = source.read()
+    if file_format == "jsonl":
+        return _load_lines(content, source.path)
+    load = {"parquet": _load_parquet, "feather": _load_feather, "json": _load_json}
+    return load[file_format](content, source.path), lambda row: None
+
+
+def _load_parquet(content, path):
+    try:
+        return parquet.read_table(pa.BufferReader(content))
+    except (pa.ArrowException, OSError) as error:
+        raise _not_of_format("a Parquet", error, path) from None
+
+
+def _load_feather(content, path):
+    """Load Feather, which is Arrow's file format, or Arrow's format for streams."""
+    try:
+        try:
+            return pa.ipc.open_file(content).read_all()
+        except pa.ArrowInvalid:
+            return pa.ipc.open_stream(content).read_all()
+    except (pa.ArrowException, OSError) as error:
+        raise _not_of_format("a Feather or Arrow", error, path) from None
+
+
+def _not_of_format(name, error, path):
+    reason = str(error).splitlines()[0].rpartition("'<Buffer>': ")[2]
+    return TableFileError(
+        f"is not {name} file ({reason})",
+        path=path,
+        remedy="write it again, or give it the ending of its format",
+    )
+
+
+# ---------------------------------------------------------------------- JSON
+def _load_json(content, path):
+    try:
+        records = json.loads(content)
+    except ValueError as error:
+        raise TableFileError(f"is not JSON ({error})", path=path) from None
+    if not isinstance(records, list):
+        remedy = f"{_RECORDS}, as pandas writes it with orient='records'"
+        raise TableFileError("is JSON, but no table", path=path, remedy=remedy)
+    return _join_records(records, path, lambda row: None)
+
+
+def _load_lines(content, path):
+    records, lines = [], []
+    for number, line in enumerate(content.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            records.append(json.loads(line))
+        except ValueError as error:
+            raise TableFileError(
+                f"is not JSON ({error})",
+                path=path,
+                line=number,
+                remedy="write one record a line",
+            ) from None
+        lines.append(number)
+    return _join_records(records, path, lines.__getitem__), lines.__getitem__
+
+
+def _join_records(records, path, find_line):
+    """Make the columns of records; a key that a record lacks is missing there."""
+    names = {}
+    for row, record in enumerate(records):
+        if not isinstance(record, dict):
+            text = shorten(json.dumps(record, ensure_ascii=False))
+            raise _refuse(row, f"{text} is no record", path, find_line)
+        names.update(dict.fromkeys(record))
+    columns = {
+        name: _make_column(
+            name, [record.get(name) for record in records], path, find_line
+        )
+        for name in names
+    }
+    return pa.table(columns)
+
+
+def _make_column(name, values, path, find_line):
+    """Make a column of numbers, of booleans, or of text."""
+    present = [row for row, value in enumerate(values) if value is not None]
+    first = type(values[present[0]]) if present else None
+    for row in present:
+        value = values[row]
+        if isinstance(value, dict | list):
+            problem = "is neither a number, a text, true nor false"
+        elif not _is_alike(value, first):
+            problem = "is of another type than the values before it"
+        else:
+            continue
+        text = shorten(json.dumps(value, ensure_ascii=False))
+        raise _refuse(row, f"{text} {problem}", path, find_line, name)
+    if any(isinstance(value, float) for value in values):
+        values = [None if value is None else float(value) for value in values]
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, OverflowError) as error:
+        raise TableFileError(str(error), path=path, column=name) from None
+
+
+def _is_alike(value, kind):
+    numbers = (int, float)
+    return type(value) is kind or (type(value) in numbers and kind in numbers)
+
+
+def _refuse(row, problem, path, find_line, column=None):
+    remedy = _RECORDS if column is None else "write one type, and null if it is missing"
+    return make_row_error(
+        problem, path=path, find_line=find_line, row=row, column=column, remedy=remedy
+    )

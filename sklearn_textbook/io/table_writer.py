@@ -1,0 +1,148 @@
+"""Writing a frame as a table file, by the ending of its name."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from functools import partial
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as parquet
+
+from sklearn_textbook.io.arff import write_arff
+from sklearn_textbook.io.table_excel import import_openpyxl
+from sklearn_textbook.io.table_file import PACKED, TableFileError
+from sklearn_textbook.io.table_reader import FORMATS
+
+_TEXT_ENDINGS = {"": ",", ".csv": ",", ".txt": ",", ".tsv": "\t", ".tab": "\t"}
+
+
+def choose_writer(path):
+    """Choose how a table is written, by the ending of a name.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+
+    Returns
+    -------
+    write : callable
+        Takes a pyarrow table and the path.
+
+    Raises
+    ------
+    TableFileError
+        If the ending stands for no format that can be written.
+    ImportError
+        If it is Excel's and openpyxl is not installed.
+    """
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes] or [""]
+    packed = suffixes.pop() if suffixes[-1] in PACKED else ""
+    ending = suffixes[-1] if suffixes else ""
+    write_text = _TEXT_WRITERS.get(ending)
+    if write_text is not None:
+        return partial(_write_text, write_text)
+    write = None if packed else _FILE_WRITERS.get(FORMATS.get(ending))
+    if write is None:
+        possible = [*filter(None, _TEXT_ENDINGS), *FORMATS]
+        raise TableFileError(
+            f"a table cannot be written as {ending + packed!r}",
+            path=path,
+            remedy=f"possible are {', '.join(possible)}; csv and JSON also with .gz",
+        )
+    if FORMATS[ending] == "excel":
+        import_openpyxl()
+    return partial(_write_file, write)
+
+
+def write_csv(frame, stream, delimiter=","):
+    """Write a frame as text with separated values.
+
+    Parameters
+    ----------
+    frame : pyarrow.Table
+        The columns.
+    stream : text stream
+        Where to.
+    delimiter : str, default=","
+        The separator.
+    """
+    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(frame.column_names)
+    columns = [[_csv_text(value) for value in c.to_pylist()] for c in frame.columns]
+    writer.writerows(zip(*columns, strict=True))
+
+
+def _csv_text(value):
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def _write_records(frame, stream, is_list):
+    """Write records, as JSON values; dates are texts."""
+    lines = [
+        json.dumps(record, ensure_ascii=False, default=str)
+        for record in frame.to_pylist()
+    ]
+    text = ",\n".join(lines) if is_list else "\n".join(lines)
+    stream.write(f"[\n{text}\n]\n" if is_list else f"{text}\n")
+
+
+def _write_excel(frame, path):
+    book = import_openpyxl().Workbook(write_only=True)
+    sheet = book.create_sheet("predictions")
+    sheet.append(frame.column_names)
+    for row in zip(*(column.to_pylist() for column in frame.columns), strict=True):
+        sheet.append(row)
+    book.save(path)
+
+
+def _write_feather(frame, path):
+    with pa.ipc.new_file(path, frame.schema) as writer:
+        writer.write_table(frame)
+
+
+def _write_text(write, frame, path):
+    """Write text in UTF-8, packed if the name ends so."""
+    text = io.StringIO()
+    write(frame, text)
+    try:
+        with pa.output_stream(str(path), compression="detect") as stream:
+            stream.write(text.getvalue().encode())
+    except OSError as error:
+        raise _cannot_write(error, path) from None
+
+
+def _write_file(write, frame, path):
+    try:
+        write(frame, path)
+    except OSError as error:
+        raise _cannot_write(error, path) from None
+
+
+def _cannot_write(error, path):
+    reason = error.strerror or str(error)
+    if isinstance(error, FileNotFoundError):  # Arrow words it in its own way
+        reason = "No such file or directory"
+    return TableFileError(f"cannot be written ({reason})", path=path)
+
+
+_TEXT_WRITERS = {
+    ".json": partial(_write_records, is_list=True),
+    ".jsonl": partial(_write_records, is_list=False),
+    ".ndjson": partial(_write_records, is_list=False),
+    **{
+        ending: partial(write_csv, delimiter=delimiter)
+        for ending, delimiter in _TEXT_ENDINGS.items()
+    },
+}
+_FILE_WRITERS = {
+    "parquet": parquet.write_table,
+    "feather": _write_feather,
+    "excel": _write_excel,
+    "arff": partial(write_arff, relation="predictions"),
+}
