@@ -8,9 +8,10 @@ from importlib import import_module
 from sklearn_textbook.cli.errors import refuse_use
 from sklearn_textbook.io.naming import suggest_name
 
-#: Whole numbers with at most so many distinct values are taken as classes.
-MOST_NUMBERED_CLASSES = 10
-
+#: Folds by which the pruning of CART trees is chosen.
+PRUNING_FOLDS = 10
+#: With fewer rows than that, a fold has too few to choose by.
+LEAST_ROWS_TO_PRUNE = 50
 
 _TREES = "sklearn_textbook.tree"
 _ENSEMBLES = "sklearn_textbook.ensemble"
@@ -104,7 +105,16 @@ def can_predict(algorithm, is_classes):
     return (entry.classifier if is_classes else entry.regressor) is not None
 
 
-def make_estimator(algorithm, is_classes, settings, seed, n_trees=None, n_jobs=None):
+def make_estimator(
+    algorithm,
+    is_classes,
+    settings,
+    seed,
+    n_trees=None,
+    n_jobs=None,
+    prunes=False,
+    full=False,
+):
     """Make the estimator with its parameters.
 
     Parameters
@@ -122,6 +132,10 @@ def make_estimator(algorithm, is_classes, settings, seed, n_trees=None, n_jobs=N
         Number of trees of an ensemble; None: as the algorithm has it.
     n_jobs : int, default=None
         Number of threads; None: one per core.
+    prunes : bool, default=False
+        Whether a tree of CART is pruned, unless the settings say how.
+    full : bool, default=False
+        Whether a tree is not pruned at all.
 
     Returns
     -------
@@ -146,6 +160,10 @@ def make_estimator(algorithm, is_classes, settings, seed, n_trees=None, n_jobs=N
         if name in params and value is not None:
             estimator.set_params(**{name: value})
     given = dict(settings)
+    if full:
+        _forbid_pruning(estimator, algorithm, given)
+    elif prunes and base_name(algorithm) == "cart":
+        _prune_by_default(estimator, given, seed)
     if isinstance(given.get("estimator"), str) and "estimator" in params:
         member = _make_member(given.pop("estimator"), is_classes)
         estimator.set_params(estimator=member)
@@ -155,6 +173,24 @@ def make_estimator(algorithm, is_classes, settings, seed, n_trees=None, n_jobs=N
             oob_score=estimator.bootstrap is True and estimator.warm_start is False
         )
     return estimator
+
+
+def _forbid_pruning(estimator, algorithm, given):
+    if is_many(algorithm) or "pruning" not in estimator.get_params(deep=False):
+        refuse_use(f"--full: {algorithm} has no tree that is pruned by default")
+    for name in given:
+        if name.partition("__")[0] in ("pruning", "ccp_alpha"):
+            refuse_use(f"--full grows the whole tree, and --set {name} prunes it")
+    estimator.set_params(pruning=None)
+
+
+def _prune_by_default(estimator, given, seed):
+    if "pruning" in given or "ccp_alpha" in given:
+        return
+    from sklearn_textbook.tree import CostComplexityPruning
+
+    pruner = CostComplexityPruning(PRUNING_FOLDS, rule="1se", random_state=seed)
+    estimator.set_params(pruning=pruner)
 
 
 def _make_default(algorithm, is_classes):

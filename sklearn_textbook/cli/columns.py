@@ -12,6 +12,8 @@ from sklearn_textbook.io.table_file import column_kind
 MOST_COLUMNS = 50
 MOST_LEVELS = 6
 _LEAST_ROWS_FOR_HINTS = 5
+#: From so many rows on, levels of fewer than two rows each, on average, name the rows.
+_LEAST_ROWS_TO_AVERAGE = 20
 #: Width down to which the values of a column are cut.
 _LEAST_VALUES = 16
 
@@ -116,8 +118,8 @@ def _show_level(level):
     return text if len(text) <= 24 else text[:21] + "..."
 
 
-def find_hints(frame):
-    """Point out columns that cannot help: identifiers, constants, empty ones.
+def find_useless(frame):
+    """Find columns that cannot help: empty ones, constants, names of the rows.
 
     Parameters
     ----------
@@ -126,32 +128,41 @@ def find_hints(frame):
 
     Returns
     -------
-    hints : list of str
-        One sentence per column.
+    useless : dict of str to str
+        By the name of a column, what is the matter with it.
     """
-    hints = []
+    useless = {}
     for name, column in zip(frame.column_names, frame.columns, strict=True):
         present = drop_missing(column)
         n_distinct = count_distinct(present)
+        is_large = len(present) >= _LEAST_ROWS_FOR_HINTS
         if not len(present):
-            hints.append(f"column {name!r} has no values at all; --drop leaves it out")
+            useless[name] = "has no values at all"
         elif n_distinct == 1 and len(present) == len(column):
-            hints.append(
-                f"column {name!r} has the same value in every row; --drop leaves it out"
-            )
-        elif n_distinct == len(present) >= _LEAST_ROWS_FOR_HINTS and _is_id(present):
-            hints.append(
-                f"column {name!r} has another value in every row; if it only names the "
-                "rows, leave it out with --id"
-            )
-    return hints
+            useless[name] = "has the same value in every row"
+        elif describe_kind(column.type) != "nominal" or not is_large:
+            continue
+        elif n_distinct == len(present):
+            useless[name] = "has another value in every row"
+        elif len(present) >= _LEAST_ROWS_TO_AVERAGE and 2 * n_distinct > len(present):
+            rows = count_things(len(present), "row")
+            useless[name] = f"has {n_distinct:,} levels in {rows}"
+    return useless
 
 
-def _is_id(present):
-    """Distinct texts, or whole numbers that count the rows."""
-    if column_kind(present.type) != "numeric":
-        return True
-    if not pa.types.is_integer(present.type):
+def find_hints(frame):
+    """Point out whole numbers that only count the rows, one sentence per column."""
+    return [
+        f"column {name!r} has another value in every row; if it only numbers the rows, "
+        "leave it out with --id"
+        for name, column in zip(frame.column_names, frame.columns, strict=True)
+        if _counts_rows(drop_missing(column))
+    ]
+
+
+def _counts_rows(present):
+    if not pa.types.is_integer(present.type) or len(present) < _LEAST_ROWS_FOR_HINTS:
         return False
     ends = compute.min_max(present)
-    return ends["max"].as_py() - ends["min"].as_py() == len(present) - 1
+    span = ends["max"].as_py() - ends["min"].as_py()
+    return span == len(present) - 1 == count_distinct(present) - 1

@@ -8,21 +8,23 @@ from dataclasses import replace
 from sklearn_textbook.cli import report
 from sklearn_textbook.cli.algorithms import (
     ALGORITHMS,
+    LEAST_ROWS_TO_PRUNE,
     can_predict,
     find_wish,
     is_many,
     list_algorithms,
     make_estimator,
 )
+from sklearn_textbook.cli.costs import make_scorer
 from sklearn_textbook.cli.errors import FitError, refuse_use
 from sklearn_textbook.cli.output import Output, show_progress
-from sklearn_textbook.cli.scoring import choose_folds, cross_validate, score_baseline
+from sklearn_textbook.cli.scoring import choose_folds, cross_validate
 from sklearn_textbook.cli.training_table import print_training, read_training
 from sklearn_textbook.io.naming import count_things, explain_unknown_name
 
 
 def compare_algorithms(
-    table, *, target, algorithms, n_folds, seed, trees, jobs, **options
+    table, *, target, algorithms, n_folds, seed, trees, jobs, cost, full, **options
 ):
     """Cross-validate several algorithms on the same folds, and print their scores.
 
@@ -42,31 +44,39 @@ def compare_algorithms(
         Number of trees of ensembles.
     jobs : int or None
         Number of threads.
+    cost : str or None
+        File with the costs of errors.
+    full : bool
+        Whether trees are not pruned at all.
     **options
         How the table is read, as for ``fit``.
     """
     output = Output()
-    kind = _choose_kind(algorithms)
-    file, features, goal = read_training(table, target, kind, options)
+    training = read_training(table, target, _choose_kind(algorithms), options)
+    goal = training.goal
     is_classes = goal.is_classes
     names = [name for name in algorithms or ALGORITHMS if can_predict(name, is_classes)]
+    scorer = make_scorer(goal, cost)
+    prunes = len(goal.values) >= LEAST_ROWS_TO_PRUNE
     estimators = {
         name: make_estimator(
             *(name, is_classes, [], seed),
             trees if is_many(name) else None,
             jobs,
+            prunes,
+            full and not is_many(name) and name != "c45-rules",
         )
         for name in names
     }
-    print_training(output, file, features, goal, options)
+    print_training(output, training, options)
     n_folds, notes = choose_folds(n_folds, goal.values, is_classes)
     if not n_folds:
-        raise FitError(f"{file.path}: {notes[0]}")
-    scores = [score_baseline(goal.values, is_classes)]
+        raise FitError(f"{training.file.path}: {notes[0]}")
+    scores = [scorer.score_baseline(goal.values, training.weights)]
     with show_progress("cross-validation", n_folds * len(estimators)) as advance:
         for name, estimator in estimators.items():
             scores.append(
-                _score(name, estimator, features, goal, n_folds, seed, advance)
+                _score(scorer, name, estimator, training, n_folds, seed, advance)
             )
     kind = "stratified fold" if is_classes else "fold"
     output.heading("scores", f"cross-validated, the same {count_things(n_folds, kind)}")
@@ -93,13 +103,11 @@ def _choose_kind(algorithms):
     return [*wishes, *algorithms, "cart"][0]
 
 
-def _score(name, estimator, features, goal, n_folds, seed, advance):
+def _score(scorer, name, estimator, training, n_folds, seed, advance):
     """Cross-validate one algorithm, and tell how long it took."""
     start = time.perf_counter()
     try:
-        score, _ = cross_validate(
-            estimator, features, goal.values, goal.is_classes, n_folds, seed, advance
-        )
+        score, _ = cross_validate(scorer, estimator, training, n_folds, seed, advance)
     except (ValueError, TypeError) as error:
         reason = " ".join(str(error).split())
         raise FitError(f"{name}: {reason} (--algorithms chooses others)") from error

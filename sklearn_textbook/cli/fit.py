@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from sklearn.utils.multiclass import unique_labels
 
 from sklearn_textbook.cli import report
-from sklearn_textbook.cli.algorithms import make_estimator
+from sklearn_textbook.cli.algorithms import LEAST_ROWS_TO_PRUNE, make_estimator
+from sklearn_textbook.cli.costs import make_scorer
 from sklearn_textbook.cli.ensemble_report import (
     MOST_IMPORTANCES,
     compute_importances,
@@ -19,6 +20,8 @@ from sklearn_textbook.cli.ensemble_report import (
 )
 from sklearn_textbook.cli.errors import FitError, make_fit_error, refuse_use
 from sklearn_textbook.cli.model_table import (
+    Tested,
+    find_unseen_levels,
     predict_rows,
     read_model_table,
     read_notes,
@@ -29,9 +32,8 @@ from sklearn_textbook.cli.scoring import (
     choose_folds,
     count_confusions,
     cross_validate,
-    score_baseline,
+    score_classes,
     score_out_of_bag,
-    score_rows,
 )
 from sklearn_textbook.cli.training_table import print_training, read_training
 from sklearn_textbook.io import ModelFileError, save_model
@@ -53,6 +55,8 @@ def fit_table(
     jobs,
     save,
     max_depth_shown,
+    cost,
+    full,
     **options,
 ):
     """Fit a table and print what came of it.
@@ -81,28 +85,45 @@ def fit_table(
         Model file to write.
     max_depth_shown : int
         Depth to which the tree is printed.
+    cost : str or None
+        File with the costs of errors.
+    full : bool
+        Whether the tree is not pruned at all.
     **options
-        How the table is read: categorical, numeric, drop, id, delimiter, header,
-        encoding, missing_marks.
+        How the table is read: categorical, numeric, ordinal, drop, keep, id, weight,
+        delimiter, header, encoding, missing_marks.
     """
     _require_folder(save)
     output = Output()
-    file, features, goal = read_training(table, target, algorithm, options)
-    target = goal.name
-    estimator = make_estimator(algorithm, goal.is_classes, settings, seed, trees, jobs)
-    print_training(output, file, features, goal, options)
-    _grow(estimator, features, goal.values, settings, file.path)
-    model = SavedModel(estimator, target, _note_table(file, options))
-    tested = _score_test(model, test, options) if test is not None else None
+    training = read_training(table, target, algorithm, options)
+    goal = training.goal
+    scorer = make_scorer(goal, cost)
+    prunes = len(goal.values) >= LEAST_ROWS_TO_PRUNE
+    estimator = make_estimator(
+        *(algorithm, goal.is_classes, settings, seed, trees, jobs),
+        prunes=prunes,
+        full=full,
+    )
+    print_training(output, training, options)
+    _grow(estimator, training, settings)
+    model = SavedModel(
+        estimator, goal.name, _note_table(training.file, options, scorer)
+    )
+    tested = _test(model, scorer, test, options) if test is not None else None
     if save is not None:
-        save_model(estimator, save, target=target, table=model.table)
+        save_model(estimator, save, target=goal.name, table=model.table)
     if report.is_rule_list(estimator):
-        _print_rule_list(output, estimator, features, goal)
+        _print_rule_list(output, estimator, training)
     else:
-        _print_trees(output, model, max_depth_shown)
-    predicted = _print_scores(output, estimator, features, goal, n_folds, seed, tested)
+        _print_trees(output, model, settings, max_depth_shown)
+    predicted = _print_scores(
+        output, scorer, estimator, training, n_folds, seed, tested
+    )
     if goal.is_classes:
-        _print_confusions(output, estimator.classes_, goal.values, predicted, tested)
+        judged = [("cross-validated", predicted)] if predicted else []
+        judged += [("test", tested)] if tested else []
+        for where, rows in judged:
+            _print_confusions(output, rows, where)
     if save is not None:
         output.write("", f"saved to {save}")
 
@@ -114,32 +135,37 @@ def _require_folder(save):
         raise ModelFileError(f"the folder {folder!r} does not exist", save)
 
 
-def _grow(estimator, features, values, settings, path):
+def _grow(estimator, training, settings):
     try:
         with warnings.catch_warnings():
             # The scores tell how many rows were judged.
             warnings.filterwarnings("ignore", message="Some inputs do not have OOB")
-            estimator.fit(features, values)
+            training.fit(estimator)
     except (ValueError, TypeError) as error:
         reason = " ".join(str(error).split())
         for name, value in settings:
             if "parameter" in reason and repr(name.rpartition("__")[2]) in reason:
                 refuse_use(f"--set {name}={value}: {reason}")
-        raise make_fit_error(reason, path) from error
+        raise make_fit_error(reason, training.file.path) from error
 
 
-def _note_table(file, options):
-    """Note for `predict` how the table is to be read."""
-    return {
+def _note_table(file, options, scorer):
+    """Note for `predict` how the table is to be read, and the costs."""
+    notes = {
         "names": file.names,
         "id": options["id"],
         "missing_marks": list(options["missing_marks"] or MISSING_MARKS),
         "has_header": file.has_header,
         "n_rows": file.n_rows,
     }
+    if options["weight"] is not None:
+        notes["weight"] = options["weight"]
+    if scorer.costs is not None:
+        notes["costs"] = scorer.costs.tolist()
+    return notes
 
 
-def _print_trees(output, model, max_depth_shown):
+def _print_trees(output, model, settings, max_depth_shown):
     """Print a tree and its rules, or what there is to say of many trees."""
     estimator = model.estimator
     if is_ensemble(estimator):
@@ -147,92 +173,94 @@ def _print_trees(output, model, max_depth_shown):
         return
     output.heading("tree", report.describe_model(estimator))
     report.print_tree(output, estimator, max_depth_shown)
+    if not {"pruning", "ccp_alpha"} & {name for name, _ in settings}:
+        output.notes(report.describe_default_pruning(estimator))
     output.heading("rules", "IF conditions THEN prediction [support, confidence]")
     report.print_rules(output, estimator, report.MOST_RULES)
     if hasattr(estimator, "pruning_report_"):
         output.heading("pruning", "the largest branches that fell")
         report.print_pruning(output, estimator, report.MOST_BRANCHES)
+    if estimator.tree_.n_leaves > 1:
+        _print_importances(output, model)
 
 
 def _print_ensemble(output, model):
     """Print how large the trees are, and which columns matter."""
     output.heading("ensemble", report.describe_model(model.estimator))
     print_sizes(output, model.estimator)
+    _print_importances(output, model)
+
+
+def _print_importances(output, model):
     output.heading("importances", "share in the decrease of impurity")
     importances = compute_importances(model.estimator)
-    print_importances(output, model.schema.names, importances, MOST_IMPORTANCES)
+    most = min(MOST_IMPORTANCES, np.count_nonzero(importances))
+    print_importances(output, model.schema.names, importances, most)
 
 
-def _print_rule_list(output, estimator, features, goal):
+def _print_rule_list(output, estimator, training):
     """Print the rules, and what each of them does on the training rows."""
     most = report.MOST_RULES
     output.heading("rules", report.describe_model(estimator))
     report.print_numbered_rules(output, estimator, most)
-    evaluation = estimator.evaluate(features, goal.values)
+    evaluation = estimator.evaluate(
+        training.features, training.goal.values, training.weights
+    )
     output.heading(
         "use of the rules", "training; advantage: errors more without the rule"
     )
     report.print_evaluation(output, evaluation, most)
     output.heading("confusion matrix", "training")
-    confusions = evaluation.confusion.astype(np.int64)
-    report.print_confusions(output, confusions, evaluation.classes)
+    report.print_confusions(output, evaluation.confusion, evaluation.classes)
 
 
-def _print_scores(output, estimator, features, goal, n_folds, seed, tested):
-    """Print all scores; give the cross-validated predictions, if there are any."""
-    y, is_classes = goal.values, goal.is_classes
+def _print_scores(output, scorer, estimator, training, n_folds, seed, tested):
+    """Print all scores; give what cross-validation has predicted, if there was any."""
+    y, weights = training.goal.values, training.weights
+    fitted = scorer.predict(estimator, training.features)
     scores = [
-        score_baseline(y, is_classes),
-        score_rows("training", y, estimator.predict(features), is_classes),
+        scorer.score_baseline(y, weights),
+        scorer.score("training", y, fitted, weights),
     ]
     if is_ensemble(estimator):
-        score = score_out_of_bag(estimator, y, is_classes)
+        score = score_out_of_bag(scorer, estimator, y, weights)
         scores += [] if score is None else [score]
     notes, predicted = [], None
     if n_folds:
-        n_folds, notes = choose_folds(n_folds, y, is_classes)
+        n_folds, notes = choose_folds(n_folds, y, scorer.is_classes)
     if n_folds:
-        score, predicted = _cross_validate(estimator, features, goal, n_folds, seed)
+        score, values = _cross_validate(scorer, estimator, training, n_folds, seed)
         scores.append(score)
+        predicted = Tested(score, y, values, scorer.labels, weights)
     if tested is not None:
-        scores.append(tested[0])
+        scores.append(tested.score)
+        notes += tested.notes
+    if scorer.costs is not None:
+        notes.append("predicted is the class of least expected cost")
     output.heading("scores")
     report.print_scores(output, scores)
     output.notes(notes)
     return predicted
 
 
-def _print_confusions(output, classes, y, predicted, tested):
-    if predicted is not None:
-        output.heading("confusion matrix", "cross-validated")
-        confusions = count_confusions(y, predicted, classes)
-        report.print_confusions(output, confusions, classes)
-    if tested is not None:
-        _, true, predicted = tested
-        output.heading("confusion matrix", "test")
-        labels = unique_labels(true, predicted)
-        confusions = count_confusions(true, predicted, labels)
-        report.print_confusions(output, confusions, labels)
+def _print_confusions(output, judged, where):
+    rows = (judged.true, judged.predicted, judged.labels, judged.weights)
+    output.heading("confusion matrix", where)
+    report.print_confusions(output, count_confusions(*rows), judged.labels)
+    output.heading("classes", where)
+    report.print_class_scores(output, score_classes(*rows), judged.labels)
 
 
-def _cross_validate(estimator, features, goal, n_folds, seed):
+def _cross_validate(scorer, estimator, training, n_folds, seed):
     try:
         with show_progress("cross-validation", n_folds) as advance:
-            return cross_validate(
-                estimator,
-                features,
-                goal.values,
-                goal.is_classes,
-                n_folds,
-                seed,
-                advance,
-            )
+            return cross_validate(scorer, estimator, training, n_folds, seed, advance)
     except ValueError as error:
         reason = " ".join(str(error).split())
         raise FitError(f"cross-validation: {reason} (--cv 0 leaves it out)") from error
 
 
-def _score_test(model, path, options):
+def _test(model, scorer, path, options):
     """Score the tree on a table of its own, which must have the target."""
     notes = read_notes(model, path)
     table = read_model_table(model, notes, path, options)
@@ -241,8 +269,8 @@ def _score_test(model, path, options):
             f"no column {model.target!r} to score on",
             remedy=explain_unknown_name(model.target, table.file.names),
         )
-    predicted = predict_rows(model, table)
-    score, true, predicted = score_table(model, table, predicted, "test")
-    if score is None:
+    predicted = predict_rows(model, scorer, table)
+    tested = score_table(model, scorer, table, predicted, "test")
+    if tested is None:
         raise table.file.error("no value that can be scored", column=model.target)
-    return score, true, predicted
+    return replace(tested, notes=tuple(find_unseen_levels(model, table)))

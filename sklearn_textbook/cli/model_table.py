@@ -2,19 +2,51 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 
 from sklearn_textbook.cli.errors import make_fit_error
-from sklearn_textbook.cli.scoring import score_rows
+from sklearn_textbook.cli.scoring import Score
+from sklearn_textbook.cli.training_table import read_weights
 from sklearn_textbook.io import ModelFileError, TableFileError, read_table
 from sklearn_textbook.io.missing_marks import MISSING_MARKS
-from sklearn_textbook.io.naming import explain_unknown_name, list_names
+from sklearn_textbook.io.naming import count_things, explain_unknown_name, list_names
 from sklearn_textbook.io.table_file import TableFile
 
 _TEXT_SOURCES = ("string", "category", "mixed")
+
+
+#: Levels not seen in training that are named.
+MOST_LEVELS = 5
+
+
+@dataclass(frozen=True)
+class Tested:
+    """The predictions of a table that has the target.
+
+    Parameters
+    ----------
+    score : Score
+        Their metrics.
+    true, predicted : ndarray
+        What was compared: texts of labels, or numbers.
+    labels : ndarray or None
+        The classes: those of the model, and others of the table.
+    weights : ndarray or None
+        Weights of these rows.
+    notes : tuple of str
+        What is to be said of the table.
+    """
+
+    score: Score
+    true: np.ndarray
+    predicted: np.ndarray
+    labels: np.ndarray | None
+    weights: np.ndarray | None
+    notes: tuple = ()
 
 
 @dataclass(frozen=True)
@@ -29,11 +61,15 @@ class ModelTable:
         The model's columns, in its order.
     target : pyarrow.ChunkedArray or None
         The column that the model predicts, if the table has it.
+    weights : ndarray or None
+        The weights of the rows, if the model was fitted with weights and the table has
+        them.
     """
 
     file: TableFile
     features: pa.Table
     target: object = None
+    weights: np.ndarray | None = None
 
 
 def read_notes(model, path):
@@ -61,6 +97,9 @@ def read_notes(model, path):
     for name, value in notes.items():
         if not isinstance(value, list) or not all(isinstance(x, str) for x in value):
             raise ModelFileError(f"is damaged: table.{name} is no list of names", path)
+    weight = model.table.get("weight")
+    if not (weight is None or isinstance(weight, str)):
+        raise ModelFileError("is damaged: table.weight is no name", path)
     notes["has_header"] = model.table.get("has_header", True) is not False
     return notes
 
@@ -105,6 +144,8 @@ def read_model_table(model, notes, path, options):
                 wishes[column.name] = "text"
             elif column.source == "number":
                 wishes[column.name] = "numeric"
+    if model.table.get("weight") is not None:
+        wishes[model.table["weight"]] = "numeric"
     header = options["header"]
     if header is None and not notes["has_header"]:
         header = False
@@ -123,10 +164,13 @@ def read_model_table(model, notes, path, options):
     target = None
     if model.target in file.names and model.target not in schema.names:
         target = file.frame[model.target]
-    return ModelTable(file, _select_features(file, schema, model.target), target)
+    weight = model.table.get("weight")
+    weights = read_weights(file, weight) if weight in file.names else None
+    features = _select_features(file, schema, (model.target, weight))
+    return ModelTable(file, features, target, weights)
 
 
-def _select_features(file, schema, target):
+def _select_features(file, schema, others):
     if schema.has_names:
         missing = [name for name in schema.names if name not in file.names]
         if missing:
@@ -136,9 +180,7 @@ def _select_features(file, schema, target):
                 remedy=explain_unknown_name(missing[0], file.names),
             )
         return file.frame.select(list(schema.names))
-    features = file.frame
-    if target in file.names:
-        features = features.drop_columns([target])
+    features = file.frame.drop_columns([n for n in others if n in file.names])
     if features.num_columns != len(schema.columns):
         raise TableFileError(
             f"has {features.num_columns} columns to predict from, but the model knows "
@@ -148,22 +190,22 @@ def _select_features(file, schema, target):
     return features
 
 
-def predict_rows(model, table, method="predict"):
+def predict_rows(model, scorer, table):
     """Predict, and name the line of a level that the model refuses.
 
     Parameters
     ----------
     model : SavedModel
         The model.
+    scorer : Scorer
+        How predictions are made.
     table : ModelTable
         The table.
-    method : {"predict", "predict_proba"}, default="predict"
-        What to call.
 
     Returns
     -------
-    predicted : ndarray
-        What the estimator returns.
+    predicted : Predicted
+        Labels and probabilities, or numbers.
 
     Raises
     ------
@@ -173,11 +215,11 @@ def predict_rows(model, table, method="predict"):
     FitError
         If the estimator refuses the table for another reason.
     """
-    call = getattr(model.estimator, method)
     features = as_features(model.schema, table.features)
     try:
-        return call(features)
+        return scorer.predict(model.estimator, features)
     except ValueError as error:
+        call = model.estimator.predict
         refused = _find_refused_level(model.schema, table, call, features)
         if refused is None:
             reason = " ".join(str(error).split())
@@ -218,41 +260,87 @@ def _find_refused_level(schema, table, call, features):
     return None
 
 
-def score_table(model, table, predicted, where):
-    """Score predictions where the table has the target.
+def find_unseen_levels(model, table):
+    """Say which levels of a table were never seen in training.
 
     Parameters
     ----------
     model : SavedModel
         The model.
     table : ModelTable
+        The table.
+
+    Returns
+    -------
+    notes : list of str
+        One sentence per column that has such levels, with the number of their rows.
+    """
+    schema = model.schema
+    codes = schema.read(as_features(schema, table.features))
+    notes = []
+    for position, column in enumerate(schema.columns):
+        rows = np.flatnonzero(codes[:, position] < 0)
+        if column.kind == "numeric" or not len(rows):
+            continue
+        values = table.features.column(position).take(rows).to_pylist()
+        counts = Counter(map(str, values)).most_common()
+        shown = ", ".join(
+            f"{level!r} ({count_things(count, 'row')})"
+            for level, count in counts[:MOST_LEVELS]
+        )
+        if len(counts) > MOST_LEVELS:
+            more = sum(count for _, count in counts[MOST_LEVELS:])
+            shown += f" and {len(counts) - MOST_LEVELS:,} more levels ({more:,} rows)"
+        notes.append(f"column {column.name!r} has levels not seen in training: {shown}")
+    return notes
+
+
+def score_table(model, scorer, table, predicted, where):
+    """Score predictions where the table has the target.
+
+    Parameters
+    ----------
+    model : SavedModel
+        The model.
+    scorer : Scorer
+        How predictions are scored.
+    table : ModelTable
         The table, with its target.
-    predicted : ndarray
+    predicted : Predicted
         The predictions.
     where : str
         Name of the table in the score.
 
     Returns
     -------
-    score : Score or None
+    tested : Tested or None
         None if the target has no value that can be compared.
-    true, predicted : ndarray
-        What was compared: texts of labels, or numbers.
     """
     present = np.flatnonzero(table.target.is_valid().to_numpy(zero_copy_only=False))
-    is_classes = hasattr(model.estimator, "classes_")
+    weights = None
+    if table.weights is not None:
+        present = present[table.weights[present] > 0]
+        weights = table.weights[present]
     values = table.target.take(present).to_pylist()
-    predicted = predicted[present]
-    if is_classes:
-        true = np.asarray([_label_text(value) for value in values], dtype=str)
-        predicted = np.asarray([_label_text(label) for label in predicted.tolist()])
-    elif not len(values) or not isinstance(values[0], int | float):
-        return None, None, None
+    if not values:
+        return None
+    predicted = predicted.take(present)
+    if scorer.is_classes:
+        true, chosen, labels = (
+            np.asarray([_label_text(label) for label in labels], dtype=str)
+            for labels in (values, predicted.values.tolist(), scorer.labels.tolist())
+        )
+        scorer = replace(scorer, labels=labels)
+        predicted = replace(predicted, values=chosen)
+    elif not isinstance(values[0], int | float):
+        return None
     else:
         true = np.asarray(values, dtype=np.float64)
-    if not len(true):
-        return None, None, None
-    return score_rows(where, true, predicted, is_classes), true, predicted
+    score = scorer.score(where, true, predicted, weights)
+    labels = scorer.labels
+    if scorer.is_classes:
+        labels = np.concatenate([labels, np.setdiff1d(true, labels)])
+    return Tested(score, true, predicted.values, labels, weights)
 
 
 def _label_text(label):

@@ -62,6 +62,27 @@ class Setting(click.ParamType):
         return name.strip(), read_literal(text.strip())
 
 
+class OrderedLevels(click.ParamType):
+    """A column and its levels from the lowest: column=low<mid<high."""
+
+    name = "column=low<high"
+
+    def convert(self, value, parameter, context):
+        """Split the name from the levels, and these at the signs."""
+        if not isinstance(value, str):
+            return value
+        name, _, text = value.partition("=")
+        levels = [level.strip() for level in text.split("<")]
+        if not name.strip() or len(levels) < 2 or "" in levels:
+            self.fail(
+                f"{value!r} is not of the form column=low<high, as in "
+                "'size=small<medium<large'"
+            )
+        if len(set(levels)) < len(levels):
+            self.fail(f"{value!r} names a level twice")
+        return name.strip(), levels
+
+
 def read_literal(text):
     """Read the value of a parameter: a Python or JSON literal, else the text itself.
 
@@ -173,8 +194,36 @@ def training_options(command):
             "--id", help="Columns to leave out that predict copies to its output."
         ),
         name_list_option("--drop", help="Columns to leave out."),
+        name_list_option(
+            "--keep",
+            help="Columns to keep although they have one value only, or another one in "
+            "every row.",
+        ),
+        click.option(
+            "--weight", metavar="COLUMN", help="Column with the weights of the rows."
+        ),
+        click.option(
+            "--ordinal",
+            type=OrderedLevels(),
+            multiple=True,
+            metavar="COLUMN=LOW<HIGH",
+            help="Column whose levels have an order, and the levels from the lowest, "
+            "e.g. 'size=small<medium<large'; repeatable.",
+        ),
         name_list_option("--numeric", help="Columns to take as numbers."),
         name_list_option("--categorical", help="Columns to take as categories."),
+        click.option(
+            "--cost",
+            metavar="FILE",
+            help="A .costs file as C5.0 has it, a line for each cost: predicted class, "
+            "true class: cost. The class of least expected cost is predicted.",
+        ),
+        click.option(
+            "--full",
+            is_flag=True,
+            help="Grow the whole tree; without it, trees of cart are pruned by cost "
+            "complexity, chosen by ten folds and one standard error.",
+        ),
         click.option(
             "--jobs",
             type=click.IntRange(min=1),

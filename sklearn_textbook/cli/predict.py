@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 
+import numpy as np
 import pyarrow as pa
 
 from sklearn_textbook.cli import report
+from sklearn_textbook.cli.costs import restore_scorer
 from sklearn_textbook.cli.errors import refuse_use
 from sklearn_textbook.cli.model_table import (
+    find_unseen_levels,
     predict_rows,
     read_model_table,
     read_notes,
@@ -42,32 +45,38 @@ def predict_table(model, table, *, path, proba, **options):
     notes = read_notes(saved, model)
     if proba and not hasattr(saved.estimator, "predict_proba"):
         refuse_use(f"--proba: {model} predicts numbers, which have no probabilities")
+    scorer = restore_scorer(saved, model)
     wanted = options["id"]
     notes["id"] = list(dict.fromkeys([*notes["id"], *wanted]))
     rows = read_model_table(saved, notes, table, options)
     for name in wanted:
         if name not in rows.file.names:
             raise rows.file.error(f"no column {name!r} to copy")
-    predicted = predict_rows(saved, rows)
+    predicted = predict_rows(saved, scorer, rows)
     columns = {
         name: rows.file.frame[name] for name in notes["id"] if name in rows.file.names
     }
-    columns["prediction"] = pa.array(predicted.tolist())
+    columns["prediction"] = pa.array(predicted.values.tolist())
     if proba:
-        shares = predict_rows(saved, rows, "predict_proba")
-        for label, share in zip(saved.estimator.classes_, shares.T, strict=True):
+        for label, share in zip(scorer.labels, predicted.shares.T, strict=True):
             columns[f"probability_{report.show_label(label)}"] = pa.array(share)
     frame = pa.table(columns)
     if path is None:
         write_csv(frame, sys.stdout)
     else:
         choose_writer(path)(frame, path)
+    messages = Output(sys.stderr)
+    messages.notes(find_unseen_levels(saved, rows))
     if rows.target is not None:
-        score, _, _ = score_table(saved, rows, predicted, "")
-        if score is not None:
-            _report_score(score, display_path(rows.file.path))
+        tested = score_table(saved, scorer, rows, predicted, "")
+        if tested is not None:
+            _report_score(messages, tested.score, display_path(rows.file.path))
 
 
-def _report_score(score, path):
-    means = ", ".join(f"{name} {value:.4g}" for name, value in score.means.items())
-    Output(sys.stderr).write(f"{path}: {means} ({score.note})")
+def _report_score(output, score, path):
+    means = ", ".join(
+        f"{name} {value:.4g}"
+        for name, value in score.means.items()
+        if np.isfinite(value)
+    )
+    output.write(f"{path}: {means} ({score.note})")

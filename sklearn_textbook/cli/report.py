@@ -92,6 +92,21 @@ def print_pruning(output, estimator, most=None):
     output.write(*(output.hang(Text(line)) for line in lines))
 
 
+def describe_default_pruning(estimator):
+    """Say how a tree was pruned that nobody has asked to prune, as a list of notes."""
+    if not hasattr(estimator, "pruning_path_") or estimator.pruning is None:
+        return []
+    before, after = max(estimator.pruning_path_["n_leaves"]), estimator.tree_.n_leaves
+    if before == after:
+        return []
+    leaves = "leaf" if after == 1 else "leaves"
+    note = (
+        f"pruned from {before:,} to {after:,} {leaves} by cost complexity, with "
+        f"{estimator.pruning.cv} folds and one standard error; --full grows them all"
+    )
+    return [note]
+
+
 def print_numbered_rules(output, estimator, most=None):
     """Print the first rules of a list, None for all, and the default, numbered."""
     *lines, default = export_rules(estimator, max_rules=None).splitlines()
@@ -136,7 +151,7 @@ def print_scores(output, scores):
         cells = []
         for name in names:
             cell = f"{score.means[name]:.{decimals[name]}f}"
-            if score.deviations:
+            if score.deviations and np.isfinite(score.deviations[name]):
                 cell += f" ± {score.deviations[name]:.{decimals[name]}f}"
             cells.append(cell if np.isfinite(score.means[name]) else "-")
         table.add_row(score.where, *cells, score.note)
@@ -145,7 +160,7 @@ def print_scores(output, scores):
 
 def _choose_decimals(name, scores):
     """Choose three decimals for shares, four digits of the largest error."""
-    if name in ("accuracy", "R2"):
+    if name in ("accuracy", "kappa", "AUC", "R2"):
         return 3
     largest = max(score.means[name] for score in scores)
     return max(0, 3 - int(np.floor(np.log10(largest)))) if largest > 0 else 0
@@ -156,7 +171,7 @@ def print_confusions(output, confusions, labels):
     names = [show_label(label) for label in labels]
     table = make_table("true \\ predicted", *names, right=names)
     for name, counts in zip(names, confusions, strict=True):
-        table.add_row(name, *(f"{count:,}" for count in counts))
+        table.add_row(name, *(write_weight(count) for count in counts))
     if len(labels) > MOST_CLASSES or measure_width(table) > output.width:
         _print_common_confusions(output, confusions, names)
     else:
@@ -170,5 +185,20 @@ def _print_common_confusions(output, confusions, names):
     table = make_table("true", "predicted", "rows", right=("rows",))
     for true, predicted in zip(*np.unravel_index(order, wrong.shape), strict=True):
         if wrong[true, predicted]:
-            table.add_row(names[true], names[predicted], f"{wrong[true, predicted]:,}")
+            count = write_weight(wrong[true, predicted])
+            table.add_row(names[true], names[predicted], count)
     output.write(table)
+
+
+def print_class_scores(output, scores, labels):
+    """Print precision, recall and F1 of the classes, the largest if there are many."""
+    names = ("precision", "recall", "F1", "rows")
+    table = make_table("class", *names, right=names)
+    order = np.argsort(-scores[-1], kind="stable")[:MOST_CLASSES]
+    for number in sorted(order.tolist()):
+        *shares, weight = (values[number] for values in scores)
+        cells = (f"{share:.3f}" if np.isfinite(share) else "-" for share in shares)
+        table.add_row(show_label(labels[number]), *cells, write_weight(weight))
+    output.write(table)
+    if len(labels) > len(order):
+        output.write(f"... and {len(labels) - len(order):,} smaller classes")

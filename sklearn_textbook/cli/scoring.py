@@ -9,21 +9,17 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import (
     accuracy_score,
+    cohen_kappa_score,
     confusion_matrix,
     mean_absolute_error,
+    precision_recall_fscore_support,
     r2_score,
+    roc_auc_score,
     root_mean_squared_error,
 )
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from sklearn_textbook.io.naming import count_things
-
-CLASS_METRICS = {"accuracy": accuracy_score}
-NUMBER_METRICS = {
-    "R2": r2_score,
-    "RMSE": root_mean_squared_error,
-    "MAE": mean_absolute_error,
-}
 
 
 @dataclass(frozen=True)
@@ -35,7 +31,7 @@ class Score:
     where : str
         Of which rows.
     means : dict of str to float
-        Metric by name; over folds: their mean.
+        Metric by name; over folds: their mean. NaN where a metric has no value.
     deviations : dict of str to float
         Standard deviation over the folds; empty without folds.
     note : str
@@ -48,64 +44,183 @@ class Score:
     note: str = ""
 
 
-def list_metrics(is_classes):
-    """Give the metrics of classes or numbers by name."""
-    return CLASS_METRICS if is_classes else NUMBER_METRICS
-
-
-def score_rows(where, y_true, y_predicted, is_classes, note=""):
-    """Score predictions.
+@dataclass(frozen=True)
+class Predicted:
+    """What is predicted of some rows.
 
     Parameters
     ----------
-    where : str
-        Of which rows.
-    y_true, y_predicted : ndarray
+    values : ndarray
         Labels or numbers.
-    is_classes : bool
-        Whether they are classes.
-    note : str, default=""
-        Shown beside the score.
-
-    Returns
-    -------
-    score : Score
-        The metrics; R2 is NaN for fewer than two rows.
+    shares : ndarray of shape (n_rows, n_classes) or None
+        The probability of every class.
     """
-    means = {}
-    for name, metric in list_metrics(is_classes).items():
-        too_few = name == "R2" and len(y_true) < 2
-        means[name] = np.nan if too_few else float(metric(y_true, y_predicted))
-    return Score(where, means, {}, note or count_things(len(y_true), "row"))
+
+    values: np.ndarray
+    shares: np.ndarray | None = None
+
+    def take(self, rows):
+        """Give what is predicted of some of the rows."""
+        shares = None if self.shares is None else self.shares[rows]
+        return Predicted(self.values[rows], shares)
 
 
-def score_baseline(y_true, is_classes):
-    """Score the prediction that knows no column: the largest class, or the mean."""
-    if is_classes:
-        classes, counts = np.unique(y_true, return_counts=True)
-        guess = np.full(len(y_true), classes[np.argmax(counts)])
-        return score_rows("largest class", y_true, guess, True)
-    return score_rows("mean", y_true, np.full(len(y_true), y_true.mean()), False)
+@dataclass(frozen=True)
+class Scorer:
+    """How predictions are made and scored.
+
+    Parameters
+    ----------
+    labels : ndarray or None
+        The classes in the order of ``classes_``; None for numbers.
+    costs : ndarray of shape (n_classes, n_classes) or None
+        ``costs[true, predicted]``: the class of least expected cost is predicted.
+    """
+
+    labels: np.ndarray | None
+    costs: np.ndarray | None = None
+
+    @property
+    def is_classes(self):
+        """Whether classes are predicted."""
+        return self.labels is not None
+
+    def predict(self, estimator, X):
+        """Predict with an estimator, which may know only some of the classes."""
+        if not self.is_classes:
+            return Predicted(estimator.predict(X))
+        known = estimator.predict_proba(X)
+        shares = np.zeros((len(known), len(self.labels)))
+        shares[:, np.searchsorted(self.labels, estimator.classes_)] = known
+        if self.costs is None:
+            return Predicted(estimator.predict(X), shares)
+        return self.decide(shares)
+
+    def decide(self, shares):
+        """Predict the likeliest class, or that of the least expected cost."""
+        best = (
+            shares.argmax(1) if self.costs is None else (shares @ self.costs).argmin(1)
+        )
+        return Predicted(self.labels[best], shares)
+
+    def score(self, where, y_true, predicted, weights=None, note=""):
+        """Score predictions.
+
+        Parameters
+        ----------
+        where : str
+            Of which rows.
+        y_true : ndarray
+            Labels or numbers.
+        predicted : Predicted
+            What is predicted of them.
+        weights : ndarray, default=None
+            Weights of the rows.
+        note : str, default=""
+            Shown beside the score; the number of rows if empty.
+
+        Returns
+        -------
+        score : Score
+            The metrics. R2 is NaN for fewer than two rows, AUC without probabilities
+            and, like kappa, for rows of one class.
+        """
+        measure = _measure_classes if self.is_classes else _measure_numbers
+        means = measure(self, y_true, predicted, weights)
+        if not note:
+            weighted = "" if weights is None else ", weighted"
+            note = f"{count_things(len(y_true), 'row')}{weighted}"
+        return Score(where, means, {}, note)
+
+    def score_baseline(self, y_true, weights=None):
+        """Score what needs no column: predicting the largest class, or the mean."""
+        if not self.is_classes:
+            mean = np.average(y_true, weights=weights)
+            values = np.full(len(y_true), mean)
+            return self.score("mean", y_true, Predicted(values), weights)
+        sums = [_sum_weights(y_true == label, weights) for label in self.labels]
+        values = np.full(len(y_true), self.labels[np.argmax(sums)])
+        return self.score("largest class", y_true, Predicted(values), weights)
 
 
-def score_out_of_bag(estimator, y, is_classes):
+def _measure_numbers(scorer, y, predicted, weights):
+    metrics = {
+        "R2": r2_score,
+        "RMSE": root_mean_squared_error,
+        "MAE": mean_absolute_error,
+    }
+    return {
+        name: np.nan
+        if name == "R2" and len(y) < 2
+        else float(metric(y, predicted.values, sample_weight=weights))
+        for name, metric in metrics.items()
+    }
+
+
+def _measure_classes(scorer, y, predicted, weights):
+    values = predicted.values
+    is_one_class = len(np.unique(np.concatenate([y, values]))) < 2
+    means = {
+        "accuracy": float(accuracy_score(y, values, sample_weight=weights)),
+        "kappa": np.nan
+        if is_one_class
+        else float(cohen_kappa_score(y, values, sample_weight=weights)),
+        "AUC": _measure_auc(scorer.labels, y, predicted.shares, weights),
+    }
+    if scorer.costs is not None:
+        means["cost"] = _measure_cost(scorer, y, values, weights)
+    return means
+
+
+def _measure_auc(labels, y, shares, weights):
+    """Mean over the classes of the area under the curve of one against the rest."""
+    if shares is None:
+        return np.nan
+    areas = []
+    # Of two classes, both areas are the same.
+    for column in range(1 if len(labels) == 2 else 0, len(labels)):
+        is_class = y == labels[column]
+        if is_class.any() and not is_class.all():
+            areas.append(
+                roc_auc_score(is_class, shares[:, column], sample_weight=weights)
+            )
+    return float(np.mean(areas)) if areas else np.nan
+
+
+def _measure_cost(scorer, y, values, weights):
+    """Mean cost of a row; NaN if a true class has none."""
+    order = np.argsort(scorer.labels)
+    ranked = scorer.labels[order]
+    if not np.isin(y, ranked).all():
+        return np.nan
+    true, chosen = (order[np.searchsorted(ranked, labels)] for labels in (y, values))
+    return float(np.average(scorer.costs[true, chosen], weights=weights))
+
+
+def _sum_weights(is_chosen, weights):
+    return is_chosen.sum() if weights is None else weights[is_chosen].sum()
+
+
+def score_out_of_bag(scorer, estimator, y, weights=None):
     """Score the out-of-bag predictions of an ensemble on the rows that have one.
 
     Parameters
     ----------
+    scorer : Scorer
+        How predictions are scored.
     estimator : estimator
         A fitted ensemble.
     y : ndarray
         The training labels or numbers.
-    is_classes : bool
-        Whether they are classes.
+    weights : ndarray, default=None
+        Weights of the rows.
 
     Returns
     -------
     score : Score or None
         None if the ensemble has no such predictions.
     """
-    name = "oob_decision_function_" if is_classes else "oob_prediction_"
+    name = "oob_decision_function_" if scorer.is_classes else "oob_prediction_"
     predicted = getattr(estimator, name, None)
     if predicted is None:
         return None
@@ -116,9 +231,9 @@ def score_out_of_bag(estimator, y, is_classes):
     if not len(judged):
         return None
     predicted = predicted[judged]
-    if is_classes:
-        predicted = estimator.classes_.take(predicted.argmax(axis=1))
-    return score_rows("out-of-bag", y[judged], predicted, is_classes)
+    decided = scorer.decide(predicted) if scorer.is_classes else Predicted(predicted)
+    weights = None if weights is None else weights[judged]
+    return scorer.score("out-of-bag", y[judged], decided, weights)
 
 
 def choose_folds(n_folds, y, is_classes):
@@ -156,19 +271,17 @@ def choose_folds(n_folds, y, is_classes):
     return n_folds, notes
 
 
-def cross_validate(estimator, frame, y, is_classes, n_folds, seed, advance):
+def cross_validate(scorer, estimator, training, n_folds, seed, advance):
     """Score by cross-validation, stratified for classes, the rows shuffled.
 
     Parameters
     ----------
+    scorer : Scorer
+        How predictions are made and scored.
     estimator : estimator
         Cloned for every fold.
-    frame : pyarrow.Table
-        The columns.
-    y : ndarray
-        Labels or numbers.
-    is_classes : bool
-        Whether they are classes.
+    training : TrainingTable
+        Columns, target and weights.
     n_folds : int
         Number of folds.
     seed : int
@@ -186,26 +299,44 @@ def cross_validate(estimator, frame, y, is_classes, n_folds, seed, advance):
     template = clone(estimator)
     if getattr(template, "oob_score", False):
         template.set_params(oob_score=False)  # nobody looks at it
-    splitter = StratifiedKFold if is_classes else KFold
-    folds = splitter(n_folds, shuffle=True, random_state=seed)
+    y = training.goal.values
     predicted = np.empty_like(y)
     scores = []
-    with warnings.catch_warnings():
-        # Said beforehand, in our words: some class has fewer rows than folds.
-        warnings.filterwarnings("ignore", message="The least populated class")
-        splits = list(folds.split(np.zeros((len(y), 1)), y))
-    for train, test in splits:
-        model = clone(template).fit(frame.take(train), y[train])
-        predicted[test] = model.predict(frame.take(test))
-        scores.append(score_rows("", y[test], predicted[test], is_classes).means)
+    for train, test in _split_folds(y, scorer.is_classes, n_folds, seed):
+        model = clone(template)
+        training.fit(model, train)
+        fold = scorer.predict(model, training.features.take(test))
+        predicted[test] = fold.values
+        weights = None if training.weights is None else training.weights[test]
+        scores.append(scorer.score("", y[test], fold, weights).means)
         advance()
-    means = {name: np.mean([s[name] for s in scores]) for name in scores[0]}
-    deviations = {name: np.std([s[name] for s in scores]) for name in scores[0]}
-    kind = "stratified fold" if is_classes else "fold"
-    note = count_things(n_folds, kind)
+    means, deviations = {}, {}
+    for name in scores[0]:
+        values = np.array([score[name] for score in scores])
+        values = values[np.isfinite(values)]
+        means[name], deviations[name] = np.nan, np.nan
+        if len(values):
+            means[name], deviations[name] = values.mean(), values.std()
+    note = count_things(n_folds, "fold")
     return Score("cross-validated", means, deviations, note), predicted
 
 
-def count_confusions(y_true, y_predicted, labels):
-    """Count predictions by true class (rows) and predicted class (columns)."""
-    return confusion_matrix(y_true, y_predicted, labels=labels)
+def _split_folds(y, is_classes, n_folds, seed):
+    splitter = StratifiedKFold if is_classes else KFold
+    folds = splitter(n_folds, shuffle=True, random_state=seed)
+    with warnings.catch_warnings():
+        # Said beforehand, in our words: some class has fewer rows than folds.
+        warnings.filterwarnings("ignore", message="The least populated class")
+        return list(folds.split(np.zeros((len(y), 1)), y))
+
+
+def count_confusions(y_true, y_predicted, labels, weights=None):
+    """Sum the weights of rows by true class (rows) and predicted class (columns)."""
+    return confusion_matrix(y_true, y_predicted, labels=labels, sample_weight=weights)
+
+
+def score_classes(y_true, y_predicted, labels, weights=None):
+    """Compute precision, recall, F1 and weight of every class, NaN where undefined."""
+    return precision_recall_fscore_support(
+        y_true, y_predicted, labels=labels, sample_weight=weights, zero_division=np.nan
+    )

@@ -1,21 +1,63 @@
-"""Reading a table to learn from: features, target, and what is told of them."""
+"""Reading a table to learn from: features, target, weights, and notes on them."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+import pyarrow as pa
 from rich.text import Text
 
 from sklearn_textbook.cli import report
-from sklearn_textbook.cli.columns import count_missing, find_hints, print_columns
+from sklearn_textbook.cli.columns import (
+    count_missing,
+    find_hints,
+    find_useless,
+    print_columns,
+)
 from sklearn_textbook.cli.errors import make_fit_error, refuse_use
-from sklearn_textbook.cli.target import read_target
+from sklearn_textbook.cli.target import Target, read_target
 from sklearn_textbook.io import read_table
 from sklearn_textbook.io.missing_marks import MISSING_MARKS
 from sklearn_textbook.io.naming import count_things, explain_unknown_name, list_names
-from sklearn_textbook.io.table_file import display_path
+from sklearn_textbook.io.table_file import TableFile, display_path
 from sklearn_textbook.io.table_reader import guess_format
+
+
+@dataclass(frozen=True)
+class TrainingTable:
+    """A table to learn from.
+
+    Parameters
+    ----------
+    file : TableFile
+        The table.
+    features : pyarrow.Table
+        The columns to predict from, of the rows that have a value of the target.
+    goal : Target
+        The target of these rows.
+    weights : ndarray of float64 or None
+        Their weights.
+    useless : dict of str to str
+        Columns left out because they cannot help, and why.
+    """
+
+    file: TableFile
+    features: pa.Table
+    goal: Target
+    weights: np.ndarray | None
+    useless: dict
+
+    def fit(self, estimator, rows=None):
+        """Fit an estimator to some of the rows, None for all."""
+        X, y, weights = self.features, self.goal.values, self.weights
+        if rows is not None:
+            X, y = X.take(rows), y[rows]
+            weights = None if weights is None else weights[rows]
+        if weights is None:
+            estimator.fit(X, y)
+        else:
+            estimator.fit(X, y, sample_weight=weights)
 
 
 def read_training(table, target, algorithm, options):
@@ -35,12 +77,8 @@ def read_training(table, target, algorithm, options):
 
     Returns
     -------
-    file : TableFile
-        The table.
-    features : pyarrow.Table
-        The columns to predict from, of the rows that have a value of the target.
-    goal : Target
-        The target of these rows.
+    training : TrainingTable
+        Features, target and weights.
     """
     file = _read_training_file(table, target, options)
     if target is None:
@@ -48,7 +86,21 @@ def read_training(table, target, algorithm, options):
     if target is None:  # named by the file, and left out by an option
         _refuse_without_target()
     file = _set_ids_aside(file, target, options)
-    return file, *_split_target(file, target, algorithm)
+    frame, goal, weights = _split_columns(file, target, algorithm, options["weight"])
+    useless = find_useless(frame)
+    for name in [*options["keep"], *_list_types(options)]:
+        useless.pop(name, None)
+    if len(useless) == frame.num_columns:
+        name, reason = next(iter(useless.items()))
+        raise make_fit_error(
+            f"{reason}, and no other column is left to predict from",
+            file.path,
+            name,
+            f"--keep {name} keeps it",
+        )
+    return TrainingTable(
+        file, frame.drop_columns(list(useless)), goal, weights, useless
+    )
 
 
 def _refuse_without_target():
@@ -61,15 +113,19 @@ def _read_training_file(path, target, options):
     left_out = [*options["drop"], *options["id"]]
     if target in left_out:
         refuse_use(f"--target {target!r} is also in --drop or --id")
-    types = dict.fromkeys(options["categorical"], "categorical")
-    for name in options["numeric"]:
-        if name in types:
-            refuse_use(f"{name!r} is in both --categorical and --numeric")
-        types[name] = "numeric"
-    for name in types:
+    types = _list_types(options)
+    weight = options["weight"]
+    for name in [*types, *options["keep"], weight]:
         if name in left_out:
-            refuse_use(f"{name!r} is left out, and in --categorical or --numeric")
-    return read_table(
+            refuse_use(
+                f"{name!r} is left out, and in --categorical, --numeric, --ordinal, "
+                "--keep or --weight"
+            )
+    if weight is not None:
+        if weight == target:
+            refuse_use(f"--weight {weight!r} is also the --target")
+        types[weight] = "numeric"
+    file = read_table(
         path,
         delimiter=options["delimiter"],
         header=options["header"],
@@ -77,49 +133,88 @@ def _read_training_file(path, target, options):
         missing_marks=options["missing_marks"] or MISSING_MARKS,
         column_types=types,
         drop=left_out,
-        expected_names=[target, *left_out, *types],
+        expected_names=[target, *left_out, *types, *options["keep"]],
     )
+    for name in options["keep"]:
+        if name not in file.names:
+            remedy = explain_unknown_name(name, file.names)
+            raise file.error(f"no column {name!r} to keep", remedy=remedy)
+    return file
+
+
+def _list_types(options):
+    """Give the types that the user has declared, by column."""
+    types = {}
+    for option, declared in (
+        ("--categorical", dict.fromkeys(options["categorical"], "categorical")),
+        ("--numeric", dict.fromkeys(options["numeric"], "numeric")),
+        ("--ordinal", dict(options["ordinal"])),
+    ):
+        for name, wish in declared.items():
+            if name in types:
+                refuse_use(f"{name!r} is in {option} and declared in another way, too")
+            types[name] = wish
+    return types
 
 
 def _set_ids_aside(file, target, options):
     """Treat columns that only name the rows, as the file says, like those of --id."""
-    given = [target, *options["categorical"], *options["numeric"]]
+    given = [target, *_list_types(options), *options["keep"]]
     ids = [name for name in file.id_columns if name not in given]
     options["id"] = [*options["id"], *ids]
     return replace(file, frame=file.frame.drop_columns(ids))
 
 
-def _split_target(file, name, algorithm):
-    """Give features and target of the rows that have a value of the target."""
+def _split_columns(file, name, algorithm, weight):
+    """Give features, target and weights of the rows that are learnt from."""
     if name not in file.names:
         raise file.error(
             f"no column {name!r} to predict",
             remedy=explain_unknown_name(name, file.names),
         )
-    if file.n_columns == 1:
+    if file.n_columns == 1 + (weight is not None):
         raise make_fit_error(
             "the target is the only column, so there is nothing to predict it from",
             file.path,
             name,
         )
+    weights = None if weight is None else read_weights(file, weight)
     column = file.frame[name]
-    frame = file.frame.drop_columns([name])
+    frame = file.frame.drop_columns([name] if weight is None else [name, weight])
     n_missing = count_missing(column)
     if n_missing == len(column):
         raise make_fit_error("the target has no values at all", file.path, name)
-    if n_missing:
-        present = np.flatnonzero(~_is_missing(column))
-        column, frame = column.take(present), frame.take(present)
-    goal = read_target(column, name, algorithm, file.path)
-    return frame, goal
+    is_used = ~column.is_null(nan_is_null=True).to_numpy()
+    if weights is not None:
+        is_used &= weights > 0
+        if not is_used.any():
+            raise make_fit_error("no row has a weight", file.path, weight)
+    if not is_used.all():
+        rows = np.flatnonzero(is_used)
+        column, frame = column.take(rows), frame.take(rows)
+        weights = None if weights is None else weights[rows]
+    return frame, read_target(column, name, algorithm, file.path), weights
 
 
-def _is_missing(column):
-    return column.is_null(nan_is_null=True).to_numpy()
+def read_weights(file, name):
+    """Read the weights of the rows, numbers from 0 upwards."""
+    values = file.frame[name].to_numpy().astype(np.float64)
+    wrong = np.flatnonzero(~(values >= 0))
+    if len(wrong):
+        row = int(wrong[0])
+        is_missing = np.isnan(values[row])
+        raise file.error(
+            f"the weight is {'missing' if is_missing else f'{values[row]:g}'}",
+            row=row,
+            column=name,
+            remedy="give a number from 0 upwards",
+        )
+    return values
 
 
-def print_training(output, file, features, goal, options):
+def print_training(output, training, options):
     """Say what was read before anything is done with it."""
+    file, features, goal = training.file, training.features, training.goal
     left_out = [*options["drop"], *options["id"]]
     rows = count_things(file.n_rows, "row")
     columns = count_things(file.n_columns + len(left_out), "column")
@@ -127,15 +222,30 @@ def print_training(output, file, features, goal, options):
     line.append(f": {rows}, {columns} ({file.layout})", style="not bold")
     output.write(line)
     output.write(f"target {report.describe_target(goal)}")
+    if training.weights is not None:
+        total = f"{training.weights.sum():,.6g}"
+        output.write(f"weights {options['weight']}: {total} in all")
     if left_out:
         output.write(f"left out: {list_names(left_out)}")
     n_dropped = file.n_rows - features.num_rows
     if n_dropped:
         missing = count_things(n_dropped, "row")
-        output.write(f"left out: {missing} without a value of {goal.name!r}")
+        no_weight = "" if training.weights is None else ", or of weight 0"
+        output.write(f"left out: {missing} without a value of {goal.name!r}{no_weight}")
     print_columns(output, features)
-    notes = [*file.notes, *([goal.note] if goal.note else [])]
-    hints = find_hints(features)
-    if notes or hints:
+    notes = [
+        *file.notes,
+        *([goal.note] if goal.note else []),
+        *(
+            f"column {name!r} {reason}; it is left out, --keep {_quote(name)} keeps it"
+            for name, reason in training.useless.items()
+        ),
+        *find_hints(features),
+    ]
+    if notes:
         output.write("")
-        output.notes([*notes, *hints])
+        output.notes(notes)
+
+
+def _quote(name):
+    return f"'{name}'" if " " in name else name

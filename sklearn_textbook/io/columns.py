@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as compute
 
-from sklearn_textbook.io.naming import count_things
+from sklearn_textbook.io.naming import count_things, list_names
 from sklearn_textbook.io.table_file import TableFileError, make_row_error
 
-#: The types a caller may ask for.
+#: The types a caller may ask for, besides a list of ordered levels.
 NUMERIC_TYPE = "numeric"
 CATEGORICAL_TYPE = "categorical"
 TEXT_TYPE = "text"
@@ -70,7 +70,8 @@ def prepare_columns(table, requested, context):
     table : pyarrow.Table
         The columns as parsed.
     requested : dict of str to str
-        Types asked for: "numeric", "categorical" or "text".
+        Types asked for: "numeric", "categorical", "text", or the levels of an ordinal
+        column in their order.
     context : ColumnContext
         The file.
 
@@ -97,6 +98,8 @@ def prepare_columns(table, requested, context):
             column = _to_categories(column)
         elif wish == TEXT_TYPE:
             column = _to_text(column)
+        elif wish is not None:
+            column = _to_levels(name, column, wish, context)
         elif _is_text(column.type):
             _note_stray_text(name, column, context)
         _require_finite(name, column, context)
@@ -248,6 +251,24 @@ def _to_categories(column):
     else:
         levels.sort()
     return categories_from_text(column, levels)
+
+
+def _to_levels(name, column, levels, context):
+    """Code the values as ordered categories; another value is an error."""
+    column = _to_text(column)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(pa.string())
+    coded = categories_from_text(column, list(levels), ordered=True)
+    if coded.null_count > column.null_count:
+        unknown = compute.and_(compute.is_null(coded), compute.is_valid(column))
+        row = compute.index(unknown, True).as_py()
+        raise context.error(
+            f"{column[row].as_py()!r} is not a declared level",
+            row=row,
+            column=name,
+            remedy=f"declared are {list_names(levels)}",
+        )
+    return coded
 
 
 def categories_from_text(column, levels, *, ordered=False):

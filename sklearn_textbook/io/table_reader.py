@@ -88,10 +88,10 @@ def read_table(
         "N/A", "NaN", "nan", "null" and "NULL"; likewise in Excel. An empty field always
         does. Parquet, Feather and JSON have nulls of their own, ARFF and C4.5 have the
         mark "?".
-    column_types : dict of str to str, default=None
+    column_types : dict of str to str or list of str, default=None
         Types of columns that are not to be recognised: "numeric", "categorical"
-        (levels in the order of their numbers if all are numbers, else sorted) or
-        "text".
+        (levels in the order of their numbers if all are numbers, else sorted), "text",
+        or the levels of an ordinal column, from the lowest.
     drop : sequence of str, default=()
         Columns to leave out.
     expected_names : sequence of str, default=()
@@ -140,9 +140,10 @@ def read_table(
     """
     column_types = dict(column_types or {})
     for name, wish in column_types.items():
-        if wish not in COLUMN_TYPES:
+        if not _is_type(wish):
             raise ValueError(
-                f"column_types[{name!r}] is {wish!r}; allowed are {COLUMN_TYPES}"
+                f"column_types[{name!r}] is {wish!r}; allowed are {COLUMN_TYPES}, and "
+                "a list of different levels"
             )
     source = TableSource.open(path)
     file_format = format or guess_format(source.path)
@@ -161,6 +162,13 @@ def read_table(
         names_without_header=names_without_header,
         unknown_names=unknown_names,
     )
+
+
+def _is_type(wish):
+    if not isinstance(wish, list | tuple):
+        return wish in COLUMN_TYPES
+    are_texts = all(isinstance(level, str) for level in wish)
+    return bool(wish) and are_texts and len(set(wish)) == len(wish)
 
 
 def guess_format(path):

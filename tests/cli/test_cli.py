@@ -15,7 +15,12 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 from sklearn.datasets import load_diabetes
-from sklearn.metrics import confusion_matrix
+from sklearn.metrics import (
+    cohen_kappa_score,
+    confusion_matrix,
+    make_scorer,
+    precision_recall_fscore_support,
+)
 from sklearn.model_selection import (
     KFold,
     StratifiedKFold,
@@ -121,9 +126,11 @@ def test_files_of_c45(command, name):
         text = command("predict", "model.json", f"golf.{ending}")
         assert text.splitlines() == expected
     main(["predict", "model.json", "golf.test", "-o", "predicted.csv"])
-    assert command.capsys.readouterr().err == "golf.test: accuracy 1 (14 rows)\n"
+    assert command.capsys.readouterr().err == (
+        "golf.test: accuracy 1, kappa 1, AUC 1 (14 rows)\n"
+    )
     text = command("fit", DATA / name, "--test", "golf.test", "--cv", 0)
-    assert re.search(r"\ntest +1\.000 +14 rows\n", text)
+    assert re.search(r"\ntest +1\.000 +1\.000 +1\.000 +14 rows\n", text)
     assert command("show", "model.json").endswith(export_text(model))
 
 
@@ -249,7 +256,7 @@ def test_only_the_first_rules_of_a_list_are_shown(command):
 def test_rules_that_are_only_a_default(command):
     write("table.csv", "x,y\n1,a\n1,a\n1,b\n")
     arguments = ["--target", "y", "--algorithm", "c45-rules", "--cv", 0]
-    text = command("fit", "table.csv", *arguments)
+    text = command("fit", "table.csv", *arguments, "--keep", "x")
     assert (
         "rules  C45RulesClassifier, 0 rules and a default, from a tree of 1 leaf, "
         "depth 0\nALWAYS a [support 100% (3 rows), confidence 60%]\n\n"
@@ -274,7 +281,7 @@ def test_colours_of_rules():
 
 def test_what_was_pruned_is_told(command):
     arguments = ["fit", DATA / "iris.csv", "--target", "species", "--cv", 0]
-    assert "pruning" not in command(*arguments)
+    assert "pruning" not in command(*arguments, "--full")
     text = command(*arguments, "--set", "pruning=cost_complexity")
     told = text.partition("\npruning  ")[2].splitlines()
     assert told[1].startswith("CARTClassifier, cost-complexity pruning: ")
@@ -331,7 +338,7 @@ def test_script_is_the_module(tmp_path):
 def test_command_in_pipes(tmp_path):
     model = tmp_path / "iris.json"
     fitted = run_process(
-        ["fit", DATA / "iris.csv", "--target", "species", "--save", model]
+        ["fit", DATA / "iris.csv", "--target", "species", "--save", model, "--full"]
     )
     assert (fitted.returncode, fitted.stderr) == (0, b"")
     # Nothing but text. COLUMNS is 60: neither wrapped nor cut, and nothing padded.
@@ -343,27 +350,37 @@ def test_command_in_pipes(tmp_path):
     predicted = run_process(["predict", model, "-"], input=table)
     assert predicted.returncode == 0
     assert predicted.stdout.decode().split()[:2] == ["prediction", "setosa"]
-    assert predicted.stderr == b"standard input: accuracy 1 (150 rows)\n"
+    assert predicted.stderr == (
+        b"standard input: accuracy 1, kappa 1, AUC 1 (150 rows)\n"
+    )
 
 
 # ---------------------------------------------------------------------- scores
 def test_scores_are_those_of_scikit_learn(command):
     text = command(
-        "fit", DATA / "iris.csv", "--target", "species", "--cv", 5, "--seed", 3
+        *("fit", DATA / "iris.csv", "--target", "species", "--cv", 5, "--seed", 3),
+        "--full",
     )
     table = read_table(DATA / "iris.csv").frame
     X, y = table.drop_columns(["species"]), np.asarray(table["species"].to_pylist())
     X = X.to_pandas()
     tree = CARTClassifier(random_state=3)
     folds = StratifiedKFold(5, shuffle=True, random_state=3)
-    scores = cross_val_score(tree, X, y, cv=folds)
-    expected = f"{scores.mean():.3f} ± {scores.std():.3f}"
-    assert f"cross-validated  {expected}  5 stratified folds\n" in text
-    assert "largest class    0.333          150 rows\n" in text
-    assert "training         1.000          150 rows\n" in text
-    counts = confusion_matrix(y, cross_val_predict(tree, X, y, cv=folds))
-    printed = text[text.index("confusion matrix") :].splitlines()[2:5]
-    assert [line.split()[1:] for line in printed] == counts.astype(str).tolist()
+    expected = []
+    for scoring in ("accuracy", make_scorer(cohen_kappa_score), "roc_auc_ovr"):
+        scores = cross_val_score(tree, X, y, cv=folds, scoring=scoring)
+        expected.append(f"{scores.mean():.3f} ± {scores.std():.3f}")
+    assert f"cross-validated  {'  '.join(expected)}  5 folds\n" in text
+    assert "largest class    0.333          0.000          -              150" in text
+    assert re.search(r"\ntraining +1\.000 +1\.000 +1\.000 +150 rows\n", text)
+    predicted = cross_val_predict(tree, X, y, cv=folds)
+    counts = confusion_matrix(y, predicted)
+    printed = text[text.index("confusion matrix") :].splitlines()
+    assert [line.split()[1:] for line in printed[2:5]] == counts.astype(str).tolist()
+    assert printed[6] == "classes  cross-validated"
+    scores = np.transpose(precision_recall_fscore_support(y, predicted))
+    for line, (*shares, rows) in zip(printed[8:11], scores, strict=True):
+        assert line.split()[1:] == [*(f"{x:.3f}" for x in shares), f"{rows:.0f}"]
 
 
 def test_regression_scores(command):
@@ -372,7 +389,7 @@ def test_regression_scores(command):
     frame[300:].to_csv("test.csv", index=False)
     text = command(
         *("fit", "train.csv", "--target", "target", "--set", "max_depth=2"),
-        *("--cv", 4, "--test", "test.csv", "--save", "model.json"),
+        *("--cv", 4, "--test", "test.csv", "--save", "model.json", "--full"),
     )
     X, y = frame.drop(columns="target"), frame["target"]
     tree = CARTRegressor(max_depth=2, random_state=0)
@@ -399,7 +416,7 @@ def test_test_table(command):
     write("train.csv", "\n".join([text[0], *text[1::2]]))
     write("test.csv", "\n".join([text[0], *text[2::2]]))
     printed = command(
-        *("fit", "train.csv", "--target", "species", "--cv", 0),
+        *("fit", "train.csv", "--target", "species", "--cv", 0, "--full"),
         *("--test", "test.csv", "--save", "model.json"),
     )
     assert "cross-validated" not in printed
@@ -408,7 +425,7 @@ def test_test_table(command):
     predicted = model.predict(tested.drop_columns(["species"]))
     counts = confusion_matrix(tested["species"].to_pylist(), predicted)
     accuracy = np.trace(counts) / 75
-    assert re.search(rf"\ntest +{accuracy:.3f} +75 rows\n", printed)
+    assert re.search(rf"\ntest +{accuracy:.3f} .* 75 rows\n", printed)
     lines = printed[printed.index("confusion matrix  test") :].splitlines()[2:5]
     assert [line.split()[1:] for line in lines] == counts.astype(str).tolist()
 
@@ -466,16 +483,13 @@ def test_hints(command):
     write("table.csv", f"name,number,same,empty,size,class\n{rows}")
     text = command("fit", "table.csv", "--target", "class")
     assert re.findall("note: column (.*)", text) == [
+        "'name' has another value in every row; it is left out, --keep name keeps it",
+        "'same' has the same value in every row; it is left out, --keep same keeps it",
+        "'empty' has no values at all; it is left out, --keep empty keeps it",
         (
-            "'name' has another value in every row; if it only names the rows, leave "
-            "it out with --id"
-        ),
-        (
-            "'number' has another value in every row; if it only names the rows, "
+            "'number' has another value in every row; if it only numbers the rows, "
             "leave it out with --id"
         ),
-        "'same' has the same value in every row; --drop leaves it out",
-        "'empty' has no values at all; --drop leaves it out",
     ]
 
 
@@ -1011,15 +1025,15 @@ BAD = {
     "fit good.csv --target y --numeric size --categorical size": (
         2,
         (
-            "'size' is in both --categorical and --numeric; see sklearn-textbook fit "
-            "--help"
+            "'size' is in --numeric and declared in another way, too; see "
+            "sklearn-textbook fit --help"
         ),
     ),
     "fit good.csv --target y --numeric size --drop size": (
         2,
         (
-            "'size' is left out, and in --categorical or --numeric; see "
-            "sklearn-textbook fit --help"
+            "'size' is left out, and in --categorical, --numeric, --ordinal, --keep or "
+            "--weight; see sklearn-textbook fit --help"
         ),
     ),
     "show good.json --as png": (
@@ -1066,6 +1080,7 @@ def test_refused_level_in_cross_validation(command):
     rows = "".join(f"c{i},{'ab'[i % 2]}\n" for i in range(6))
     write("table.csv", f"x,y\n{rows}")
     arguments = ["fit", "table.csv", "--target", "y", "--set", "handle_unknown=error"]
+    arguments += ["--keep", "x"]
     text = command(*arguments, code=5)
     assert text.startswith("sklearn-textbook: cross-validation: ")
     assert text.endswith("(--cv 0 leaves it out)\n")

@@ -21,7 +21,7 @@ from sklearn_textbook.cli.ensemble_report import (
     print_importances,
 )
 from sklearn_textbook.cli.output import Output
-from sklearn_textbook.cli.scoring import score_out_of_bag
+from sklearn_textbook.cli.scoring import Scorer, score_out_of_bag
 from sklearn_textbook.ensemble import (
     BaggingClassifier,
     RandomForestClassifier,
@@ -156,17 +156,16 @@ def test_only_rows_that_were_judged_are_scored():
         seen[number, rows] = True
     judged = ~seen.all(axis=0)
     assert 0 < judged.sum() < len(y)
-    score = score_out_of_bag(model, y, False)
+    score = score_out_of_bag(Scorer(None), model, y)
     assert score.means["R2"] == r2_score(y[judged], model.oob_prediction_[judged])
     assert score.note == f"{judged.sum()} rows"
     labels = np.where(y > 140, "high", "low")
     forest = RandomForestClassifier(3, oob_score=True, random_state=0).fit(X, labels)
-    score = score_out_of_bag(forest, labels, True)
+    score = score_out_of_bag(Scorer(forest.classes_), forest, labels)
     said = forest.classes_[forest.oob_decision_function_.argmax(axis=1)]
     assert score.means["accuracy"] == np.mean((said == labels)[judged])
-    assert (
-        score_out_of_bag(RandomForestClassifier(3).fit(X, labels), labels, True) is None
-    )
+    without = RandomForestClassifier(3).fit(X, labels)
+    assert score_out_of_bag(Scorer(without.classes_), without, labels) is None
 
 
 def test_few_trees_warn_of_nothing(command):
@@ -494,7 +493,7 @@ def test_what_compare_refuses(command, algorithms, code, message):
 
 
 def test_compare_names_the_algorithm_that_fails(command, monkeypatch):
-    def fail(estimator, *arguments):
+    def fail(scorer, estimator, *arguments):
         raise ValueError(f"no {type(estimator).__name__}\nhere")
 
     monkeypatch.setattr(compare, "cross_validate", fail)

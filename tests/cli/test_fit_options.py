@@ -1,0 +1,312 @@
+"""The command line: pruning, columns left out, weights, ordered levels, costs."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.metrics import accuracy_score, roc_auc_score
+
+from sklearn_textbook.cli import main
+from sklearn_textbook.cli.algorithms import make_estimator
+from sklearn_textbook.io import load_model, read_model, read_table
+from sklearn_textbook.tree import CARTClassifier, CostComplexityPruning
+
+DATA = Path(__file__).parents[1] / "data"
+IRIS = ("fit", DATA / "iris.csv", "--target", "species", "--cv", 0)
+
+
+def write_table(n_rows=120, **columns):
+    """Write a table of x, which decides y but for noise, and of other columns."""
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 10, n_rows)
+    y = np.where((x > 4) ^ (rng.random(n_rows) < 0.15), "yes", "no")
+    columns = {"x": x, "z": rng.integers(0, 50, n_rows), **columns, "y": y}
+    rows = zip(*columns.values(), strict=True)
+    text = "\n".join(",".join(map(str, row)) for row in [columns, *rows])
+    Path("table.csv").write_text(text, encoding="utf-8")
+    return columns
+
+
+# --------------------------------------------------------------------- pruning
+def test_trees_are_pruned_by_default(command):
+    text = command(*IRIS, "--save", "m.json")
+    X = read_table(DATA / "iris.csv").frame
+    y = np.array(X["species"].to_pylist())
+    pruner = CostComplexityPruning(10, rule="1se", random_state=0)
+    tree = CARTClassifier(pruning=pruner, random_state=0)
+    tree.fit(X.drop_columns(["species"]), y)
+    assert load_model("m.json").tree_.n_leaves == tree.tree_.n_leaves == 3
+    assert (
+        "\nnote: pruned from 9 to 3 leaves by cost complexity, with 10 folds and one "
+        "standard error; --full grows them all\n"
+    ) in text
+    assert "\ntree  CARTClassifier, 9 leaves, depth 5\n" in command(*IRIS, "--full")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "settings", "pruning"),
+    [
+        ("cart", [], "1se"),
+        ("cart-regressor", [], "1se"),
+        ("cart", [("max_depth", 3)], "1se"),
+        ("cart", [("pruning__rule", "min")], "min"),
+        ("cart", [("pruning", None)], None),
+        ("cart", [("pruning", "reduced_error")], "reduced_error"),
+        ("cart", [("ccp_alpha", 0.1)], None),
+        ("id3", [], None),
+        ("c45", [], "error_based"),
+    ],
+)
+def test_what_is_pruned_how(algorithm, settings, pruning):
+    is_classes = algorithm != "cart-regressor"
+    estimator = make_estimator(algorithm, is_classes, settings, 3, prunes=True)
+    assert getattr(estimator.pruning, "rule", estimator.pruning) == pruning
+    assert make_estimator("bagging", True, [], 0, prunes=True).estimator.pruning is None
+
+
+def test_small_tables_are_not_pruned(command):
+    write_table(n_rows=49)
+    arguments = ("fit", "table.csv", "--target", "y", "--cv", 0)
+    assert "prun" not in command(*arguments)
+    write_table(n_rows=50)
+    assert "note: pruned from" in command(*arguments)
+
+
+def test_full_trees_of_other_algorithms(command):
+    arguments = ("fit", DATA / "golf", "--cv", 0, "--full")
+    assert "pruning" not in command(
+        *arguments, "--algorithm", "c45", "--save", "m.json"
+    )
+    assert load_model("m.json").pruning is None
+    assert command(*arguments, "--algorithm", "random-forest", code=2) == (
+        "sklearn-textbook: --full: random-forest has no tree that is pruned by "
+        "default; see sklearn-textbook fit --help\n"
+    )
+    error = command(*arguments, "--set", "pruning__rule=min", code=2)
+    assert "--full grows the whole tree, and --set pruning__rule prunes it" in error
+
+
+def test_compare_prunes_as_fit_does(command):
+    columns = write_table()
+    arguments = ("table.csv", "--target", "y", "--cv", 3)
+    for more in ([], ["--full"]):
+        text = command("compare", *arguments, "--algorithms", "cart", *more)
+        fitted = command("fit", *arguments, *more)
+        accuracy = re.search(r"\ncross-validated +(\S+ ± \S+)", fitted)[1]
+        assert f"\ncart           {accuracy}" in text
+    assert len(columns["y"]) == 120
+
+
+# ------------------------------------------------------------ columns left out
+def test_columns_that_name_the_rows(command):
+    n_rows = 120
+    text_columns = {
+        "name": [f"n {i}" for i in range(n_rows)],
+        "ticket": [f"t{i % 61}" for i in range(n_rows)],
+        "town": [f"t{i % 60}" for i in range(n_rows)],
+        "land": ["UK"] * n_rows,
+    }
+    write_table(**text_columns)
+    arguments = ("fit", "table.csv", "--target", "y", "--cv", 0, "--save", "m.json")
+    text = command(*arguments)
+    assert re.findall("note: column (.*)", text) == [
+        "'name' has another value in every row; it is left out, --keep name keeps it",
+        "'ticket' has 61 levels in 120 rows; it is left out, --keep ticket keeps it",
+        "'land' has the same value in every row; it is left out, --keep land keeps it",
+    ]
+    assert load_model("m.json").schema_.names == ("x", "z", "town")
+    text = command(*arguments, "--keep", "name,land", "--categorical", "ticket")
+    assert "left out" not in text
+    assert len(load_model("m.json").schema_.names) == 6
+    assert len(command("predict", "m.json", "table.csv").split()) == n_rows + 1
+    error = command(*arguments, "--keep", "nam", code=3)
+    assert error == (
+        "sklearn-textbook: table.csv: no column 'nam' to keep; did you mean 'name'?\n"
+    )
+
+
+def test_no_column_is_left(command):
+    Path("t.csv").write_text("x,y\n" + "".join(f"n{i},{i % 2}\n" for i in range(9)))
+    assert command("fit", "t.csv", "--target", "y", code=5) == (
+        "sklearn-textbook: t.csv, column 'x': has another value in every row, and no "
+        "other column is left to predict from; --keep x keeps it\n"
+    )
+
+
+# ------------------------------------------------------------- unseen levels
+def test_unseen_levels_are_counted(command):
+    Path("t.csv").write_text("colour,y\n" + "red,a\ngreen,b\nred,a\n" * 4)
+    arguments = ("fit", "t.csv", "--target", "y", "--cv", 0, "--save", "m.json")
+    command(*arguments)
+    levels = ["blue", "pink", "blue", "red", ""]
+    Path("new.csv").write_text("colour,y\n" + "".join(f"{x},a\n" for x in levels))
+    note = (
+        "note: column 'colour' has levels not seen in training: 'blue' (2 rows), "
+        "'pink' (1 row)\n"
+    )
+    main(["predict", "m.json", "new.csv", "-o", "out.csv"])
+    assert command.capsys.readouterr().err.startswith(note)
+    assert note in command(*arguments, "--test", "new.csv")
+    many = "".join(f"{x},a\n" for x in "abcdefgaabbcc")
+    Path("new.csv").write_text(f"colour,y\n{many}")
+    main(["predict", "m.json", "new.csv", "-o", "out.csv"])
+    assert "'e' (1 row) and 2 more levels (2 rows)\n" in command.capsys.readouterr().err
+
+
+# --------------------------------------------------------------------- weights
+def test_weights(command):
+    weights = np.random.default_rng(1).integers(0, 4, 120)
+    columns = write_table(w=weights)
+    arguments = ("fit", "table.csv", "--target", "y", "--full", "--weight", "w")
+    arguments += ("--set", "max_depth=1", "--cv", 3, "--test", "table.csv")
+    text = command(*arguments, "--save", "m.json")
+    used = weights > 0
+    assert f"\nweights w: {weights.sum()} in all\n" in text
+    left_out = 120 - used.sum()
+    assert f"left out: {left_out} rows without a value of 'y', or of weight 0" in text
+    model = load_model("m.json")
+    assert model.schema_.names == ("x", "z")
+    X = np.column_stack([columns["x"], columns["z"]])
+    expected = CARTClassifier(max_depth=1).fit(X, columns["y"], sample_weight=weights)
+    predicted = expected.predict(X)
+    rows = f"{used.sum()} rows, weighted"
+    accuracy = accuracy_score(columns["y"], predicted, sample_weight=weights)
+    area = roc_auc_score(
+        columns["y"], expected.predict_proba(X)[:, 1], sample_weight=weights
+    )
+    for where in ("training", "test"):
+        line = re.search(rf"\n{where} +(\S+) +\S+ +(\S+) +{rows}\n", text)
+        assert line.groups() == (f"{accuracy:.3f}", f"{area:.3f}")
+    matrix = text[text.index("confusion matrix  test") :].splitlines()[2:4]
+    assert sum(int(n) for line in matrix for n in line.split()[1:]) == weights.sum()
+    main(["predict", "m.json", "table.csv", "-o", "out.csv"])
+    assert f"accuracy {accuracy:.4g}, " in command.capsys.readouterr().err
+    assert f"cross-validated  {accuracy:.1f}"[:19] in text
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("-1", "t.csv, line 3, column 'w': the weight is -1; give a number from 0"),
+        ("", "t.csv, line 3, column 'w': the weight is missing; give a number from"),
+        ("much", "t.csv, line 3, column 'w': 'much' is not a number"),
+    ],
+)
+def test_weights_that_are_refused(command, value, message):
+    Path("t.csv").write_text(f"x,w,y\n1,1,a\n2,{value},b\n3,2,b\n")
+    arguments = ("fit", "t.csv", "--cv", 0, "--weight")
+    code = 3
+    error = command(*arguments, "w", "--target", "y", code=code)
+    assert error.startswith(f"sklearn-textbook: {message}")
+
+
+def test_columns_that_are_no_weights(command):
+    Path("t.csv").write_text("x,w,y\n1,0,a\n2,0,b\n3,0,b\n")
+    arguments = ("fit", "t.csv", "--cv", 0, "--target", "y", "--weight")
+    assert "column 'w': no row has a weight" in command(*arguments, "w", code=5)
+    assert "t.csv: no column 'v'" in command(*arguments, "v", code=3)
+    assert "--weight 'y' is also the --target" in command(*arguments, "y", code=2)
+    error = command(*arguments, "w", "--drop", "w", code=2)
+    assert "'w' is left out, and in" in error
+
+
+# -------------------------------------------------------------- ordered levels
+def test_ordered_levels(command):
+    sizes = ["mid", "low", "high", "top", ""] * 12
+    rows = "".join(f"{s},{s in ('low', 'mid')}\n" for s in sizes)
+    Path("t.csv").write_text(f"size,y\n{rows}")
+    arguments = ("fit", "t.csv", "--target", "y", "--cv", 0, "--save", "m.json")
+    text = command(*arguments, "--ordinal", "size=low<mid< high<top")
+    assert re.search(r"\nsize +ordinal +12  low 12 < mid 12 < high 12 < top 12\n", text)
+    schema = load_model("m.json").schema_
+    assert schema.columns[0].levels == ("low", "mid", "high", "top")
+    assert "size <= mid" in text
+    assert command("predict", "m.json", "t.csv").split()[1:5] == [
+        *("true", "true", "false", "false")
+    ]
+    error = command(*arguments, "--ordinal", "size=low<mid<high", code=3)
+    assert error == (
+        "sklearn-textbook: t.csv, line 5, column 'size': 'top' is not a declared "
+        "level; declared are 'low', 'mid', 'high'\n"
+    )
+    for value in ("size", "size=low", "=a<b", "size=a<<b"):
+        error = command(*arguments, "--ordinal", value, code=2)
+        assert f"{value!r} is not of the form column=low<high" in error
+    error = command(*arguments, "--ordinal", "size=a<b<a", code=2)
+    assert "'size=a<b<a' names a level twice" in error
+    error = command(*arguments, "--ordinal", "size=a<b", "--numeric", "size", code=2)
+    assert "'size' is in --ordinal and declared in another way, too" in error
+
+
+def test_numbers_as_ordered_levels(command):
+    Path("t.csv").write_text("s,y\n" + "3,a\n1,b\n2,b\n" * 3)
+    arguments = ("fit", "t.csv", "--target", "y", "--cv", 0, "--ordinal", "s=1<2<3")
+    assert "  1 3 < 2 3 < 3 3\n" in command(*arguments)
+
+
+# ----------------------------------------------------------------------- costs
+def test_costs(command):
+    columns = write_table()
+    Path("t.costs").write_text("no, yes: 9\n")
+    arguments = ("fit", "table.csv", "--target", "y", "--cv", 3, "--test", "table.csv")
+    text = command(*arguments, "--cost", "t.costs", "--save", "m.json")
+    saved = read_model("m.json")
+    assert saved.table["costs"] == [[0.0, 1.0], [9.0, 0.0]]
+    X = np.column_stack([columns["x"], columns["z"]])
+    shares = saved.estimator.predict_proba(
+        read_table("table.csv").frame.select(["x", "z"])
+    )
+    expected = np.array(["no", "yes"])[(shares[:, 0] < 9 * shares[:, 1]).astype(int)]
+    assert (expected != saved.estimator.classes_[shares.argmax(1)]).any()
+    assert command("predict", "m.json", "table.csv").split()[1:] == expected.tolist()
+    y = np.array(columns["y"])
+    cost = np.mean(np.select([y == expected, y == "yes"], [0, 9], 1))
+    for where in ("training", "test"):
+        line = re.search(rf"\n{where} +(\S+) +\S+ +\S+ +(\S+) +120 rows\n", text)
+        assert float(line[1]) == pytest.approx(np.mean(y == expected), abs=6e-4)
+        assert float(line[2]) == pytest.approx(cost, abs=6e-4)
+    assert "\nnote: predicted is the class of least expected cost\n" in text
+    main(["predict", "m.json", "table.csv", "-o", "out.csv"])
+    assert f", cost {cost:.4g} (120 rows)" in command.capsys.readouterr().err
+    forest = ("--algorithm", "random-forest", "--trees", 5)
+    text = command(*arguments, "--cost", "t.costs", *forest)
+    assert re.search(r"\nout-of-bag( +\d\.\d+){4} ", text)
+    assert len(X) == len(y)
+
+
+def test_costs_that_are_refused(command):
+    write_table()
+    arguments = ("fit", "table.csv", "--cv", 0, "--cost", "t.costs", "--target")
+    error = command(*arguments, "y", code=3)
+    assert error == "sklearn-textbook: t.costs: no such file\n"
+    Path("t.costs").write_text("no, maybe: 9\n")
+    error = command(*arguments, "y", code=3)
+    assert "t.costs, line 1: no class 'maybe'" in error
+    assert "--cost: 'z' is numbers" in command(*arguments, "z", code=2)
+
+
+@pytest.mark.parametrize("costs", [[[0, 1]], "x", [[0, 1], [-1, 0]], {"a": 1}])
+def test_costs_of_a_damaged_model(command, costs):
+    write_table()
+    command("fit", "table.csv", "--target", "y", "--cv", 0, "--save", "m.json")
+    document = json.loads(Path("m.json").read_text("utf-8"))
+    document["table"]["costs"] = costs
+    Path("bad.json").write_text(json.dumps(document))
+    assert command("predict", "bad.json", "table.csv", code=4) == (
+        "sklearn-textbook: bad.json: is damaged: table.costs is no matrix of costs\n"
+    )
+
+
+# ---------------------------------------------------------------- importances
+def test_importances_of_a_tree(command):
+    text = command(*IRIS)
+    assert re.search(
+        r"\nimportances .*\ncolumn +share\n"
+        r"petal width \(cm\) +0\.\d+  =+\npetal length \(cm\) +0\.\d+  =+\n"
+        r"\.\.\. and 2 more columns with 0\.000 together\n",
+        text,
+    ) or re.search(r"petal length \(cm\) +0\.\d+  =+\npetal width", text)
+    shares = re.findall(r"cm\) +(0\.\d+)  =+", text)
+    assert sum(map(float, shares)) == pytest.approx(1, abs=0.002)
