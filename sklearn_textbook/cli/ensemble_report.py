@@ -81,4 +81,5 @@ def print_importances(output, names, importances, most=None):
     if most is not None and len(order) > most:
         rest = importances[order[most:]].sum()
         more = count_things(len(order) - most, "more column")
-        output.write(f"... and {more} with {rest:.3f} together")
+        what = f"with {rest:.3f} together" if rest > 0 else "without a split"
+        output.write(f"... and {more} {what}")
