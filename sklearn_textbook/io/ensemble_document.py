@@ -2,16 +2,16 @@
 
 Members share columns, classes and most parameters, which are written once; of each
 member there are its tree and what is its own. Beside them stands what the class of the
-ensemble declares (`sklearn_textbook.ensemble.kept.Kept`), checked by the declaration.
+ensemble declares (`sklearn_textbook._contract.kept.Kept`), checked by the declaration.
 """
 
 from __future__ import annotations
 
-import math
 from copy import copy
 
 import numpy as np
 
+from sklearn_textbook.io.kept_values import pack_kept, unpack_kept
 from sklearn_textbook.io.packed_arrays import pack_array, unpack_array
 from sklearn_textbook.io.packed_trees import count_outputs, pack_tree, unpack_tree
 from sklearn_textbook.io.saved_parameters import (
@@ -22,7 +22,6 @@ from sklearn_textbook.io.saved_parameters import (
     pack_parameters,
     pack_value,
     unpack_parameters,
-    unpack_value,
 )
 from sklearn_textbook.io.saved_target import (
     is_integer,
@@ -34,9 +33,6 @@ from sklearn_textbook.io.saved_target import (
     unpack_classes,
 )
 from sklearn_textbook.tree.encode import TableSchema
-from sklearn_textbook.tree.grow.storage import narrow
-
-_ARRAY_KINDS = {"integer": "iu", "number": "iuf"}
 
 
 # ------------------------------------------------------------------------- writing
@@ -57,7 +53,7 @@ def write_ensemble(estimator):
         "classes": pack_classes(estimator),
         "n_missing": n_missing.tolist(),
         "member": shared,
-        "kept": _pack_kept(estimator),
+        "kept": pack_kept(estimator._kept, estimator._list_kept()),
         "trees": [
             _pack_member(member, columns, shared, n_missing)
             for member, columns in zip(members, estimator._list_columns(), strict=True)
@@ -110,22 +106,6 @@ def _get_max_features(member):
     return None if value is None else int(value)
 
 
-def _pack_kept(estimator):
-    """Write the numbers, texts and arrays that the class of the ensemble declares."""
-    values = estimator._list_kept()
-    packed = {}
-    for kept in estimator._kept:
-        if kept.name in values:
-            value = values[kept.name]
-            is_array = kept.shape is not None and value is not None
-            packed[kept.name] = (
-                pack_array(narrow(np.asarray(value)))
-                if is_array
-                else pack_value(value, kept.name)
-            )
-    return packed
-
-
 # ------------------------------------------------------------------------- reading
 def fit_ensemble(estimator, document):
     """Give an ensemble of trees what `fit` sets."""
@@ -156,7 +136,10 @@ def fit_ensemble(estimator, document):
         member = _read_member(given, f"tree {number}", reader, of_member, known)
         members.append(member)
         columns.append(of_member)
-    kept = _unpack_kept(estimator, document["kept"], len(members))
+    sizes = {"members": len(members), "columns": estimator.n_features_in_}
+    sizes["classes"] = getattr(estimator, "n_classes_", None)
+    owner = type(estimator).__name__
+    kept = unpack_kept(estimator._kept, document["kept"], sizes, owner)
     estimator._restore(reader, members, columns, kept)
 
 
@@ -219,67 +202,3 @@ def _read_member(packed, name, reader, columns, known):
         handle_unknown=packed["handle_unknown"],
     )
     return member
-
-
-def _unpack_kept(estimator, packed, n_members):
-    """Read what the class of an ensemble declares, and refuse everything else."""
-    if not isinstance(packed, dict):
-        raise TypeError("kept must be an object")
-    unknown = packed.keys() - {kept.name for kept in estimator._kept}
-    if unknown:
-        raise ValueError(
-            f"a {type(estimator).__name__} keeps no {sorted(unknown)[0]!r}"
-        )
-    sizes = {"members": n_members, "columns": estimator.n_features_in_}
-    sizes["classes"] = getattr(estimator, "n_classes_", None)
-    values = {}
-    for kept in estimator._kept:
-        if kept.name not in packed and kept.is_optional:
-            continue
-        value = _unpack_one(kept, packed[kept.name], {**values, **sizes})
-        values[kept.name] = value
-    return values
-
-
-def _unpack_one(kept, packed, sizes):
-    """Read one number, text or array as its declaration says."""
-    if packed is None and kept.is_optional:
-        return None
-    name, kind = kept.name, kept.kind
-    if kept.shape is None:
-        value = unpack_value(packed)
-        is_right = {
-            "truth": isinstance(value, bool),
-            "text": isinstance(value, str),
-            "part": hasattr(value, "get_params"),
-            "integer": is_integer(value),
-            "number": isinstance(value, float) or is_integer(value),
-        }[kind]
-        if not is_right:
-            raise ValueError(f"{name} must be a single {kind}, got {str(packed)[:40]}")
-        if kind in ("integer", "number"):
-            _require_range(kept, value)
-        return float(value) if kind == "number" else value
-    array = unpack_array(packed, name)
-    shape = tuple(sizes[size] if isinstance(size, str) else size for size in kept.shape)
-    fits = array.ndim == len(shape) and all(
-        wanted is None or length == wanted
-        for length, wanted in zip(array.shape, shape, strict=True)
-    )
-    if not fits or (array.size and array.dtype.kind not in _ARRAY_KINDS[kind]):
-        raise ValueError(
-            f"{name} must be {kind}s of shape {shape}, got {array.dtype} of shape "
-            f"{array.shape}"
-        )
-    if array.size:
-        _require_range(kept, array)
-    return array.astype(np.int64 if kind == "integer" else np.float64)
-
-
-def _require_range(kept, value):
-    """Require numbers that are finite and not too small, if they have to be."""
-    lowest = np.min(value)
-    if kept.is_finite and not np.all(np.isfinite(value)):
-        raise ValueError(f"{kept.name} must be finite")
-    if kept.least is not None and not math.isnan(lowest) and lowest < kept.least:
-        raise ValueError(f"{kept.name} must be at least {kept.least}, got {lowest}")

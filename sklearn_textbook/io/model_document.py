@@ -9,6 +9,7 @@ it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from importlib import import_module
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from sklearn_textbook.io.ensemble_document import fit_ensemble, write_ensemble
 from sklearn_textbook.io.saved_parameters import (
     ENSEMBLES,
     ESTIMATORS,
+    MODELS,
     make_estimator,
     pack_parameters,
 )
@@ -40,6 +42,8 @@ SCHEMA_VERSION = 1
 
 # Those that are made of a tree, and the class of the tree, which is kept with them.
 _MADE_OF = {"C45RulesClassifier": "C45Classifier"}
+# Loaded when there is such a model: it knows all their classes.
+_FITTED_DOCUMENT = "sklearn_textbook.io.fitted_document"
 
 
 @dataclass
@@ -74,8 +78,11 @@ class SavedModel:
     @property
     def schema(self):
         """The columns of the training table, a TableSchema."""
-        if type(self.estimator).__name__ in ENSEMBLES:
+        name = type(self.estimator).__name__
+        if name in ENSEMBLES:
             return self.estimator._get_reader().schema_
+        if name in MODELS:
+            return import_module(_FITTED_DOCUMENT).describe_columns(self.estimator)
         return self.estimator.schema_
 
 
@@ -84,17 +91,25 @@ def write_document(estimator, target, table):
     """Write a fitted estimator as a dictionary."""
     name = type(estimator).__name__
     # First what may not be written at all.
-    fitted = (write_ensemble if name in ENSEMBLES else _write_tree)(estimator)
-    return {
+    parameters = None
+    if name in MODELS:
+        parameters = pack_parameters(estimator)
+        fitted = import_module(_FITTED_DOCUMENT).write_fitted(estimator)
+    else:
+        fitted = (write_ensemble if name in ENSEMBLES else _write_tree)(estimator)
+    document = {
         "format": FORMAT_NAME,
         "schema_version": SCHEMA_VERSION,
         "written_by": f"sklearn-textbook {__version__}",
         "estimator": name,
-        "parameters": pack_parameters(estimator),
+        "parameters": parameters or pack_parameters(estimator),
         "target": target,
         "table": table or {},
         **fitted,
     }
+    if name in MODELS:
+        read_document(document)  # a model that reading would refuse is not written
+    return document
 
 
 def _write_tree(estimator):
@@ -126,6 +141,8 @@ def read_document(document):
     estimator = make_estimator(name, document["parameters"])
     if name in ENSEMBLES:
         fit_ensemble(estimator, document)
+    elif name in MODELS:
+        import_module(_FITTED_DOCUMENT).fit_model(estimator, document)
     elif name in _MADE_OF:
         tree = make_estimator(_MADE_OF[name], document["tree_parameters"])
         _fit_tree(tree, document)

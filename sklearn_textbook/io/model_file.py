@@ -1,9 +1,9 @@
 """Fitted estimators as JSON: readable, versioned, and never executed.
 
 A model file holds names, numbers, lists, and the bytes of long arrays of numbers.
-Reading it builds an estimator of a fixed list of classes and gives it trees, and rules,
-whose every index has been checked; nothing in the file is looked up, imported or
-evaluated.
+Reading it builds an estimator of a fixed list of classes and gives it trees, rules or
+arrays, whose every index and shape has been checked; nothing in the file is looked up,
+imported or evaluated.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sklearn_textbook.io.model_document import (
     read_document,
     write_document,
 )
-from sklearn_textbook.io.saved_parameters import ESTIMATORS, is_of_class
+from sklearn_textbook.io.saved_parameters import ESTIMATORS, MODELS, is_of_class
 from sklearn_textbook.io.saved_target import is_integer
 
 __all__ = ["ModelFileError", "SavedModel", "load_model", "read_model", "save_model"]
@@ -58,7 +58,8 @@ def save_model(estimator, path, *, target=None, table=None):
 
     The file has the estimator's class and parameters, the columns and levels of the
     training table, the class labels and the tree; for a list of rules, these and the
-    tree that they come from; for an ensemble, the trees of its members. `load_model`
+    tree that they come from; for an ensemble, the trees of its members; for any other
+    model, its coefficients or components, and what its summary is made of. `load_model`
     reads it back to equal predictions. It holds no training rows, and nothing that an
     out-of-bag estimate says of each of them.
 
@@ -68,7 +69,9 @@ def save_model(estimator, path, *, target=None, table=None):
         A fitted tree (CARTClassifier, CARTRegressor, ID3Classifier, C45Classifier),
         C45RulesClassifier, or an ensemble of such trees: RandomForest, ExtraTrees,
         Bagging, RandomSubspace and GradientBoosting, each Classifier or Regressor,
-        AdaBoostClassifier and BoostingTreeRegressor.
+        AdaBoostClassifier and BoostingTreeRegressor; or LinearRegression,
+        LogisticRegression, GeneralizedLinearRegressor, MaxEntClassifier, PCA,
+        TruncatedSVD or LinearDiscriminantAnalysis.
     path : str or path-like
         The file to write; it appears complete or not at all.
     target : str, default=None
@@ -106,7 +109,8 @@ def save_model(estimator, path, *, target=None, table=None):
             f"{', '.join(ESTIMATORS)}",
             path,
         )
-    check_is_fitted(estimator, ["tree_", "rule_list_", "estimators_"], all_or_any=any)
+    names = ["tree_", "rule_list_", "estimators_"]
+    check_is_fitted(estimator, None if name in MODELS else names, all_or_any=any)
     try:
         document = write_document(estimator, target, table)
         text = json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n"

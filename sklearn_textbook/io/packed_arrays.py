@@ -40,12 +40,54 @@ def pack_array(array):
     array = np.asarray(array)
     if array.ndim == 1 and len(array) <= MOST_LISTED and np.isfinite(array).all():
         return array.tolist()
-    array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+    return _pack_bytes(np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")))
+
+
+def _pack_bytes(array):
     return {
         "dtype": array.dtype.str,
         "shape": list(array.shape),
         "base64": base64.b64encode(array.tobytes()).decode("ascii"),
     }
+
+
+def pack_floats(array):
+    """Write an array of floats so that its precision and layout come back, too.
+
+    Products of matrices may differ in the last bit between arrays whose rows, and
+    arrays whose columns, lie side by side in memory.
+
+    Parameters
+    ----------
+    array : ndarray of float
+        The numbers, of any shape but ().
+
+    Returns
+    -------
+    packed : list or dict
+        A list, or a list of rows, if it is small and of double precision; else as of
+        :func:`pack_array`, with ``"order": "F"`` if columns lie side by side.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_textbook.io.packed_arrays import pack_floats
+    >>> pack_floats(np.eye(2))
+    [[1.0, 0.0], [0.0, 1.0]]
+    >>> pack_floats(np.float32([0.5]))
+    {'dtype': '<f4', 'shape': [1], 'base64': 'AAAAPw=='}
+    """
+    array = np.asarray(array)
+    if array.dtype != np.float32:
+        array = array.astype(np.float64, copy=False)
+    is_small = 0 < array.size <= MOST_LISTED and array.ndim <= 2
+    by_columns = array.flags.f_contiguous and not array.flags.c_contiguous
+    is_plain = array.dtype == np.float64 and not by_columns
+    if is_small and is_plain and np.isfinite(array).all():
+        return array.tolist()
+    array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+    packed = _pack_bytes(array)
+    return {**packed, "order": "F"} if by_columns else packed
 
 
 def unpack_array(packed, name):
@@ -54,14 +96,14 @@ def unpack_array(packed, name):
     Parameters
     ----------
     packed : object
-        What :func:`pack_array` should have written.
+        What :func:`pack_array` or :func:`pack_floats` should have written.
     name : str
         Name of the array, for messages.
 
     Returns
     -------
     array : ndarray
-        The numbers: int64 or float64 from a list.
+        The numbers: int64 or float64 from a list, float64 from a list of lists.
 
     Raises
     ------
@@ -69,9 +111,12 @@ def unpack_array(packed, name):
         If it is none.
     """
     if isinstance(packed, list):
+        if packed and isinstance(packed[0], list):
+            return read_array(packed, np.float64, name, 2)
         is_whole = all(isinstance(entry, int) for entry in packed)
         return read_array(packed, np.int64 if is_whole else np.float64, name)
-    if not isinstance(packed, dict) or packed.keys() != {"dtype", "shape", "base64"}:
+    is_object = isinstance(packed, dict)
+    if not is_object or packed.keys() - {"order"} != {"dtype", "shape", "base64"}:
         raise ValueError(
             f"{name} must be a list, or an object with dtype, shape and base64"
         )
@@ -92,5 +137,8 @@ def unpack_array(packed, name):
         raise ValueError(
             f"{name} has {len(content)} bytes, but its shape asks for {size}"
         )
+    if packed.get("order", "F") != "F":
+        raise ValueError(f"{name}: order must be 'F', if there is one")
     array = np.frombuffer(content, dtype=dtype).reshape(shape)
-    return array.astype(array.dtype.newbyteorder("="))
+    order = packed.get("order", "C")
+    return array.astype(array.dtype.newbyteorder("="), order=order)

@@ -34,8 +34,22 @@ ENSEMBLES = dict.fromkeys(
     ),
     _ENSEMBLES,
 )
+#: All others; `fitted_attributes` lists what is kept of them.
+MODELS = {
+    **dict.fromkeys(
+        (
+            "LinearRegression",
+            "LogisticRegression",
+            "GeneralizedLinearRegressor",
+            "MaxEntClassifier",
+        ),
+        "sklearn_textbook.linear_model",
+    ),
+    **dict.fromkeys(("PCA", "TruncatedSVD"), "sklearn_textbook.decomposition"),
+    "LinearDiscriminantAnalysis": "sklearn_textbook.discriminant_analysis",
+}
 #: The classes that a model file may name. Nothing else is built.
-ESTIMATORS = {**TREES, "C45RulesClassifier": _TREES, **ENSEMBLES}
+ESTIMATORS = {**TREES, "C45RulesClassifier": _TREES, **ENSEMBLES, **MODELS}
 # The classes of objects that a parameter may be.
 _PARTS = {
     **TREES,
@@ -112,6 +126,8 @@ def pack_value(value, name):
         value = value.tolist()
     if isinstance(value, list | tuple):
         return [pack_value(item, name) for item in value]
+    if isinstance(value, set | frozenset):
+        return {"set": pack_value(sorted(value, key=repr), name)}
     if isinstance(value, dict):
         # As pairs: the keys of a JSON object are always text, class labels are not.
         pairs = [[key, item] for key, item in value.items()]
@@ -157,6 +173,8 @@ def unpack_value(value):
             return _SPECIAL_NUMBERS[value["number"]]
         if set(value) == {"mapping"}:
             return dict(unpack_value(value["mapping"]))
+        if set(value) == {"set"}:
+            return set(unpack_value(value["set"]))
         if set(value) == {"part", "parameters"} and value["part"] in _PARTS:
             part = find_class(value["part"])()
             return part.set_params(**unpack_parameters(value["parameters"], part))

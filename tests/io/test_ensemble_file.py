@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
+from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
@@ -30,7 +31,6 @@ from sklearn_textbook.ensemble import (
     RandomSubspaceRegressor,
 )
 from sklearn_textbook.ensemble.boosting.losses import QuantileLoss
-from sklearn_textbook.ensemble.kept import Kept
 from sklearn_textbook.ensemble.members.member_list import MemberList
 from sklearn_textbook.io import (
     ModelFileError,
@@ -429,7 +429,10 @@ def test_classes_over_trees_of_values(monkeypatch):
         ({"estimator_weights_": [1.0]}, "must be numbers of shape (4,), got"),
         ({"estimator_weights_": ["NaN"] * 4}, "estimator_weights_ must be finite"),
         ({"estimator_weights_": None}, "must be a list, or an object with dtype"),
-        ({"losses_": [[1.0], [2.0]]}, "losses_ has '[1.0]' in place 0, where a number"),
+        (
+            {"losses_": [[1.0], 2.0]},
+            "losses_ must be lists of 2 levels, of equal length",
+        ),
         ({"losses_": pack_array(np.ones((3, 3)))}, "losses_ must be numbers of shape"),
         ({"centre_": [1.0, 2.0]}, "centre_ must be numbers of shape (5,), got"),
         ({"start_": "1.5"}, "start_ must be a single number, got 1.5"),

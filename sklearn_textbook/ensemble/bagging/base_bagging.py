@@ -16,6 +16,7 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.parameters import (
     check_count_or_share,
     check_estimator,
@@ -27,7 +28,7 @@ from sklearn_textbook._contract.parameters import (
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.bagging.bag_draw import BagDraw
-from sklearn_textbook.ensemble.kept import KEPT_OUT_OF_BAG, Kept
+from sklearn_textbook.ensemble.kept import KEPT_OUT_OF_BAG
 from sklearn_textbook.ensemble.members.estimator_combiner import EstimatorCombiner
 from sklearn_textbook.ensemble.members.estimator_members import EstimatorTraining
 from sklearn_textbook.ensemble.members.member_list import (

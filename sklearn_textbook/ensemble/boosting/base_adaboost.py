@@ -13,6 +13,7 @@ from sklearn.base import (
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import get_tags
 
+from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.parameters import (
     check_choice,
     check_estimator,
@@ -29,7 +30,6 @@ from sklearn_textbook.ensemble.boosting.adaboost_learners import (
     make_stump_template,
 )
 from sklearn_textbook.ensemble.boosting.adaboost_rounds import AdaBoostRounds
-from sklearn_textbook.ensemble.kept import Kept
 from sklearn_textbook.ensemble.members.estimator_members import EstimatorTraining
 from sklearn_textbook.ensemble.members.member_list import (
     MemberList,

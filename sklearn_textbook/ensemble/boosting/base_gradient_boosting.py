@@ -12,6 +12,7 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.parameters import (
     check_choice,
     check_integer,
@@ -30,7 +31,6 @@ from sklearn_textbook.ensemble.boosting.gradient_rounds import (
     choose_held_rows,
     list_groups,
 )
-from sklearn_textbook.ensemble.kept import Kept
 from sklearn_textbook.ensemble.members.estimator_members import take_rows
 from sklearn_textbook.ensemble.members.growth import grow_aside
 from sklearn_textbook.ensemble.members.member_list import (

@@ -14,6 +14,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.parameters import (
     LARGEST_INTEGER,
     check_choice,
@@ -28,7 +29,7 @@ from sklearn_textbook._contract.parameters import (
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.forest.forest_measures import ForestMeasures
-from sklearn_textbook.ensemble.kept import KEPT_OUT_OF_BAG, Kept
+from sklearn_textbook.ensemble.kept import KEPT_OUT_OF_BAG
 from sklearn_textbook.ensemble.members.growth import RowDraw, grow_members
 from sklearn_textbook.ensemble.members.member_list import (
     MemberList,

@@ -12,7 +12,7 @@ class MemberList:
     columns, the classes, the trees, and beside them what ``_kept`` lists.
     """
 
-    #: Tuple of :class:`~sklearn_textbook.ensemble.kept.Kept`.
+    #: Tuple of :class:`~sklearn_textbook._contract.kept.Kept`.
     _kept = ()
 
     def __len__(self):

@@ -96,6 +96,49 @@ class Design:
         """Whether the table is the matrix."""
         return self.schema.is_plain
 
+    def to_dict(self):
+        """Make a dictionary that JSON can hold.
+
+        Returns
+        -------
+        design : dict
+            ``columns``, as `TableSchema.to_dict` writes them, and ``terms``: for each
+            column None or, if it is nominal, the codes of the levels that have an
+            indicator and that of the reference level.
+        """
+        terms = [
+            {"codes": list(term.codes), "reference": term.reference}
+            if term.kind == NOMINAL
+            else None
+            for term in self.terms
+        ]
+        return {"columns": self.schema.to_dict(), "terms": terms}
+
+    @classmethod
+    def from_dict(cls, design):
+        """Read the design that `to_dict` wrote.
+
+        Parameters
+        ----------
+        design : dict
+            As `to_dict` returns it, perhaps by way of JSON.
+
+        Returns
+        -------
+        design : Design
+            Equal to the one written.
+
+        Raises
+        ------
+        ValueError, TypeError, KeyError
+            If an entry is missing, or not what it must be.
+        """
+        schema, terms = TableSchema.from_dict(design["columns"]), design["terms"]
+        if not isinstance(terms, list) or len(terms) != len(schema.columns):
+            raise ValueError(f"terms must be a list of {len(schema.columns)} entries")
+        read = tuple(map(_read_term, schema.columns, terms))
+        return cls(schema, read)
+
     def find_columns(self, position):
         """Find the made columns of one column of the table.
 
@@ -311,8 +354,32 @@ def make_term(column, codes, reference_level, is_kept=None):
         return Term(column.name, NOMINAL)
     reference = choose_reference(present, is_used, reference_level)
     used = [code for code in np.flatnonzero(is_used).tolist() if code != reference]
-    names = tuple(f"{column.name}={column.format_value(code)}" for code in used)
-    return Term(column.name, NOMINAL, tuple(used), reference, names)
+    return _name_levels(column, used, reference)
+
+
+def _name_levels(column, codes, reference):
+    """Make the term of a nominal column whose levels are decided."""
+    names = tuple(f"{column.name}={column.format_value(code)}" for code in codes)
+    return Term(column.name, NOMINAL, tuple(codes), reference, names)
+
+
+def _read_term(column, entry):
+    """Read one term that `Design.to_dict` wrote."""
+    if (entry is None) != (column.kind != NOMINAL):
+        raise ValueError(
+            f"column {column.name!r} is {column.kind}: nominal columns have codes of "
+            "levels, others null"
+        )
+    if entry is None:
+        return make_term(column, None, None)
+    codes, reference = entry["codes"], entry["reference"]
+    listed = [*codes, *([] if reference is None else [reference])]
+    n_levels = len(column.levels)
+    if not all(type(code) is int and 0 <= code < n_levels for code in listed):
+        raise ValueError(f"codes of {column.name!r} must be from 0 to {n_levels - 1}")
+    if len(set(listed)) < len(listed):
+        raise ValueError(f"column {column.name!r} has a code twice")
+    return _name_levels(column, codes, reference)
 
 
 def read_design(

@@ -1,0 +1,87 @@
+"""Models that are no trees as a dictionary that JSON can hold, and back.
+
+Beside columns and classes stand the fitted attributes that `fitted_attributes` lists.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+from sklearn.base import is_classifier
+
+from sklearn_textbook.io.fitted_attributes import FITTED_MODELS
+from sklearn_textbook.io.kept_values import pack_kept, unpack_kept
+from sklearn_textbook.io.saved_target import (
+    pack_classes,
+    set_columns,
+    unpack_classes,
+)
+from sklearn_textbook.linear_model.design import Design
+from sklearn_textbook.tree.encode import TableSchema
+from sklearn_textbook.tree.encode.read import default_names, numeric_schema
+
+
+def describe_columns(estimator):
+    """Describe the columns of the training table of a fitted model, a TableSchema."""
+    if "design_" in vars(estimator):
+        return estimator.design_.schema
+    names = vars(estimator).get("feature_names_in_")
+    if names is None:
+        n_columns = estimator.n_features_in_
+        return numeric_schema(default_names(n_columns), False, "number")
+    return numeric_schema(tuple(map(str, names)), True, "number")
+
+
+def write_fitted(estimator):
+    """Write what `fit` has given a model that is no tree."""
+    columns = {"columns": describe_columns(estimator).to_dict()}
+    if "design_" in vars(estimator):
+        columns = estimator.design_.to_dict()
+    declared = FITTED_MODELS[type(estimator).__name__].kept
+    return {
+        **columns,
+        "classes": pack_classes(estimator),
+        "kept": pack_kept(declared, vars(estimator)),
+    }
+
+
+def fit_model(estimator, document):
+    """Give a model that is no tree what `fit` sets."""
+    name = type(estimator).__name__
+    _check_parameters(estimator)
+    sizes = {}
+    if "terms" in document:
+        estimator.design_ = Design.from_dict(document)
+        schema = estimator.design_.schema
+        sizes["coefficients"] = len(estimator.design_.names)
+    else:
+        schema = TableSchema.from_dict(document["columns"])
+        if not schema.is_plain:
+            raise ValueError("columns without terms must be numeric")
+    if not schema.columns:
+        raise ValueError("columns must not be empty")
+    set_columns(estimator, schema)
+    del estimator.schema_
+    sizes["columns"] = estimator.n_features_in_
+    classes = unpack_classes(document["classes"])
+    n_outputs = 0 if classes is None else len(classes)
+    if n_outputs != is_classifier(estimator):
+        raise ValueError(f"the classes do not belong to a {name}")
+    if classes is not None:
+        estimator.classes_ = classes[0]
+        sizes["classes"] = len(classes[0])
+    model = FITTED_MODELS[name]
+    kept = unpack_kept(model.kept, document["kept"], sizes, name)
+    model.check(estimator, kept)
+    vars(estimator).update(kept)
+
+
+def _check_parameters(estimator):
+    """Refuse values of parameters that `fit` would refuse."""
+    with warnings.catch_warnings():
+        # Such as of parameters without effect, which fit has warned of.
+        warnings.simplefilter("ignore")
+        try:
+            estimator._check_parameters()
+        except NotImplementedError as error:
+            raise ValueError(str(error)) from None
