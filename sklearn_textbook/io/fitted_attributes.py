@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from sklearn_textbook._contract.kept import Kept, Record
 from sklearn_textbook.decomposition.column_moments import ColumnMoments
 from sklearn_textbook.linear_model.generalized.families import (
@@ -24,6 +26,7 @@ from sklearn_textbook.linear_model.generalized.links import (
     PowerLink,
     ProbitLink,
 )
+from sklearn_textbook.linear_model.least_squares.linear_regression import LARGEST
 from sklearn_textbook.linear_model.least_squares.solution import LeastSquaresSolution
 from sklearn_textbook.linear_model.maximum_entropy.sources import (
     ColumnSource,
@@ -109,7 +112,14 @@ def _check_least_squares(model, kept):
     solution, n_columns = kept["_solution"], len(rows.origin)
     require(solution.rank == kept["rank_"] <= n_columns, "the ranks")
     require((solution.scales > 0).all() and rows.total_weight > 0, "scales and weights")
+    with np.errstate(over="ignore"):
+        scaled = rows.slopes_triangle / solution.scales
+    require(np.isfinite(scaled).all(), "scales and triangle")
     require(len(rows.triangle) >= rows.has_intercept, "the rows of the triangle")
+    is_usable = all(
+        (np.abs(array) < LARGEST).all() for array in (rows.triangle, rows.targets)
+    )
+    require(is_usable, f"numbers of {LARGEST:g} and more, and squares,")
 
 
 LINEAR_REGRESSION = FittedModel(
@@ -130,6 +140,8 @@ LINEAR_REGRESSION = FittedModel(
 
 # ------------------------------------------------------------ logistic regression
 def _check_logistic(model, kept):
+    names = {"separation_", "rank_", "_is_determined"}
+    require(kept.keys() >= names, "coef_ and what is known of it")
     n_classes, vectors = len(model.classes_), len(kept["coef_"])
     allowed = (1,) if n_classes == 2 else (n_classes - 1, n_classes)
     require(n_classes > 1 and vectors in allowed, "classes_ and coef_")
@@ -138,7 +150,8 @@ def _check_logistic(model, kept):
         covariance, is_determined = kept.get("covariance_"), kept["_is_determined"]
         require(covariance is not None and is_determined is not None, "rank_, errors")
         require(len(covariance) == n_parameters, "coef_ and covariance_")
-    require(len(kept["n_iter_"]) > 0, "iterations")
+    require(len(kept["n_iter_"]) > 0, "n_iter_ and coef_")
+    require(kept["null_log_likelihood_"] < 0, "classes_ and null_log_likelihood_")
 
 
 LOGISTIC_REGRESSION = FittedModel(
@@ -175,6 +188,7 @@ _BOTH = (1, "coefficients")
 
 def _check_generalized(model, kept):
     require(getattr(kept["link_"], "exponent", 1.0) != 0.0, "link and exponent 0")
+    require("_row_space" in kept, "coef_ and _row_space")
     require(kept["rank_"] <= len(kept["coef_"]), "rank_ and coef_")
 
 
@@ -237,7 +251,6 @@ def _check_maximum_entropy(model, kept):
         n_features, rest = divmod(model.n_features_in_, n_classes)
         require(rest == 0, "columns and classes_")
     require(has_columns == (model.features == "columns"), "features and _source")
-    require(has_columns == hasattr(model, "design_"), "terms and _source")
     require(len(kept["weights_"]) == n_features, "weights_, columns and classes_")
 
 
@@ -279,6 +292,9 @@ def _check_components(model, kept):
         names = {each.name for each in PRINCIPAL_COMPONENTS.kept if each.is_finite}
         names -= {"_moments", "_dtype", "_fit_svd_solver"}
         require(kept.keys() >= names, "components_ and what is made with them")
+        names -= {"mean_", "scale_", "n_samples_"}
+        is_complete = all(kept[name] is not None for name in names)
+        require(is_complete, "components_ and what is made with them")
         require(kept["n_components_"] == len(kept["components_"]), "components_")
         scale = kept["scale_"]
         require(scale is None or (scale > 0).all(), "scale_ and components_")

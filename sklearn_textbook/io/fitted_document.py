@@ -5,8 +5,6 @@ Beside columns and classes stand the fitted attributes that `fitted_attributes` 
 
 from __future__ import annotations
 
-import warnings
-
 from sklearn.base import is_classifier
 
 from sklearn_textbook.io.fitted_attributes import FITTED_MODELS
@@ -16,6 +14,7 @@ from sklearn_textbook.io.saved_target import (
     set_columns,
     unpack_classes,
 )
+from sklearn_textbook.linear_model.base import BaseLinearModel
 from sklearn_textbook.linear_model.design import Design
 from sklearn_textbook.tree.encode import TableSchema
 from sklearn_textbook.tree.encode.read import default_names, numeric_schema
@@ -48,16 +47,15 @@ def write_fitted(estimator):
 def fit_model(estimator, document):
     """Give a model that is no tree what `fit` sets."""
     name = type(estimator).__name__
-    _check_parameters(estimator)
     sizes = {}
-    if "terms" in document:
+    if _has_design(estimator):
         estimator.design_ = Design.from_dict(document)
         schema = estimator.design_.schema
         sizes["coefficients"] = len(estimator.design_.names)
     else:
         schema = TableSchema.from_dict(document["columns"])
-        if not schema.is_plain:
-            raise ValueError("columns without terms must be numeric")
+        if not schema.is_plain or "terms" in document:
+            raise ValueError(f"columns of a {name} must be numeric, without terms")
     if not schema.columns:
         raise ValueError("columns must not be empty")
     set_columns(estimator, schema)
@@ -76,12 +74,7 @@ def fit_model(estimator, document):
     vars(estimator).update(kept)
 
 
-def _check_parameters(estimator):
-    """Refuse values of parameters that `fit` would refuse."""
-    with warnings.catch_warnings():
-        # Such as of parameters without effect, which fit has warned of.
-        warnings.simplefilter("ignore")
-        try:
-            estimator._check_parameters()
-        except NotImplementedError as error:
-            raise ValueError(str(error)) from None
+def _has_design(estimator):
+    """Whether columns of its table become others, as indicators of levels."""
+    is_linear = isinstance(estimator, BaseLinearModel)
+    return is_linear and getattr(estimator, "features", "columns") == "columns"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import warnings
 from importlib import import_module
 
 import numpy as np
@@ -97,9 +98,20 @@ def is_of_class(estimator, name):
 
 
 def make_estimator(name, parameters):
-    """Make an estimator of a class that a model file may name; it is not fitted."""
+    """Make an estimator of a class that a model file may name; it is not fitted.
+
+    Values of parameters that `fit` would refuse are refused here.
+    """
     estimator = find_class(name)()
-    return estimator.set_params(**unpack_parameters(parameters, estimator))
+    estimator.set_params(**unpack_parameters(parameters, estimator))
+    with warnings.catch_warnings():
+        # Such as of parameters without effect, which fit has warned of.
+        warnings.simplefilter("ignore")
+        try:
+            estimator._check_parameters()
+        except NotImplementedError as error:
+            raise ValueError(str(error)) from None
+    return estimator
 
 
 def pack_parameters(estimator):

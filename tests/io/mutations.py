@@ -1,6 +1,7 @@
 """Changed model files: one entry, or one number of an array, is another."""
 
 import json
+from copy import deepcopy
 
 import numpy as np
 
@@ -51,10 +52,10 @@ def _change(holder, key, item, rng):
     if way == 0:
         del holder[key]
     elif way == 1 and isinstance(holder, list):
-        holder.insert(key, item)
+        holder.insert(key, deepcopy(item))
     elif way == 2 and isinstance(holder, dict):
         others = list(holder)
-        holder[key] = holder[others[rng.integers(len(others))]]
+        holder[key] = deepcopy(holder[others[rng.integers(len(others))]])
     elif way <= 4 and is_array:
         holder[key] = _change_array(item, rng)
     elif way <= 4 and isinstance(item, str):

@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_textbook._contract.kept import Kept
+from sklearn_textbook._contract.parameters import check_real
 from sklearn_textbook.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
@@ -351,7 +352,11 @@ class AddedTrees(MemberList, BaseEstimator):
     def __init__(self, learning_rate=0.5):
         self.learning_rate = learning_rate
 
+    def _check_parameters(self):
+        check_real("learning_rate", self.learning_rate, 0.0)
+
     def fit(self, X, y):
+        self._check_parameters()
         rounds = [
             CARTRegressor(max_depth=2).fit(X, part) for part in (y, -y, 2 * y, y**2)
         ]
@@ -599,7 +604,7 @@ DAMAGES = [
     (
         "bagging",
         change_entry("parameters", "estimator", value=-7),
-        "estimator must be a tree or null, got -7",
+        "The 'estimator' parameter must be None or an object with the methods",
     ),
     ("forest", change_tree(parameters={"x": 1}), "CARTClassifier has no parameter 'x'"),
     ("forest", change_tree(max_features=0), "max_features must be from 1 to 5"),
@@ -689,6 +694,31 @@ def test_damaged_files(tmp_path, texts, kind, change, message):
     problem = refusal(document, tmp_path)
     assert problem.startswith("model.json: is damaged: ")
     assert message in problem
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda classes: classes.reverse(),
+        lambda classes: classes[0]["values"].pop(),
+        lambda classes: classes[0]["values"].append("more"),
+        lambda classes: classes.pop(),
+        lambda classes: classes.clear(),
+        lambda classes: classes[1]["values"].reverse() or classes.__setitem__(0, 1),
+        lambda classes: classes[1].update(values=["a", "a"]),
+    ],
+)
+def test_labels_that_do_not_fit_the_trees(tmp_path, change):
+    y = np.column_stack([LABELS, np.where(VALUES > 1, "a", "b")])
+    for model in (RandomForestClassifier(**FEW), CARTClassifier()):
+        document = json.loads(json.dumps(write_document(model.fit(FRAME, y), "y", {})))
+        change(document["classes"])
+        if "tree" in document and len(document["classes"]) == 2:
+            document["tree"]["n_classes"] = [
+                len(entry["values"]) if isinstance(entry, dict) else 3
+                for entry in document["classes"]
+            ]
+        assert "is damaged" in refusal(document, tmp_path)
 
 
 @pytest.mark.parametrize("name", ["columns", "classes", "member", "kept", "trees"])

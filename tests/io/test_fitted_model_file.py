@@ -362,7 +362,7 @@ DAMAGES = [
     ("least squares", change("parameters", "tol", value=-1.0), "'tol' parameter must"),
     ("logistic", change("classes", value=None), "the classes do not belong"),
     ("logistic", change("classes", 0, "values", value=[1, 2, 3, 4]), "belong together"),
-    ("logistic", change("kept", "n_iter_", value=[]), "iterations do not belong"),
+    ("logistic", change("kept", "n_iter_", value=[]), "n_iter_ and coef_ do not"),
     ("logistic", change("parameters", "fit_intercept", value=False), "do not belong"),
     (
         "poisson",
@@ -375,8 +375,12 @@ DAMAGES = [
         "link and exponent 0",
     ),
     ("entropy", change("kept", "_source", "n_classes", value=4), "do not belong"),
-    ("entropy", change("parameters", "features", value="precomputed"), "do not belong"),
-    ("entropy", change("terms", value=KeyError), "columns without terms must be num"),
+    (
+        "entropy",
+        change("parameters", "features", value="precomputed"),
+        "must be numeric",
+    ),
+    ("entropy", change("terms", value=KeyError), "'terms' is missing"),
     ("blocks", change("classes", 0, "values", value=["a", "b"]), "do not belong"),
     ("components", change("kept", "components_", value=KeyError), "do not belong"),
     ("components", change("kept", "mean_", value=[0.0, 1.0]), "mean_ must be floats"),

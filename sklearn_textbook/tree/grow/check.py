@@ -95,10 +95,18 @@ def _check_statistics(tree):
             f"statistics has shape {statistics.shape}, but nodes and n_classes ask "
             f"for {shape}."
         )
-    if not np.isfinite(statistics).all():
-        raise ValueError("statistics must hold finite numbers.")
+    with np.errstate(over="ignore"):
+        is_finite = np.isfinite(np.abs(statistics).sum(axis=2)).all()
+    if not is_finite:
+        raise ValueError("statistics must hold numbers whose sums are finite.")
     if tree.is_classifier and statistics.min() < 0:
         raise ValueError("statistics must hold class weights, numbers >= 0.")
+    for output, count in enumerate(n_classes):
+        if statistics[:, output, count:].any():
+            raise ValueError(
+                f"statistics has weights of more than the {count} classes of output "
+                f"{output}."
+            )
 
 
 def _check_shape(nodes):

@@ -1,0 +1,97 @@
+"""No change of a model file does harm: it is refused, or the model can be used.
+
+SKLEARN_TEXTBOOK_TEST_TABLES=500 takes 10,000 changed files of each kind.
+"""
+
+import json
+import warnings
+from contextlib import suppress
+
+import numpy as np
+import pytest
+
+from sklearn_textbook.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    BoostingTreeRegressor,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn_textbook.io import ModelFileError, read_model
+from sklearn_textbook.io.model_document import write_document
+from sklearn_textbook.tree import (
+    C45Classifier,
+    C45RulesClassifier,
+    CARTClassifier,
+    CARTRegressor,
+    export_text,
+)
+from tests.amount import FACTOR
+from tests.io.mutations import mutate
+from tests.io.test_ensemble_file import make_frame
+from tests.io.test_fitted_model_file import CASES, fit
+
+N_FILES = 20 * FACTOR
+FRAME, LABELS, VALUES = (each[:40] for each in make_frame())
+TWO_LABELS = np.column_stack([LABELS, np.where(VALUES > 1, "a", "b")])
+TWO_VALUES = np.column_stack([VALUES, -VALUES])
+FEW = {"n_estimators": 3, "random_state": 0}
+TREES = {
+    "cart": (CARTClassifier(max_depth=3, missing="surrogate"), LABELS),
+    "cart, outputs": (CARTClassifier(max_depth=2), TWO_LABELS),
+    "regression": (CARTRegressor(max_depth=3, categorical_split="multiway"), VALUES),
+    "c4.5": (C45Classifier(), LABELS),
+    "rules": (C45RulesClassifier(), LABELS),
+    "forest": (RandomForestClassifier(**FEW), LABELS),
+    "forest, outputs": (RandomForestClassifier(**FEW), TWO_LABELS),
+    "forest, values": (RandomForestRegressor(**FEW), TWO_VALUES),
+    "bagging": (BaggingClassifier(**FEW, max_features=3), LABELS),
+    "adaboost": (AdaBoostClassifier(**FEW), LABELS),
+    "boosting": (GradientBoostingClassifier(**FEW, max_depth=2), LABELS),
+    "boosting tree": (BoostingTreeRegressor(3), VALUES),
+}
+MODELS = {
+    **{name: (model, FRAME, y) for name, (model, y) in TREES.items()},
+    **{name: CASES[name] for name in CASES if "," not in name},
+}
+
+
+def use(model, rows):
+    """Ask a model all that a reader of the file might ask."""
+    estimator = model.estimator
+    for name in ("predict", "predict_proba", "transform", "summary"):
+        is_lsqr = getattr(estimator, "solver", "") == "lsqr"
+        if not hasattr(estimator, name) or (is_lsqr and name == "transform"):
+            continue
+        said = getattr(estimator, name)(*(() if name == "summary" else (rows,)))
+        if name == "summary":
+            assert isinstance(said, str)
+        else:
+            for part in said if isinstance(said, list) else [said]:
+                assert part.shape[0] == rows.shape[0]
+    if hasattr(estimator, "tree_"):
+        assert export_text(estimator)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_changed_files(tmp_path, kind):
+    model, X, y = MODELS[kind]
+    model = fit(model, X, y)
+    text = json.dumps(write_document(model, "y", {"n_rows": X.shape[0]}))
+    rng = np.random.default_rng(0)
+    path, n_read = tmp_path / "model.json", 0
+    for _ in range(N_FILES):
+        document = json.dumps(mutate(text, rng))
+        path.write_text(document, encoding="utf-8")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                saved = read_model(path)
+            except ModelFileError:
+                continue
+            n_read += 1
+            # A level, or a column, that predict refuses by a ValueError of its own.
+            with suppress(ValueError):
+                use(saved, X[:3])
+    assert n_read < N_FILES
