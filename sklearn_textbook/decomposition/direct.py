@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from sklearn_textbook.decomposition.complement import find_complement
 from sklearn_textbook.decomposition.factors import SVDFactors
 
 
@@ -67,11 +66,10 @@ def factor_by_gram(A):
         V, s, Ut = factor_by_gram(A.T)
         return SVDFactors(Ut.T, s, V.T)
     s, V = find_gram_eigenpairs(A)
-    # Of smaller values A v / s would be rounding errors alone.
-    n_known = np.count_nonzero(s > find_gram_tolerance(A.shape, s[0]))
-    U = A @ V[:, :n_known] / s[:n_known]
-    U = np.hstack([U, find_complement(U, A.shape[1] - n_known)])
-    return SVDFactors(U, s, V.T.copy())
+    # The columns A v are orthogonal but for rounding, which is large beside small
+    # values: QR makes them so, the largest first, and divides them by their lengths.
+    U, R = linalg.qr(A @ V, mode="economic", check_finite=False)
+    return SVDFactors(U * np.where(R.diagonal() < 0, -1.0, 1.0), s, V.T.copy())
 
 
 def find_gram_tolerance(shape, largest):

@@ -75,7 +75,8 @@ class PCA(ComponentFitting):
     svd_solver : str, default="auto"
         How to find the components: "auto", "full", "covariance_eigh", "arpack" or
         "randomized". "full": LAPACK's singular value decomposition of
-        the centred rows. "covariance_eigh": LAPACK's eigenvalues of the covariance, or
+        the centred rows, or of the triangle of their QR decomposition where there are
+        at least four rows per column. "covariance_eigh": LAPACK's eigenvalues of the covariance, or
         correlation, matrix, which is faster for many rows, while components whose
         standard deviation is below about 1e-8 of the largest are lost in rounding.
         "arpack", "randomized": only the first components, by iteration or random
@@ -270,10 +271,7 @@ class PCA(ComponentFitting):
         if spectrum is None or sample_weight is not None:
             scores = self._project(X)
         else:
-            n_kept = self.n_components_
-            scores = spectrum.left[:, :n_kept] * (
-                spectrum.singular_values[:n_kept] * signs
-            )
+            scores = spectrum.compute_scores(self.n_components_) * signs
         if self.whiten:
             scores *= self._find_whitening()
         return scores

@@ -12,22 +12,33 @@ from scipy.special import gammaln
 from sklearn import config_context
 from sklearn.utils.extmath import randomized_svd
 
+from sklearn_textbook.decomposition.triangle import reduce_to_triangle
+
 #: Entries that differ by less than this part are equally large for the sign.
 SIGN_TOLERANCE = 1e-6
+#: Rows per column from which the triangle of a QR decomposition is made first.
+TALL = 4
 
 
 @dataclass(eq=False)
 class Spectrum:
     """Directions by falling variance.
 
-    ``singular_values`` are those of the centred rows; ``left`` (the left singular
-    vectors) is None where it was not computed. Directions without variance are
-    completed as :func:`complete_directions` says.
+    ``singular_values`` are those of the centred rows, ``left`` has their left singular
+    vectors; where these were not computed, there are the centred ``rows`` in place of
+    them. Directions without variance are completed as :func:`complete_directions` says.
     """
 
     components: np.ndarray
     singular_values: np.ndarray
     left: np.ndarray | None = None
+    rows: np.ndarray | None = None
+
+    def compute_scores(self, n_components):
+        """Compute the first scores, with the signs of ``components``."""
+        if self.left is None:
+            return self.rows @ self.components[:n_components].T
+        return self.left[:, :n_components] * self.singular_values[:n_components]
 
 
 def decompose_matrix(covariance):
@@ -71,8 +82,13 @@ def decompose_rows(centered):
     Returns
     -------
     spectrum : Spectrum
-        All of it.
+        All of it; of a tall table without the left singular vectors.
     """
+    if len(centered) >= TALL * centered.shape[1]:
+        _, values, right = linalg.svd(reduce_to_triangle(centered), check_finite=False)
+        spectrum = _clean(right, values, None, centered.shape)
+        spectrum.rows = centered
+        return spectrum
     # The transpose of rows in C order is what LAPACK wants, without a copy.
     right, values, left = linalg.svd(
         centered.T, full_matrices=False, overwrite_a=True, check_finite=False

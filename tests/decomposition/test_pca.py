@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.decomposition
-from scipy import sparse
+from scipy import linalg, sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import NotFittedError
@@ -302,6 +302,27 @@ def test_single_precision(X, svd_solver):
             getattr(single, name), getattr(double, name), rtol=1e-3, atol=1e-3
         )
     assert single.transform(X.astype(np.float32)).dtype == np.float32
+
+
+@pytest.mark.parametrize("n_rows", [199, 200, 5000])
+def test_full_makes_a_triangle_of_tall_tables_first(n_rows, monkeypatch):
+    """LAPACK sees columns x columns; values keep the digits that products would lose."""
+    random = np.random.default_rng(3)
+    basis = np.linalg.qr(random.standard_normal((50, 50)))[0]
+    X = random.standard_normal((n_rows, 50)) * np.logspace(0, -9, 50) @ basis
+    expected = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)
+    shapes, decompose = [], linalg.svd
+
+    def record(A, *args, **options):
+        shapes.append(A.shape)
+        return decompose(A, *args, **options)
+
+    monkeypatch.setattr(linalg, "svd", record)
+    pca = PCA(svd_solver="full")
+    scores = pca.fit_transform(X)
+    assert shapes == ([(50, n_rows)] if n_rows < 200 else [(50, 50)])
+    np.testing.assert_allclose(pca.singular_values_, expected, rtol=1e-5)
+    np.testing.assert_allclose(scores, pca.transform(X), atol=1e-13)
 
 
 def test_copy(X):

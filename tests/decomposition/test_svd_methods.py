@@ -115,6 +115,17 @@ def test_gram_is_the_procedure_of_the_book(shape):
     np.testing.assert_allclose(other, image / s, atol=1e-13)
 
 
+@pytest.mark.parametrize("shape", [(60, 14), (14, 60)])
+def test_gram_has_orthonormal_vectors_of_ill_conditioned_matrices(shape):
+    A = np.vander(np.linspace(0, 1, 60), 14).reshape(60, 14)
+    decomposition = svd(A if shape[0] == 60 else A.T, "gram")
+    U, s, Vt = decomposition.full
+    np.testing.assert_allclose(U.T @ U, np.eye(shape[0]), atol=1e-13)
+    np.testing.assert_allclose(Vt @ Vt.T, np.eye(shape[1]), atol=1e-13)
+    error = np.abs(decomposition.reconstruct() - (A if shape[0] == 60 else A.T)).max()
+    assert error < 1e-7 * s[0]
+
+
 def test_gram_loses_half_of_the_digits():
     A = scale_columns(6, 6, 2, seed=1).T.copy()
     exact = jacobi_svd.find_exact_values(A)
