@@ -142,7 +142,7 @@ def check_count_or_share(name, value, smallest, *, words=(), includes_one=True):
     _fail(name, value, allowed)
 
 
-def check_estimator(name, value, methods, is_kind=None, kind="estimator"):
+def check_estimator(name, value, methods, is_kind=None, kind="an estimator"):
     """Require an estimator, not a class of them; None is left to the caller.
 
     Parameters
@@ -155,7 +155,7 @@ def check_estimator(name, value, methods, is_kind=None, kind="estimator"):
         What it must have, besides ``get_params``.
     is_kind : callable, default=None
         Tells whether an estimator is of the kind; None: any will do.
-    kind : str, default="estimator"
+    kind : str, default="an estimator"
         What the message calls the kind.
 
     Raises
@@ -176,7 +176,7 @@ def check_estimator(name, value, methods, is_kind=None, kind="estimator"):
     else:
         why = ""
     raise ValueError(
-        f"The {name!r} parameter must be None or a {kind} with the methods "
+        f"The {name!r} parameter must be None or {kind} with the methods "
         f"{', '.join(map(repr, wanted))}; got {show_value(value)}{why}."
     )
 

@@ -88,11 +88,11 @@ def _unpack_labels(entry):
     values, dtype = entry["values"], entry["dtype"]
     if not isinstance(values, list) or not values:
         raise TypeError("the values of the classes must be a list that is not empty")
+    if not all(isinstance(value, str | bool | int | float) for value in values):
+        raise TypeError("class labels must be text, numbers or booleans")
     if len(set(values)) < len(values):
         raise ValueError("the values of the classes must differ")
     if dtype == "object":
-        if not all(isinstance(value, str | bool | int | float) for value in values):
-            raise TypeError("class labels must be text, numbers or booleans")
         labels = np.empty(len(values), dtype=object)
         labels[:] = values
         return labels

@@ -306,7 +306,7 @@ def test_single_precision(X, svd_solver):
 
 @pytest.mark.parametrize("n_rows", [199, 200, 5000])
 def test_full_makes_a_triangle_of_tall_tables_first(n_rows, monkeypatch):
-    """LAPACK sees columns x columns; values keep the digits that products would lose."""
+    """LAPACK sees a square; values keep the digits that products would lose."""
     random = np.random.default_rng(3)
     basis = np.linalg.qr(random.standard_normal((50, 50)))[0]
     X = random.standard_normal((n_rows, 50)) * np.logspace(0, -9, 50) @ basis

@@ -604,7 +604,7 @@ DAMAGES = [
     (
         "bagging",
         change_entry("parameters", "estimator", value=-7),
-        "The 'estimator' parameter must be None or an object with the methods",
+        "The 'estimator' parameter must be None or an estimator with the methods",
     ),
     ("forest", change_tree(parameters={"x": 1}), "CARTClassifier has no parameter 'x'"),
     ("forest", change_tree(max_features=0), "max_features must be from 1 to 5"),

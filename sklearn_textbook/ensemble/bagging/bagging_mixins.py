@@ -40,7 +40,7 @@ class BaggingClassifierMixin(ClassifierMixin):
             self.estimator,
             ("fit", "predict"),
             lambda estimator: not is_regressor(estimator),
-            "classifier",
+            "a classifier",
         )
 
     def _list_calls(self, estimator):

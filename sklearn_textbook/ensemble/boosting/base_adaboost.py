@@ -83,7 +83,7 @@ class BaseAdaBoost(MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEst
             self.estimator,
             ("fit", "predict"),
             lambda estimator: not is_regressor(estimator),
-            "classifier",
+            "a classifier",
         )
         if self.estimator is None or not is_checked():
             return

@@ -231,7 +231,11 @@ class OutputFlippingClassifier(BaseOutputPerturbation):
         super()._check_parameters()
         check_choice("voting", self.voting, ("soft", "hard"))
         check_estimator(
-            "estimator", self.estimator, ("fit", "predict"), is_classifier, "classifier"
+            "estimator",
+            self.estimator,
+            ("fit", "predict"),
+            is_classifier,
+            "a classifier",
         )
         is_rate = is_real(self.flip_rate) and 0 <= self.flip_rate < 1
         is_auto = isinstance(self.flip_rate, str) and self.flip_rate == "auto"

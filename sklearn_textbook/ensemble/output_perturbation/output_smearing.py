@@ -171,7 +171,7 @@ class OutputSmearingClassifier(BaseOutputPerturbation):
         super()._check_parameters()
         check_real("noise", self.noise, 0.0)
         check_estimator(
-            "estimator", self.estimator, ("fit", "predict"), is_regressor, "regressor"
+            "estimator", self.estimator, ("fit", "predict"), is_regressor, "a regressor"
         )
 
     def _make_template(self):
