@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 
 import narwhals as nw
 import numpy as np
@@ -21,6 +22,7 @@ from sklearn_textbook._contract.labels import (
     encode_labels,
 )
 from sklearn_textbook.ensemble.bagging.bag_draw import list_random_states
+from sklearn_textbook.ensemble.members.growth import run_aside
 from sklearn_textbook.ensemble.members.parallel_results import (
     open_parallel,
     report_members,
@@ -199,7 +201,8 @@ class EstimatorTraining:
         task = FitTask(self.template, self.table, y, draw, metadata, gives_weight)
         n_workers = min(effective_n_jobs(self.n_jobs), len(seeds))
         if n_workers == 1:
-            fitted = (task.fit_member(seed) for seed in seeds)
+            fit_one = partial(fit_batch, task)
+            fitted = run_aside(fit_one, [[seed] for seed in seeds])
         else:
             fitted = fit_in_parallel(task, seeds, n_workers)
         yield from report_members(fitted, len(seeds), self.verbose)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -103,24 +104,29 @@ def grow_batch(grower, draw, seeds):
     return [grower.grow(draw.weigh(seed), seed) for seed in seeds]
 
 
-def grow_aside(grower, draw, batches, grow_batch=grow_batch):
-    """Grow one batch after the other in a thread, so that waiting can be interrupted.
+def run_aside(function, batches):
+    """Do one batch after the other in a thread, so that waiting can be interrupted.
 
     Python heeds Ctrl-C in the main thread only, which must not be busy with a tree of
     many rows.
     """
     config = get_config()
 
-    def grow_configured(batch):
+    def run_configured(batch):
         with config_context(**config):
-            return grow_batch(grower, draw, batch)
+            return function(batch)
 
     aside = ThreadPoolExecutor(1)
     try:
         for batch in batches:
-            yield from aside.submit(grow_configured, batch).result()
+            yield from aside.submit(run_configured, batch).result()
     finally:
         aside.shutdown(wait=False, cancel_futures=True)
+
+
+def grow_aside(grower, draw, batches, grow_batch=grow_batch):
+    """Grow the members of one batch after the other aside."""
+    return run_aside(partial(grow_batch, grower, draw), batches)
 
 
 def grow_members(

@@ -13,6 +13,11 @@ import numpy as np
 from libc.stdlib cimport calloc, free, malloc, qsort
 from libc.string cimport memset
 
+from sklearn_textbook._contract._interrupt cimport (
+    Interrupt,
+    raise_failure,
+    start_interrupt,
+)
 from sklearn_textbook._contract._threads cimport (
     ThreadTeam,
     run_tasks,
@@ -191,6 +196,7 @@ cdef class TreeGrower:
         Problem problem
         Arena table
         Grower grower
+        Interrupt interrupt
         Worker* workers
         Worker* local_workers
         Arena* local_arenas
@@ -315,6 +321,8 @@ cdef class TreeGrower:
         self.grower.worker = self.grower.all_workers = &self.workers[0]
         self.grower.table = &self.table
         self.grower.team = self.team
+        start_interrupt(&self.interrupt)
+        self.grower.interrupt = &self.interrupt
         self.grower.task_rows = task_rows
         self.grower.tasks = &self.tasks
         return 0
@@ -369,7 +377,7 @@ cdef class TreeGrower:
         with nogil:
             outcome = grow_from(&self.grower, &root, &columns[0])
         if outcome < 0:
-            raise MemoryError()
+            raise_failure()
         return self.grow_tasks()
 
     cdef int grow_tasks(self) except -1:
@@ -401,7 +409,7 @@ cdef class TreeGrower:
             outcome = min(outcome, <int>sizes[i].index)
         free(sizes)
         if outcome < 0:
-            raise MemoryError()
+            raise_failure()
         return 0
 
 

@@ -12,6 +12,7 @@ from libc.stdint cimport uint16_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
+from sklearn_textbook._contract._interrupt cimport must_stop
 from sklearn_textbook._contract._threads cimport run_tasks
 from sklearn_textbook.tree.grow._buffers cimport (
     Block,
@@ -524,10 +525,11 @@ cdef int grow_from(
     Grower* grower, const Frame* root, const int32_t* columns
 ) noexcept nogil:
     """Grow a tree, or a subtree, from its root, whose record stands in the buffer.
-    Returns -1 when memory runs out."""
+    Returns -1 when memory runs out, or a signal asks to stop."""
     cdef:
         Worker* worker = grower.worker
         Frame frame
+        int64_t n_columns = grower.problem.max_features
         int outcome
     start_growth(&worker.stack, grower.problem.max_leaf_nodes, &worker.buffer)
     if push_frame(&worker.stack, root, columns) < 0:
@@ -536,6 +538,8 @@ cdef int grow_from(
         outcome = take_frame(&worker.stack, &worker.buffer, &frame, worker.active)
         if outcome <= 0:
             break
+        if must_stop(grower.interrupt, frame.n_rows * n_columns):
+            return -1
         if grower.gradients != NULL:
             if expand_histograms(grower, &frame) < 0:
                 return -1

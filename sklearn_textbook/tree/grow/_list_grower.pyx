@@ -20,6 +20,11 @@ from libc.stdint cimport (
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
+from sklearn_textbook._contract._interrupt cimport (
+    Interrupt,
+    raise_failure,
+    start_interrupt,
+)
 from sklearn_textbook._contract._threads cimport (
     run_tasks,
     start_team,
@@ -399,6 +404,7 @@ cdef class ListGrower:
         cdef:
             Arena no_columns
             Grower grower
+            Interrupt interrupt
             Frame root
             NodeBuffer* buffer = &self.worker.buffer
             const int32_t[::1] columns = self.settings["columns"]
@@ -410,6 +416,8 @@ cdef class ListGrower:
         grower.table = &no_columns
         grower.samples = &self.samples
         grower.search = &self.search
+        start_interrupt(&interrupt)
+        grower.interrupt = &interrupt
         self.problem.total_weight = root_settings["total_weight"]
         if root_settings["entropy_table"] is not None:
             self.entropy_table = root_settings["entropy_table"]
@@ -424,7 +432,7 @@ cdef class ListGrower:
             with nogil:
                 outcome = grow_from(&grower, &root, &columns[0])
             if outcome < 0:
-                raise MemoryError()
+                raise_failure()
         return buffer.n_nodes
 
     def read_short_columns(self):

@@ -308,7 +308,6 @@ cdef inline void find_branches(
 ) noexcept nogil:
     """The branch of every case, STAY or FRACTIONAL."""
     cdef:
-        const int32_t* level_map = table.level_branch + test.map_start
         int64_t offset = test.feature * table.codes.stride
         int32_t of_missing = test.missing_branch
         int32_t of_unknown = branch_of_unknown(table, test)
@@ -318,12 +317,14 @@ cdef inline void find_branches(
         find_read_branches(table, test, cases, n, of_missing, of_unknown, branch_of)
     elif table.codes.is_wide:
         find_coded_branches(
-            level_map, <const uint32_t*>table.codes.start + offset, cases, n,
+            table.level_branch + test.map_start,
+            <const uint32_t*>table.codes.start + offset, cases, n,
             of_missing, of_unknown, branch_of
         )
     else:
         find_coded_branches(
-            level_map, <const uint16_t*>table.codes.start + offset, cases, n,
+            table.level_branch + test.map_start,
+            <const uint16_t*>table.codes.start + offset, cases, n,
             of_missing, of_unknown, branch_of
         )
     if of_missing == ASK_SURROGATES:

@@ -1,0 +1,55 @@
+# Heeding Ctrl-C within a kernel: Python's main thread looks for signals now and then,
+# and its other threads stop with it.
+
+from libc.stdint cimport int64_t
+
+cdef extern from "Python.h" nogil:
+    int PyErr_CheckSignals()
+    void* PyErr_Occurred()
+    unsigned long PyThread_get_thread_ident()
+
+cdef extern from * nogil:
+    """
+    typedef struct {
+        volatile int has_come;
+        unsigned long thread;  /* the one that looks; 0: none */
+        long long n_cells;  /* since it looked */
+    } Interrupt;
+    """
+    ctypedef struct Interrupt:
+        bint has_come
+        unsigned long thread
+        int64_t n_cells
+
+cdef enum:
+    CELLS_PER_LOOK = 4000000  # some hundredths of a second
+
+cdef inline int start_interrupt(Interrupt* interrupt) except -1:
+    """Only the main thread gets signals; others are told to end by Python's means."""
+    import threading
+
+    interrupt.has_come = False
+    interrupt.n_cells = 0
+    interrupt.thread = 0
+    if threading.current_thread() is threading.main_thread():
+        interrupt.thread = PyThread_get_thread_ident()
+    return 0
+
+cdef inline bint must_stop(Interrupt* interrupt, int64_t n_cells) noexcept nogil:
+    """Whether a signal asks to stop; called before some cells are looked at. The error
+    is set then, for ``raise_failure``."""
+    if interrupt == NULL:
+        return False
+    if interrupt.thread != 0 and interrupt.thread == PyThread_get_thread_ident():
+        interrupt.n_cells += n_cells
+        if interrupt.n_cells >= CELLS_PER_LOOK and not interrupt.has_come:
+            interrupt.n_cells = 0
+            with gil:
+                interrupt.has_come = PyErr_CheckSignals() < 0
+    return interrupt.has_come
+
+cdef inline int raise_failure() except -1:
+    """Raise what a handler of signals raised, or the error of memory that ran out."""
+    if PyErr_Occurred() == NULL:
+        raise MemoryError()
+    return -1
