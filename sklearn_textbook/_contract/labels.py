@@ -147,6 +147,9 @@ def _missing_error(name, row):
 def encode_labels(y):
     """Give every class of every output a number.
 
+    As in scikit-learn only labels that occur are classes, whatever a categorical dtype
+    declares.
+
     Parameters
     ----------
     y : ndarray of shape (n_rows, n_outputs)
