@@ -287,9 +287,85 @@ def test_figures_are_as_large_as_the_tree_needs():
     large = plt.gcf().get_size_inches()
     assert large[0] > 2 * small[0]
     plt.close("all")
-    artists = plot_tree(make_wide(150))
+    plot_tree(make_wide(150))
     assert plt.gcf().get_size_inches()[0] <= 24.0
-    assert max(a.get_fontsize() for a in artists if isinstance(a, Text)) < 8
+
+
+def count_hidden(artists):
+    """Nodes that the boxes say are not drawn."""
+    notes = [text for text in texts(artists) if text.endswith(" nodes below")]
+    return sum(int(note.split()[0].replace(",", "")) for note in notes)
+
+
+@pytest.mark.parametrize("orientation", ORIENTATIONS)
+@pytest.mark.parametrize("size", [None, (6, 4), (0.5, 0.5)])
+def test_letters_are_never_too_small_to_read(size, orientation):
+    if size:
+        plt.figure(figsize=size)
+    artists = plot_tree(make_wide(300), orientation=orientation)
+    figure = artists[0].figure
+    sizes = [artist.get_fontsize() for artist in figure.findobj(Text)]
+    assert min(sizes) >= 6.0
+    assert len(frames(artists)) + count_hidden(artists) == 599
+    if size == (0.5, 0.5):  # there is no room for the root
+        assert len(frames(artists)) == 1
+    else:
+        assert len(frames(artists)) >= 3
+        drawn = extents(frames(artists))
+        assert np.all(drawn[:, 2:].max(axis=0) <= figure.bbox.size)
+        assert np.all(drawn[:, :2].min(axis=0) >= 0)
+
+
+def test_a_larger_figure_and_a_given_size_show_more():
+    shown = []
+    for size in (4, 12, 80):
+        plt.figure(figsize=(size, size))
+        shown.append(len(frames(plot_tree(make_wide(60)))))
+    assert shown[0] < shown[1] < shown[2] == 119
+    assert len(frames(plot_tree(make_wide(60), fontsize=2, ax="new"))) == 119
+    plt.figure(figsize=(40, 40))
+    assert len(frames(plot_tree(make_wide(60), max_depth=2))) == 7
+
+
+def test_legend_names_the_colours_of_the_classes():
+    *artists, legend = plot_tree(make_wide(4))
+    names = [text.get_text() for text in legend.get_texts()]
+    assert names == ["setosa", "versicolor", "virginica"]
+    colors = [to_hex(patch.get_facecolor()).upper() for patch in legend.get_patches()]
+    assert colors == list(CLASS_COLORS[:3])
+    legend.figure.canvas.draw()
+    everything = extents([a for a in artists if not isinstance(a, PathPatch)])
+    assert not overlaps(extents([legend]), everything).any()
+    assert np.all(legend.get_window_extent().min >= 0)
+    named = plot_tree(make_wide(4), class_names=["A", "B", "C"], ax="new")[-1]
+    assert [text.get_text() for text in named.get_texts()] == ["A", "B", "C"]
+
+
+def test_legend_of_many_classes_has_rows_and_counts_the_rest():
+    builder = TreeBuilder([0])
+    builder.add([1] * 15)
+    names = np.array([f"class with the number {n}" for n in range(15)])
+    estimator = make_estimator(builder.build(), make_schema(("x",)), names)
+    legend = plot_tree(estimator)[-1]
+    shown = [text.get_text() for text in legend.get_texts()]
+    assert shown == [*names[:12], "+3 more"]
+    legend.figure.canvas.draw()
+    inside = legend.get_window_extent()
+    assert np.all(inside.min >= 0)
+    assert np.all(inside.max <= legend.figure.bbox.size)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "parameters"),
+    [
+        (random_tree(1, "learned", n_classes=0), {}),
+        (random_tree(1, "learned", n_outputs=2), {}),
+        (make_wide(3), {"filled": False}),
+    ],
+)
+def test_without_colours_of_classes_there_is_no_legend(estimator, parameters):
+    artists = plot_tree(estimator, **parameters)
+    assert artists[0].axes.get_legend() is None
 
 
 def test_axes_are_taken_as_pyplot_does():
@@ -298,6 +374,17 @@ def test_axes_are_taken_as_pyplot_does():
     assert plot_tree(make_wide(3))[0].axes is right
     assert plot_tree(make_wide(3), ax="new")[0].axes not in (left, right)
     assert not left.axison
+
+
+def test_a_tree_is_not_drawn_over_anything_else():
+    first = plot_tree(make_wide(3))[0].axes
+    assert plot_tree(make_wide(3))[0].axes is not first
+    _, ax = plt.subplots()
+    ax.plot([1, 2], [3, 4])
+    assert plot_tree(make_wide(3))[0].axes is not ax
+    assert plot_tree(make_wide(3), ax=ax)[0].axes is ax
+    empty = plt.figure(figsize=(7, 7))
+    assert plot_tree(make_wide(3))[0].figure is empty
 
 
 def test_letters_can_have_a_size():
@@ -353,6 +440,13 @@ def test_lines_break_at_spaces_and_long_names_are_cut():
         "of",
         "aNameThatHasNoPlac",
         "eToBreak",
+    ]
+    assert break_lines("Machine-operator-inspector > -0.5", 18) == [
+        "Machine-operator-",
+        "inspector > -0.5",
+    ]
+    assert break_lines("aNameThatHasNoPlaceToBreak", 18, longest=26) == [
+        "aNameThatHasNoPlaceToBreak"
     ]
     assert break_lines("一二三四五六七八九十", 18) == ["一二三四五六七八九", "十"]
     assert break_lines("", 18) == [""]

@@ -24,6 +24,7 @@ SIBLING_GAP = 9.0
 LABEL_GAP = 4.0
 LEVEL_GAPS = (20.0, 26.0)  # between levels of a vertical and a horizontal drawing
 LINE_WIDTH = 18  # letters
+LONGEST_WORD = 26  # letters of a word that is not broken
 MAX_LETTERS = 40  # of one name
 LESS_EQUAL = {"<= ": "≤ ", ">= ": "≥ "}
 
@@ -89,7 +90,9 @@ class BoxWriter:
         title = [
             line
             for text in title
-            for line in break_lines(shorten(text, MAX_LETTERS), LINE_WIDTH)
+            for line in break_lines(
+                shorten(text, MAX_LETTERS), LINE_WIDTH, LONGEST_WORD
+            )
         ]
         notes = [f"#{node}"] if self.node_ids else []
         notes.append(self._size(node, record, is_leaf=not is_inner))
@@ -121,7 +124,7 @@ class BoxWriter:
         if chains:
             names = [self.words.name(s.feature) for s in chains[0].stand_ins]
             text = f"if missing: by {', '.join(dict.fromkeys(names))}"
-            return break_lines(text, LINE_WIDTH + 4)
+            return break_lines(text, LINE_WIDTH + 4, LONGEST_WORD)
         target = int(record["missing_branch"])
         notes = {STAY: "if missing: stays", FRACTIONAL: "if missing: all branches"}
         return [notes[target]] if target in notes else []
@@ -136,7 +139,7 @@ class BoxWriter:
         for ascii_sign, sign in LESS_EQUAL.items():
             if text.startswith(ascii_sign):
                 text = sign + text[len(ascii_sign) :]
-        return break_lines(shorten(text, 2 * MAX_LETTERS), LINE_WIDTH)
+        return break_lines(shorten(text, 2 * MAX_LETTERS), LINE_WIDTH, LONGEST_WORD)
 
     def _shares(self, node):
         fitted = self.words.fitted

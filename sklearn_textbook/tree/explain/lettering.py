@@ -31,14 +31,14 @@ def measure_places(text):
     return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
-def break_lines(text, width):
-    """Break a text after spaces, underscores and slashes into lines of some width.
+def break_lines(text, width, longest=None):
+    """Break a text after spaces and other separators into lines of some width.
 
-    Within a word only where it is longer than a line.
+    Within a word only where it is longer than ``longest``, by default the width.
     """
     lines = [""]
     for part in _split_words(text):
-        for piece in _cut_word(part, width):
+        for piece in _cut_word(part, width if longest is None else longest):
             used = measure_places(lines[-1]) + measure_places(piece.rstrip())
             if lines[-1] and used > width:
                 lines.append("")
@@ -57,11 +57,11 @@ def shorten(text, width):
 
 def _split_words(text):
     """Parts of a text that are not to be broken, each with what separates it."""
-    return re.split(r"(?<=[ _/])", text)
+    return re.split(r"(?<=[ _/])|(?<=\w-)", text)
 
 
 def _cut_word(word, width):
-    """Pieces of a word that is longer than a line; else the word itself."""
+    """Pieces of a word that is longer than a width; else the word itself."""
     pieces = [""]
     for letter in word:
         if pieces[-1] and measure_places((pieces[-1] + letter).rstrip()) > width:

@@ -11,6 +11,7 @@ from sklearn_textbook.tree.explain.boxes import (
     LEVEL_GAPS,
     LINE_HEIGHT,
     PADDING,
+    SIBLING_GAP,
     SMALL,
     BoxWriter,
     place_boxes,
@@ -19,6 +20,7 @@ from sklearn_textbook.tree.explain.boxes import (
 from sklearn_textbook.tree.explain.colors import class_colors, node_colors
 from sklearn_textbook.tree.explain.describe import Words
 from sklearn_textbook.tree.explain.fitted import read_fitted
+from sklearn_textbook.tree.explain.legend import Legend
 from sklearn_textbook.tree.explain.lettering import choose_fonts
 from sklearn_textbook.tree.explain.text import check_at_least
 
@@ -34,8 +36,12 @@ NEW_FIGURE = "new"
 MARGIN = 10.0
 #: Gaps between levels grow by at most so many times themselves.
 LONGEST_EDGE = 2.0
-#: Largest new figure, in inches.
+#: Largest and smallest new figure, in inches.
 LARGEST_FIGURE = (24.0, 16.0)
+SMALLEST_FIGURE = (3.0, 2.0)
+#: Letters are no smaller, in points; a tree that is too large is drawn in part.
+SMALLEST_LETTERS = 6.0
+SMALLEST_SCALE = SMALLEST_LETTERS / (BASE_SIZE * SMALL)
 
 
 def plot_tree(
@@ -61,22 +67,25 @@ def plot_tree(
     Boxes name the column they test or what they predict, edges what they ask. The
     bar in a box shows the shares of the classes, its tint the predicted class and how
     sure it is (the value, for regression); edges are as wide as the rows they carry.
-    Letters are as large as lets every box stand free.
+    Letters are as large as lets every box stand free, from 6 to 10 points. Of a tree
+    that would need smaller ones the upper levels are drawn, and nodes that are divided
+    below say how many nodes follow there: a larger figure shows more.
 
     Parameters
     ----------
     estimator : estimator
         A fitted tree of :mod:`sklearn_textbook.tree`.
     max_depth : int or None, default=None
-        Depth of the deepest nodes drawn; those that go on below say with how many
-        leaves. ``None`` for the whole tree.
+        Depth of the deepest nodes drawn. ``None`` for as many levels as there is room
+        for, or all of them if ``fontsize`` is given.
     feature_names : array-like of str or None, default=None
         Names of the columns; ``None`` for the names of the training table.
     class_names : array-like of str or None, default=None
         Names of the classes in the order of ``classes_`` (for several outputs a list
         of such lists); ``None`` for the class labels.
     filled : bool, default=True
-        Whether to colour the boxes and to draw the bars.
+        Whether to colour the boxes, to draw the bars, and to add a legend of the
+        classes.
     impurity : bool, default=False
         Whether to show the impurity of the nodes.
     node_ids : bool, default=False
@@ -97,16 +106,17 @@ def plot_tree(
         Largest set of levels that is written out; of larger ones the rest is
         counted. ``None`` writes every set out.
     ax : matplotlib.axes.Axes, "new" or None, default=None
-        Where to draw. ``"new"`` opens a figure as large as the tree needs; ``None``
-        takes the current axes, or a new figure where none is open.
+        Where to draw. ``"new"`` opens a figure as large as the tree needs, up to 24 x
+        16 inches. ``None`` takes the current axes if they are empty, and otherwise does
+        the same.
     fontsize : float or None, default=None
-        Size of the letters in points. ``None`` takes the largest that fits, up to
-        10; with a number the drawing may reach beyond the axes.
+        Size of the larger letters in points. ``None`` takes the largest that fits;
+        with a number the drawing may reach beyond the axes.
 
     Returns
     -------
     list of matplotlib.artist.Artist
-        All that was drawn.
+        All that was drawn; the legend is last.
 
     Raises
     ------
@@ -155,8 +165,15 @@ def plot_tree(
         bars=filled,
         precision=precision,
     )
-    drawing = Drawing(writer, max_depth, orientation == "horizontal")
-    ax = drawing.open_axes(plt, ax)
+    ax = _find_axes(plt, ax)
+    room = np.array(LARGEST_FIGURE) * 72.0 if ax is None else _measure_axes(ax)
+    is_horizontal = orientation == "horizontal"
+    if fontsize is None:
+        drawing = _choose_levels(writer, max_depth, is_horizontal, room)
+    else:
+        drawing = Drawing(writer, max_depth, is_horizontal)
+    if ax is None:
+        ax = drawing.open_figure(plt, fontsize)
     fill = node_colors(fitted) if filled else None
     return drawing.draw(ax, fill, rounded, fontsize)
 
@@ -169,6 +186,43 @@ def _import_pyplot():
             "Drawing a tree needs matplotlib: pip install 'sklearn-textbook[plot]'."
         ) from error
     return plt
+
+
+def _find_axes(plt, ax):
+    """Choose the axes, given or current; None where a new figure is to be opened."""
+    if isinstance(ax, str):
+        return None
+    if ax is not None or not plt.get_fignums():
+        return ax
+    figure = plt.gcf()
+    if not figure.axes:
+        return figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    ax = plt.gca()
+    return None if ax.has_data() or ax.texts else ax
+
+
+def _measure_axes(ax):
+    """Width and height of axes in points."""
+    extent = ax.get_window_extent()
+    return np.array([extent.width, extent.height]) * 72.0 / ax.figure.dpi
+
+
+def _choose_levels(writer, max_depth, is_horizontal, room):
+    """Lay out as many levels as fit in letters that can be read."""
+    across = room[1 if is_horizontal else 0] / SMALLEST_SCALE
+    n_nodes = np.bincount(writer.words.fitted.tree.depth)
+    deepest = (
+        len(n_nodes) - 1 if max_depth is None else min(max_depth, len(n_nodes) - 1)
+    )
+    chosen = Drawing(writer, 0, is_horizontal)
+    for depth in range(1, deepest + 1):
+        if n_nodes[depth] * (BASE_SIZE + SIBLING_GAP) > across:
+            break
+        drawing = Drawing(writer, depth, is_horizontal)
+        if drawing.find_scale(room) < SMALLEST_SCALE:
+            break
+        chosen = drawing
+    return chosen
 
 
 class Drawing:
@@ -193,34 +247,45 @@ class Drawing:
         self.size = place_boxes(
             self.boxes, self.first_child, self.n_children, self.depth, is_horizontal
         )
+        self.legend = Legend(writer, self.families, self.size[0])
 
     def _all_text(self):
         parts = [(*box.title, *box.notes, *box.label) for box in self.boxes]
         return "".join(text for lines in parts for text in lines)
 
-    def open_axes(self, plt, ax):
-        """Choose the axes: given, current, or of a new figure of good size."""
-        if ax is not None and not isinstance(ax, str):
-            return ax
-        if ax is not None or not plt.get_fignums():
-            needed = (np.array(self.size) + 2 * BASE_SIZE) / 72.0
-            plt.figure(figsize=np.clip(needed, (3.0, 2.0), LARGEST_FIGURE))
-        figure = plt.gcf()
-        return plt.gca() if figure.axes else figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    @property
+    def full_size(self):
+        """Width and height of the drawing and its legend."""
+        width, height = self.size
+        return np.array([max(width, self.legend.width), height + self.legend.height])
+
+    def find_scale(self, room):
+        """Largest scale, up to 1, at which all of it fits into a room."""
+        return min(float(((room - MARGIN) / self.full_size).min()), 1.0)
+
+    def open_figure(self, plt, fontsize):
+        """Open a figure of good size; returns its axes."""
+        scale = 1.0 if fontsize is None else fontsize / BASE_SIZE
+        needed = (self.full_size * scale + 2 * BASE_SIZE) / 72.0
+        size = np.clip(needed, SMALLEST_FIGURE, LARGEST_FIGURE)
+        return plt.figure(figsize=size).add_axes((0.0, 0.0, 1.0, 1.0))
 
     def draw(self, ax, fill, rounded, fontsize):
-        """Draw all boxes and edges; returns the artists."""
-        extent = ax.get_window_extent()
-        room = np.array([extent.width, extent.height]) * 72.0 / ax.figure.dpi
-        fitting = float(((room - MARGIN) / self.size).min())
-        scale = min(fitting, 1.0) if fontsize is None else fontsize / BASE_SIZE
+        """Draw all boxes and edges, and the legend; returns the artists."""
+        room = _measure_axes(ax)
+        scale = max(self.find_scale(room), SMALLEST_SCALE)
+        if fontsize is not None:
+            scale = fontsize / BASE_SIZE
         room = room / scale
-        self._spread_levels(room - MARGIN / scale)
+        free = np.array([0.0, self.legend.height])
+        self._spread_levels(room - free - MARGIN / scale)
         width, height = self.size
+        top = (room[1] - self.legend.height - height) / 2
         ax.set_axis_off()
         ax.set_xlim((width - room[0]) / 2, (width + room[0]) / 2)
-        ax.set_ylim((height + room[1]) / 2, (height - room[1]) / 2)
-        return Painter(self, ax, scale, fill, rounded).paint()
+        ax.set_ylim(room[1] - top, -top)
+        artists = Painter(self, ax, scale, fill, rounded).paint()
+        return artists + self.legend.draw(ax, scale)
 
     def _spread_levels(self, room):
         """Use room that is left in the direction of growth for longer edges."""

@@ -1,0 +1,82 @@
+"""The legend of a figure: the colours of the classes."""
+
+from __future__ import annotations
+
+from sklearn_textbook.tree.explain.boxes import (
+    BASE_SIZE,
+    LINE_HEIGHT,
+    MAX_LETTERS,
+    SMALL,
+)
+from sklearn_textbook.tree.explain.colors import class_colors
+from sklearn_textbook.tree.explain.lettering import measure, shorten
+
+#: Of more classes the rest is counted.
+MOST_CLASSES = 12
+#: Lengths of matplotlib's legends, in sizes of their letters.
+HANDLE, HANDLE_GAP, COLUMN_GAP, LABEL_GAP = 1.2, 0.5, 1.5, 0.4
+#: Width that a legend may take however narrow the tree is, in points.
+LEAST_WIDTH = 200.0
+
+
+class Legend:
+    """The colours of the classes, in rows below a drawing.
+
+    Parameters
+    ----------
+    writer : BoxWriter
+        Has the classes; a tree of values or of several outputs, or one that is drawn
+        without colours, has no legend.
+    families : list of str
+        The fonts.
+    available : float
+        Width of the drawing in points.
+    """
+
+    def __init__(self, writer, families, available):
+        fitted = writer.words.fitted
+        self.families = families
+        self.names = []
+        self.width = self.height = 0.0
+        if writer.bars and fitted.tree.is_classifier and fitted.is_single:
+            self.names = [shorten(n, MAX_LETTERS) for n in fitted.class_names[0]]
+        if not self.names:
+            return
+        self.colors = class_colors(len(self.names))
+        n_more = len(self.names) - MOST_CLASSES
+        if n_more > 0:
+            self.names = [*self.names[:MOST_CLASSES], f"+{n_more} more"]
+            self.colors = [*self.colors[:MOST_CLASSES], "none"]
+        self.size = size = BASE_SIZE * SMALL
+        widest = max(measure(name, families, size, "normal") for name in self.names)
+        column = widest + (HANDLE + HANDLE_GAP + COLUMN_GAP) * size
+        fitting = int(max(available, LEAST_WIDTH) / column)
+        self.n_columns = min(max(fitting, 1), len(self.names))
+        n_rows = -(-len(self.names) // self.n_columns)
+        self.width = self.n_columns * column
+        self.height = n_rows * size * (LINE_HEIGHT + LABEL_GAP) + 2 * size
+
+    def draw(self, ax, scale):
+        """Draw it at the bottom of the axes; returns a list of it, if there is one."""
+        from matplotlib.font_manager import FontProperties
+        from matplotlib.patches import Patch
+
+        if not self.names:
+            return []
+        legend = ax.legend(
+            handles=[Patch(facecolor=color) for color in self.colors],
+            labels=self.names,
+            loc="lower center",
+            ncols=self.n_columns,
+            prop=FontProperties(family=self.families, size=self.size * scale),
+            frameon=False,
+            borderpad=0.0,
+            borderaxespad=0.5,
+            handlelength=HANDLE,
+            handletextpad=HANDLE_GAP,
+            columnspacing=COLUMN_GAP,
+            labelspacing=LABEL_GAP,
+        )
+        for text in legend.get_texts():
+            text.set_parse_math(False)
+        return [legend]
