@@ -59,6 +59,8 @@ class Column:
         categories, in their order.
     is_ordered : bool
         Whether a categorical dtype says that its categories are ordered.
+    time_zone : str or None
+        Time zone of dates that have one.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Column:
     codes: np.ndarray | None = None
     levels: list | None = None
     is_ordered: bool = False
+    time_zone: str | None = None
 
     def first_row_of(self, code):
         """First row that holds the level with a code."""

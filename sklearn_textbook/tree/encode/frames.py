@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import narwhals.stable.v2 as nw
@@ -124,7 +125,10 @@ def column_from_series(series, name, as_levels=False):
         return Column(name, STRING, codes=codes, levels=levels)
     if dtype == nw.Boolean or dtype.is_numeric():
         return column_from_numbers(series, name, as_levels)
-    if dtype.is_temporal() or dtype in (nw.Object, nw.Binary):
+    if dtype.is_temporal():
+        column = column_from_array(series.to_numpy(), name, as_levels)
+        return replace(column, time_zone=getattr(dtype, "time_zone", None))
+    if dtype in (nw.Object, nw.Binary):
         return column_from_array(series.to_numpy(), name, as_levels)
     return column_from_unknown(series, name, as_levels)
 

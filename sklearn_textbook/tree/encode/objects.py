@@ -233,11 +233,21 @@ def column_from_objects(values, name, as_levels=False):
         return Column(name, source, codes=codes, levels=levels)
     numbers_ = np.full(values.shape[0], np.nan)
     rows = np.flatnonzero(~is_missing)
+    zone = find_time_zone(values[rows]) if source == DATE else None
     if source in TEMPORAL:
         numbers_[rows] = seconds_from_objects(values[rows], source)
     else:
         numbers_[rows] = convert_numbers(values[rows], name, rows)
     if as_levels:
         codes, levels = factorize_array(numbers_, name)
-        return Column(name, source, codes=codes, levels=levels)
-    return Column(name, source, numbers=numbers_)
+        return Column(name, source, codes=codes, levels=levels, time_zone=zone)
+    return Column(name, source, numbers=numbers_, time_zone=zone)
+
+
+def find_time_zone(dates):
+    """Name of the time zone that all dates have; UTC for several, None without."""
+    zones = {getattr(date, "tzinfo", None) for date in dates}
+    if None in zones:
+        return None
+    names = {str(zone) for zone in zones}
+    return names.pop() if len(names) == 1 else "UTC"

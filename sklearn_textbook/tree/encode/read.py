@@ -125,11 +125,16 @@ def sort_levels(codes, levels):
     return ranks[codes], tuple(levels[code] for code in order)
 
 
+def describe_column(column, kind, levels=None):
+    """Make the schema of a column."""
+    return ColumnSchema(column.name, kind, levels, column.source, column.time_zone)
+
+
 def code_column(column):
     """Return codes of a column of levels, NaN where missing, and its schema."""
     kind = ORDINAL if column.is_ordered else NOMINAL
     if column.codes is None:  # no value at all
-        return column.numbers, ColumnSchema(column.name, kind, (), column.source)
+        return column.numbers, describe_column(column, kind, ())
     if column.source == CATEGORY:
         levels = tuple(column.levels)
         codes = column.codes
@@ -137,13 +142,13 @@ def code_column(column):
             codes = np.where(codes < 0, np.nan, codes)
     else:
         codes, levels = sort_levels(column.codes, column.levels)
-    return codes, ColumnSchema(column.name, kind, levels, column.source)
+    return codes, describe_column(column, kind, levels)
 
 
 def read_numbers(column):
     """Return numbers of a column not declared categorical, and its schema."""
     if column.numbers is not None:
-        return column.numbers, ColumnSchema(column.name, NUMERIC, None, column.source)
+        return column.numbers, describe_column(column, NUMERIC)
     try:
         numbers = parse_levels(column, accepts_strings=True)
     except ValueError as error:
@@ -151,7 +156,7 @@ def read_numbers(column):
             f"{error} List the column in categorical_features, or leave that at "
             "'from_dtype', to take its values as levels."
         ) from None
-    return numbers, ColumnSchema(column.name, NUMERIC, None, column.source)
+    return numbers, describe_column(column, NUMERIC)
 
 
 def replace_columns(matrix, columns):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
+import zoneinfo
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -43,12 +45,16 @@ class ColumnSchema:
     source : str, default="number"
         What it came from: "number", "boolean", "string", "mixed" (strings and numbers),
         "category", "date", "duration", "time" or "null" (no value at all).
+    time_zone : str or None, default=None
+        Time zone of a column of dates, in which they are written; None for dates
+        without one.
     """
 
     name: str
     kind: str
     levels: tuple | None = None
     source: str = NUMBER
+    time_zone: str | None = None
 
     def __post_init__(self):
         for field, allowed in (("kind", KINDS), ("source", SOURCES)):
@@ -79,8 +85,9 @@ class ColumnSchema:
         Returns
         -------
         text : str
-            The level; a date and time in ISO 8601; a duration in days, hours, minutes
-            and seconds; a time of day; the shortest decimal that reads back equal.
+            The level; a date and time in ISO 8601, with the offset of its time zone if
+            it has one; a duration in days, hours, minutes and seconds; a time of day;
+            the shortest decimal that reads back equal.
 
         Examples
         --------
@@ -96,13 +103,13 @@ class ColumnSchema:
                 return str(value)
         if np.isfinite(value) and self.source in TEMPORAL:
             try:
-                return format_seconds(value, self.source)
+                return format_seconds(value, self.source, self.time_zone)
             except OverflowError:  # beyond the calendar
                 pass
         return repr(float(value))
 
 
-def format_seconds(seconds, source):
+def format_seconds(seconds, source, time_zone=None):
     """Seconds as a date, duration or time of day."""
     duration = datetime.timedelta(seconds=seconds)
     if source == DURATION:
@@ -110,9 +117,25 @@ def format_seconds(seconds, source):
     moment = datetime.datetime(1970, 1, 1) + duration
     if source == TIME:
         return moment.time().isoformat()
+    if time_zone is not None:
+        moment = moment.replace(tzinfo=datetime.UTC)
+        return moment.astimezone(find_zone(time_zone)).isoformat()
     if moment.time() == datetime.time():
         return moment.date().isoformat()
     return moment.isoformat()
+
+
+def find_zone(name):
+    """Make the time zone of a name or fixed offset; UTC for one not known here."""
+    offset = re.fullmatch(r"(?:UTC)?([+-])(\d\d):?(\d\d)", name)
+    if offset:
+        sign, hours, minutes = offset.groups()
+        shift = datetime.timedelta(hours=int(hours), minutes=int(minutes))
+        return datetime.timezone(-shift if sign == "-" else shift)
+    try:
+        return zoneinfo.ZoneInfo(name)
+    except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
+        return datetime.UTC
 
 
 def read_column_schema(entry):
@@ -128,7 +151,23 @@ def read_column_schema(entry):
                 raise ValueError(f"column {name!r} has the wrong level {level!r}")
         if len(set(levels)) < len(levels):
             raise ValueError(f"column {name!r} has a level twice")
-    return ColumnSchema(name, entry["kind"], levels, entry["source"])
+    zone = entry.get("time_zone")
+    if not (zone is None or isinstance(zone, str)):
+        raise ValueError(f"column {name!r} has the wrong time zone {zone!r}")
+    return ColumnSchema(name, entry["kind"], levels, entry["source"], zone)
+
+
+def write_column_schema(column):
+    """Make a dictionary of the schema of one column; a time zone only if it has one."""
+    entry = {
+        "name": column.name,
+        "kind": column.kind,
+        "levels": None if column.levels is None else list(column.levels),
+        "source": column.source,
+    }
+    return (
+        entry if column.time_zone is None else {**entry, "time_zone": column.time_zone}
+    )
 
 
 @dataclass(frozen=True)
@@ -325,15 +364,7 @@ class TableSchema:
         """
         return {
             "has_names": self.has_names,
-            "columns": [
-                {
-                    "name": column.name,
-                    "kind": column.kind,
-                    "levels": None if column.levels is None else list(column.levels),
-                    "source": column.source,
-                }
-                for column in self.columns
-            ],
+            "columns": [write_column_schema(column) for column in self.columns],
         }
 
     @classmethod

@@ -132,7 +132,8 @@ def _interval(fitted, test, name):
 def _seconds(column, number):
     """Write a number, or the date or time of day it stands for, as a literal.
 
-    Dates have their time of day, so that they compare as text too.
+    Dates have their time of day, so that they compare as text too; those of a time
+    zone are in UTC and say so.
     """
     if column.source not in (DATE, TIME):
         return _literal(number)
@@ -141,7 +142,9 @@ def _seconds(column, number):
     whole, rest = divmod(number, 1.0)
     microseconds = math.floor(rest * 1e6 + 0.25)
     moment = EPOCH + datetime.timedelta(seconds=whole, microseconds=microseconds)
-    return _literal(str(moment if column.source == DATE else moment.time()))
+    if column.source == TIME:
+        return _literal(str(moment.time()))
+    return _literal(f"{moment}{'' if column.time_zone is None else '+00:00'}")
 
 
 def _level_literals(fitted, feature):
