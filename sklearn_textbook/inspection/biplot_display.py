@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_textbook.inspection._axes import make_axes
 
 KINDS = ("biplot", "scores", "loadings")
-#: Colours of Okabe and Ito, told apart by every colour vision.
+#: Colours of Okabe and Ito, safe for colour-blind people.
 CLASS_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#F0E442")
 ARROW_COLOR = "#D55E00"
 CIRCLE_COLOR = "#5F6368"

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook.inspection.decision_lines import find_decision_lines
 
-#: Colours of classes, which are told apart also by those who see few colours.
+#: Colours of classes, safe for colour-blind people.
 COLORS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 #: Shares of the drawing: room around the points, height of the points of one class.

@@ -15,7 +15,7 @@ from sklearn_textbook.inspection.round_measures import (
 )
 
 KINDS = ("rounds", "margins")
-#: Colours of Okabe and Ito, told apart by every colour vision, and grey.
+#: Colours of Okabe and Ito, safe for colour-blind people, and grey.
 STYLES = {
     "training": {"color": "#0072B2"},
     "bound": {"color": "#5F6368", "linestyle": "--", "linewidth": 1.2},

@@ -8,7 +8,7 @@ from scipy.special import ndtri
 from sklearn_textbook._contract.parameters import check_choice
 from sklearn_textbook.inspection._axes import make_axes
 
-#: Blue and orange of Okabe and Ito, told apart by every colour vision.
+#: Blue and orange of Okabe and Ito, safe for colour-blind people.
 POINT_COLOR = "#0072B2"
 LINE_COLOR = "#D55E00"
 GUIDE_COLOR = "#8A9097"

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_textbook.decomposition import PCA
 from sklearn_textbook.inspection._axes import make_axes
 
-#: Blue, orange and grey of Okabe and Ito, told apart by every colour vision.
+#: Blue, orange and grey of Okabe and Ito, safe for colour-blind people.
 KEPT_COLOR = "#0072B2"
 CUMULATIVE_COLOR = "#D55E00"
 LEFT_OUT_COLOR = "#B8BDC2"

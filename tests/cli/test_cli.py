@@ -285,10 +285,10 @@ def test_what_was_pruned_is_told(command):
     text = command(*arguments, "--set", "pruning=cost_complexity")
     told = text.partition("\npruning  ")[2].splitlines()
     assert told[1].startswith("CARTClassifier, cost-complexity pruning: ")
-    assert told[1].endswith(" of 9 leaves are left.")
+    assert told[1].endswith(" of 9 leaves kept.")
     assert told[2].startswith("cross-validated risk: ")
     text = command("fit", DATA / "golf", "--algorithm", "c45", "--cv", 0)
-    assert "error-based pruning: nothing fell; 5 leaves are there." in text
+    assert "error-based pruning: nothing pruned; 5 leaves." in text
 
 
 def test_parameters_of_a_part(command):

@@ -190,7 +190,7 @@ def test_texts_of_boxes_and_edges():
     estimator.n_missing_ = np.array([1, 1])
     shown = texts(plot_tree(estimator, ax="new"))
     assert shown[2] == "if missing: all branches"
-    assert "if missing: stays" in shown
+    assert "if missing: stops" in shown
 
 
 def test_missing_values_on_edges_and_by_surrogates():
@@ -203,7 +203,7 @@ def test_missing_values_on_edges_and_by_surrogates():
     estimator = make_estimator(builder.build(), schema, np.array([0, 1]))
     shown = texts(plot_tree(estimator, show_missing=True))
     assert "> 1.5 or missing" in shown
-    assert "if missing: by x" in shown
+    assert "if missing: use x" in shown
     assert not any("missing" in text for text in texts(plot_tree(estimator)))
 
 

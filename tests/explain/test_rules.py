@@ -201,7 +201,8 @@ def test_text_of_rules():
     )
     assert "IF x > 5 AND (y = d or missing) THEN yes" in text
     assert text.splitlines()[-1] == (
-        "IF x > 5 AND y is a new level THEN yes [support 0% (0 rows), confidence 100%]"
+        "IF x > 5 AND y is an unknown level THEN yes "
+        "[support 0% (0 rows), confidence 100%]"
     )
 
 
@@ -506,7 +507,7 @@ def test_text_cuts_levels_with_shares_short():
     first = export_rules(estimator).splitlines()[0]
     assert first.startswith(
         "IF c in {level 0, level 2 (60%), level 3 (60%), level 4 (60%), +995 more, "
-        "another level (60%)} THEN"
+        "unknown level (60%)} THEN"
     )
 
 

@@ -130,13 +130,13 @@ def test_text_says_where_missing_values_go_in_columns_that_had_some():
     lines = export_text(estimator).splitlines()
     assert lines[6] == "|   |--- weight <= 2.25 or missing: no (2 rows, 100%)"
     assert lines[-1] == (
-        "|--- colour is missing: into every branch, by the weight of its rows"
+        "|--- colour is missing: divided among all branches by their weight"
     )
     assert "or missing" not in "".join(lines[:6])
     estimator = make_mixed(STAY)
     estimator.n_missing_ = np.array([3, 0, 1])
     assert export_text(estimator).splitlines()[-1] == (
-        "|--- colour is missing: stays here, no (41.7%)"
+        "|--- colour is missing: stops here: no (41.7%)"
     )
     assert "missing" not in export_text(estimator, show_missing=False)
     lines = export_text(estimator, show_missing=True).splitlines()

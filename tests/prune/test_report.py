@@ -114,9 +114,9 @@ def test_largest_branches_come_first(iris_tree):
     n_leaves = cut_below(tree, [left, right]).n_leaves
     assert lines[0] == (
         f"CARTClassifier, cost-complexity pruning: {n_leaves} of {tree.n_leaves} "
-        "leaves are left."
+        "leaves kept."
     )
-    assert lines[1] == "error: 0 as grown, 0.2 pruned"
+    assert lines[1] == "error: 0 before pruning, 0.2 after"
     assert lines[3].split() == ["leaves", "first", "test", "error", "is", "now"]
     sizes = [int(line.split()[0]) for line in lines[4:]]
     assert sizes == sorted(sizes, reverse=True)
@@ -169,8 +169,8 @@ def test_nothing_fell():
     X, y = load_iris(return_X_y=True)
     tree = CARTClassifier(pruning=CostComplexityPruning(cv=None)).fit(X, y)
     first, *others = export_pruning_report(tree).splitlines()
-    assert first.startswith("CARTClassifier, cost-complexity pruning: nothing fell; ")
-    assert first.endswith(f"; {tree.get_n_leaves()} leaves are there.")
+    assert first.startswith("CARTClassifier, cost-complexity pruning: nothing pruned; ")
+    assert first.endswith(f"; {tree.get_n_leaves()} leaves.")
     assert others == ["training risk: 0"]
 
 
@@ -228,8 +228,8 @@ def test_pre_pruning_tells_what_dividing_would_cost():
     X, y, judges = load_melons()
     tree = ID3Classifier(pruning="pre_pruning").fit(X, y, **judges)
     first, second, _, header, *lines = export_pruning_report(tree).splitlines()
-    assert first == "ID3Classifier, pre-pruning: 3 of 11 leaves are left."
-    assert second == "validation error: 0.5714 undivided, 0.2857 divided"
+    assert first == "ID3Classifier, pre-pruning: 3 of 11 leaves kept."
+    assert second == "validation error: 0.5714 as a single leaf, 0.2857 as pruned"
     assert "validation error if divided" in header
     assert [line[line.index("IF") :] for line in lines] == [
         "IF umbilicus = slightly_hollow THEN good (4 rows, 50%)",
@@ -245,8 +245,8 @@ def test_reduced_error_pruning_tells_what_falling_saved():
     X, y, judges = load_melons()
     tree = ID3Classifier(pruning="reduced_error").fit(X, y, **judges)
     lines = export_pruning_report(tree).splitlines()
-    assert lines[0] == "ID3Classifier, reduced-error pruning: 3 of 11 leaves are left."
-    assert lines[1] == "validation error: 0.5714 as grown, 0.2857 pruned"
+    assert lines[0] == "ID3Classifier, reduced-error pruning: 3 of 11 leaves kept."
+    assert lines[1] == "validation error: 0.5714 before pruning, 0.2857 after"
     assert [line.split()[:2] for line in lines[4:]] == [["7", "root"], ["3", "color"]]
 
 
@@ -291,5 +291,5 @@ def test_empty_report(iris_tree):
     text = export_pruning_report(pruned)
     n_leaves = pruned.tree_.n_leaves
     assert text == (
-        f"CARTClassifier, cost-complexity pruning: {n_leaves} leaves are left.\n"
+        f"CARTClassifier, cost-complexity pruning: {n_leaves} leaves kept.\n"
     )

@@ -1,4 +1,4 @@
-"""What stands in the boxes of a figure, how large they are, and where they go."""
+"""Text, size and position of the boxes of a figure."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ class Box:
     node : int
         Number of the node.
     title : list of str
-        The lines in bold: the column that is tested, or what is predicted.
+        The lines in bold: the column of the test, or the prediction.
     notes : list of str
-        The lines below, in small letters.
+        The lines below, in a smaller font.
     label : list of str
-        The lines beside the edge from the parent.
+        The lines of the label of the edge from the parent.
     shares : list of float
-        Shares of the classes, for the bar at the bottom; empty for none.
+        Shares of the classes, for the bar at the bottom; empty for no bar.
     width, height : float
         Size of the box.
     label_width, label_height : float
         Size of the label.
     x, y : float
-        Middle of the box.
+        Center of the box.
     """
 
     node: int
@@ -116,17 +116,17 @@ class BoxWriter:
         return f"{size}, {confidence}" if confidence else size
 
     def _missing(self, node):
-        """Say what happens to missing values that no single branch takes."""
+        """Note on missing values that do not take a single branch."""
         record = self.words.fitted.tree.nodes[node]
         if not self.words.tells_missing(int(record["feature"])):
             return []
         chains = branch_condition(self.words.fitted.tree, node, 0).chains
         if chains:
             names = [self.words.name(s.feature) for s in chains[0].stand_ins]
-            text = f"if missing: by {', '.join(dict.fromkeys(names))}"
+            text = f"if missing: use {', '.join(dict.fromkeys(names))}"
             return break_lines(text, LINE_WIDTH + 4, LONGEST_WORD)
         target = int(record["missing_branch"])
-        notes = {STAY: "if missing: stays", FRACTIONAL: "if missing: all branches"}
+        notes = {STAY: "if missing: stops", FRACTIONAL: "if missing: all branches"}
         return [notes[target]] if target in notes else []
 
     def _label(self, record, node):

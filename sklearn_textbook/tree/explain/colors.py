@@ -6,8 +6,8 @@ import colorsys
 
 import numpy as np
 
-# Okabe and Ito's palette, which people of every colour vision tell apart; its black
-# is left out because text stands on the colours.
+# The palette of Okabe and Ito, which is safe for colour-blind people, without black,
+# since there is text on the colours.
 CLASS_COLORS = (
     "#0072B2",
     "#E69F00",
@@ -25,7 +25,7 @@ GOLDEN_RATIO = 0.6180339887498949
 
 
 def class_colors(n_classes):
-    """One colour per class: a palette for all eyes, then hues spread evenly.
+    """One colour per class: a colour-blind safe palette, then evenly spaced hues.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ def class_colors(n_classes):
 def node_colors(fitted):
     """Choose the fill of every node.
 
-    Classification: the colour of the predicted class (of the first output), stronger
-    where its share is larger: white where all classes are equally frequent.
-    Regression: from light for the smallest value of a leaf to dark for the largest.
+    Classification: the colour of the predicted class (of the first output), the more
+    saturated the larger its share; white if all classes are equally frequent.
+    Regression: from light for the smallest value to dark for the largest.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
-"""What a branch of a node asks of a row, as data: the ground of all explanations.
+"""The condition under which a row takes a branch, as data; all exports use it.
 
-A :class:`Condition` says for one column which present values follow the branch and
-what share of a row with a missing value does. Conditions on one column multiply, so
-a whole path is one condition per column: ``x > 2`` and ``x > 3`` become ``x > 3``,
-``x > 2`` and ``x <= 3`` become ``2 < x <= 3``, sets of levels intersect.
+A :class:`Condition` holds for one column which present values take the branch, and
+the share of a row with a missing value that does. Conditions on the same column
+multiply, so that a path has one condition per column: ``x > 2`` and ``x > 3`` become
+``x > 3``, ``x > 2`` and ``x <= 3`` become ``2 < x <= 3``, sets of levels intersect.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from sklearn_textbook.tree.grow.layout import (
 
 @dataclass(frozen=True)
 class StandIn:
-    """One surrogate seen from one branch: what its column must hold.
+    """The condition of one surrogate for one branch.
 
     ``low < value <= high`` for a numeric column; for levels, ``accepted`` are the
-    codes that follow the branch and ``known`` those that the surrogate can judge.
+    codes that take the branch and ``known`` those to which the surrogate is applicable.
     """
 
     feature: int
@@ -45,10 +45,10 @@ class StandIn:
 
 @dataclass(frozen=True)
 class Chain:
-    """The surrogates of a node in order, seen from one branch.
+    """The surrogates of a node in their order, for one branch.
 
-    The first whose column has a value it can judge decides; where none has,
-    ``otherwise`` is the share of the row that follows the branch.
+    The first that is applicable is used; if none is, ``otherwise`` is the share of the
+    row that takes the branch.
     """
 
     stand_ins: tuple
@@ -57,7 +57,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Condition:
-    """What a branch, or a whole path, asks of one column.
+    """The condition of a branch, or of a whole path, on one column.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ class Condition:
 
 
 def branch_condition(tree, node, branch):
-    """Tell under which condition a row leaves a node by one of its branches.
+    """Return the condition under which a row takes a branch of a node.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The words of tests, branches and predictions, the same in every export."""
+"""Text of tests, branches and predictions, shared by all exports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHOWN_LEVELS = 5
 
 @dataclass(frozen=True)
 class Phrase:
-    """What a condition says of present values, in words still to be joined.
+    """A condition on present values: an operator and the text of its operands.
 
     Parameters
     ----------
@@ -38,19 +38,19 @@ class Phrase:
 
 
 class Words:
-    """Words for the nodes and conditions of one tree.
+    """Text of the nodes and conditions of one tree.
 
     Parameters
     ----------
     fitted : FittedTree
         The tree and its names.
     decimals : int or None, default=None
-        Decimals of thresholds and values; ``None`` for as few as tell them apart.
+        Decimals of thresholds and values; ``None`` for as few as distinguish them.
     max_levels : int or None, default=None
-        Longest set of levels that is spelled out; ``None`` for every set.
+        Maximum number of levels written for a set; ``None`` for all.
     show_missing : bool or None, default=None
-        Whether to say where missing values go; ``None`` for the columns that had
-        some in training.
+        Whether to write where missing values go; ``None`` for the columns with
+        missing values in training.
     """
 
     def __init__(
@@ -70,16 +70,16 @@ class Words:
         return word(self.fitted.feature_names[feature])
 
     def tells_missing(self, feature):
-        """Whether to say where the missing values of a column go."""
+        """Whether to write where the missing values of a column go."""
         if self.show_missing is not None:
             return self.show_missing
         return self.fitted.had_missing(feature)
 
     def condition(self, condition, with_shares=True):
-        """Put a condition into words, such as ``2 < x <= 3 or missing``.
+        """Write a condition, such as ``2 < x <= 3 or missing``.
 
-        ``with_shares=False`` says nothing of a missing value that goes elsewhere
-        by surrogates or into several branches.
+        With ``with_shares=False``, missing values that follow surrogates or are divided
+        among branches are left out.
         """
         name = self.name(condition.feature)
         phrase = self._phrase(condition)
@@ -95,7 +95,7 @@ class Words:
         return f"{text} or missing"
 
     def branch(self, condition):
-        """Put the condition of a branch into words for its edge, without the column."""
+        """Write the condition of a branch for its edge, without the column."""
         phrase = self._phrase(condition)
         if phrase.operator == "none":
             return "missing"
@@ -107,7 +107,7 @@ class Words:
         return text
 
     def stand_in(self, stand_in):
-        """Put the test of a surrogate into words; ``no`` where it never leads here."""
+        """Write the test of a surrogate; ``no`` if it never leads to this branch."""
         if stand_in.is_numeric:
             phrase = self._numeric_phrase(stand_in)
         elif stand_in.accepted:
@@ -119,7 +119,7 @@ class Words:
         return _join(self.name(stand_in.feature), phrase)
 
     def chain(self, chain, answer=None):
-        """Put a chain of surrogates into words.
+        """Write a chain of surrogates.
 
         Such as ``y <= 2; if y is missing too: z > 1; if all are missing: yes``;
         ``answer`` replaces the last word.
@@ -258,7 +258,7 @@ class Words:
             for code in codes[: self.max_levels]
         ]
         words = self._cut_short(words, codes)
-        return [*words, f"another level{_share_note(unseen)}"] if unseen else words
+        return [*words, f"unknown level{_share_note(unseen)}"] if unseen else words
 
     def _missing_notes(self, condition):
         """Surrogates and shares of a missing value; empty if it follows wholly."""
@@ -286,7 +286,7 @@ def _join(name, phrase):
     if operator == "any":
         return f"{name} is not missing"
     if operator == "new":
-        return f"{name} is a new level"
+        return f"{name} is an unknown level"
     if operator in ("in", "not in"):
         return f"{name} {operator} {{{', '.join(values)}}}"
     return f"{name} {operator} {values[0]}"
@@ -298,7 +298,7 @@ def _join_label(phrase):
     if operator == "any":
         return "not missing"
     if operator == "new":
-        return "a new level"
+        return "an unknown level"
     if operator in ("=", "in"):
         return ", ".join(values)
     if operator == "not in":

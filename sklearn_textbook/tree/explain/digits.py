@@ -1,4 +1,4 @@
-"""Numbers for readers: as few digits as keep every decision what it is."""
+"""Numbers as text, with as few digits as needed."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def format_number(value, decimals=None, tolerance=math.inf):
 
 
 def shorten_thresholds(thresholds, decimals=None):
-    """Texts of the thresholds of one column that cannot be taken for one another.
+    """Write the thresholds of one column so that they can be distinguished.
 
     Parameters
     ----------

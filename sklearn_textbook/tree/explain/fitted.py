@@ -35,7 +35,7 @@ class FittedTree:
     n_missing : ndarray of int or None
         Missing values of each column in training, if the estimator knows them.
     class_tolerance : float
-        By how much more a share must be larger than that of an earlier class to win.
+        A class is predicted instead of an earlier one if its share is larger by more.
     """
 
     tree: GrownTree

@@ -38,27 +38,27 @@ def export_graphviz(
 ):
     r"""Write a tree in the DOT language.
 
-    ``dot -Tpng tree.dot -o tree.png`` of Graphviz draws the file; this function
-    itself does not need Graphviz. Nodes name the column they test, edges what they
-    ask of it.
+    Graphviz draws the file with ``dot -Tpng tree.dot -o tree.png``; this function
+    itself does not need Graphviz. Nodes are labelled with the column of their test,
+    edges with the condition of the branch.
 
     Parameters
     ----------
     estimator : estimator
         A fitted tree of :mod:`sklearn_textbook.tree`.
     out_file : file-like, path or None, default=None
-        Where to write; ``None`` returns the text.
+        File to write to; ``None`` returns the text.
     max_depth : int or None, default=None
-        Depth of the deepest nodes shown; ``None`` for the whole tree.
+        Maximum depth to draw; ``None`` for the whole tree.
     feature_names : array-like of str or None, default=None
         Names of the columns; ``None`` for the names of the training table.
     class_names : array-like of str or None, default=None
         Names of the classes in the order of ``classes_`` (for several outputs a list
         of such lists); ``None`` for the class labels.
     label : {"all", "root", "none"}, default="all"
-        Which nodes say what their numbers mean.
+        Which nodes have labels for their numbers.
     filled : bool, default=False
-        Whether to colour the nodes by class and its share, or by value.
+        Whether to colour the nodes by class and share of the class, or by value.
     leaves_parallel : bool, default=False
         Whether to draw all leaves at the bottom.
     impurity : bool, default=True
@@ -72,16 +72,16 @@ def export_graphviz(
     rounded : bool, default=False
         Whether to round the corners of the nodes.
     precision : int or None, default=None
-        Decimals of all numbers. ``None`` takes for each threshold as few as tell it
+        Number of decimals. ``None`` writes for each threshold as few as distinguish it
         from the other thresholds of its column.
     fontname : str, default="helvetica"
         Name of the font.
     show_missing : bool or None, default=None
-        Whether edges say where missing values go. ``None`` does so for columns that
-        had missing values in training.
+        Whether edges show where missing values go. ``None`` does so for columns with
+        missing values in training.
     max_levels : int or None, default=5
-        Largest set of levels that is written out; of larger ones the rest is
-        counted. ``None`` writes every set out.
+        Maximum number of levels written for a set; the rest is counted. ``None``
+        writes all levels.
 
     Returns
     -------
@@ -100,8 +100,8 @@ def export_graphviz(
     See Also
     --------
     plot_tree : A figure by matplotlib.
-    sklearn.tree.export_graphviz : For trees of scikit-learn. Here columns and classes
-        have their own names by default, and tests may have any number of branches.
+    sklearn.tree.export_graphviz : For trees of scikit-learn. Here the names of columns
+        and classes are the default, and a test may have any number of branches.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def export_graphviz(
 
 
 class NodeLabels:
-    """The lines of text in the nodes, under the parameters of a drawing."""
+    """The lines of text in the nodes of a drawing."""
 
     def __init__(self, words, label, impurity, node_ids, proportion, decimals):
         self.words = words
@@ -172,7 +172,7 @@ class NodeLabels:
         return [*lines, "(...)"] if is_cut else lines
 
     def _say(self, node, what, text):
-        """Write a number with its meaning, unless that is not to be said."""
+        """Write a number with its label, unless labels are not shown."""
         shown = self.label == "all" or (self.label == "root" and node == 0)
         return f"{what}: {text}" if shown else text
 
@@ -216,7 +216,7 @@ def escape(text):
 
 
 def _header(style, rotate, leaves_parallel, fontname):
-    """Write the opening lines: what holds for all nodes and edges."""
+    """Write the opening lines: attributes of all nodes and edges."""
     font = f'fontname="{escape(word(fontname))}"'
     style = f'style="{style}", ' if style else ""
     yield "digraph Tree {"

@@ -1,4 +1,4 @@
-"""A fitted tree's rules, written out when somebody reads them."""
+"""The rules of a fitted tree, built on first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text of figures: fonts that have the letters, its size, and breaking of lines."""
+"""Text of figures: fonts, width and line breaks."""
 
 from __future__ import annotations
 

@@ -64,28 +64,28 @@ def plot_tree(
 ):
     """Draw a tree with matplotlib.
 
-    Boxes name the column they test or what they predict, edges what they ask. The
-    bar in a box shows the shares of the classes, its tint the predicted class and how
-    sure it is (the value, for regression); edges are as wide as the rows they carry.
-    Letters are as large as lets every box stand free, from 6 to 10 points. Of a tree
-    that would need smaller ones the upper levels are drawn, and nodes that are divided
-    below say how many nodes follow there: a larger figure shows more.
+    Boxes show the column of the test or the prediction, edges the condition of the
+    branch. The bar in a box shows the shares of the classes, its colour the predicted
+    class and the share of it (the value, for regression); the width of an edge grows
+    with the number of its rows. The font is as large as fits without overlaps, at most
+    10 and at least 6 points. If the whole tree does not fit at 6 points, only the upper
+    levels are drawn, and the nodes at which the drawing stops show the number of nodes
+    below them; a larger figure shows more levels.
 
     Parameters
     ----------
     estimator : estimator
         A fitted tree of :mod:`sklearn_textbook.tree`.
     max_depth : int or None, default=None
-        Depth of the deepest nodes drawn. ``None`` for as many levels as there is room
-        for, or all of them if ``fontsize`` is given.
+        Maximum depth to draw. ``None`` for as many levels as fit, or all levels if
+        ``fontsize`` is given.
     feature_names : array-like of str or None, default=None
         Names of the columns; ``None`` for the names of the training table.
     class_names : array-like of str or None, default=None
         Names of the classes in the order of ``classes_`` (for several outputs a list
         of such lists); ``None`` for the class labels.
     filled : bool, default=True
-        Whether to colour the boxes, to draw the bars, and to add a legend of the
-        classes.
+        Whether to colour the boxes, and to draw the bars and a legend of the classes.
     impurity : bool, default=False
         Whether to show the impurity of the nodes.
     node_ids : bool, default=False
@@ -95,28 +95,28 @@ def plot_tree(
     rounded : bool, default=True
         Whether to round the corners of the boxes.
     precision : int or None, default=None
-        Decimals of thresholds and values. ``None`` takes for each threshold as few
-        as tell it from the other thresholds of its column.
+        Number of decimals of thresholds and values. ``None`` writes for each threshold
+        as few as distinguish it from the other thresholds of its column.
     orientation : {"vertical", "horizontal"}, default="vertical"
         Whether the root is at the top or at the left.
     show_missing : bool or None, default=None
-        Whether to say where missing values go. ``None`` does so for columns that had
+        Whether to show where missing values go. ``None`` does so for columns with
         missing values in training.
     max_levels : int or None, default=4
-        Largest set of levels that is written out; of larger ones the rest is
-        counted. ``None`` writes every set out.
+        Maximum number of levels written for a set; the rest is counted. ``None``
+        writes all levels.
     ax : matplotlib.axes.Axes, "new" or None, default=None
-        Where to draw. ``"new"`` opens a figure as large as the tree needs, up to 24 x
-        16 inches. ``None`` takes the current axes if they are empty, and otherwise does
-        the same.
+        Axes to draw into. ``"new"`` opens a new figure whose size fits the tree, up to
+        24 x 16 inches. ``None`` uses the current axes if they are empty, and otherwise
+        opens a new figure, too.
     fontsize : float or None, default=None
-        Size of the larger letters in points. ``None`` takes the largest that fits;
-        with a number the drawing may reach beyond the axes.
+        Font size of the titles in points. ``None`` for the largest that fits; with a
+        number the drawing may extend beyond the axes.
 
     Returns
     -------
     list of matplotlib.artist.Artist
-        All that was drawn; the legend is last.
+        All artists that were drawn; the legend is last.
 
     Raises
     ------
@@ -133,8 +133,8 @@ def plot_tree(
     --------
     sklearn_textbook.inspection.TreeDisplay : The same as a Display object.
     export_graphviz : Drawing by Graphviz.
-    sklearn.tree.plot_tree : For trees of scikit-learn. Here columns and classes have
-        their own names by default, and tests may have any number of branches.
+    sklearn.tree.plot_tree : For trees of scikit-learn. Here the names of columns and
+        classes are the default, and a test may have any number of branches.
 
     Examples
     --------
@@ -288,7 +288,7 @@ class Drawing:
         return artists + self.legend.draw(ax, scale)
 
     def _spread_levels(self, room):
-        """Use room that is left in the direction of growth for longer edges."""
+        """Make the edges longer where there is space left between the levels."""
         axis = 0 if self.is_horizontal else 1
         n_steps = max(self.depth)
         if n_steps == 0:
@@ -424,7 +424,7 @@ class Painter:
         return artists
 
     def _label(self, box):
-        """Write the label of the edge beside the box."""
+        """Write the label of the edge that leads to the box."""
         step = BASE_SIZE * LINE_HEIGHT * SMALL
         if self.drawing.is_horizontal:
             x = box.x - box.width / 2 - LABEL_GAP

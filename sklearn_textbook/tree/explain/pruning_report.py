@@ -15,9 +15,9 @@ from sklearn_textbook.tree.explain.text import check_at_least, describe_leaf
 from sklearn_textbook.tree.prune import resolve_pruner
 from sklearn_textbook.tree.prune.choose import PRUNERS
 
-#: It divides the root, and so on, where the others make leaves of divided nodes.
+#: It starts from the root and splits, where the others start from the full tree.
 FROM_THE_ROOT = "pre-pruning"
-#: The columns of a path that say how the subtrees were judged.
+#: Columns of a path with the risk by which the subtree was chosen.
 JUDGED = {"cv_risk": "cross-validated risk", "validation_risk": "validation risk"}
 
 
@@ -29,16 +29,15 @@ def export_pruning_report(
     max_rows=10,
     decimals=None,
 ):
-    """Write what pruning did to a tree: which branches fell, where, and why.
+    """Report as text which branches of a tree were pruned, and why.
 
-    First how many leaves there were and are, and by which measure the method judged.
-    Then one line for each node of the tree that was divided before pruning and is
-    now a leaf, the largest branches first: how many leaves hung below it, the column
-    it tested, the measure of the whole tree before and after it fell (with
-    pre-pruning: before and after it would have been divided), and the rule of the leaf
-    that took its place. Where the largest branch of a node took its place (subtree
-    raising), that branch is named. A branch that fell with or before a larger one
-    around it is not listed.
+    The first lines give the number of leaves before and after pruning, and the measure
+    that the method uses. Then follows one line for each pruned branch, the largest
+    first: its number of leaves, the column of its first test, the measure of the whole
+    tree before and after this step (with pre-pruning: before and after the split that
+    was not made), and the rule of the leaf that replaces the branch. With subtree
+    raising, where a node is replaced by its largest branch, the line names that branch.
+    Branches inside a larger pruned branch are not listed.
 
     Parameters
     ----------
@@ -50,7 +49,7 @@ def export_pruning_report(
         Names of the classes in the order of ``classes_`` (for several outputs a list
         of such lists); ``None`` for the class labels.
     max_rows : int or None, default=10
-        Number of branches that are listed; the others are counted. ``None`` for all.
+        Maximum number of branches to list; the others are counted. ``None`` for all.
     decimals : int or None, default=None
         Decimals of thresholds and values. ``None`` takes for each threshold as few
         as tell it from the other thresholds of its column.
@@ -88,9 +87,9 @@ def export_pruning_report(
     >>> tumour = data.target_names[data.target]
     >>> tree = CARTClassifier(pruning="cost_complexity").fit(data.data, tumour)
     >>> print(export_pruning_report(tree, max_rows=1))
-    CARTClassifier, cost-complexity pruning: 13 of 22 leaves are left.
-    cross-validated risk: 0.07206 as grown, 0.06151 pruned (alpha = 0.002302)
-    training risk: 0 as grown, 0.01738 pruned
+    CARTClassifier, cost-complexity pruning: 13 of 22 leaves kept.
+    cross-validated risk: 0.07206 before pruning, 0.06151 after (alpha = 0.002302)
+    training risk: 0 before pruning, 0.01738 after
     <BLANKLINE>
     leaves  first test  training risk       is now
          8  area error  0.01048 -> 0.01738  IF ... THEN benign (332 rows, 98.8%)
@@ -117,15 +116,15 @@ def export_pruning_report(
 
 # ----------------------------------------------------------------------- the head
 def _write_head(estimator, report, method):
-    """Tell how many leaves there were and are, and how well both trees do."""
+    """Write the number of leaves and the risk before and after pruning."""
     name, now = type(estimator).__name__, int(estimator.tree_.n_leaves)
     before = report.n_leaves_grown
     if before == now:
-        yield f"{name}, {method}: nothing fell; {_count(now)} there."
+        yield f"{name}, {method}: nothing pruned; {_count(now)}."
     elif before is None:
-        yield f"{name}, {method}: {_count(now)} left."
+        yield f"{name}, {method}: {_count(now)} kept."
     else:
-        yield f"{name}, {method}: {now:,} of {_count(before)} left."
+        yield f"{name}, {method}: {now:,} of {_count(before)} kept."
     yield from _write_path(getattr(estimator, "pruning_path_", None), method)
     if report.n_rows:
         change = _write_change(*_find_ends(report, method), method)
@@ -141,7 +140,7 @@ def _name_method(pruning):
 
 
 def _write_path(path, method):
-    """Tell how the chosen subtree was judged."""
+    """Write the risk by which the subtree was chosen."""
     selected = None if path is None else path.get("selected")
     if selected is None or not selected.any():
         return
@@ -164,13 +163,13 @@ def _write_change(before, after, method):
     if before == after:
         return format_number(after)
     if method == FROM_THE_ROOT:
-        return f"{_pair(before, after, ' undivided, ')} divided"
-    return f"{_pair(before, after, ' as grown, ')} pruned"
+        return f"{_pair(before, after, ' as a single leaf, ')} as pruned"
+    return f"{_pair(before, after, ' before pruning, ')} after"
 
 
 # ------------------------------------------------------------------- the branches
 def _write_branches(words, report, method, max_rows):
-    """List the branches that fell, as lines of a table."""
+    """List the pruned branches as lines of a table."""
     if not report.n_rows:
         return
     rows, places = _find_branches(report)
@@ -200,7 +199,7 @@ def _write_branches(words, report, method, max_rows):
 
 
 def _find_branches(report):
-    """Find the rows of the branches that fell, the largest first, and their places.
+    """Find the rows of the pruned branches, the largest first, and their places.
 
     A place is the node of the tree that stands where the branch was.
     """
@@ -214,7 +213,7 @@ def _find_branches(report):
         places[is_raised] = number[largest[is_raised]]
     rows = np.flatnonzero((report["decision"] != "kept") & (places >= 0))
     rows = rows[np.lexsort((report["node"][rows], -report["n_leaves"][rows]))]
-    # Where several branches fell one after the other, the largest tells it all.
+    # Where several branches were pruned one after the other, the largest includes all.
     _, first = np.unique(places[rows], return_index=True)
     rows = rows[np.sort(first)]
     return rows, places[rows]
@@ -225,7 +224,7 @@ def _describe_place(words, node, is_raised):
     tree = words.fitted.tree
     path = find_path(tree, node)
     if path is None:
-        start = "where no row gets:"
+        start = "no row reaches it:"
     else:
         conditions = tuple(c for c in path.values() if not c.is_always_true)
         rule = Rule(node, False, conditions, 0, 0.0)
@@ -267,8 +266,8 @@ def find_path(tree, node):
 
 # -------------------------------------------------------------------- small parts
 def _count(number):
-    """Count leaves; the verb agrees."""
-    return f"{number:,} leaf is" if number == 1 else f"{number:,} leaves are"
+    """Count leaves."""
+    return f"{number:,} leaf" if number == 1 else f"{number:,} leaves"
 
 
 def _pair(before, after, between=" -> "):

@@ -1,4 +1,4 @@
-"""The rules of a tree in the formats that people and programs read."""
+"""The rules of a tree as text, data frame, dictionaries, SQL or Python code."""
 
 from __future__ import annotations
 
@@ -31,57 +31,56 @@ def export_rules(
     max_rules=100,
     max_levels=SHOWN_LEVELS,
 ):
-    r"""Write a tree as rules, one per leaf; or the rules of an ordered list.
+    r"""Write a tree as rules, one per leaf, or write an ordered list of rules.
 
-    Conditions on one column are merged: ``x > 2`` and ``x > 3`` become ``x > 3``,
-    ``x > 2`` and ``x <= 3`` become ``2 < x <= 3``, sets of levels intersect.
-    The rules are the tree: every row meets exactly one (see
-    :func:`~sklearn_textbook.tree.explain.build_rules` for rows whose missing value
-    is divided among branches). Of a list, the first rule that a row meets decides.
+    Conditions on the same column are merged: ``x > 2`` and ``x > 3`` become ``x > 3``,
+    ``x > 2`` and ``x <= 3`` become ``2 < x <= 3``, sets of levels are intersected. The
+    rules are equivalent to the tree: exactly one of them applies to a row (see
+    :func:`~sklearn_textbook.tree.explain.build_rules` for rows that are divided among
+    branches). Of an ordered list, the first rule that applies is used.
 
     Parameters
     ----------
     estimator : estimator
         A fitted tree of :mod:`sklearn_textbook.tree`, or a C45RulesClassifier.
     format : {"text", "frame", "dict", "sql", "python"}, default="text"
-        - ``"text"``: one line per rule, IF ... THEN ..., for reading; see ``max_rules``
-          and ``max_levels``. The other formats are always complete;
+        - ``"text"``: one line per rule, IF ... THEN ..., shortened as ``max_rules`` and
+          ``max_levels`` say. The other formats are always complete;
         - ``"frame"``: a pandas data frame, one row per rule;
         - ``"dict"``: a list of dictionaries of plain Python values, as
           :func:`~sklearn_textbook.tree.explain.build_rules` describes it;
         - ``"sql"``: a CASE expression for a SELECT, with identifiers in double
-          quotes; missing values are NULL and go where the tree sends them. The result
-          is NULL for a level that the tree refuses (``handle_unknown="error"``), and
-          where the tree asks for a value that is NULL and would divide the row among
-          branches, as those of ID3Classifier and C45Classifier do. Several outputs
+          quotes. Missing values are NULL and take the same branch as in the tree. The
+          result is NULL for unknown levels with ``handle_unknown="error"``, and for a
+          missing value in a tested column if the tree would divide the row among
+          branches, as trees of ID3Classifier and C45Classifier do. Several outputs
           give several expressions, separated by commas;
-        - ``"python"``: source of a function ``predict_row(row)`` that needs nothing
-          but Python and gives what ``predict`` gives, for every row.
+        - ``"python"``: source code of a function ``predict_row(row)`` that has no
+          dependencies and returns the same as ``predict`` for every row.
     feature_names : array-like of str or None, default=None
         Names of the columns; ``None`` for the names of the training table.
     class_names : array-like of str or None, default=None
         Names of the classes in ``"text"`` and ``"frame"``, in the order of
-        ``classes_``; ``None`` for the class labels. The other formats give the labels
-        themselves.
+        ``classes_``; ``None`` for the class labels. The other formats use the labels.
     decimals : int or None, default=None
-        Decimals of thresholds and values in ``"text"`` and ``"frame"``. ``None``
-        takes for each threshold as few as tell it from the other thresholds of its
-        column. The other formats give all digits.
+        Number of decimals of thresholds and values in ``"text"`` and ``"frame"``.
+        ``None`` writes for each threshold as few as distinguish it from the other
+        thresholds of its column. The other formats write all digits.
     show_missing : bool or None, default=None
-        Whether ``"text"`` and ``"frame"`` say where missing values go. ``None`` does
-        so for columns that had missing values in training. In a list they meet no
-        condition, and nothing is said.
+        Whether ``"text"`` and ``"frame"`` show where missing values go. ``None`` does
+        so for columns with missing values in training. Ignored for ordered lists, where
+        a missing value meets no condition.
     inner_nodes : bool or None, default=None
-        Whether to add a rule for each inner node in which rows may stop: those with
-        a level the node has not seen, or with a missing value that goes nowhere.
-        ``None`` adds them all, but to ``"text"`` only those in which training rows
-        stopped; ``"sql"`` and ``"python"`` always have them all. A list has none.
+        Whether to add a rule for each inner node in which rows may stop, because of an
+        unknown level or of a missing value that has no branch. ``None`` adds all of
+        them, but to ``"text"`` only those in which training rows stopped; ``"sql"`` and
+        ``"python"`` always have all of them. Ordered lists have none.
     max_rules : int or None, default=100
-        Number of rules that ``"text"`` writes; a last line says how many more there
-        are. The default of a list is written in any case. ``None`` for all rules.
+        Maximum number of rules in ``"text"``; the rest is counted in a line of its
+        own. The default rule of an ordered list is always written. ``None`` for all.
     max_levels : int or None, default=5
-        Largest set of levels that ``"text"`` writes out; of larger ones the rest is
-        counted. ``None`` writes every set out.
+        Maximum number of levels that ``"text"`` writes for a set; the rest is counted.
+        ``None`` writes all levels.
 
     Returns
     -------
@@ -97,11 +96,11 @@ def export_rules(
     TypeError
         If it is neither a tree nor a list of rules of this package.
     ValueError
-        If a parameter is none of its options, there are too few or too many names,
-        or ``format="sql"`` and the tree divides rows among branches: those with a
-        missing value in a column that had some in training (``missing="fractional"``),
-        or those with a new level (``handle_unknown="fractional"``). ``"python"`` can
-        write them, and ``"sql"`` the rules of a C45RulesClassifier.
+        If a parameter is invalid, if there are too few or too many names, or if
+        ``format="sql"`` and the tree divides rows among branches: rows with a missing
+        value in a column with missing values in training (``missing="fractional"``), or
+        rows with an unknown level (``handle_unknown="fractional"``). Use ``"python"``
+        for such trees, or ``"sql"`` with a C45RulesClassifier.
 
     See Also
     --------
@@ -165,7 +164,7 @@ def _make_records(fitted, rules):
 
 
 def write_conditions(words, rule):
-    """Put the conditions of a rule into words."""
+    """Write the conditions of a rule as text."""
     texts = [words.condition(condition) for condition in rule.conditions]
     if len(texts) > 1:
         texts = [f"({t})" if t.endswith(" or missing") else t for t in texts]
@@ -173,7 +172,7 @@ def write_conditions(words, rule):
 
 
 def _write_lines(words, rules, max_rules):
-    """Write the first rules, how many more there are, and the default of a list."""
+    """Write the first rules, the number of the others, and the default rule."""
     lines = [_write_line(words, rule, n) for n, rule in enumerate(rules[:max_rules])]
     n_defaults = int(words.fitted.is_list)
     n_more = len(rules) - n_defaults - len(lines)

@@ -106,7 +106,7 @@ def write_python(fitted, rules):
 
 
 class _Variables:
-    """The names under which the function knows the columns."""
+    """Names of the local variables of the function, one per column."""
 
     def __init__(self, fitted):
         self.fitted = fitted
@@ -196,7 +196,7 @@ def _flat_body(fitted, rules, variables):
 
 
 def _walking_body(fitted, variables):
-    """Follow the share of a row that is in each node, and weight what nodes predict.
+    """Compute the share of a row in each node, and the weighted mean of predictions.
 
     The sums are those of ``predict``, operation by operation, so that nearly equal
     shares of classes come out in the same order.
@@ -290,7 +290,7 @@ def _move(tree, node, first, branch):
 
 
 def _accepts(fitted, stand_in, variables):
-    """Write what a surrogate asks of a value that is there."""
+    """Write the test of a surrogate on a present value."""
     name = variables.name(stand_in.feature)
     if stand_in.is_numeric:
         return _interval(stand_in, name) if stand_in.low < stand_in.high else "False"
@@ -323,7 +323,7 @@ def _write_test(fitted, condition, variables):
 
 
 def _present(fitted, test, name):
-    """Write what a present value must be, or the share that it has."""
+    """Write the condition on a present value."""
     if not test.takes_present:
         return "False"
     if test.takes_all_present:

@@ -100,7 +100,7 @@ def _write_condition(fitted, condition):
 
 
 def _present(fitted, test, name):
-    """Write what a present value must be; None if none will do."""
+    """Write the condition on a present value; None if no value meets it."""
     if not test.takes_present:
         return None
     if test.takes_all_present:
@@ -174,7 +174,7 @@ def _write_chain(fitted, chain):
 
 
 def _write_stand_in(fitted, stand_in):
-    """Write what a surrogate asks (None: nothing will do), and when it cannot judge."""
+    """Write the test of a surrogate (None: never met), and when it cannot be used."""
     name = _identifier(fitted.feature_names[stand_in.feature])
     unusable = f"{name} IS NULL"
     if stand_in.is_numeric:

@@ -18,16 +18,16 @@ from sklearn_textbook.tree.grow.layout import STAY
 
 @dataclass(frozen=True)
 class Rule:
-    """The way of rows to one node.
+    """A rule: the conditions under which rows end in a node.
 
     Parameters
     ----------
     node : int
         Number of the node in which the rows end.
     is_leaf : bool
-        Whether that is a leaf; else the rows stop on their way.
+        Whether that is a leaf; if not, the rows stop at an inner node.
     conditions : tuple of Condition
-        What the rows meet, one condition per column.
+        The conditions, one per column.
     n_samples : int
         Training rows that end in the node.
     weight : float
@@ -42,7 +42,7 @@ class Rule:
 
 
 def collect_rules(tree, inner_nodes=True):
-    """List the rules of a tree: leaves as a text shows them, then inner nodes.
+    """List the rules of a tree: of leaves in depth-first order, then of inner nodes.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def collect_rules(tree, inner_nodes=True):
     Returns
     -------
     list of Rule
-        The rules. A node that no row can reach has none.
+        The rules. Nodes that no row can reach have none.
     """
     leaf_rules, inner_rules = [], []
     stack = [(0, {})]
@@ -115,11 +115,11 @@ def build_rules(
 ):
     """Write a tree as a list of rules, each a dictionary of plain Python values.
 
-    Every row meets exactly one rule, and its class (or value) is the prediction of
-    the tree. Rows that a missing value sends into several branches meet several
-    rules, each with a share; the shares add up to one, and the prediction is the
-    mean of the rules' distributions (or values) weighted by them. Only a level that
-    the tree refuses (``handle_unknown="error"``) meets no rule.
+    Exactly one rule applies to a row, and its class (or value) is the prediction of
+    the tree. For rows that are divided among branches several rules apply, each with a
+    share; the shares add up to one, and the prediction is the mean of the distributions
+    (or values) of the rules weighted by them. No rule applies to rows with an unknown
+    level if ``handle_unknown="error"``.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def build_rules(
         Names of the columns; ``None`` for the names of the training table.
     inner_nodes : bool, default=True
         Whether to add a rule for each inner node in which rows may stop: those with
-        a level the node has not seen, or with a missing value that goes nowhere.
+        an unknown level, or with a missing value that has no branch.
     class_tolerance : float, default=0.0
         By how much more the share of a class must be larger than that of an earlier
         class to win.
@@ -161,10 +161,10 @@ def build_rules(
 
         - ``partial``: levels, with the share of their rows that meets it;
         - ``unseen``: the same for a level not seen in training;
-        - ``surrogates``: what decides for a missing value; a list of entries, which
-          must all agree. An entry has ``tests`` on other columns, of which the first
-          that can judge the row decides (one with ``known`` only judges the levels
-          listed there), and ``otherwise``, the share where none can.
+        - ``surrogates``: the tests for a missing value; a list of entries, which must
+          all be met. An entry has ``tests`` on other columns, of which the first that
+          is applicable is used (one with ``known`` is applicable to the levels listed
+          there), and ``otherwise``, the share if none is applicable.
 
     See Also
     --------

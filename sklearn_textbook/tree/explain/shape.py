@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Below(NamedTuple):
-    """What hangs under each node.
+    """Size of the subtree of each node.
 
     Parameters
     ----------

@@ -29,9 +29,9 @@ def export_text(
 ):
     r"""Write a tree as indented text.
 
-    One line per branch. A branch that ends in a leaf goes on with what the leaf
-    predicts, its training rows (and their weight, where that is another number) and
-    the share of the predicted class among them.
+    There is one line per branch. If the branch leads to a leaf, the line ends with the
+    prediction of the leaf, the number of training rows in it (and their weight, if that
+    differs) and the share of the predicted class.
 
     Parameters
     ----------
@@ -43,29 +43,29 @@ def export_text(
         Names of the classes in the order of ``classes_`` (for several outputs a list
         of such lists); ``None`` for the class labels.
     max_depth : int or None, default=10
-        Depth at which the text stops; what is left out is counted. ``None`` for the
-        whole tree.
+        Maximum depth to write. The leaves and levels below it are counted. ``None``
+        for the whole tree.
     spacing : int, default=3
-        Width of one step of the indentation.
+        Number of characters of one level of indentation.
     decimals : int or None, default=None
-        Decimals of thresholds and values. ``None`` takes for each threshold as few
-        as tell it from the other thresholds of its column.
+        Number of decimals of thresholds and values. ``None`` writes for each threshold
+        as few as distinguish it from the other thresholds of its column.
     show_weights : bool, default=False
-        Whether to add the weight of every class in the leaf.
+        Whether to add the weight of each class in the leaf.
     show_missing : bool or None, default=None
-        Whether to say at each test where a missing value goes. ``None`` does so for
-        columns that had missing values in training.
+        Whether to write for each test which branch missing values take. ``None`` does
+        so for columns with missing values in training.
     max_levels : int or None, default=5
-        Largest set of levels that is written out; of larger ones the rest is
-        counted. ``None`` writes every set out.
+        Maximum number of levels written for a set; the rest is counted. ``None``
+        writes all levels.
     max_width : int or None, default=None
-        Width of a line, in letters of a screen; longer lines are broken between words
-        and go on below, indented. ``None`` breaks no line.
+        Maximum width of a line in characters. Longer lines are wrapped between words
+        and indented. ``None`` does not wrap.
 
     Returns
     -------
     str
-        The text; every line ends with a line feed.
+        The text. Every line ends with a newline.
 
     Raises
     ------
@@ -80,9 +80,9 @@ def export_text(
     --------
     export_rules : The same tree as one rule per leaf.
     plot_tree : The same tree as a figure.
-    sklearn.tree.export_text : For trees of scikit-learn. Here columns and classes
-        have their own names by default, tests may have any number of branches, and
-        every leaf tells its size and confidence.
+    sklearn.tree.export_text : For trees of scikit-learn. Here the names of columns and
+        classes are the default, a test may have any number of branches, and each leaf
+        has its size and confidence.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def export_text(
 
 
 def check_at_least(name, value, least, allow_none=False):
-    """Refuse a parameter that is not an integer from ``least`` on."""
+    """Raise a ValueError for a parameter that is not an integer >= ``least``."""
     if value is None and allow_none:
         return
     is_integer = hasattr(value, "__index__") and not isinstance(value, bool)
@@ -164,7 +164,7 @@ def _branches(words, node, depth):
 
 
 def _missing_line(words, node):
-    """Where a missing value goes if no single branch says so; None where one does."""
+    """Line on missing values, unless they take a single branch, which says so."""
     tree = words.fitted.tree
     feature = int(tree.nodes["feature"][node])
     target = int(tree.nodes["missing_branch"][node])
@@ -181,11 +181,11 @@ def _missing_line(words, node):
 
 
 def _last_resort(words, node, target):
-    """Say what a missing value does in the end."""
+    """Where a missing value goes if no surrogate decides."""
     if target == FRACTIONAL:
-        return "into every branch, by the weight of its rows"
+        return "divided among all branches by their weight"
     if target == STAY:
-        return f"stays here, {_prediction(words, node)}"
+        return f"stops here: {_prediction(words, node)}"
     return ("first branch", "second branch")[target]
 
 
@@ -195,7 +195,7 @@ def _prediction(words, node):
 
 
 def describe_leaf(words, node, show_weights=False):
-    """Say what a leaf predicts, its size and confidence."""
+    """Write the prediction of a leaf, its size and confidence."""
     tree = words.fitted.tree
     notes = [words.size(node)]
     if tree.is_classifier and tree.nodes["weight"][node] > 0:
@@ -220,7 +220,7 @@ def _class_weights(words, node):
 
 
 def _cut(words, node, below):
-    """Say what stands under a node at which the text stops."""
+    """Count the leaves and levels below a node at which the text stops."""
     leaves, levels = int(below.n_leaves[node]), int(below.n_levels[node])
     more = f"... {leaves} leaves in {levels} more level{'s' if levels > 1 else ''}"
     return f"{more}; here {describe_leaf(words, node)}"
