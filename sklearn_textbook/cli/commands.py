@@ -136,16 +136,21 @@ def compare(table, **options):
     "Excel or ARFF. Without it, csv to the standard output.",
 )
 @click.option("--proba", is_flag=True, help="Add the probability of every class.")
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Add the rule of the tree that every row meets, as a sentence.",
+)
 @name_list_option("--id", help="Columns to copy to the output, besides those of fit.")
 @reading_options
 @debug_option
-def predict(model, table, path, proba, **options):
+def predict(model, table, path, **options):
     """Predict the rows of TABLE with MODEL, a file that fit --save wrote.
 
     Columns are found by name, in any order; others are left alone. The output has one
     row per row of the table, with the columns of --id, then "prediction", then with
-    --proba "probability_CLASS" for every class. If the table has the target, the score
-    is told on the standard error.
+    --proba "probability_CLASS" for every class, and with --explain "explanation". If
+    the table has the target, the scores go to the standard error.
 
     \b
     Examples:
@@ -155,23 +160,26 @@ def predict(model, table, path, proba, **options):
     """  # noqa: D301 - click wants the control character itself
     from sklearn_textbook.cli.predict import predict_table
 
-    predict_table(model, table, path=path, proba=proba, **options)
+    predict_table(model, table, path=path, **options)
 
 
-@click.command(short_help="Print a model as text, rules, Graphviz or JSON.")
+@click.command(short_help="Print a model as text, rules, source code or drawing.")
 @click.argument("model")
 @click.option(
     "--as",
     "form",
-    type=click.Choice(["text", "rules", "dot", "json"]),
+    type=click.Choice(["text", "rules", "sql", "python", "dot", "svg", "png", "json"]),
     default="text",
     show_default=True,
     help="text: the tree, indented, the numbered rules of a list, or sizes and "
-    "importances of an ensemble; rules: one line per leaf or rule; dot: a tree for "
-    "Graphviz; json: all that the model file holds.",
+    "importances of an ensemble; rules: one line per leaf or rule; sql: a CASE "
+    "expression; python: a function; dot: a tree for Graphviz; svg, png: a drawing by "
+    "matplotlib; json: all that the model file holds.",
 )
 @click.option(
     "--member",
+    "--tree",
+    "member",
     type=click.IntRange(min=0),
     metavar="N",
     help="Print one tree of an ensemble, counted from 0.",
@@ -180,20 +188,28 @@ def predict(model, table, path, proba, **options):
     "--max-depth-shown",
     type=click.IntRange(min=0),
     metavar="DEPTH",
-    help="Depth to which text and dot show the tree; all of it without.",
+    help="Depth to which text, dot, svg and png show the tree; all of it without.",
+)
+@click.option(
+    "-o",
+    "--output",
+    "path",
+    metavar="FILE",
+    help="File to write instead of the standard output.",
 )
 @debug_option
-def show(model, form, member, max_depth_shown):
+def show(model, form, member, max_depth_shown, path):
     """Print MODEL, a file that fit --save wrote.
 
     \b
     Examples:
       sklearn-textbook show iris.json
       sklearn-textbook show iris.json --as rules
-      sklearn-textbook show iris.json --as dot | dot -Tsvg -o iris.svg
+      sklearn-textbook show iris.json --as svg -o iris.svg
+      sklearn-textbook show iris.json --as sql
       sklearn-textbook show iris.json --as json | jq .tree
-      sklearn-textbook show forest.json --member 0
+      sklearn-textbook show forest.json --tree 0
     """  # noqa: D301 - click wants the control character itself
     from sklearn_textbook.cli.show import show_model
 
-    show_model(model, form, max_depth_shown, member)
+    show_model(model, form, max_depth_shown, member, path)

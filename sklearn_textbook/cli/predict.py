@@ -10,7 +10,9 @@ import pyarrow as pa
 from sklearn_textbook.cli import report
 from sklearn_textbook.cli.costs import restore_scorer
 from sklearn_textbook.cli.errors import refuse_use
+from sklearn_textbook.cli.explanations import explain_rows, require_explainable
 from sklearn_textbook.cli.model_table import (
+    as_features,
     find_unseen_levels,
     predict_rows,
     read_model_table,
@@ -23,7 +25,7 @@ from sklearn_textbook.io.table_file import display_path
 from sklearn_textbook.io.table_writer import choose_writer, write_csv
 
 
-def predict_table(model, table, *, path, proba, **options):
+def predict_table(model, table, *, path, proba, explain, **options):
     """Predict the rows of a table and write the predictions.
 
     Parameters
@@ -36,6 +38,8 @@ def predict_table(model, table, *, path, proba, **options):
         File to write, None for the standard output.
     proba : bool
         Whether to add the probabilities of the classes.
+    explain : bool
+        Whether to add the rule that every row meets.
     **options
         How the table is read: id, delimiter, header, encoding, missing_marks.
     """
@@ -45,6 +49,8 @@ def predict_table(model, table, *, path, proba, **options):
     notes = read_notes(saved, model)
     if proba and not hasattr(saved.estimator, "predict_proba"):
         refuse_use(f"--proba: {model} predicts numbers, which have no probabilities")
+    if explain:
+        require_explainable(saved.estimator, model)
     scorer = restore_scorer(saved, model)
     wanted = options["id"]
     notes["id"] = list(dict.fromkeys([*notes["id"], *wanted]))
@@ -60,6 +66,10 @@ def predict_table(model, table, *, path, proba, **options):
     if proba:
         for label, share in zip(scorer.labels, predicted.shares.T, strict=True):
             columns[f"probability_{report.show_label(label)}"] = pa.array(share)
+    if explain:
+        X = as_features(saved.schema, rows.features)
+        sentences = explain_rows(scorer, saved.estimator, X, predicted)
+        columns["explanation"] = pa.array(sentences)
     frame = pa.table(columns)
     if path is None:
         write_csv(frame, sys.stdout)

@@ -1,8 +1,12 @@
-"""The command ``show``: a model, or a tree of it, as text, rules, drawing or data."""
+"""The command ``show``: a model, or a tree of it, as text, code, drawing or data."""
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import sys
+from functools import partial
 from pathlib import Path
 
 from rich.text import Text
@@ -16,60 +20,111 @@ from sklearn_textbook.cli.ensemble_report import (
 )
 from sklearn_textbook.cli.errors import refuse_use
 from sklearn_textbook.cli.output import Output
-from sklearn_textbook.io import read_model
-from sklearn_textbook.tree import export_graphviz
+from sklearn_textbook.io import ModelFileError, read_model
+from sklearn_textbook.tree import export_graphviz, export_rules, plot_tree
 
 
-def show_model(model, form, max_depth=None, member=None):
+def show_model(model, form, max_depth=None, member=None, path=None):
     """Print a model.
 
     Parameters
     ----------
     model : str
         Path of the model file.
-    form : {"text", "rules", "dot", "json"}
+    form : {"text", "rules", "sql", "python", "dot", "svg", "png", "json"}
         How.
     max_depth : int, default=None
-        Depth to which text and dot show the tree.
+        Depth to which text and drawings show the tree.
     member : int, default=None
         Number of the tree of an ensemble that is printed, counted from 0; None: what
         is to be said of all.
+    path : str, default=None
+        File to write; None for the standard output.
     """
     saved = read_model(model)
-    output = Output()
     estimator = _choose_estimator(saved.estimator, model, form, member)
-    if form == "json":
-        document = json.loads(Path(model).read_text(encoding="utf-8"))
-        text = json.dumps(document, ensure_ascii=False, indent=2)
-        output.stream.write(text + "\n")
-    elif form == "text":
-        title = report.describe_model(estimator)
-        if member is not None:
-            title = f"{type(saved.estimator).__name__}, member {member}: {title}"
-        elif saved.target:
-            title += f", predicts {saved.target}"
-        output.write(output.hang(Text(title)))
-        _print_text(output, estimator, saved.schema.names, max_depth)
-    elif form == "rules":
-        report.print_rules(output, estimator)
+    if form == "png" and path is None and sys.stdout.isatty():
+        refuse_use("--as png: a terminal shows no pictures; give a file with --output")
+    if form in _WRITERS:
+        content = _WRITERS[form](estimator, model, max_depth)
     else:
-        drawing = export_graphviz(
-            estimator, max_depth=max_depth, filled=True, rounded=True
+        stream = io.StringIO()
+        output = Output(sys.stdout if path is None else stream)
+        if form == "text":
+            _print_text(output, saved, estimator, max_depth, member)
+        else:
+            report.print_rules(output, estimator)
+        content = stream.getvalue()
+    _write(content, path)
+
+
+def _write(content, path):
+    if path is None:
+        is_text = isinstance(content, str)
+        (sys.stdout if is_text else sys.stdout.buffer).write(content)
+        return
+    try:
+        Path(path).write_bytes(
+            content.encode() if isinstance(content, str) else content
         )
-        output.stream.write(drawing.rstrip("\n") + "\n")
+    except OSError as error:
+        raise ModelFileError(f"cannot be written ({error.strerror})", path) from None
+
+
+def _write_json(estimator, model, max_depth):
+    document = json.loads(Path(model).read_text(encoding="utf-8"))
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+
+def _write_dot(estimator, model, max_depth):
+    drawing = export_graphviz(estimator, max_depth=max_depth, filled=True, rounded=True)
+    return drawing.rstrip("\n") + "\n"
+
+
+def _write_code(estimator, model, max_depth, form):
+    try:
+        return export_rules(estimator, form).rstrip("\n") + "\n"
+    except ValueError as error:
+        reason = " ".join(str(error).split())
+        refuse_use(f"--as {form}: {reason}")
+
+
+def _draw(estimator, model, max_depth, form):
+    """Draw a tree with matplotlib, without a window."""
+    os.environ["MPLBACKEND"] = "agg"
+    figure = plot_tree(estimator, max_depth=max_depth, ax="new")[0].figure
+    from matplotlib import pyplot
+
+    picture = io.BytesIO()
+    # The same model gives the same file.
+    metadata = {"Date": None} if form == "svg" else None
+    with pyplot.rc_context({"svg.hashsalt": "tree"}):
+        figure.savefig(picture, format=form, bbox_inches="tight", metadata=metadata)
+    pyplot.close(figure)
+    return picture.getvalue().decode() if form == "svg" else picture.getvalue()
+
+
+_WRITERS = {
+    "json": _write_json,
+    "dot": _write_dot,
+    "sql": partial(_write_code, form="sql"),
+    "python": partial(_write_code, form="python"),
+    "svg": partial(_draw, form="svg"),
+    "png": partial(_draw, form="png"),
+}
 
 
 def _choose_estimator(estimator, model, form, member):
     """Choose what is printed, the model or a member; refuse what cannot be."""
-    if report.is_rule_list(estimator) and form == "dot":
-        refuse_use(f"--as dot draws trees, but {model} holds a list of rules")
+    if report.is_rule_list(estimator) and form in ("dot", "svg", "png"):
+        refuse_use(f"--as {form} draws trees, but {model} holds a list of rules")
     if not is_ensemble(estimator):
         if member is not None:
             refuse_use(f"--member: {model} holds no ensemble")
         return estimator
     members = estimator._list_members()
     if member is None:
-        if form in ("rules", "dot"):
+        if form not in ("text", "json"):
             refuse_use(
                 f"--as {form} writes a single tree; {model} has {len(members)}, of "
                 f"which --member 0 to {len(members) - 1} chooses one"
@@ -82,15 +137,29 @@ def _choose_estimator(estimator, model, form, member):
     return members[member]
 
 
-def _print_text(output, estimator, names, max_depth):
+def _print_text(output, saved, estimator, max_depth, member):
     """Print a list of rules, an ensemble or a tree as text."""
+    title = report.describe_model(estimator)
+    if member is not None:
+        title = f"{type(saved.estimator).__name__}, member {member}: {title}"
+    elif saved.target:
+        title += f", predicts {saved.target}"
+    output.write(output.hang(Text(title)))
     if report.is_rule_list(estimator):
         report.print_numbered_rules(output, estimator)
     elif is_ensemble(estimator):
         print_sizes(output, estimator)
         if hasattr(estimator, "oob_score_"):
-            output.write(f"out-of-bag score {estimator.oob_score_:.4g}")
+            output.write(_describe_out_of_bag(estimator))
         output.heading("importances", "share in the decrease of impurity")
-        print_importances(output, names, compute_importances(estimator))
+        print_importances(output, saved.schema.names, compute_importances(estimator))
     else:
         report.print_tree(output, estimator, max_depth)
+
+
+def _describe_out_of_bag(estimator):
+    """Say how good an ensemble is on out-of-bag rows: its score, and its error."""
+    text = f"out-of-bag score {estimator.oob_score_:.4g}"
+    if estimator.oob_score is True and hasattr(estimator, "classes_"):
+        text += f", error {1 - estimator.oob_score_:.4g}"
+    return text

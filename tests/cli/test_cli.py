@@ -1036,9 +1036,9 @@ BAD = {
             "--weight; see sklearn-textbook fit --help"
         ),
     ),
-    "show good.json --as png": (
+    "show good.json --as pdf": (
         2,
-        "Invalid value for '--as': 'png' is not one of 'text', ...",
+        "Invalid value for '--as': 'pdf' is not one of 'text', ...",
     ),
     "sohw good.json": (2, "No such command 'sohw'..."),
 }

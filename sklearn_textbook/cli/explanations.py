@@ -1,0 +1,85 @@
+"""Why a row is predicted as it is: its rule, or those it is divided among."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sklearn_textbook.cli.ensemble_report import is_ensemble
+from sklearn_textbook.cli.errors import refuse_use
+from sklearn_textbook.cli.report import is_rule_list, show_label
+from sklearn_textbook.tree import export_rules
+
+#: Rules that are written of a row that is divided among branches.
+_MOST_RULES = 3
+
+
+def require_explainable(estimator, path):
+    """Refuse a model that has no single rule for a row."""
+    if is_ensemble(estimator):
+        refuse_use(f"--explain follows a row through one tree, but {path} has many")
+
+
+def explain_rows(scorer, estimator, X, predicted):
+    """Write for every row the rule that it meets.
+
+    Parameters
+    ----------
+    scorer : Scorer
+        How predictions are made.
+    estimator : estimator
+        A fitted tree or list of rules.
+    X : pyarrow.Table or ndarray
+        The rows.
+    predicted : Predicted
+        What is predicted of them.
+
+    Returns
+    -------
+    sentences : list of str
+        A rule with its support and confidence. Of a row that a missing value or a new
+        level divides among branches, the rules of the branches; and with costs, the
+        prediction if it is not that of the rule.
+    """
+    explain = _explain_by_list if is_rule_list(estimator) else _explain_by_tree
+    sentences = explain(estimator, X)
+    if scorer.costs is None:
+        return sentences
+    likeliest = scorer.labels[predicted.shares.argmax(axis=1)]
+    return [
+        sentence
+        if likely == chosen
+        else f"{sentence}; {show_label(chosen)} has the least expected cost"
+        for sentence, likely, chosen in zip(
+            sentences, likeliest, predicted.values, strict=True
+        )
+    ]
+
+
+def _explain_by_list(estimator, X):
+    """Give the rule of a list that decides each row; -1, the default, is the last."""
+    lines = export_rules(estimator).splitlines()
+    return [lines[rule].removeprefix("ELSE ") for rule in estimator.apply(X)]
+
+
+def _explain_by_tree(estimator, X):
+    options = {"inner_nodes": True}
+    nodes = [rule["node"] for rule in export_rules(estimator, "dict", **options)]
+    lines = export_rules(estimator, **options).splitlines()
+    rules = dict(zip(nodes, lines, strict=True))
+    is_leaf = estimator.tree_.nodes["n_children"] == 0
+    path = estimator.decision_path(X)
+    sentences = []
+    for row, end in enumerate(estimator.apply(X)):
+        reached = path.indices[path.indptr[row] : path.indptr[row + 1]]
+        leaves = np.sort(reached[is_leaf[reached]])
+        if len(leaves) > 1:
+            sentences.append(_join_rules([rules[leaf] for leaf in leaves]))
+        else:
+            sentences.append(rules[end])
+    return sentences
+
+
+def _join_rules(rules):
+    shown = "; ".join(rules[:_MOST_RULES])
+    more = len(rules) - _MOST_RULES
+    return f"divided among {len(rules)} rules: {shown}" + ("; ..." if more > 0 else "")

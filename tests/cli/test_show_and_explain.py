@@ -1,0 +1,189 @@
+"""The command line: forms of show, and the explanations of predict."""
+
+import csv
+import io
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sklearn_textbook.cli import main
+from sklearn_textbook.io import load_model, read_table
+from sklearn_textbook.tree import export_rules
+
+DATA = Path(__file__).parents[1] / "data"
+IRIS = ("fit", DATA / "iris.csv", "--target", "species", "--cv", 0)
+
+
+@pytest.fixture
+def tree(command):
+    command(*IRIS, "--save", "tree.json")
+    return load_model("tree.json")
+
+
+def read_explanations(text):
+    return [row["explanation"] for row in csv.DictReader(io.StringIO(text))]
+
+
+# ------------------------------------------------------------------------ show
+def test_source_code(command, tree):
+    assert command("show", "tree.json", "--as", "sql") == (
+        export_rules(tree, "sql").rstrip("\n") + "\n"
+    )
+    source = command("show", "tree.json", "--as", "python")
+    names = {}
+    exec(source, names)
+    rows = read_table(DATA / "iris.csv").frame.to_pylist()
+    predicted = [names["predict_row"](row) for row in rows]
+    expected = command("predict", "tree.json", DATA / "iris.csv").split()[1:]
+    assert predicted == expected
+
+
+def test_code_of_a_tree_that_divides_rows(command):
+    arguments = ("fit", DATA / "golf", "--cv", 0, "--algorithm")
+    command(*arguments, "c45", "--save", "c45.json")
+    error = command("show", "c45.json", "--as", "sql", code=2)
+    assert error.startswith("sklearn-textbook: --as sql: The tree sends some rows into")
+    assert "def predict_row(row):" in command("show", "c45.json", "--as", "python")
+    command(*arguments, "c45-rules", "--save", "rules.json")
+    assert command("show", "rules.json", "--as", "sql").startswith("CASE\n")
+
+
+def test_drawings(command, tree):
+    text = command("show", "tree.json", "--as", "svg")
+    assert text.startswith("<?xml")
+    assert text.endswith("</svg>\n")
+    command("show", "tree.json", "--as", "svg", "-o", "tree.svg")
+    assert Path("tree.svg").read_text("utf-8") == text
+    assert len(command("show", "tree.json", "--as", "svg", "--max-depth-shown", 0)) < (
+        len(text)
+    )
+    command("show", "tree.json", "--as", "png", "-o", "tree.png")
+    assert Path("tree.png").read_bytes().startswith(b"\x89PNG\r\n")
+
+
+def test_pictures_are_not_for_terminals(terminal, command, tree):
+    code, text = terminal("show", "tree.json", "--as", "png")
+    assert code == 2
+    assert "--as png: a terminal shows no pictures; give a file with --output" in text
+
+
+def test_drawings_need_their_extra(command, tree, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    error = command("show", "tree.json", "--as", "png", "-o", "tree.png", code=2)
+    assert "pip install 'sklearn-textbook[plot]'" in error
+
+
+@pytest.mark.parametrize("form", ["text", "rules", "sql", "dot", "json"])
+def test_files_are_what_is_printed(command, tree, form):
+    printed = command("show", "tree.json", "--as", form)
+    assert command("show", "tree.json", "--as", form, "-o", "out.txt") == ""
+    assert Path("out.txt").read_text("utf-8") == printed
+    error = command("show", "tree.json", "--as", form, "-o", "none/out", code=4)
+    expected = "none/out: cannot be written (No such file or directory)"
+    assert error == f"sklearn-textbook: {expected}\n"
+
+
+def test_forest(command):
+    arguments = ("--algorithm", "random-forest", "--trees", 20)
+    text = command(*IRIS, *arguments, "--save", "forest.json")
+    forest = load_model("forest.json")
+    score = forest.oob_score_
+    assert f"\nout-of-bag     {score:.3f} " in text
+    shown = command("show", "forest.json")
+    assert f"\nout-of-bag score {score:.4g}, error {1 - score:.4g}\n" in shown
+    assert "\nimportances  share in the decrease of impurity\n" in shown
+    one = command("show", "forest.json", "--tree", 3)
+    assert one == command("show", "forest.json", "--member", 3)
+    for form in ("sql", "python", "svg", "png"):
+        error = command("show", "forest.json", "--as", form, code=2)
+        assert f"--as {form} writes a single tree; forest.json has 20" in error
+    code = command("show", "forest.json", "--as", "sql", "--tree", 3)
+    assert code.rstrip("\n") == export_rules(forest[3], "sql").rstrip("\n")
+
+
+# --------------------------------------------------------------------- explain
+def test_rules_of_rows(command, tree):
+    text = command("predict", "tree.json", DATA / "iris.csv", "--explain")
+    frame = read_table(DATA / "iris.csv").frame.drop_columns(["species"])
+    leaves = tree.apply(frame)
+    rules = dict(
+        zip(
+            [rule["node"] for rule in export_rules(tree, "dict", inner_nodes=True)],
+            export_rules(tree, inner_nodes=True).splitlines(),
+            strict=True,
+        )
+    )
+    assert read_explanations(text) == [rules[leaf] for leaf in leaves]
+    assert len(np.unique(leaves)) == 3
+
+
+def test_row_that_stays_in_a_node(command):
+    Path("t.csv").write_text("colour,y\n" + "red,a\ngreen,b\nblue,a\n" * 4)
+    arguments = ("fit", "t.csv", "--target", "y", "--cv", 0, "--save", "m.json")
+    command(*arguments, "--set", "categorical_split=multiway")
+    Path("new.csv").write_text("colour\nred\npink\n")
+    red, pink = read_explanations(command("predict", "m.json", "new.csv", "--explain"))
+    assert red == "IF colour = red THEN a [support 33.3% (4 rows), confidence 100%]"
+    assert "THEN a [support 0% (0 rows), confidence 66.7%]" in pink
+
+
+def test_divided_rows(command):
+    command("fit", DATA / "golf", "--cv", 0, "--algorithm", "c45", "--save", "m.json")
+    Path("q.csv").write_text(
+        "outlook,temperature,humidity,windy\nrain,70,80,\n,70,,\novercast,,,\n"
+    )
+    rows = read_explanations(command("predict", "m.json", "q.csv", "--explain"))
+    assert rows[0].startswith("divided among 2 rules: IF outlook = rain AND windy = ")
+    assert rows[0].count("THEN") == 2
+    assert rows[1].startswith("divided among 5 rules: ")
+    assert rows[1].endswith("; ...")
+    assert rows[2].startswith("IF outlook = overcast THEN Play [")
+
+
+def test_rules_of_a_list(command):
+    arguments = ("--algorithm", "c45-rules", "--save", "m.json")
+    command("fit", DATA / "golf", "--cv", 0, *arguments)
+    text = command("predict", "m.json", DATA / "golf.data", "--explain")
+    rules = [
+        line.removeprefix("ELSE ")
+        for line in export_rules(load_model("m.json")).splitlines()
+    ]
+    used = load_model("m.json").apply(
+        read_table(DATA / "golf").frame.drop_columns("class")
+    )
+    assert read_explanations(text) == [rules[number] for number in used]
+    assert -1 in used
+
+
+def test_explanations_with_costs(command):
+    Path("t.csv").write_text("x,y\n" + "1,no\n1,no\n1,yes\n2,yes\n" * 4)
+    Path("t.costs").write_text("no, yes: 9\n")
+    arguments = ("fit", "t.csv", "--target", "y", "--cv", 0, "--cost", "t.costs")
+    command(*arguments, "--save", "m.json")
+    rows = read_explanations(command("predict", "m.json", "t.csv", "--explain"))
+    assert rows[0].startswith("IF x <= 1.5 THEN no [")
+    assert rows[0].endswith("]; yes has the least expected cost")
+    assert rows[3].startswith("IF x > 1.5 THEN yes [")
+    assert rows[3].endswith("]")
+
+
+def test_numbers_are_explained(command):
+    Path("t.csv").write_text("x,y\n" + "1,1.5\n2,2.5\n" * 4)
+    command("fit", "t.csv", "--target", "y", "--cv", 0, "--save", "m.json")
+    rows = read_explanations(command("predict", "m.json", "t.csv", "--explain"))
+    assert rows[:2] == [
+        "IF x <= 1.5 THEN 1.5 [support 50% (4 rows)]",
+        "IF x > 1.5 THEN 2.5 [support 50% (4 rows)]",
+    ]
+
+
+def test_ensembles_are_not_explained(command):
+    command(*IRIS, "--algorithm", "bagging", "--save", "m.json")
+    assert main(["predict", "m.json", str(DATA / "iris.csv"), "--explain"]) == 2
+    assert command.capsys.readouterr().err == (
+        "sklearn-textbook: --explain follows a row through one tree, but m.json has "
+        "many; see sklearn-textbook predict --help\n"
+    )
