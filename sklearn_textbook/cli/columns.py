@@ -6,11 +6,11 @@ import pyarrow as pa
 import pyarrow.compute as compute
 
 from sklearn_textbook.cli.output import make_short_cell, make_table
+from sklearn_textbook.cli.report import MOST_LEVELS
 from sklearn_textbook.io.naming import count_things
 from sklearn_textbook.io.table_file import column_kind
 
 MOST_COLUMNS = 50
-MOST_LEVELS = 6
 _LEAST_ROWS_FOR_HINTS = 5
 #: From so many rows on, levels of fewer than two rows each, on average, name the rows.
 _LEAST_ROWS_TO_AVERAGE = 20

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from rich.text import Text
 
-from sklearn_textbook.cli.columns import MOST_LEVELS
 from sklearn_textbook.cli.ensemble_report import describe_ensemble, is_ensemble
 from sklearn_textbook.cli.output import (
     make_table,
@@ -18,6 +17,8 @@ from sklearn_textbook.tree import export_pruning_report, export_rules, export_te
 from sklearn_textbook.tree.explain.rules import collect_rules
 from sklearn_textbook.tree.rules import tabulate_rules, write_weight
 
+#: Levels of a column, or classes of the target, that are listed.
+MOST_LEVELS = 6
 MOST_CLASSES = 15
 MOST_CONFUSIONS = 10
 MOST_RULES = 20

@@ -1255,6 +1255,24 @@ def test_help_needs_no_numpy(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+def test_show_loads_only_what_it_needs(command, iris_model, tmp_path):
+    """No table reader, and none of scikit-learn's own estimators."""
+    unused = [
+        *("pyarrow.csv", "pyarrow.parquet", "matplotlib", "sklearn.model_selection"),
+        *(f"sklearn.{name}" for name in ("tree", "ensemble", "linear_model")),
+    ]
+    code = (
+        "import sys; from sklearn_textbook.cli import main;"
+        f"main(['show', {iris_model!r}]);"
+        f"sys.exit(str([name for name in {unused} if name in sys.modules]))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True
+    )
+    assert done.stderr == b"[]\n", done.stderr
+
+
 def test_examples_of_the_help_work(command):
     """The first example of every command is run as it stands."""
     shutil.copy(DATA / "iris.csv", "iris.csv")
