@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -54,10 +55,11 @@ class TrainingTable:
         if rows is not None:
             X, y = X.take(rows), y[rows]
             weights = None if weights is None else weights[rows]
-        if weights is None:
-            estimator.fit(X, y)
-        else:
-            estimator.fit(X, y, sample_weight=weights)
+        options = {} if weights is None else {"sample_weight": weights}
+        with warnings.catch_warnings():
+            # The user has been told, and has said --keep.
+            warnings.filterwarnings("ignore", message="Column .* names the rows")
+            estimator.fit(X, y, **options)
 
 
 def read_training(table, target, algorithm, options):

@@ -24,6 +24,7 @@ from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import apply_class_weight, check_weights
 from sklearn_textbook.tree.encode import encode_table, read_training_table
 from sklearn_textbook.tree.encode.arrays import require_two_dimensions
+from sklearn_textbook.tree.encode.read import warn_of_identifiers
 from sklearn_textbook.tree.explain.lazy_rules import LazyRules
 from sklearn_textbook.tree.grow.grow import grow_tree
 from sklearn_textbook.tree.grow.target import Target
@@ -132,6 +133,7 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
             if owner is not self and hasattr(owner, name):
                 setattr(self, name, getattr(owner, name))
         n_rows, n_columns = matrix.shape
+        warn_of_identifiers(schema, n_rows)
         n_threads = count_threads(self.n_jobs, n_rows * n_columns)
         if len(y) != n_rows:
             raise ValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import lru_cache
 
 import numpy as np
@@ -9,14 +10,20 @@ from scipy import sparse
 
 from sklearn_textbook.tree.encode.columns import (
     CATEGORY,
+    MIXED,
     NOMINAL,
     NUMBER,
     NUMERIC,
     ORDINAL,
+    STRING,
 )
 from sklearn_textbook.tree.encode.convert import is_number, parse_levels
 from sklearn_textbook.tree.encode.schema import ColumnSchema, TableSchema
 from sklearn_textbook.tree.encode.tables import open_table
+
+#: From so many rows on, levels for so large a share of them are worth a warning.
+LEAST_ROWS_TO_WARN = 50
+NEARLY_ALL = 0.9
 
 
 @lru_cache(maxsize=16)
@@ -157,6 +164,23 @@ def read_numbers(column):
             "'from_dtype', to take its values as levels."
         ) from None
     return numbers, describe_column(column, NUMERIC)
+
+
+def warn_of_identifiers(schema, n_rows):
+    """Warn of columns of text with a level of its own for nearly every row."""
+    if n_rows < LEAST_ROWS_TO_WARN:
+        return
+    for column in schema.columns:
+        if column.kind != NOMINAL or column.source not in (STRING, MIXED):
+            continue
+        if len(column.levels) >= NEARLY_ALL * n_rows:
+            warnings.warn(
+                f"Column {column.name!r} has {len(column.levels)} levels in {n_rows} "
+                "rows. A column that names the rows separates those of training, and "
+                "says nothing of others: leave it out.",
+                UserWarning,
+                stacklevel=5,
+            )
 
 
 def replace_columns(matrix, columns):
