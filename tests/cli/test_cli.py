@@ -1208,7 +1208,7 @@ def test_missing_extra(tmp_path, module):
     )
     path = os.pathsep.join([str(tmp_path), str(ROOT)])
     done = subprocess.run(
-        [*MODULE, "show", "x.json"],
+        [*MODULE, "fit", "x.csv", "--target", "y"],
         env={**os.environ, "PYTHONPATH": path},
         cwd=tmp_path,
         capture_output=True,

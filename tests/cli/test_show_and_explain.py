@@ -41,12 +41,12 @@ def test_source_code(command, tree):
 
 
 def test_code_of_a_tree_that_divides_rows(command):
-    arguments = ("fit", DATA / "golf", "--cv", 0, "--algorithm")
-    command(*arguments, "c45", "--save", "c45.json")
+    loan = ("fit", DATA / "loan.parquet", "--target", "decision", "--cv", 0)
+    command(*loan, "--algorithm", "c45", "--save", "c45.json")
     error = command("show", "c45.json", "--as", "sql", code=2)
     assert error.startswith("sklearn-textbook: --as sql: The tree sends some rows into")
     assert "def predict_row(row):" in command("show", "c45.json", "--as", "python")
-    command(*arguments, "c45-rules", "--save", "rules.json")
+    command(*loan, "--algorithm", "c45-rules", "--save", "rules.json")
     assert command("show", "rules.json", "--as", "sql").startswith("CASE\n")
 
 
