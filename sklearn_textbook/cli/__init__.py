@@ -53,11 +53,9 @@ def explain_missing_module(error):
     message : str or None
         None if it is any other module, whose absence is a fault to be seen.
     """
-    if "sklearn-textbook[" in str(error):
-        return str(error)
     missing = (error.name or "").partition(".")[0]
-    if missing not in _NEEDED:
-        return None
+    if missing not in _NEEDED and "sklearn-textbook[cli]" not in str(error):
+        return str(error) if "sklearn-textbook[" in str(error) else None
     return (
         f"the command needs {', '.join(_NEEDED)}; install them with "
         "pip install 'sklearn-textbook[cli]'"

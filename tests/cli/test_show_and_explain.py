@@ -44,7 +44,9 @@ def test_code_of_a_tree_that_divides_rows(command):
     loan = ("fit", DATA / "loan.parquet", "--target", "decision", "--cv", 0)
     command(*loan, "--algorithm", "c45", "--save", "c45.json")
     error = command("show", "c45.json", "--as", "sql", code=2)
-    assert error.startswith("sklearn-textbook: --as sql: The tree sends some rows into")
+    assert error.startswith(
+        "sklearn-textbook: --as sql: A CASE expression sends a row into"
+    )
     assert "def predict_row(row):" in command("show", "c45.json", "--as", "python")
     command(*loan, "--algorithm", "c45-rules", "--save", "rules.json")
     assert command("show", "rules.json", "--as", "sql").startswith("CASE\n")
