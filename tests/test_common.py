@@ -2,6 +2,8 @@
 
 from unittest import SkipTest
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from sklearn.base import clone, is_regressor
@@ -140,7 +142,7 @@ def test_missing_class(name):
     chunks = [pa.array(values).dictionary_encode() for values in (["a", None], ["b"])]
     estimator = INSTANCES[name][0]
     for y in (["a", None, "b"], pa.chunked_array(chunks)):
-        with pytest.raises(ValueError, match=r"y contains a missing value.* row 1\."):
+        with pytest.raises(ValueError, match="y has a missing value in row 1: drop"):
             clone(estimator).fit([[0.0], [1.0], [2.0]], y)
 
 
@@ -162,3 +164,25 @@ def test_targets_that_are_no_numbers(name, y, what):
     estimator = INSTANCES[name][0]
     with pytest.raises(ValueError, match=f"y must be numbers for .*, got {what}"):
         clone(estimator).fit([[0.0], [1.0], [2.0]], y)
+
+
+TARGETED = [
+    name
+    for name in sorted(INSTANCES)
+    if not hasattr(INSTANCES[name][0], "transform") or name in CLASSIFIERS
+]
+
+
+@pytest.mark.parametrize("name", TARGETED)
+def test_missing_and_infinite_targets(name):
+    """How many there are, where the first is, and what to do: alike in all."""
+    X = np.arange(24.0).reshape(12, 2)
+    y = np.arange(12.0) % 2 + 1
+    y[[7, 9, 10]] = np.nan
+    for target in (y, pd.Series(y), y.tolist()):
+        message = "^y has 3 missing values, first in row 7: drop these rows"
+        with pytest.raises(ValueError, match=message):
+            clone(INSTANCES[name][0]).fit(X, target)
+    y[7], y[9:11] = -np.inf, 1.0
+    with pytest.raises(ValueError, match="^y has an infinite value in row 7: drop"):
+        clone(INSTANCES[name][0]).fit(X, y)

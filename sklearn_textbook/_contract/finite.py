@@ -1,4 +1,4 @@
-"""Refusing missing and infinite values, with the place and what to do."""
+"""Refusing missing, infinite and too large values: the place, and what to do."""
 
 from __future__ import annotations
 
@@ -6,8 +6,45 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn import get_config
 
+#: Formats of scipy whose index arrays it can check itself.
+COMPRESSED = ("csr", "csc", "bsr")
+#: Squares of numbers up to this, and sums of very many of them, are floats.
+LARGEST_VALUE = 1e145
 
-def check_finite_rows(X, estimator_name, feature_names=None):
+
+def check_sparse_format(X, name="X"):
+    """Require index arrays that compiled loops can follow, if a matrix is sparse.
+
+    Parameters
+    ----------
+    X : object
+        Only scipy's sparse arrays and matrices are looked at.
+    name : str, default="X"
+        What the message calls it.
+
+    Raises
+    ------
+    ValueError
+        If the places of its entries are outside of it or out of order.
+    """
+    if not issparse(X):
+        return
+    try:
+        if X.format in COMPRESSED:
+            X.check_format(full_check=True)
+        elif X.format == "coo":
+            for indices, size in zip(X.coords, X.shape, strict=True):
+                if len(indices) != len(X.data):
+                    raise ValueError("it has not as many places as entries")
+                if indices.size and not 0 <= indices.min() <= indices.max() < size:
+                    raise ValueError(f"an index is not between 0 and {size - 1}")
+    except ValueError as error:
+        raise ValueError(
+            f"{name} is a malformed sparse matrix of format {X.format!r}: {error}."
+        ) from None
+
+
+def check_finite_rows(X, estimator_name, feature_names=None, is_present=None):
     """Require a matrix without missing and infinite values.
 
     Parameters
@@ -18,6 +55,8 @@ def check_finite_rows(X, estimator_name, feature_names=None):
         Who does not accept them.
     feature_names : array-like of str or None, default=None
         Names of the columns for the message; None: their numbers.
+    is_present : ndarray of bool or None, default=None
+        Which rows of the user's table these are; None: all.
 
     Raises
     ------
@@ -31,14 +70,9 @@ def check_finite_rows(X, estimator_name, feature_names=None):
         # A sum needs no memory; it is not finite if a value is not, or if it overflows.
         if np.isfinite(values.sum()) or np.isfinite(values).all():
             return
-    if issparse(X):
-        entries = X.tocoo()
-        first = int(np.argmin(np.isfinite(entries.data)))
-        row, column = int(entries.row[first]), int(entries.col[first])
-        value = entries.data[first]
-    else:
-        row, column = map(int, np.argwhere(~np.isfinite(X))[0])
-        value = X[row, column]
+    (row, column), value = _find_first(
+        X, lambda values: ~np.isfinite(values), is_present
+    )
     name = column if feature_names is None else repr(str(feature_names[column]))
     place = f"row {row}, column {name}"
     if np.isnan(value):
@@ -51,3 +85,57 @@ def check_finite_rows(X, estimator_name, feature_names=None):
         f"Input X contains infinity, first in {place}. {estimator_name} needs finite "
         "numbers: replace infinite values, or leave out these rows."
     )
+
+
+def check_sizes(
+    X, estimator_name, feature_names=None, is_present=None, *, what="Column"
+):
+    """Require numbers whose squares can be added up.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_rows, n_columns), or ndarray
+        Finite numbers.
+    estimator_name : str
+        Who needs their squares.
+    feature_names : array-like of str or None, default=None
+        Names of the columns for the message; None: their numbers.
+    is_present : ndarray of bool or None, default=None
+        Which rows of the user's table these are; None: all.
+    what : str, default="Column"
+        What is too large; "Column" is followed by its name.
+
+    Raises
+    ------
+    ValueError
+        If one is larger than ``LARGEST_VALUE``.
+    """
+    values = X.data if issparse(X) else X
+    if max(values.max(initial=0.0), -values.min(initial=0.0)) <= LARGEST_VALUE:
+        return
+    (row, *rest), value = _find_first(
+        X, lambda values: np.abs(values) > LARGEST_VALUE, is_present
+    )
+    if what == "Column":
+        name = rest[0] if feature_names is None else repr(str(feature_names[rest[0]]))
+        what = f"Column {name}"
+    raise ValueError(
+        f"{what} has the value {value:.3g} in row {row}, whose square is too large for "
+        f"a float64; {estimator_name} takes values of at most {LARGEST_VALUE:g}: "
+        "divide it by a power of ten."
+    )
+
+
+def _find_first(X, find_wrong, is_present):
+    """Find the row and column of the first value that is wrong, and this value."""
+    if issparse(X):
+        entries = X.tocoo()
+        first = int(np.argmax(find_wrong(entries.data)))
+        place = [int(entries.row[first]), int(entries.col[first])]
+        value = entries.data[first]
+    else:
+        place = np.argwhere(find_wrong(X))[0].tolist()
+        value = X[tuple(place)]
+    if is_present is not None:
+        place[0] = int(np.flatnonzero(is_present)[place[0]])
+    return place, value

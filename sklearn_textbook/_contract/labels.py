@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import narwhals as nw
 import numpy as np
+from sklearn import get_config
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -33,7 +34,7 @@ def require_classes(y):
         return  # found when it is read
     series = nw.from_native(y, series_only=True, pass_through=True)
     if isinstance(series, nw.Series) and series.null_count():
-        raise _missing_error("y", int(series.is_null().to_numpy().argmax()))
+        raise _missing_error("y", series.is_null().to_numpy())
 
 
 def check_target(y, *, is_numeric, name="y"):
@@ -62,15 +63,22 @@ def check_target(y, *, is_numeric, name="y"):
         y = check_numbers(y, name=name)
         return y.reshape(-1, 1) if y.ndim <= 1 else y
     require_classes(y)
-    y = check_array(decode_dictionary(y), ensure_2d=False, dtype=None, input_name=name)
+    y = check_array(
+        decode_dictionary(y),
+        ensure_2d=False,
+        dtype=None,
+        ensure_all_finite=False,
+        input_name=name,
+    )
     if y.dtype == object:
-        is_missing = np.equal(y, None).astype(bool)
+        is_missing = np.array([_is_missing(label) for label in y.flat], dtype=bool)
         if is_missing.any():
-            raise _missing_error(name, int(np.argwhere(is_missing)[0][0]))
+            raise _missing_error(name, is_missing.reshape(y.shape))
+    check_finite_target(y, name)
     return y.reshape(-1, 1) if y.ndim <= 1 else y
 
 
-def check_numbers(y, estimator=None, *, name="y"):
+def check_numbers(y, estimator=None, *, name="y", is_present=None):
     """Read a target of finite numbers.
 
     Parameters
@@ -81,6 +89,8 @@ def check_numbers(y, estimator=None, *, name="y"):
         Name of the estimator, for the messages.
     name : str, default="y"
         What messages call the target.
+    is_present : ndarray of bool, shape (n_rows,), or None, default=None
+        The rows whose targets must be finite; None: all.
 
     Returns
     -------
@@ -94,10 +104,11 @@ def check_numbers(y, estimator=None, *, name="y"):
     """
     y = decode_dictionary(y)
     try:
-        return check_array(
+        y = check_array(
             y,
             ensure_2d=False,
             dtype=np.float64,
+            ensure_all_finite=False,
             input_name=name,
             estimator=estimator,
         )
@@ -115,6 +126,8 @@ def check_numbers(y, estimator=None, *, name="y"):
             f"{str(value)[:100]!r} in row {row}. Classes need a classifier, or numbers "
             "such as 0 and 1."
         ) from None
+    check_finite_target(y, name, is_present)
+    return y
 
 
 def is_no_number(error):
@@ -140,8 +153,53 @@ def _is_number(value):
     return True
 
 
-def _missing_error(name, row):
-    return ValueError(f"Input {name} contains a missing value in row {row}.")
+def _is_missing(label):
+    try:
+        return label is None or label != label
+    except TypeError:  # pandas' NA has no truth value
+        return True
+
+
+def _missing_error(name, is_missing):
+    return ValueError(_describe(name, is_missing, "missing"))
+
+
+def _describe(name, is_wrong, kind):
+    count, row = np.count_nonzero(is_wrong), int(np.argwhere(is_wrong)[0][0])
+    if count == 1:
+        article = "an" if kind == "infinite" else "a"
+        return f"{name} has {article} {kind} value in row {row}: drop this row."
+    return f"{name} has {count} {kind} values, first in row {row}: drop these rows."
+
+
+def check_finite_target(y, name="y", is_present=None):
+    """Require targets that are neither missing nor infinite.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_rows,) or (n_rows, n_outputs)
+        The targets; only floats can be wrong.
+    name : str, default="y"
+        What messages call them.
+    is_present : ndarray of bool, shape (n_rows,), or None, default=None
+        The rows that count; None: all.
+
+    Raises
+    ------
+    ValueError
+        If some are: how many, and where the first is.
+    """
+    if y.dtype.kind != "f" or get_config()["assume_finite"]:
+        return
+    is_wrong = ~np.isfinite(y)
+    if is_present is not None and len(is_present) == len(y):
+        is_wrong &= is_present.reshape(-1, *[1] * (y.ndim - 1))
+    if not is_wrong.any():
+        return
+    is_missing = is_wrong & np.isnan(y)
+    if is_missing.any():
+        raise _missing_error(name, is_missing)
+    raise ValueError(_describe(name, is_wrong, "infinite"))
 
 
 def encode_labels(y):

@@ -7,7 +7,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from sklearn_textbook._contract.finite import check_finite_rows
+from sklearn_textbook._contract.finite import check_finite_rows, check_sparse_format
 from sklearn_textbook._contract.parameters import (
     check_choice,
     check_integer,
@@ -97,6 +97,7 @@ class ComponentFitting(ComponentMeasures):
                 'PCA only support sparse inputs with the "arpack" and "covariance_eigh"'
                 f' solvers, while "{self.svd_solver}" was passed.'
             )
+        check_sparse_format(X)
         return validate_data(
             self,
             X,
@@ -107,8 +108,14 @@ class ComponentFitting(ComponentMeasures):
             reset=is_first,
         )
 
-    def _check_finite(self, X):
-        check_finite_rows(X, type(self).__name__, self._get_column_names())
+    def _check_finite(self, X, weight=None):
+        is_present = None if weight is None or weight.all() else weight > 0
+        check_finite_rows(
+            X if is_present is None else X[np.flatnonzero(is_present)],
+            type(self).__name__,
+            self._get_column_names(),
+            is_present,
+        )
 
     def _read_matrix(self, covariance):
         """Read a covariance matrix and make it symmetric to the last bit."""
@@ -133,7 +140,7 @@ class ComponentFitting(ComponentMeasures):
     def _sum_rows(self, X, weight):
         """Sum rows up; what is not finite shows in the sums."""
         if weight is not None:
-            self._check_finite(X)
+            self._check_finite(X, weight)
             X, weight = _drop_weightless(X, weight)
         with np.errstate(over="ignore", invalid="ignore"):
             moments = sum_columns(X, weight)
@@ -157,7 +164,7 @@ class ComponentFitting(ComponentMeasures):
         if solver == "covariance_eigh":
             self._fit_moments(self._sum_rows(X, weight), X.dtype)
         else:
-            self._check_finite(X)
+            self._check_finite(X, weight)
             spectrum, signs = self._fit_rows(X, weight, total, solver)
         self._fit_svd_solver = solver
         return X, spectrum, signs
@@ -286,7 +293,8 @@ class ComponentFitting(ComponentMeasures):
     def _center(self, X, weight, total):
         """Centre rows, if they are dense; find means and variances of the columns."""
         if issparse(X):
-            return None, *_describe_sparse(X, weight, total)
+            with np.errstate(over="ignore", invalid="ignore"):
+                return None, *_describe_sparse(X, weight, total)
         out = X if not self.copy and weight is None and X.flags.writeable else None
         mean, rows = center_columns(X, weight, out=out)
         with np.errstate(over="ignore"):

@@ -14,7 +14,7 @@ from sklearn.base import (
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_textbook._contract.finite import check_finite_rows
+from sklearn_textbook._contract.finite import check_finite_rows, check_sparse_format
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.decomposition.column_moments import NEAR_ORIGIN, iterate_blocks
 
@@ -259,6 +259,7 @@ class ComponentMeasures(
     # ----------------------------------------------------------------------- parts
     def _read_new_rows(self, X):
         check_is_fitted(self)
+        check_sparse_format(X)
         X = validate_data(
             self,
             X,

@@ -8,6 +8,8 @@ from scipy.linalg import blas
 from scipy.sparse.linalg import LinearOperator
 from sklearn.utils import check_array
 
+from sklearn_textbook._contract.finite import check_sparse_format
+
 #: Largest binary exponent of an entry whose square, and that of what rounding leaves of
 #: it, is a number of the same type; in double precision, none that LAPACK would divide
 #: by numbers that are no powers of two.
@@ -55,6 +57,7 @@ def read_matrix(A, *, accepts_sparse):
     if is_operator:
         _check_operator(A)
         return A
+    check_sparse_format(A, "A")
     formats = ("csr", "csc") if accepts_sparse else False
     return check_array(
         A, accept_sparse=formats, dtype=(np.float64, np.float32), input_name="A"

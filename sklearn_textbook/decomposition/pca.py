@@ -74,11 +74,10 @@ class PCA(ComponentFitting):
         without variance are 0 then.
     svd_solver : str, default="auto"
         How to find the components: "auto", "full", "covariance_eigh", "arpack" or
-        "randomized". "full": LAPACK's singular value decomposition of
-        the centred rows, or of the triangle of their QR decomposition where there are
-        at least four rows per column. "covariance_eigh": LAPACK's eigenvalues of the
-        covariance, or correlation, matrix, which is faster for many rows, while
-        components whose
+        "randomized". "full": LAPACK's singular value decomposition of the centred rows,
+        or of the triangle of their QR decomposition where there are at least four rows
+        per column. "covariance_eigh": LAPACK's eigenvalues of the covariance, or
+        correlation, matrix, which is faster for many rows, while components whose
         standard deviation is below about 1e-8 of the largest are lost in rounding.
         "arpack", "randomized": only the first components, by iteration or random
         projections. "auto": "covariance_eigh" for at most 1,000 columns with at least

@@ -11,6 +11,11 @@ from sklearn.base import (
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklearn_textbook._contract.finite import (
+    check_finite_rows,
+    check_sizes,
+    check_sparse_format,
+)
 from sklearn_textbook._contract.parameters import check_choice, check_integer
 from sklearn_textbook.decomposition.iterative import count_most_components
 from sklearn_textbook.decomposition.narrow import find_right_vectors
@@ -169,9 +174,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             If a parameter is not allowed, or X has NaN or infinite values.
         """
         self._check_parameters()
-        X = validate_data(
-            self, X, accept_sparse=self._sparse_formats, dtype=[np.float64, np.float32]
-        )
+        X = self._read_rows(X, reset=True)
         most = count_most_components(X.shape, self.algorithm)
         if self.n_components > most:
             raise ValueError(
@@ -189,6 +192,20 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     @property
     def _sparse_formats(self):
         return False if self.algorithm in DIRECT_METHODS else ["csr", "csc"]
+
+    def _read_rows(self, X, *, reset):
+        check_sparse_format(X)
+        X = validate_data(
+            self,
+            X,
+            accept_sparse=self._sparse_formats,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            reset=reset,
+        )
+        names = getattr(self, "feature_names_in_", None)
+        check_finite_rows(X, type(self).__name__, names)
+        return X
 
     def _check_parameters(self):
         check_integer("n_components", self.n_components, 1)
@@ -238,6 +255,8 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             explained = np.var(projected, axis=0)
             total = sum_variances(X)
         if not (np.isfinite(explained).all() and np.isfinite(total)):
+            names = getattr(self, "feature_names_in_", None)
+            check_sizes(X, type(self).__name__, names)
             raise ValueError(
                 "The variances of X are larger than any float: divide X by some number "
                 "first."
@@ -264,13 +283,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             The projected rows.
         """
         check_is_fitted(self)
-        X = validate_data(
-            self,
-            X,
-            accept_sparse=self._sparse_formats,
-            dtype=[np.float64, np.float32],
-            reset=False,
-        )
+        X = self._read_rows(X, reset=False)
         return X @ self.components_.T
 
     def inverse_transform(self, X):

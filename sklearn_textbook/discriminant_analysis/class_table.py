@@ -53,11 +53,6 @@ class ClassTable:
         counts = np.bincount(self.codes, self.weight, minlength=self.n_classes)
         return counts.astype(np.float64)
 
-    def make_one_class(self):
-        """Make the same table with all rows in one class."""
-        codes = np.zeros(self.n_rows, dtype=np.intp)
-        return ClassTable(self.X, codes, 1, self.weight)
-
     def select_class(self, number):
         """Make a table of the rows of one class."""
         rows = np.flatnonzero(self.codes == number)
@@ -71,24 +66,18 @@ class ClassTable:
         sums = self._indicate(rows, self.weight) @ self.X
         return sums.astype(np.float64) / self.class_weight[:, np.newaxis]
 
-    def compute_scatter(self, priors=None):
+    def compute_scatter(self):
         """Compute means, and the mean of squares and products around them.
-
-        Parameters
-        ----------
-        priors : ndarray of shape (n_classes,) or None
-            What each class counts for, in all 1; None: its share of the weight.
 
         Returns
         -------
         means : ndarray of shape (n_classes, n_columns)
             Means of the classes.
         scatter : ndarray of shape (n_columns, n_columns)
-            The covariances of the classes, each divided by the weight of the class,
-            averaged with the priors.
+            The covariances of the classes, averaged with their shares of the weight.
         """
         means = self.compute_means()
-        share = self.share_rows(priors)
+        share = self.share_rows()
         sums = np.zeros_like(means)
         upper = np.zeros((self.n_columns, self.n_columns), order="F")
         for rows, block in self._centre_blocks(means):
@@ -98,7 +87,6 @@ class ClassTable:
             upper = blas.dsyrk(1.0, block.T, beta=1.0, c=upper, overwrite_c=1)
         # What the rounding of the means has left is taken out of both.
         class_share = np.bincount(self.codes, share, minlength=self.n_classes)
-        class_share[class_share == 0.0] = 1.0  # a prior of 0: nothing was added
         left = sums / np.sqrt(class_share)[:, np.newaxis]
         upper = blas.dsyrk(-1.0, left.T, beta=1.0, c=upper, overwrite_c=1)
         scatter = np.triu(upper) + np.triu(upper, 1).T
@@ -145,16 +133,11 @@ class ClassTable:
             upper = blas.dsyrk(1.0, (block @ basis).T, beta=1.0, c=upper, overwrite_c=1)
         return np.triu(upper) + np.triu(upper, 1).T
 
-    def share_rows(self, priors=None):
-        """Share of every row in the total; classes as their priors say."""
+    def share_rows(self):
+        """Share of every row in the total."""
         if self.weight is None:
-            share = np.full(self.n_rows, 1.0 / self.n_rows)
-        else:
-            share = self.weight / self.weight.sum()
-        if priors is not None:
-            class_share = np.bincount(self.codes, share, minlength=self.n_classes)
-            share *= (priors / class_share)[self.codes]
-        return share
+            return np.full(self.n_rows, 1.0 / self.n_rows)
+        return self.weight / self.weight.sum()
 
     def _indicate(self, rows, values):
         """Make the matrix (classes x rows) with a value for each row, at its class."""

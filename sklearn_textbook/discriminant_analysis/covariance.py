@@ -10,22 +10,20 @@ from sklearn.utils.validation import has_fit_parameter
 EPSILON = np.finfo(np.float64).eps
 
 
-def estimate_within(table, priors, shrinkage, estimator, scatter=None):
-    """Estimate the mean of the classes' covariances, weighted by the priors.
+def estimate_within(table, shrinkage, estimator, scatter):
+    """Estimate the mean of the classes' covariances, weighted by their rows.
 
     Parameters
     ----------
     table : ClassTable
         The rows.
-    priors : ndarray of shape (n_classes,)
-        What each class counts for.
     shrinkage : float, "auto" or None
         Share of the multiple of the identity that is mixed in; "auto": by the formula
         of Ledoit and Wolf, for each class, of columns divided by their deviation.
     estimator : covariance estimator or None
         What estimates the covariance of each class instead.
-    scatter : ndarray of shape (n_columns, n_columns), default=None
-        The estimate without shrinkage, if it is known.
+    scatter : ndarray of shape (n_columns, n_columns)
+        The estimate without shrinkage.
 
     Returns
     -------
@@ -39,16 +37,15 @@ def estimate_within(table, priors, shrinkage, estimator, scatter=None):
     """
     if estimator is None and shrinkage != "auto":
         # Shrinking is linear: the mean of shrunk matrices is the shrunk mean.
-        if scatter is None:
-            _, scatter = table.compute_scatter(priors)
         return shrunk_covariance(scatter, shrinkage) if shrinkage else scatter
     covariance = np.zeros((table.n_columns, table.n_columns))
+    class_share = table.class_weight / table.class_weight.sum()
     for number in range(table.n_classes):
         of_class = table.select_class(number)
         if estimator is None:
-            covariance += priors[number] * _shrink_by_rows(of_class)
+            covariance += class_share[number] * _shrink_by_rows(of_class)
         else:
-            covariance += priors[number] * _estimate_with(estimator, of_class)
+            covariance += class_share[number] * _estimate_with(estimator, of_class)
     return covariance
 
 

@@ -24,7 +24,6 @@ from sklearn_textbook._contract.parameters import (
 )
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.discriminant_analysis.class_table import ClassTable, find_units
-from sklearn_textbook.discriminant_analysis.covariance import estimate_within
 from sklearn_textbook.discriminant_analysis.linear_scores import LinearScores
 from sklearn_textbook.discriminant_analysis.solvers import (
     solve_eigen,
@@ -88,6 +87,8 @@ class LinearDiscriminantAnalysis(
         columns. Not for "svd".
     priors : array-like of shape (n_classes,), default=None
         Prior probabilities of the classes (先验概率). None: their shares of the weight.
+        They weigh the centres and add to the scores; the covariance within the classes
+        is that of the rows, whatever the priors, as in R's ``MASS::lda``.
     n_components : int, default=None
         Number of directions that ``transform`` projects on, at most
         ``min(n_classes - 1, n_features)``. None: as many.
@@ -146,8 +147,8 @@ class LinearDiscriminantAnalysis(
         columns are constant or linearly dependent within the classes, or there are too
         few rows; see the notes.
     covariance_ : ndarray of shape (n_features, n_features)
-        :math:`\Sigma`, the mean of the classes' covariance matrices, weighted by the
-        priors, with shrinkage. By "svd" only with ``store_covariance=True``.
+        :math:`\Sigma`, the mean of the classes' covariance matrices, weighted by their
+        rows, with shrinkage. By "svd" only with ``store_covariance=True``.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -181,7 +182,15 @@ class LinearDiscriminantAnalysis(
     than five digits lost, many times faster: of :math:`S_w`, or of the products of
     rows if these are fewer than the columns.
 
-    Differences from scikit-learn: ``sample_weight``; signs of directions do not
+    Given ``priors``, scikit-learn's "lsqr" and "eigen" weigh the covariances of the
+    classes with them, and its "eigen" takes the scatter between the classes from
+    priors and from rows at once, so that posteriors and ratios of explained variance
+    differ from those of its "svd"; here all solvers agree. With ``shrinkage="auto"``
+    or a ``covariance_estimator``, the scatter between the classes is that of the
+    centres, in scikit-learn the difference of two estimates, which may have negative
+    eigenvalues: projections of "eigen" differ then, predictions do not.
+
+    Other differences from scikit-learn: ``sample_weight``; signs of directions do not
     depend on the machine; sums are in double precision, also for single precision
     tables, whose results are then rounded; the scores of more than two classes of
     "lsqr" and "eigen" are centred as those of "svd" are, so they differ by a number
@@ -281,7 +290,6 @@ class LinearDiscriminantAnalysis(
         self.xbar_ = (centre * units).astype(dtype)
         self._set_scores(solution, centre, units, dtype)
         self._set_scatter(table, solution, units)
-        self._set_covariance(table, solution, units)
         self._set_directions(solution, n_directions, units, dtype)
         return self
 
@@ -309,7 +317,7 @@ class LinearDiscriminantAnalysis(
             raise NotImplementedError(
                 "transform not implemented for 'lsqr' solver (use 'svd' or 'eigen')."
             )
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        X = self._read_rows(X)
         return self._project(X)
 
     @property
@@ -385,11 +393,20 @@ class LinearDiscriminantAnalysis(
             labels = check_target(y, is_numeric=False)
             y = labels if is_column or labels.shape[1] > 1 else labels[:, 0]
         dtypes = [np.float64, np.float32]
-        X, y = validate_data(self, X, y, dtype=dtypes, ensure_min_samples=2)
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            dtype=dtypes,
+            ensure_all_finite=False,
+            ensure_min_samples=2,
+        )
         weight = check_weights(sample_weight, len(X))
+        is_present = None
         if weight is not None and not weight.all():
             is_present = weight > 0
             X, y, weight = X[is_present], y[is_present], weight[is_present]
+        self._check_finite(X, is_present)
         (self.classes_,), codes = encode_labels(y.reshape(-1, 1))
         if len(X) == len(self.classes_):
             raise ValueError(
@@ -463,22 +480,16 @@ class LinearDiscriminantAnalysis(
         self.projected_means_ = self._project(self.means_)
 
     def _set_scatter(self, table, solution, units):
-        """Set ``within_scatter_``, if it is there or wanted."""
-        self._forget("within_scatter_")
-        scatter = solution.scatter
+        """Set ``within_scatter_`` and ``covariance_``, if they are there or wanted."""
+        self._forget("within_scatter_", "covariance_")
+        scatter, covariance = solution.scatter, solution.covariance
         if scatter is None and self.store_covariance:
             _, scatter = table.compute_scatter()
+        if covariance is None and self.store_covariance:
+            covariance = scatter
         if scatter is not None:
             total = self.class_count_.sum()
             self.within_scatter_ = _restore_units(scatter * total, units)
-
-    def _set_covariance(self, table, solution, units):
-        """Set ``covariance_``, if it is there or wanted."""
-        self._forget("covariance_")
-        covariance = solution.covariance
-        if covariance is None and self.store_covariance:
-            priors = self.priors_.astype(np.float64)
-            covariance = estimate_within(table, priors, None, None)
         if covariance is not None:
             self.covariance_ = _restore_units(covariance, units)
 

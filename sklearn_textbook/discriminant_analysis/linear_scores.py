@@ -6,6 +6,8 @@ import numpy as np
 from scipy.special import expit, log_softmax, softmax
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklearn_textbook._contract.finite import check_finite_rows
+
 
 class LinearScores:
     """What a classifier with ``coef_`` and ``intercept_`` answers.
@@ -13,6 +15,22 @@ class LinearScores:
     The scores are log posteriors up to a constant of the row. Of two classes there is
     one score, the difference of the second and the first.
     """
+
+    def _read_rows(self, X):
+        """Read rows with the columns of the training table."""
+        X = validate_data(
+            self,
+            X,
+            reset=False,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+        )
+        self._check_finite(X)
+        return X
+
+    def _check_finite(self, X, is_present=None):
+        names = getattr(self, "feature_names_in_", None)
+        check_finite_rows(X, type(self).__name__, names, is_present)
 
     def decision_function(self, X):
         r"""Compute the linear score of each class (判别函数).
@@ -32,7 +50,7 @@ class LinearScores:
             classes :math:`f_1 - f_0`, positive where the second class is predicted.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        X = self._read_rows(X)
         scores = X @ self.coef_.T + self.intercept_
         return scores[:, 0] if scores.shape[1] == 1 else scores
 

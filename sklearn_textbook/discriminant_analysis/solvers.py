@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
+from sklearn.covariance import shrunk_covariance
 
+from sklearn_textbook._contract.parameters import is_real
 from sklearn_textbook.discriminant_analysis.covariance import estimate_within
 from sklearn_textbook.discriminant_analysis.whiten import EPSILON, ROUNDING, whiten
 
@@ -123,7 +125,7 @@ def solve_lsqr(table, priors, shrinkage, estimator):
     ValueError
         If all rows of a class are equal, in every class.
     """
-    means, scatter, covariance = _estimate(table, priors, shrinkage, estimator)
+    means, scatter, covariance = _estimate(table, shrinkage, estimator)
     scale = _find_deviation(covariance, means)
     if not np.isfinite(scale).any():
         raise ValueError(_describe_no_scatter(table))
@@ -165,7 +167,7 @@ def solve_eigen(table, priors, shrinkage, estimator):
     LinAlgError
         If the covariance has no inverse.
     """
-    means, scatter, within = _estimate(table, priors, shrinkage, estimator)
+    means, scatter, within = _estimate(table, shrinkage, estimator)
     scale = _find_deviation(within, means)
     correlation = within / np.outer(scale, scale)
     factor, info = lapack.dpotrf(correlation, clean=True)
@@ -176,14 +178,13 @@ def solve_eigen(table, priors, shrinkage, estimator):
             "are constant or linearly dependent there, or there are too few rows. "
             "Use solver='svd', which leaves such directions out, or shrinkage."
         )
-    between = _find_between(table, priors, shrinkage, estimator, means, within)
-    between /= np.outer(scale, scale)
+    offsets = means - priors @ means
+    between = _find_between(priors, shrinkage, offsets) / np.outer(scale, scale)
     n_directions = min(table.n_classes - 1, n_columns)
     values, directions = np.empty(0), np.empty((n_columns, 0))
     if n_directions:
         last = [n_columns - n_directions, n_columns - 1]
         values, directions = linalg.eigh(between, correlation, subset_by_index=last)
-    offsets = means - priors @ means
     directions = directions[:, ::-1] / scale[:, np.newaxis]
     coef = lapack.dpotrs(factor, (offsets / scale).T)[0].T / scale
     total = float(np.trace(lapack.dpotrs(factor, between)[0]))
@@ -222,31 +223,17 @@ def turn_directions(directions, offsets):
     return directions * np.where(deciding[0] < 0.0, -1.0, 1.0)
 
 
-def _estimate(table, priors, shrinkage, estimator):
+def _estimate(table, shrinkage, estimator):
     """Means, the mean scatter, and the covariance within the classes."""
     means, scatter = table.compute_scatter()
-    known = scatter if _are_shares(table, priors) else None
-    covariance = estimate_within(table, priors, shrinkage, estimator, known)
-    return means, scatter, covariance
+    return means, scatter, estimate_within(table, shrinkage, estimator, scatter)
 
 
-def _are_shares(table, priors):
-    """Whether priors are the classes' shares of the weight."""
-    share = table.class_weight / table.class_weight.sum()
-    return np.allclose(priors, share, rtol=1e-14, atol=0.0)
-
-
-def _find_between(table, priors, shrinkage, estimator, means, within):
-    """Find the covariance between the classes: that of all rows less that within.
-
-    Without shrinkage and given priors it is that of the centres, which saves the digits
-    of the difference.
-    """
-    if estimator is None and not shrinkage and _are_shares(table, priors):
-        centres = np.sqrt(priors)[:, np.newaxis] * (means - priors @ means)
-        return centres.T @ centres
-    one_class = table.make_one_class()
-    return estimate_within(one_class, np.ones(1), shrinkage, estimator) - within
+def _find_between(priors, shrinkage, offsets):
+    """Find the covariance of the centres, shrunk by as much as that within."""
+    centres = np.sqrt(priors)[:, np.newaxis] * offsets
+    between = centres.T @ centres
+    return shrunk_covariance(between, shrinkage) if is_real(shrinkage) else between
 
 
 def _find_deviation(covariance, means):

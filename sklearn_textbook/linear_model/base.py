@@ -7,7 +7,11 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_textbook._contract.finite import check_finite_rows
+from sklearn_textbook._contract.finite import (
+    check_finite_rows,
+    check_sizes,
+    check_sparse_format,
+)
 from sklearn_textbook._contract.parameters import check_choice
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.linear_model.design import (
@@ -36,6 +40,8 @@ class BaseLinearModel(BaseEstimator):
 
     #: Whether scipy's sparse matrices are read without making them dense.
     _accepts_sparse = True
+    #: Whether columns are squared in their own units.
+    _squares_columns = True
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -82,11 +88,8 @@ class BaseLinearModel(BaseEstimator):
             )
             terms = tuple(make_term(column, None, None) for column in schema.columns)
             self.design_ = Design(schema, terms)
-            return (
-                matrix if is_present is None else matrix[is_present],
-                weight,
-                is_present,
-            )
+            matrix = self._select_numbers(matrix, is_present)
+            return matrix, weight, is_present
         validate_data(self, X, skip_check_array=True)
         n_rows = _count_rows(X)
         weight, is_present = _select_rows(sample_weight, n_rows)
@@ -98,26 +101,41 @@ class BaseLinearModel(BaseEstimator):
             keeps_all_levels=keeps_all_levels,
         )
         self.n_features_in_ = len(self.design_.terms)
-        matrix = self._finish_numbers(matrix)
+        matrix = self._select_numbers(_make_double(matrix), None, is_present)
         return matrix, weight, is_present
 
     def _read_more_rows(self, X, sample_weight=None):
         """Read further training rows, as the first were read; returns the same."""
-        matrix = self._read_new_table(X)
+        matrix = self._read_as_before(X)
         weight, is_present = _select_rows(sample_weight, matrix.shape[0])
-        return (
-            matrix if is_present is None else matrix[is_present],
-            weight,
-            is_present,
-        )
+        return self._select_numbers(matrix, is_present), weight, is_present
 
     def _read_new_table(self, X):
         """Read rows to predict, as the training rows were read."""
         check_is_fitted(self)
+        matrix = self._read_as_before(X)
+        check_finite_rows(matrix, type(self).__name__, self.design_.names)
+        return matrix
+
+    def _read_as_before(self, X):
+        """Read rows as the training rows were read."""
         if self.design_.is_plain and self._is_plain_table(X, None):
             return self._validate_numbers(X, reset=False)
         validate_data(self, X, reset=False, skip_check_array=True)
-        return self._finish_numbers(self.design_.read(X, self.handle_unknown))
+        return _make_double(self.design_.read(X, self.handle_unknown))
+
+    def _select_numbers(self, matrix, selected, is_present=None):
+        """Take the rows that count, and require finite numbers with finite squares.
+
+        ``is_present`` says which rows of the table those of the matrix are already.
+        """
+        if selected is not None:
+            matrix, is_present = matrix[selected], selected
+        names = self.design_.names
+        check_finite_rows(matrix, type(self).__name__, names, is_present)
+        if self._squares_columns:
+            check_sizes(matrix, type(self).__name__, names, is_present)
+        return matrix
 
     @staticmethod
     def _is_plain_table(X, categorical_features):
@@ -135,21 +153,21 @@ class BaseLinearModel(BaseEstimator):
         return isinstance(X, np.ndarray) and X.dtype.kind in "biufc"
 
     def _validate_numbers(self, X, *, reset):
+        check_sparse_format(X)
         return validate_data(
             self,
             X,
             reset=reset,
             accept_sparse="csr" if self._accepts_sparse else False,
             dtype=np.float64,
+            ensure_all_finite=False,
         )
 
-    def _finish_numbers(self, matrix):
-        """Make a matrix double precision, and finite."""
-        if issparse(matrix):
-            matrix = matrix.tocsr()
-        matrix = matrix.astype(np.float64, copy=False)
-        check_finite_rows(matrix, type(self).__name__, self.design_.names)
-        return matrix
+
+def _make_double(matrix):
+    """Make a matrix double precision, a sparse one of rows."""
+    matrix = matrix.tocsr() if issparse(matrix) else matrix
+    return matrix.astype(np.float64, copy=False)
 
 
 def _count_rows(X):

@@ -20,8 +20,6 @@ FITS = [
     for table in TABLES
     for number, fit in enumerate(table["fits"])
     for solver in ("svd", "lsqr", "eigen")
-    # These average the classes' covariances with the priors that they are given.
-    if solver == "svd" or not fit["prior_given"]
 ]
 
 

@@ -76,10 +76,6 @@ def test_posterior_is_the_gaussian_rule(solver, equal, long_case):
     priors = np.full(len(size), 1 / len(size)) if equal else size / size.sum()
     new_rows = X[:20] + 0.5
     expected = compute_posteriors(X, y, weight, priors, new_rows)
-    if equal and solver != "svd":
-        # These weigh the classes' covariances with given priors, as in scikit-learn.
-        weight = weight / size[y]
-        expected = compute_posteriors(X, y, weight, priors, new_rows)
     model = fit(*long_case, solver=solver, priors=priors if equal else None)
     assert_allclose(model.predict_proba(new_rows), expected, rtol=1e-7, atol=1e-12)
     assert (model.predict(new_rows) == expected.argmax(axis=1)).all()
@@ -256,16 +252,34 @@ def test_weighted_shrinkage_is_that_of_ledoit_and_wolf(shape):
 @pytest.mark.parametrize("solver", ["lsqr", "eigen"])
 def test_shrunk_covariance_is_scikit_learns(solver, shrinkage):
     X, y = make_table(14, 60, 8, 3)
-    priors = [0.2, 0.5, 0.3]
-    options = {"solver": solver, "shrinkage": shrinkage, "priors": priors}
+    options = {"solver": solver, "shrinkage": shrinkage}
     ours, theirs = fit(X, y, **options), StockAnalysis(**options).fit(X, y)
     assert_allclose(ours.covariance_, theirs.covariance_, rtol=1e-9, atol=1e-12)
     assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-9)
-    if solver == "eigen":
+    if solver == "eigen" and shrinkage != "auto":
         ratio = theirs.explained_variance_ratio_
         assert_allclose(ours.explained_variance_ratio_, ratio, atol=1e-9)
         ours, theirs = np.abs(ours.transform(X)), np.abs(theirs.transform(X))
         assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("shrinkage", [None, 0.3, "auto"])
+def test_solvers_agree_with_given_priors(shrinkage):
+    X, y = make_table(21, 90, 4, 3)
+    priors = [0.7, 0.2, 0.1]
+    options = {"priors": priors, "shrinkage": shrinkage, "store_covariance": True}
+    eigen = fit(X, y, solver="eigen", **options)
+    other = fit(X, y, solver="svd" if shrinkage is None else "lsqr", **options)
+    assert_allclose(eigen.predict_proba(X), other.predict_proba(X), atol=1e-10)
+    assert_allclose(eigen.covariance_, other.covariance_, rtol=1e-9, atol=1e-12)
+    total = eigen.explained_variance_ratio_.sum()
+    assert total < 1.0 if shrinkage == 0.3 else total == pytest.approx(1.0, rel=1e-12)
+    if shrinkage is None:
+        assert_allclose(
+            eigen.explained_variance_ratio_, other.explained_variance_ratio_
+        )
+        assert_allclose(eigen.eigenvalues_, other.eigenvalues_)
+        assert_allclose(eigen.scalings_, other.scalings_, rtol=1e-7, atol=1e-9)
 
 
 class WeightedCovariance(EmpiricalCovariance):

@@ -514,10 +514,10 @@ def test_evaluation_needs_a_class_per_row():
 
 def test_missing_classes_are_named_by_row():
     X, y = [[0.0], [1.0], [2.0]], pl.Series([0, None, 1])
-    with pytest.raises(ValueError, match="y contains a missing value in row 1"):
+    with pytest.raises(ValueError, match="y has a missing value in row 1: drop"):
         C45RulesClassifier().fit(X, y)
     model = C45RulesClassifier().fit(X, [0, 0, 1])
-    with pytest.raises(ValueError, match="y contains a missing value in row 1"):
+    with pytest.raises(ValueError, match="y has a missing value in row 1: drop"):
         model.evaluate(X, y)
 
 

@@ -12,6 +12,7 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from sklearn_textbook._contract.finite import check_sparse_format
 from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.parameters import (
     check_choice,
@@ -230,6 +231,7 @@ class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC)
                 raise ValueError("X_val needs y_val, the target of its rows.")
             return (X, y, weight), (X_val, self._encode_known(y_val), weight_val)
         check_consistent_length(X, y, weight)
+        check_sparse_format(X)
         X = X.tocsr() if sparse.issparse(X) else X
         is_held = choose_held_rows(
             y if is_classifier(self) else np.zeros(len(y)),

@@ -16,6 +16,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
+from sklearn_textbook._contract.finite import check_sparse_format
 from sklearn_textbook._contract.labels import (
     check_target,
     decode_dictionary,
@@ -229,6 +230,7 @@ def read_table(owner, X, *, reset=True):
     if frame is not None and frame.shape[0] and not owner._repeats_columns():
         validate_data(owner, X, reset=reset, skip_check_array=True)
         return X
+    check_sparse_format(X)
     return validate_data(
         owner,
         X,

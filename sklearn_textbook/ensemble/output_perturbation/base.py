@@ -19,6 +19,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from sklearn_textbook._contract.finite import check_sparse_format
 from sklearn_textbook._contract.labels import (
     check_target,
     decode_dictionary,
@@ -213,6 +214,7 @@ class BaseOutputPerturbation(
             )
             n_rows = table.n_rows
         else:
+            check_sparse_format(X)
             table, _ = validate_data(
                 self, X, labels, accept_sparse=["csr"], **self._lenient()
             )
@@ -315,6 +317,7 @@ class BaseOutputPerturbation(
         """Call a function on what a new table is read as, block by block."""
         check_is_fitted(self)
         if not is_tree(self.estimator_):
+            check_sparse_format(X)
             table = validate_data(
                 self, X, accept_sparse=["csr"], reset=False, **self._lenient()
             )

@@ -360,12 +360,12 @@ class GeneralizedLinearRegressor(
             coefficients are found that give every row a mean the family can have.
         """
         family, link = self._check_parameters()
-        y = self._read_target(X, y)
         start = self._take_start()
         matrix, weight, is_present = self._read_training_table(X, sample_weight)
-        offset = self._read_offset(offset, exposure, len(y))
+        y = self._read_target(X, y, is_present)
+        n_rows = len(y) if is_present is None else len(is_present)
+        offset = self._read_offset(offset, exposure, n_rows)
         if is_present is not None:
-            y = y[is_present]
             offset = None if offset is None else offset[is_present]
         require_range(family, y, is_present)
         self.family_, self.link_ = family, link

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import check_array, column_or_1d
 
-from sklearn_textbook._contract.labels import check_numbers
 from sklearn_textbook._contract.parameters import (
     check_choice,
     check_integer,
@@ -19,6 +18,7 @@ from sklearn_textbook.linear_model.base import BaseLinearModel
 from sklearn_textbook.linear_model.generalized.families import FAMILIES, make_family
 from sklearn_textbook.linear_model.generalized.links import LINKS, make_link
 from sklearn_textbook.linear_model.generalized.retransformation import RETRANSFORMATIONS
+from sklearn_textbook.linear_model.least_squares.targets import read_numeric_targets
 
 WEIGHTS = ("frequency", "precision")
 DEPENDENT_COLUMNS = ("minimum_norm", "drop")
@@ -94,16 +94,10 @@ class GeneralizedInput(BaseLinearModel):
             )
         return make_link(self.link, self.link_power)
 
-    def _read_target(self, X, y):
-        """Read y: one finite number for each row."""
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is "
-                "None."
-            )
-        y = column_or_1d(check_numbers(y, type(self).__name__), warn=True)
-        check_consistent_length(X, y)
-        return y
+    def _read_target(self, X, y, is_present=None):
+        """Read y: one finite number for each row that counts."""
+        Y = read_numeric_targets(y, X, self, is_present)
+        return column_or_1d(Y, warn=True)
 
     def _read_offset(self, offset, exposure, n_rows):
         """Read what is added to the predictors; None if nothing is."""

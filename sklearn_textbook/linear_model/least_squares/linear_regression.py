@@ -248,7 +248,7 @@ class LinearRegression(
         """
         self._check_parameters()
         matrix, weight, is_present = self._read_training_table(X, sample_weight)
-        Y = self._read_targets(y, X, is_present)
+        Y = read_numeric_targets(y, X, self, is_present)
         self._forget()
         if self._is_too_large(matrix):
             self._fit_iteratively(matrix, Y, weight)
@@ -293,7 +293,7 @@ class LinearRegression(
             self._require_rows()
             read = self._read_more_rows(X, sample_weight)
         matrix, weight, is_present = read
-        Y = self._read_targets(y, X, is_present)
+        Y = read_numeric_targets(y, X, self, is_present)
         if not is_first:
             self._require_alike(self._rows, Y)
         rows = self._reduce(matrix, Y, weight)
@@ -365,10 +365,6 @@ class LinearRegression(
         for name in FITTED:
             vars(self).pop(name, None)
 
-    def _read_targets(self, y, X, is_present):
-        Y = read_numeric_targets(y, X, self)
-        return Y if is_present is None else Y[is_present]
-
     def _is_too_large(self, matrix):
         if not issparse(matrix) or self.positive:
             return False
@@ -390,8 +386,8 @@ class LinearRegression(
         for numbers in (rows.triangle, rows.targets, np.sqrt(rows.residual)):
             if not (np.abs(numbers) < LARGEST).all():
                 raise ValueError(
-                    "The numbers of X or y are too large for their squares; divide "
-                    "them by a power of ten."
+                    "The numbers of X or y, times the roots of their weights, are too "
+                    "large for their squares: divide them by a power of ten."
                 )
         return rows
 

@@ -224,6 +224,8 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
     array([0.15  , 0.15  , 0.2333, 0.2333, 0.2333])
     """
 
+    _squares_columns = False  # they are divided by their sizes first
+
     def __init__(
         self,
         features="columns",

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import validate_data
 
+from sklearn_textbook._contract.finite import check_sparse_format
 from sklearn_textbook._contract.labels import check_target
 
 
@@ -31,6 +32,7 @@ def read_labels(estimator, X, y):
 def read_pairs(estimator, X, *, reset):
     """Read a table whose features are not made of columns."""
     if isinstance(estimator.features, str):
+        check_sparse_format(X)
         return validate_data(
             estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from sklearn_textbook._contract.finite import check_sparse_format
 from sklearn_textbook.tree.encode.columns import (
     BOOLEAN,
     DATE,
@@ -185,6 +186,7 @@ class SparseTable:
 
     def __init__(self, X):
         require_two_dimensions(X)
+        check_sparse_format(X)
         require_size(X.shape)
         if X.dtype.kind == "c":
             raise ValueError("Complex data not supported: X is sparse and complex.")

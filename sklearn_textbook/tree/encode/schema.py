@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
+from sklearn_textbook._contract.finite import check_sparse_format
 from sklearn_textbook.tree.encode.arrays import is_plain, require_size
 from sklearn_textbook.tree.encode.columns import (
     DURATION,
@@ -304,6 +305,7 @@ class TableSchema:
             return
         n_rows, n_columns = X.shape
         step = max(1, max_bytes // (8 * max(n_columns, 1)))
+        check_sparse_format(X)
         X = sparse.csr_array(X)
         # A table without rows is one block, for its error.
         for start in range(0, max(n_rows, 1), step):

@@ -1,0 +1,76 @@
+"""Sparse tables whose index arrays point outside of them are refused, never read.
+
+A compiled loop that follows such an index ends the process, so that there is one apart.
+"""
+
+import subprocess
+import sys
+import textwrap
+
+SCRIPT = """
+import warnings
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from tests.registry import INSTANCES
+
+warnings.simplefilter("ignore")
+X = np.abs(np.random.default_rng(0).standard_normal((30, 4)))
+X[X < 0.3] = 0.0
+y = 1 + np.arange(30) % 2  # numbers that every family can have
+
+def break_compressed(make, which, place, value):
+    X_bad = make(X)
+    getattr(X_bad, which)[place] = value
+    return X_bad
+
+def break_coo(value):
+    X_bad = sparse.coo_array(X)
+    X_bad.coords[1][3] = value
+    return X_bad
+
+MALFORMED = [
+    break_compressed(make, which, place, value)
+    for make in (sparse.csr_array, sparse.csc_array, sparse.csr_matrix)
+    for which, place, value in (
+        ("indptr", 2, 10**6), ("indptr", 3, 0), ("indptr", -1, 10**6),
+        ("indices", 5, -1), ("indices", 5, -(10**6)), ("indices", 5, 10**6),
+    )
+] + [break_coo(-(10**6)), break_coo(10**6)]
+
+def check(estimator, matrices):
+    if not estimator.__sklearn_tags__().input_tags.sparse:
+        return
+    model = clone(estimator).fit(sparse.csr_array(X), y)
+    for X_bad in matrices:
+        calls = [lambda: clone(estimator).fit(X_bad, y)]
+        for method in ("predict", "transform", "apply"):
+            if hasattr(model, method):
+                calls.append(lambda m=method: getattr(model, m)(X_bad))
+        for call in calls:
+            try:
+                call()
+            except ValueError as error:
+                assert "X is a malformed sparse matrix" in str(error), error
+            else:
+                raise AssertionError(f"{estimator} reads {X_bad!r}")
+
+for name, (first, *others) in INSTANCES.items():
+    print(name, flush=True)
+    check(first, MALFORMED)
+    for estimator in others:
+        check(estimator, [MALFORMED[1], MALFORMED[11], MALFORMED[-1]])
+print("done")
+"""
+
+
+def test_malformed_sparse_tables_are_refused():
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(SCRIPT)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    printed = done.stdout.split()
+    assert printed[-1] == "done", (printed[-1], done.returncode, done.stderr[-2000:])
+    assert len(printed) > 20
