@@ -203,7 +203,7 @@ INSTANCES = {
     "GeneralizedLinearRegressor": [
         GeneralizedLinearRegressor(),
         GeneralizedLinearRegressor("poisson", alpha=0.1),
-        GeneralizedLinearRegressor("gamma", "log", weights="precision"),
+        GeneralizedLinearRegressor("gamma", "log", weight_type="variance"),
         GeneralizedLinearRegressor("tweedie", "log", dispersion="deviance"),
         GeneralizedLinearRegressor("inverse_gaussian", "log", n_jobs=1),
         GeneralizedLinearRegressor(transform_y="log", retransform="smearing"),
@@ -270,7 +270,7 @@ INSTANCES = {
     "LinearRegression": [
         LinearRegression(),
         LinearRegression(fit_intercept=False, n_jobs=1),
-        LinearRegression(alpha=2.0, weights="precision"),
+        LinearRegression(alpha=2.0, weight_type="variance"),
         LinearRegression(positive=True, reference_level=None, handle_unknown="ignore"),
         LinearRegression(alpha=0.5, fit_intercept=False, categorical_features=None),
     ],

@@ -24,7 +24,7 @@ grid = np.linspace(0, 10, 200)[:, np.newaxis]
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
 axes[0].plot(hours, calls, "o", color="0.6", markersize=4, label="rows")
-for family, color in (("normal", "#D55E00"), ("poisson", "#0072B2")):
+for family, color in (("gaussian", "#D55E00"), ("poisson", "#0072B2")):
     model = GeneralizedLinearRegressor(family).fit(hours, calls)
     name = f"{family}, {model.link_.describe()}"
     axes[0].plot(grid, model.predict(grid), color=color, label=name)
@@ -56,7 +56,7 @@ models = {
         transform_y="log", retransform="smearing"
     ),
     "link log, gamma": GeneralizedLinearRegressor("gamma", "log"),
-    "link log, normal": GeneralizedLinearRegressor("normal", "log"),
+    "link log, normal": GeneralizedLinearRegressor("gaussian", "log"),
 }
 figure, ax = plt.subplots(figsize=(8, 4.5), layout="constrained")
 ax.plot(X, y, "o", color="0.75", markersize=4)
@@ -87,7 +87,9 @@ for link, color in (
     ("probit", "#009E73"),
     ("cloglog", "#D55E00"),
 ):
-    model = GeneralizedLinearRegressor("binomial", link, weights="precision", tol=1e-14)
+    model = GeneralizedLinearRegressor(
+        "binomial", link, weight_type="variance", tol=1e-14
+    )
     model.fit(dose[:, np.newaxis], dead / beetles, sample_weight=beetles)
     label = f"{link}: deviance {model.deviance_:.2f}"
     axes[0].plot(grid, model.predict(grid), color=color, label=label)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import numbers
 
@@ -21,11 +22,45 @@ def show_value(value):
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
 
 
-def _fail(name, value, allowed):
+def _fail(name, value, allowed, choices=()):
     raise ValueError(
         f"The {name!r} parameter must be {allowed}; got {show_value(value)} of type "
-        f"{type(value).__name__}."
+        f"{type(value).__name__}.{suggest(value, choices)}"
     )
+
+
+def suggest(value, choices):
+    """Say which of some words a wrong one was perhaps meant to be.
+
+    Parameters
+    ----------
+    value : object
+        What was given.
+    choices : iterable of str
+        The words that are allowed.
+
+    Returns
+    -------
+    text : str
+        ``" Did you mean '...'?"``, or nothing if none is near.
+    """
+    if not isinstance(value, str):
+        return ""
+    spelled = {_spell(choice): choice for choice in choices if isinstance(choice, str)}
+    given = _spell(value)
+    near = difflib.get_close_matches(given, spelled, n=1, cutoff=0.6)
+    # Beginnings, and first letters: "cc" and "ccp" of "cost_complexity".
+    near += [word for word in spelled if len(given) > 1 and word.startswith(given)]
+    for word in spelled:
+        initials = "".join(part[0] for part in word.split("_") if part)
+        is_short = len(initials) > 1 and len(given) <= len(initials) + 1
+        if is_short and given.startswith(initials):
+            near.append(word)
+    return f" Did you mean {spelled[near[0]]!r}?" if near else ""
+
+
+def _spell(word):
+    return word.strip().lower().replace("-", "_").replace(" ", "_")
 
 
 def is_checked():
@@ -62,7 +97,8 @@ def check_choice(name, value, choices, *, accepts_none=False):
         return
     if not isinstance(value, str) or value not in choices:
         words = ", ".join(repr(choice) for choice in choices)
-        _fail(name, value, f"one of {words}" + (" or None" if accepts_none else ""))
+        allowed = f"one of {words}" + (" or None" if accepts_none else "")
+        _fail(name, value, allowed, choices)
 
 
 def check_truth(name, value):
@@ -139,7 +175,7 @@ def check_count_or_share(name, value, smallest, *, words=(), includes_one=True):
     )
     for word in words:
         allowed += f" or {word!r}"
-    _fail(name, value, allowed)
+    _fail(name, value, allowed, words)
 
 
 def check_estimator(name, value, methods, is_kind=None, kind="an estimator"):

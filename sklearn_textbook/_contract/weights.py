@@ -7,7 +7,7 @@ from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_sample_weight
 
 from sklearn_textbook._contract.labels import find_no_number, is_no_number
-from sklearn_textbook._contract.parameters import is_real, show_value
+from sklearn_textbook._contract.parameters import is_real, show_value, suggest
 
 
 def check_weights(sample_weight, n_rows, name="sample_weight"):
@@ -136,6 +136,7 @@ def check_class_weight(class_weight, n_outputs, presets=("balanced",)):
             f"The 'class_weight' parameter must be None, {words} or {form} from class "
             f"labels to weights, as y has {n_outputs} output"
             f"{'' if n_outputs == 1 else 's'}; got {show_value(class_weight)}."
+            f"{suggest(class_weight, presets)}"
         )
     for of_output in dicts:
         for label, weight in of_output.items():

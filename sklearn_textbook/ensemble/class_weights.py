@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 
+from sklearn_textbook._contract.parameters import suggest
 from sklearn_textbook._contract.weights import check_class_weight
 
 PRESETS = ("balanced", "balanced_subsample")
@@ -26,6 +27,7 @@ def check_preset(class_weight, warm_start):
         raise ValueError(
             "The 'class_weight' parameter must be None, a dict, a list of dicts, "
             f"'balanced' or 'balanced_subsample'; got {class_weight!r}."
+            f"{suggest(class_weight, PRESETS)}"
         )
     if warm_start:
         warnings.warn(

@@ -19,7 +19,7 @@ FAMILIES = {
     HalfBinomialLoss: ("binomial", "logit"),
     HalfGammaLoss: ("gamma", "log"),
     HalfPoissonLoss: ("poisson", "log"),
-    HalfSquaredError: ("normal", "identity"),
+    HalfSquaredError: ("gaussian", "identity"),
     HalfTweedieLoss: ("tweedie", "log"),
     HalfTweedieLossIdentity: ("tweedie", "identity"),
 }

@@ -19,7 +19,7 @@ SCRIPT = Path(__file__).with_name("glm.R")
 DATA = Path(__file__).parents[1] / "data" / "glm.json"
 CASES = json.loads(DATA.read_text("utf-8"))
 FAMILIES = {
-    "gaussian": "normal",
+    "gaussian": "gaussian",
     "Gamma": "gamma",
     "inverse.gaussian": "inverse_gaussian",
     "quasipoisson": "poisson",
@@ -42,7 +42,7 @@ def fit_ours(case):
         FAMILIES.get(family, family),
         link,
         link_power=exponent,
-        weights="precision",
+        weight_type="variance",
         dispersion="pearson" if family == "quasipoisson" else "auto",
         dependent_columns="drop",
         tol=1e-15,

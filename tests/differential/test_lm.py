@@ -42,7 +42,7 @@ def fit(name):
     weight = case["weights"] or case["frequencies"]
     model = LinearRegression(
         fit_intercept=case["intercept"],
-        weights="precision" if name == PRECISION else "frequency",
+        weight_type="variance" if name == PRECISION else "frequency",
     ).fit(X, y, weight)
     return case, X, y, weight, model
 

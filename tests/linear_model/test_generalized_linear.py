@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from scipy import sparse, stats
+from scipy import sparse, special, stats
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -16,16 +16,19 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_textbook.linear_model import GeneralizedLinearRegressor
+from sklearn_textbook.linear_model import GeneralizedLinearRegressor, LinearRegression
 from sklearn_textbook.linear_model.generalized.families import make_family
 from sklearn_textbook.linear_model.generalized.links import LINKS, make_link
+from sklearn_textbook.linear_model.generalized.tweedie_density import (
+    compute_log_density,
+)
 from tests.reference import generalized_linear as reference
 
 #: Name for the reference, family, link and their exponents for ours.
 PAIRS = [
-    ("normal", "identity", {}),
-    ("normal", "log", {}),
-    ("normal", "inverse", {}),
+    ("gaussian", "identity", {}),
+    ("gaussian", "log", {}),
+    ("gaussian", "inverse", {}),
     ("poisson", "log", {}),
     ("poisson", "identity", {}),
     ("poisson", "square root", {"link": "power", "link_power": 0.5}),
@@ -54,7 +57,7 @@ def make_rows(family, seed=0, n_rows=60):
     y = {
         "poisson": lambda: random.poisson(mean),
         "binomial": lambda: random.binomial(1, mean / (4 + mean)),
-        "normal": lambda: mean + random.normal(0, 0.1, n_rows),
+        "gaussian": lambda: mean + random.normal(0, 0.1, n_rows),
         "tweedie 1.5": lambda: random.poisson(mean) * random.gamma(2, 0.5, n_rows),
     }.get(family, lambda: mean * random.gamma(5, 0.2, n_rows))()
     return X, y.astype(float), random.integers(1, 4, n_rows).astype(float)
@@ -140,7 +143,7 @@ def test_link_at_the_extremes(link):
 
 
 FAMILIES = [
-    *map(make_family, ("normal", "poisson", "gamma", "inverse_gaussian", "binomial")),
+    *map(make_family, ("gaussian", "poisson", "gamma", "inverse_gaussian", "binomial")),
     *(make_family("tweedie", power) for power in (-1.0, 1.2, 1.5, 1.9, 2.5, 4.0)),
 ]
 
@@ -163,7 +166,7 @@ def test_log_likelihoods():
     y, mean = np.array([1.0, 2.0, 4.0]), np.array([1.5, 1.8, 3.0])
     weight, dispersion = np.array([1.0, 2.0, 3.0]), 0.3
     densities = {
-        "normal": stats.norm.logpdf(y, mean, np.sqrt(dispersion)),
+        "gaussian": stats.norm.logpdf(y, mean, np.sqrt(dispersion)),
         "poisson": stats.poisson.logpmf(y, mean),
         "gamma": stats.gamma.logpdf(y, 1 / dispersion, scale=mean * dispersion),
         "inverse_gaussian": stats.invgauss.logpdf(
@@ -217,8 +220,8 @@ def test_weights_count_rows(family, link, options):
 def test_precision_weights_have_a_unit():
     """Only with precisions do standard errors not depend on the unit of the weights."""
     X, y, _ = make_rows("gamma")
-    for kind, ratio in (("precision", 1.0), ("frequency", np.sqrt(57 / 597))):
-        make = partial(GeneralizedLinearRegressor, "gamma", "log", weights=kind)
+    for kind, ratio in (("variance", 1.0), ("frequency", np.sqrt(57 / 597))):
+        make = partial(GeneralizedLinearRegressor, "gamma", "log", weight_type=kind)
         ones = make().fit(X, y, np.ones(60))
         tens = make().fit(X, y, np.full(60, 10.0))
         assert_allclose(tens.coef_, ones.coef_, rtol=1e-9)
@@ -230,7 +233,7 @@ def test_trials_are_repeated_labels():
     random = np.random.default_rng(0)
     X, trials = random.normal(size=(30, 2)), random.integers(1, 6, 30)
     wins = random.binomial(trials, 0.4)
-    shares = GeneralizedLinearRegressor("binomial", weights="precision")
+    shares = GeneralizedLinearRegressor("binomial", weight_type="variance")
     shares.fit(X, wins / trials, trials)
     rows = np.repeat(X, trials, axis=0)
     labels = np.concatenate([[1] * a + [0] * (n - a) for a, n in zip(wins, trials)])  # noqa: B905
@@ -261,7 +264,7 @@ def test_exposure_is_a_logarithmic_offset():
     )
 
 
-@pytest.mark.parametrize("family", ["normal", "gamma", "inverse_gaussian"])
+@pytest.mark.parametrize("family", ["gaussian", "gamma", "inverse_gaussian"])
 def test_unit_of_y_shifts_the_intercept(family):
     """With the link "log", also where the unit makes all numbers tiny or huge."""
     X, y, _ = make_rows(family)
@@ -276,7 +279,7 @@ def test_unit_of_y_shifts_the_intercept(family):
 
 
 def test_shift_of_a_normal_target_shifts_the_intercept():
-    X, y, _ = make_rows("normal")
+    X, y, _ = make_rows("gaussian")
     model = GeneralizedLinearRegressor().fit(X, y)
     shifted = clone(model).fit(X, y + 1e6)
     assert_allclose(shifted.coef_, model.coef_, rtol=1e-7)
@@ -348,7 +351,7 @@ def test_penalty_is_that_of_scikit_learn(alpha):
 
 
 def test_penalised_normal_is_ridge():
-    X, y, _ = make_rows("normal")
+    X, y, _ = make_rows("gaussian")
     ridge = Ridge(alpha=0.2 * len(y)).fit(X, y)
     ours = GeneralizedLinearRegressor(alpha=0.2).fit(X, y)
     assert_allclose(ours.coef_, ridge.coef_)
@@ -364,7 +367,7 @@ def test_penalised_normal_is_ridge():
 # --------------------------------------------------------------- dependent columns
 
 
-@pytest.mark.parametrize("family", ["normal", "poisson", "binomial"])
+@pytest.mark.parametrize("family", ["gaussian", "poisson", "binomial"])
 def test_dependent_columns(family):
     X, y, _ = make_rows(family)
     wide = np.column_stack([X, X @ [1.0, 2.0], np.full(60, 7.0)])
@@ -737,9 +740,12 @@ def test_routed_exposure_and_grid_search():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"family": "cauchy"}, "'family' parameter must be one of 'normal', 'poisson'"),
+        (
+            {"family": "cauchy"},
+            "'family' parameter must be one of 'gaussian', 'poisson'",
+        ),
         ({"link": "sqrt"}, "'link' parameter must be one of 'auto', 'identity', 'log'"),
-        ({"link": "logit"}, "link 'logit' does not fit the family 'normal'; allowed"),
+        ({"link": "logit"}, "link 'logit' does not fit the family 'gaussian'; allowed"),
         (
             {"family": "binomial", "link": "inverse"},
             "link 'inverse' does not fit the family 'binomial'",
@@ -749,7 +755,10 @@ def test_routed_exposure_and_grid_search():
         ({"family": "tweedie", "power": 0.5}, "not between 0 and 1, .* got 0.5"),
         ({"alpha": -1}, r"'alpha' parameter must be a float in the range \[0.0"),
         ({"dispersion": 0}, "'dispersion' parameter must be 'auto', 'pearson'"),
-        ({"weights": "trials"}, "'weights' parameter must be one of 'frequency'"),
+        (
+            {"weight_type": "trials"},
+            "'weight_type' parameter must be one of 'frequency'",
+        ),
         ({"transform_y": "log", "link": "log"}, "transform_y='log' is for family"),
         ({"transform_y": "sqrt"}, "'transform_y' parameter must be one of 'log' or N"),
         ({"retransform": "none"}, "'retransform' parameter must be one of 'median'"),
@@ -812,3 +821,68 @@ def test_no_coefficients_to_start_from():
     X = np.array([[1.0], [-1.0]])
     with pytest.raises(ValueError, match="no coefficients to start from"):
         GeneralizedLinearRegressor("gamma", fit_intercept=False).fit(X, [1.0, 2.0])
+
+
+@pytest.mark.parametrize("power", [1.05, 1.3, 1.5, 1.8, 1.95])
+@pytest.mark.parametrize("dispersion", [0.01, 0.5, 3.0])
+def test_tweedie_density_is_that_of_wright_bessel(power, dispersion):
+    y, mean = np.geomspace(0.01, 20, 30), np.geomspace(5, 0.5, 30)
+    shape = (2 - power) / (power - 1)
+    argument = (y / (power - 1)) ** shape / dispersion ** (1 + shape) / (2 - power)
+    series = special.wright_bessel(shape, 0.0, argument)
+    kernel = y * mean ** (1 - power) / (1 - power) - mean ** (2 - power) / (2 - power)
+    found = compute_log_density(y, mean, dispersion, power)
+    is_float = (series > 0) & np.isfinite(series)
+    expected = np.log(series[is_float] / y[is_float]) + kernel[is_float] / dispersion
+    np.testing.assert_allclose(found[is_float], expected, rtol=1e-8, atol=1e-8)
+    assert is_float.sum() > 3 or dispersion == 0.01
+    assert np.isfinite(found).all()
+
+
+@pytest.mark.parametrize("dispersion", [1e-4, 0.02, 1.0])
+def test_tweedie_probabilities_add_up(dispersion):
+    for power in (1.2, 1.6):
+        width = np.sqrt(dispersion * 2.0**power)
+        y = np.linspace(0.0, 2.0 + 25.0 * width, 200_001)
+        if dispersion < 0.1:
+            y = y[y > 2.0 - 12.0 * width]
+        log_density = compute_log_density(y, np.full(len(y), 2.0), dispersion, power)
+        mass = np.exp(log_density[0]) if y[0] == 0.0 else 0.0
+        places, density = y[y > 0], np.exp(log_density[y > 0])
+        # Powers of y near 0 need steps of their own.
+        total = mass + np.trapezoid(density, places)
+        assert total == pytest.approx(1.0, abs=2e-3)
+
+
+def test_tweedie_has_a_likelihood_or_says_why_not():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((200, 2))
+    y = random.poisson(1.0, 200) * random.gamma(2.0, 1.0, 200)
+    model = GeneralizedLinearRegressor("tweedie", "log", power=1.5).fit(X, y)
+    dispersion = model.deviance_ / 200
+    expected = compute_log_density(y, model.predict(X), dispersion, 1.5).sum()
+    assert model.log_likelihood_ == pytest.approx(expected, rel=1e-9)
+    assert model.aic_ == pytest.approx(2 * 4 - 2 * expected, rel=1e-9)
+    for power, family in ((0.0, "gaussian"), (2.0, "gamma"), (3.0, "inverse_gaussian")):
+        options = {"link": "log", "power": power}
+        one = GeneralizedLinearRegressor("tweedie", **options).fit(X, y + 1)
+        other = GeneralizedLinearRegressor(family, "log").fit(X, y + 1)
+        assert one.log_likelihood_ == pytest.approx(other.log_likelihood_, rel=1e-7)
+    without = [
+        (GeneralizedLinearRegressor("tweedie", "log", power=2.5), "power 2.5 has no"),
+        (GeneralizedLinearRegressor("tweedie", "log", power=1.0), "quasi-likelihood"),
+        (GeneralizedLinearRegressor("poisson", dispersion="pearson"), "quasi-likeli"),
+    ]
+    for model, why in without:
+        text = model.fit(X, y + 1).summary()
+        assert np.isnan(model.aic_)
+        assert "No log-likelihood, AIC and BIC: " in text
+        assert why in text
+        assert "nan" not in text.lower()
+
+
+def test_small_p_values_are_below_rounding():
+    X = np.arange(100.0).reshape(-1, 1)
+    y = 3.0 * X[:, 0] + np.sin(X[:, 0])
+    for model in (LinearRegression(), GeneralizedLinearRegressor()):
+        assert "<2e-16" in model.fit(X, y).summary()

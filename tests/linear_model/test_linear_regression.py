@@ -195,8 +195,8 @@ def test_frequencies_are_repeated_rows():
 def test_precisions_have_no_unit():
     X, y = make_table()
     weight = np.random.default_rng(1).uniform(0.1, 2.0, len(y))
-    one = LinearRegression(weights="precision").fit(X, y, weight)
-    other = LinearRegression(weights="precision").fit(X, y, 1000.0 * weight)
+    one = LinearRegression(weight_type="variance").fit(X, y, weight)
+    other = LinearRegression(weight_type="variance").fit(X, y, 1000.0 * weight)
     assert_same_model(one, other)
     frequency = LinearRegression().fit(X, y, 1000.0 * weight)
     assert (frequency.standard_errors_ < 0.1 * one.standard_errors_).all()
@@ -207,8 +207,8 @@ def test_rows_of_weight_zero_leave_no_trace():
     weight = np.ones(len(y))
     weight[::3] = 0.0
     X[0] = 1e300
-    for kind in ("frequency", "precision"):
-        model = LinearRegression(weights=kind).fit(X, y, weight)
+    for kind in ("frequency", "variance"):
+        model = LinearRegression(weight_type=kind).fit(X, y, weight)
         assert_same_model(
             model, LinearRegression().fit(X[weight > 0], y[weight > 0]), rtol=1e-13
         )
@@ -445,8 +445,10 @@ def test_only_models_alike_are_merged():
         model.merge(LinearRegression().fit(X, y[:, np.newaxis]))
     with pytest.raises(ValueError, match=r"y has shape \(60, 2\)"):
         model.partial_fit(X, np.column_stack([y, y]))
-    with pytest.raises(ValueError, match="weights is 'precision', but was 'frequency'"):
-        model.set_params(weights="precision").partial_fit(X, y)
+    with pytest.raises(
+        ValueError, match="weight_type is 'variance', but was 'frequency'"
+    ):
+        model.set_params(weight_type="variance").partial_fit(X, y)
 
 
 # ---------------------------------------------------------------------------- threads
@@ -615,7 +617,10 @@ def test_every_parameter_matters():
     [
         ({"alpha": -1.0}, "'alpha' parameter must be a float in the range"),
         ({"tol": "small"}, "'tol' parameter must be a float"),
-        ({"weights": "counts"}, "'weights' parameter must be one of 'frequency'"),
+        (
+            {"weight_type": "counts"},
+            "'weight_type' parameter must be one of 'frequency'",
+        ),
         ({"positive": 1}, "'positive' parameter must be True or False"),
         ({"reference_level": "middle"}, "'reference_level' parameter must be one of"),
         ({"handle_unknown": "zero"}, "'handle_unknown' parameter must be one of"),

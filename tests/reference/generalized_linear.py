@@ -32,7 +32,7 @@ LINKS = {
 
 #: The variance V(μ).
 VARIANCES = {
-    "normal": lambda m: 1.0,
+    "gaussian": lambda m: 1.0,
     "poisson": lambda m: m,
     "gamma": lambda m: m**2,
     "inverse_gaussian": lambda m: m**3,
@@ -48,7 +48,7 @@ def times_log(y, x):
 
 #: The unit deviance d(y, μ).
 DEVIANCES = {
-    "normal": lambda y, m: (y - m) ** 2,
+    "gaussian": lambda y, m: (y - m) ** 2,
     "poisson": lambda y, m: 2 * (times_log(y, y / m) - (y - m)),
     "gamma": lambda y, m: 2 * (-math.log(y / m) + (y - m) / m),
     "inverse_gaussian": lambda y, m: (y - m) ** 2 / (y * m**2),

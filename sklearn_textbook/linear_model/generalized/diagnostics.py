@@ -305,7 +305,7 @@ class GeneralizedDiagnostics:
             float(self.tol),
             int(self.max_iter),
             self.n_jobs,
-            self.weights == "precision",
+            self.weight_type == "variance",
         )
 
     def _evaluate(self, problem):

@@ -8,11 +8,14 @@ import numpy as np
 from scipy.special import betaln, gammaln, xlogy
 
 from sklearn_textbook.linear_model.generalized.links import SHARE_LINKS, TINY
+from sklearn_textbook.linear_model.generalized.tweedie_density import (
+    compute_log_density,
+)
 
 #: The families by name.
-FAMILIES = ("normal", "poisson", "gamma", "binomial", "tweedie", "inverse_gaussian")
+FAMILIES = ("gaussian", "poisson", "gamma", "binomial", "tweedie", "inverse_gaussian")
 #: Exponents of the variance of those that are Tweedie distributions.
-POWERS = {"normal": 0.0, "poisson": 1.0, "gamma": 2.0, "inverse_gaussian": 3.0}
+POWERS = {"gaussian": 0.0, "poisson": 1.0, "gamma": 2.0, "inverse_gaussian": 3.0}
 _ANY_MEAN = ("identity", "log", "inverse", "power")
 
 
@@ -46,7 +49,7 @@ class Family:
         raise NotImplementedError
 
     def compute_log_likelihood(self, y, mean, weight, dispersion, is_precision):
-        """Compute the log-likelihood; NaN where it has no closed form."""
+        """Compute the log-likelihood; NaN where it is not computed."""
         raise NotImplementedError
 
     def find_wrong(self, y):
@@ -126,7 +129,7 @@ class TweedieFamily(Family):
         return 2.0 * (own - y * shared / (1.0 - p) + mean * shared / (2.0 - p))
 
     def compute_log_likelihood(self, y, mean, weight, dispersion, is_precision):
-        r"""Compute the log-likelihood; NaN where it has no closed form.
+        r"""Compute the log-likelihood; NaN for a power below 0, or above 2 but 3.
 
         Of normal rows with precisions for weights, the variance is :math:`\phi / w`;
         otherwise a weight counts rows.
@@ -154,6 +157,8 @@ class TweedieFamily(Family):
                 np.log(2.0 * np.pi * dispersion * y**3)
                 + self.compute_deviance(y, mean) / dispersion
             )
+        elif 1.0 < self.power < 2.0:
+            parts = compute_log_density(y, mean, dispersion, self.power)
         else:
             return np.nan
         return float(weight @ parts)
@@ -252,7 +257,7 @@ def make_family(name, power=None):
 
     Parameters
     ----------
-    name : {"normal", "poisson", "gamma", "binomial", "tweedie", "inverse_gaussian"}
+    name : {"gaussian", "poisson", "gamma", "binomial", "tweedie", "inverse_gaussian"}
         Which one.
     power : float, default=None
         Exponent of the variance of the family "tweedie".

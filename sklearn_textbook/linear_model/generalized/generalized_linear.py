@@ -61,7 +61,7 @@ class GeneralizedLinearRegressor(
     ==================== ============================ =================== ============
     family               y                            :math:`V(\mu)`      canonical g
     ==================== ============================ =================== ============
-    "normal"             any number                   :math:`1`           identity
+    "gaussian"           any number                   :math:`1`           identity
     "poisson"            at least 0, as counts        :math:`\mu`         log
     "gamma"              above 0                      :math:`\mu^2`       inverse
     "inverse_gaussian"   above 0                      :math:`\mu^3`       power -2
@@ -71,8 +71,8 @@ class GeneralizedLinearRegressor(
 
     Parameters
     ----------
-    family : str, default="normal"
-        How rows scatter about their means: "normal", "poisson", "gamma", "binomial",
+    family : str, default="gaussian"
+        How rows scatter about their means: "gaussian", "poisson", "gamma", "binomial",
         "tweedie" or "inverse_gaussian".
     link : str, default="auto"
         The function g: "identity", "log", "logit", "probit", "inverse", "power",
@@ -97,18 +97,19 @@ class GeneralizedLinearRegressor(
         "log": the logarithm of y is regressed by least squares,
         :math:`\ln y = w^T x + b`, the log-linear regression (对数线性回归) of the book
         (3.14). It is another model than ``link="log"``, which takes the logarithm of
-        the mean: see the notes. For ``family="normal"`` with the identity only.
+        the mean: see the notes. For ``family="gaussian"`` with the identity only.
     retransform : {"median", "mean", "smearing"}, default="median"
         What ``predict`` says with ``transform_y="log"``: :math:`e^\eta`, the median of
         y; :math:`e^{\eta + \sigma^2 / 2}`, its mean, if ln y is normal; or
         :math:`e^\eta` times the mean of :math:`e^r` over the residuals r of the fit,
         its mean whatever the distribution of these is [4]_.
-    weights : {"frequency", "precision"}, default="frequency"
+    weight_type : {"frequency", "variance"}, default="frequency"
         What a ``sample_weight`` of w says. "frequency": there are w such rows, so
-        errors and degrees of freedom are those of as many rows. "precision": the
+        errors and degrees of freedom are those of as many rows. "variance": the
         variance is :math:`\phi V(\mu) / w`, and the row is one, as in R's glm; for
         "binomial", w is the number of trials of which y is the share. Coefficients are
-        the same.
+        the same. statsmodels has two arguments for this, ``freq_weights`` and
+        ``var_weights``.
     dispersion : {"auto", "pearson", "deviance"} or float, default="auto"
         The dispersion :math:`\phi`: "pearson", Pearson's statistic over the residual
         degrees of freedom; "deviance", the deviance over them; or a number. "auto": 1
@@ -167,8 +168,9 @@ class GeneralizedLinearRegressor(
         :math:`\phi`; NaN if no degrees of freedom are left to estimate it.
     log_likelihood_ : float
         The log-likelihood: with the dispersion :math:`D / \sum \omega` unless it is
-        known, as in R. NaN for "tweedie" and quasi-likelihoods, which have none in
-        closed form. With ``transform_y="log"`` it is that of y, not of ln y.
+        known, as in R. NaN for quasi-likelihoods, and for "tweedie" of a power below 0
+        or, but for 3, above 2, whose density has no closed form. With
+        ``transform_y="log"`` it is that of y, not of ln y.
     aic_ : float
         Akaike's information criterion.
     bic_ : float
@@ -220,7 +222,7 @@ class GeneralizedLinearRegressor(
     *Two log-linear regressions.* ``transform_y="log"`` supposes that ln y scatters by
     the same amount everywhere, hence y in proportion to its size, and models the median
     of y; ``link="log"`` models its mean, and the scatter is that of the family: for
-    "normal" the same everywhere. Predictions of the first are too small for the mean
+    "gaussian" the same everywhere. Predictions of the first are too small for the mean
     unless ``retransform`` says otherwise. ``log_likelihood_`` and ``aic_`` of both are
     those of y, and can be compared.
 
@@ -281,7 +283,7 @@ class GeneralizedLinearRegressor(
 
     def __init__(
         self,
-        family="normal",
+        family="gaussian",
         link="auto",
         *,
         power=1.5,
@@ -290,7 +292,7 @@ class GeneralizedLinearRegressor(
         fit_intercept=True,
         transform_y=None,
         retransform="median",
-        weights="frequency",
+        weight_type="frequency",
         dispersion="auto",
         dependent_columns="minimum_norm",
         categorical_features="from_dtype",
@@ -309,7 +311,7 @@ class GeneralizedLinearRegressor(
         self.fit_intercept = fit_intercept
         self.transform_y = transform_y
         self.retransform = retransform
-        self.weights = weights
+        self.weight_type = weight_type
         self.dispersion = dispersion
         self.dependent_columns = dependent_columns
         self.categorical_features = categorical_features
@@ -381,7 +383,7 @@ class GeneralizedLinearRegressor(
             float(self.tol),
             int(self.max_iter),
             self.n_jobs,
-            self.weights == "precision",
+            self.weight_type == "variance",
         )
         self._fit_problem(problem, start, y)
         return self
@@ -437,7 +439,7 @@ class GeneralizedLinearRegressor(
 
         .. math:: D^2 = 1 - D(y, \hat\mu) / D(y, \bar y)
 
-        with the weighted mean :math:`\bar y`. For the family "normal" it is
+        with the weighted mean :math:`\bar y`. For the family "gaussian" it is
         :math:`R^2`.
 
         Parameters

@@ -20,7 +20,7 @@ from sklearn_textbook.linear_model.generalized.links import LINKS, make_link
 from sklearn_textbook.linear_model.generalized.retransformation import RETRANSFORMATIONS
 from sklearn_textbook.linear_model.least_squares.targets import read_numeric_targets
 
-WEIGHTS = ("frequency", "precision")
+WEIGHT_TYPES = ("frequency", "variance")
 DEPENDENT_COLUMNS = ("minimum_norm", "drop")
 
 
@@ -36,7 +36,7 @@ class GeneralizedInput(BaseLinearModel):
         check_truth("fit_intercept", self.fit_intercept)
         check_choice("transform_y", self.transform_y, ("log",), accepts_none=True)
         check_choice("retransform", self.retransform, RETRANSFORMATIONS)
-        check_choice("weights", self.weights, WEIGHTS)
+        check_choice("weight_type", self.weight_type, WEIGHT_TYPES)
         check_choice("dependent_columns", self.dependent_columns, DEPENDENT_COLUMNS)
         check_real("tol", self.tol, 0.0)
         check_integer("max_iter", self.max_iter, 1)
@@ -46,9 +46,9 @@ class GeneralizedInput(BaseLinearModel):
             self._check_numbers()
         family = make_family(self.family, self.power)
         link = self._choose_link(family)
-        if self.transform_y and (self.family, link.name) != ("normal", "identity"):
+        if self.transform_y and (self.family, link.name) != ("gaussian", "identity"):
             raise ValueError(
-                "transform_y='log' is for family='normal' with link='identity': the "
+                "transform_y='log' is for family='gaussian' with link='identity': the "
                 "logarithm of y is regressed by least squares; got family="
                 f"{self.family!r}, link={self.link!r}."
             )

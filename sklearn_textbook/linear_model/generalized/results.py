@@ -16,7 +16,7 @@ from sklearn_textbook.linear_model.solve.weighted_solution import (
 #: Name of the intercept in tables, as in those of least squares.
 INTERCEPT = "intercept"
 #: Families of which the dispersion is a parameter of the likelihood.
-SCATTERED = ("normal", "gamma", "inverse_gaussian")
+SCATTERED = ("gaussian", "gamma", "inverse_gaussian")
 
 
 class GeneralizedResults:
@@ -91,10 +91,13 @@ class GeneralizedResults:
             ("null deviance", self._format_deviance(self.null_deviance_, "null")),
             ("deviance", self._format_deviance(self.deviance_, "residual")),
             ("dispersion", f"{format_number(self.dispersion_)} ({self._say_how()})"),
-            ("log-likelihood", format_number(self.log_likelihood_)),
-            ("AIC", format_number(self.aic_)),
-            ("BIC", format_number(self.bic_)),
         ]
+        if not np.isnan(self.log_likelihood_):
+            facts += [
+                ("log-likelihood", format_number(self.log_likelihood_)),
+                ("AIC", format_number(self.aic_)),
+                ("BIC", format_number(self.bic_)),
+            ]
         return write_summary(
             "Generalised linear model",
             facts,
@@ -156,12 +159,14 @@ class GeneralizedResults:
 
     def _set_likelihood(self, fit):
         """Set the log-likelihood, and how many parameters it has."""
-        rows, is_precision = fit.rows, self.weights == "precision"
+        rows, is_precision = fit.rows, self.weight_type == "variance"
         total = rows.weight.sum()
-        is_scattered = self.family_.name in SCATTERED
+        is_scattered = self.family_.name in SCATTERED or (
+            self.family_.name == "tweedie" and self.family_.power != 1.0
+        )
         dispersion = self.dispersion_
         if is_scattered and not self._knows_dispersion():
-            is_normal = self.family_.name == "normal"
+            is_normal = self.family_.name == "gaussian"
             dispersion = fit.deviance / (self.n_observations_ if is_normal else total)
         self._n_parameters = self.effective_rank_ + int(self.fit_intercept)
         self.log_likelihood_ = np.nan
@@ -202,7 +207,7 @@ class GeneralizedResults:
 
     def _count_observations(self, weight):
         """Count rows; a weight counts as so many, unless it is a precision."""
-        return len(weight) if self.weights == "precision" else float(weight.sum())
+        return len(weight) if self.weight_type == "variance" else float(weight.sum())
 
     def _find_errors(self):
         """Find the standard errors, of the intercept first."""
@@ -222,9 +227,20 @@ class GeneralizedResults:
             return "known"
         return "deviance" if self.dispersion == "deviance" else "Pearson"
 
+    def _say_why(self):
+        """Say why there is no log-likelihood."""
+        family = self.family_
+        if not self.residual_degrees_of_freedom_ > 0.0 and not self._knows_dispersion():
+            return "no degrees of freedom are left for the dispersion"
+        if family.name == "tweedie" and family.power != 1.0:
+            return f"the density of the power {family.power:g} has no closed form"
+        return f"with this dispersion, {family.name!r} is a quasi-likelihood"
+
     def _list_notes(self):
         """List what the reader of a summary should not overlook."""
         notes = []
+        if np.isnan(self.log_likelihood_):
+            notes.append(f"No log-likelihood, AIC and BIC: {self._say_why()}.")
         lacking = len(self.coef_) - self.rank_
         if lacking:
             how = "of all that fit as well these have the least norm"

@@ -9,6 +9,9 @@ import numpy as np
 #: p-values up to which a coefficient is marked, and with what.
 MARKS = ((0.001, "***"), (0.01, "**"), (0.05, "*"), (0.1, "."))
 
+#: Smaller p-values are not told from each other.
+SMALLEST_P = 2e-16
+
 
 def write_summary(title, facts, tables, notes=()):
     """Write a summary.
@@ -100,9 +103,14 @@ def format_number(number):
 
 
 def format_p(p_value):
-    """Write a probability with four decimals, smaller ones by their power of ten."""
+    """Write a probability with four decimals, smaller ones by their power of ten.
+
+    Below the rounding of 1, only that it is below, as in R.
+    """
     if np.isnan(p_value):
         return "-"
+    if p_value < SMALLEST_P:
+        return f"<{SMALLEST_P:.0e}"
     return f"{p_value:.4f}" if p_value >= 1e-4 else f"{p_value:.1e}"
 
 

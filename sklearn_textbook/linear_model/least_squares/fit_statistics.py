@@ -29,7 +29,11 @@ class LeastSquaresMeasures:
                     "coefficients. Fit it by partial_fit, or to fewer columns."
                 )
             self._inference = LeastSquaresInference(
-                self._rows, self._solution, self._alpha, self._positive, self._weights
+                self._rows,
+                self._solution,
+                self._alpha,
+                self._positive,
+                self._weight_type,
             )
         return self._inference
 

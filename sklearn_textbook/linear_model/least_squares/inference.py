@@ -36,7 +36,7 @@ class LeastSquaresInference:
         Weight of the penalty.
     is_positive : bool
         Whether negative slopes were forbidden; there are no standard errors then.
-    weights : {"frequency", "precision"}
+    weight_type : {"frequency", "variance"}
         What the weights count.
 
     Notes
@@ -47,12 +47,12 @@ class LeastSquaresInference:
     :math:`B B^T = (X^T X + \alpha I)^+`, which is the same without a penalty.
     """
 
-    def __init__(self, rows, solution, alpha, is_positive, weights):
+    def __init__(self, rows, solution, alpha, is_positive, weight_type):
         self.rows = rows
         self.solution = solution
         self.alpha = alpha
         self.is_positive = is_positive
-        self.weights = weights
+        self.weight_type = weight_type
 
     # ---------------------------------------------------------------- what it rests on
     @cached_property
@@ -103,7 +103,7 @@ class LeastSquaresInference:
     def n_observations(self):
         """Rows, or sum of the weights if these count rows."""
         rows = self.rows
-        return rows.n_rows if self.weights == "precision" else rows.total_weight
+        return rows.n_rows if self.weight_type == "variance" else rows.total_weight
 
     @cached_property
     def residual_sum_of_squares(self):
@@ -200,7 +200,7 @@ class LeastSquaresInference:
     def log_likelihood(self):
         """Of the normal distribution, at its maximum in the variance."""
         n = self.n_observations
-        extra = self.rows.sum_log_weight if self.weights == "precision" else 0.0
+        extra = self.rows.sum_log_weight if self.weight_type == "variance" else 0.0
         with np.errstate(divide="ignore"):
             mean_square = np.log(self.residual_sum_of_squares / n)
         return 0.5 * (extra - n * (np.log(2 * np.pi) + 1.0 + mean_square))

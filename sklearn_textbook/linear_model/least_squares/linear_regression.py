@@ -27,7 +27,7 @@ from sklearn_textbook.linear_model.solve.row_triangle import reduce_rows
 from sklearn_textbook.linear_model.solve.sparse_triangle import is_worth_products
 
 #: What a weight counts.
-WEIGHTS = ("frequency", "precision")
+WEIGHT_TYPES = ("frequency", "variance")
 #: Multiplications up to which the rows of a sparse table are reduced.
 MOST_SPARSE_WORK = 2**36
 #: Squares of larger numbers, or sums of them, may be infinite.
@@ -91,11 +91,12 @@ class LinearRegression(
     alpha : float, default=0.0
         Weight of the penalty on the squares of the coefficients, but not of the
         intercept (ridge regression, 岭回归), as in scikit-learn's ``Ridge``.
-    weights : {"frequency", "precision"}, default="frequency"
+    weight_type : {"frequency", "variance"}, default="frequency"
         What ``sample_weight`` means for standard errors; the coefficients do not
         depend on it. "frequency": a row of weight w stands for w equal rows.
-        "precision": one row whose target has the variance :math:`\sigma^2 / w`, as in
-        R's ``lm``.
+        "variance": one row whose target has the variance :math:`\sigma^2 / w`, as in
+        R's ``lm``. statsmodels has two arguments for this, ``freq_weights`` and
+        ``var_weights``.
     categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
         Which columns have levels. "from_dtype": strings and categorical dtypes. A
         mask, indices or names of columns: these, without order. A dict from names or
@@ -205,7 +206,7 @@ class LinearRegression(
         n_jobs=None,
         positive=False,
         alpha=0.0,
-        weights="frequency",
+        weight_type="frequency",
         categorical_features="from_dtype",
         reference_level="first",
         handle_unknown="error",
@@ -216,7 +217,7 @@ class LinearRegression(
         self.n_jobs = n_jobs
         self.positive = positive
         self.alpha = alpha
-        self.weights = weights
+        self.weight_type = weight_type
         self.categorical_features = categorical_features
         self.reference_level = reference_level
         self.handle_unknown = handle_unknown
@@ -232,8 +233,8 @@ class LinearRegression(
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Targets.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weights of the rows, see the parameter ``weights``. Rows of weight 0 leave
-            no trace.
+            Weights of the rows, see the parameter ``weight_type``. Rows of weight 0
+            leave no trace.
 
         Returns
         -------
@@ -283,7 +284,7 @@ class LinearRegression(
         ------
         ValueError
             As :meth:`fit`; if levels are not declared; if the number of targets, or
-            ``fit_intercept`` or ``weights`` is another than before.
+            ``fit_intercept`` or ``weight_type`` is another than before.
         """
         self._check_parameters()
         is_first = "coef_" not in vars(self)
@@ -323,7 +324,7 @@ class LinearRegression(
         Raises
         ------
         ValueError
-            If the columns, targets, ``fit_intercept`` or ``weights`` differ.
+            If the columns, targets, ``fit_intercept`` or ``weight_type`` differ.
 
         Examples
         --------
@@ -358,7 +359,7 @@ class LinearRegression(
             check_truth(name, getattr(self, name))
         check_real("tol", self.tol, 0.0)
         check_real("alpha", self.alpha, 0.0, np.finfo(np.float64).max)
-        check_choice("weights", self.weights, WEIGHTS)
+        check_choice("weight_type", self.weight_type, WEIGHT_TYPES)
         self._check_table_parameters()
 
     def _forget(self):
@@ -393,7 +394,7 @@ class LinearRegression(
 
     def _solve(self, n_dimensions):
         self._alpha, self._positive = float(self.alpha), bool(self.positive)
-        self._weights = self.weights
+        self._weight_type = self.weight_type
         solution = solve(
             self._rows, alpha=self._alpha, is_positive=self._positive, tol=self.tol
         )
@@ -442,7 +443,7 @@ class LinearRegression(
         for name, wanted, before in (
             ("fit_intercept", bool(self.fit_intercept), self._rows.has_intercept),
             ("fit_intercept", rows.has_intercept, self._rows.has_intercept),
-            ("weights", self.weights, self._weights),
+            ("weight_type", self.weight_type, self._weight_type),
         ):
             if wanted != before:
                 raise ValueError(

@@ -123,7 +123,7 @@ class LeastSquaresPredictions:
         weight = check_weights(sample_weight, len(Y))
         inference = self._infer()
         leverage, root_weight = inference.compute_leverage(matrix), None
-        if self._weights == "precision" and weight is not None:
+        if self._weight_type == "variance" and weight is not None:
             leverage, root_weight = weight * leverage, np.sqrt(weight)
         fitted = matrix @ self.coef_.T + self.intercept_
         return Influence(

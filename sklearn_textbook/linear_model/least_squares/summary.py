@@ -69,7 +69,7 @@ def _list_facts(model, pick):
     rows = inference.rows
     facts = [("rows", f"{rows.n_rows:,}")]
     if rows.total_weight != rows.n_rows:
-        facts.append((f"weights ({inference.weights})", f"{rows.total_weight:g}"))
+        facts.append((f"weights ({inference.weight_type})", f"{rows.total_weight:g}"))
     n_columns = len(rows.origin)
     facts.append(("rank", f"{model.rank_} of {n_columns} columns"))
     if inference.alpha > 0 and not inference.is_positive:

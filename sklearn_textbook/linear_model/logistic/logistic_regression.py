@@ -21,6 +21,7 @@ from sklearn_textbook._contract.parameters import (
     check_truth,
     is_checked,
     is_real,
+    suggest,
 )
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import check_weights
@@ -388,7 +389,7 @@ class LogisticRegression(
         if is_checked() and not is_allowed:
             raise ValueError(
                 "The 'class_weight' parameter must be a dict, 'balanced' or None; got "
-                f"{self.class_weight!r}."
+                f"{self.class_weight!r}.{suggest(self.class_weight, ('balanced',))}"
             )
 
         if self.penalty is None and self.C not in (1.0, math.inf):

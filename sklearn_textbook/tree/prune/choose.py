@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sklearn_textbook._contract.parameters import suggest
 from sklearn_textbook.tree.prune.base import BasePruner
 from sklearn_textbook.tree.prune.cost_complexity_pruning import CostComplexityPruning
 from sklearn_textbook.tree.prune.error_based import ErrorBasedPruning
@@ -53,4 +54,5 @@ def resolve_pruner(pruning, *, strict=True):
     raise ValueError(
         f"The 'pruning' parameter must be None, one of {words}, or a pruner such as "
         f"{classes}; got {pruning!r} of type {type(pruning).__name__}."
+        f"{suggest(pruning, PRUNERS)}"
     )

@@ -1,0 +1,52 @@
+"""Near misses in string parameters name the word that was perhaps meant."""
+
+import numpy as np
+import pytest
+
+from sklearn_textbook._contract.parameters import suggest
+from sklearn_textbook.decomposition import PCA
+from sklearn_textbook.ensemble import RandomForestClassifier
+from sklearn_textbook.linear_model import (
+    GeneralizedLinearRegressor,
+    LogisticRegression,
+)
+from sklearn_textbook.tree import C45Classifier, CARTClassifier
+
+
+@pytest.mark.parametrize(
+    ("value", "choices", "meant"),
+    [
+        ("gausian", ("gaussian", "poisson"), "gaussian"),
+        ("Poisson", ("gaussian", "poisson"), "poisson"),
+        ("inverse gaussian", ("gaussian", "inverse_gaussian"), "inverse_gaussian"),
+        ("cov", ("full", "covariance_eigh"), "covariance_eigh"),
+        ("ccp", ("pre_pruning", "cost_complexity"), "cost_complexity"),
+        ("balance", ("balanced", "balanced_subsample"), "balanced"),
+    ],
+)
+def test_near_misses(value, choices, meant):
+    assert suggest(value, choices) == f" Did you mean {meant!r}?"
+
+
+@pytest.mark.parametrize("value", ["zebra", "", "x", 3, None])
+def test_what_is_near_nothing(value):
+    assert suggest(value, ("gaussian", "cost_complexity")) == ""
+
+
+@pytest.mark.parametrize(
+    ("estimator", "meant"),
+    [
+        (CARTClassifier(pruning="ccp"), "cost_complexity"),
+        (CARTClassifier(class_weight="balance"), "balanced"),
+        (C45Classifier(class_weight="balance"), "balanced"),
+        (RandomForestClassifier(class_weight="balance"), "balanced"),
+        (LogisticRegression(class_weight="balance"), "balanced"),
+        (GeneralizedLinearRegressor("gausian"), "gaussian"),
+        (GeneralizedLinearRegressor(weight_type="freq"), "frequency"),
+        (PCA(svd_solver="random"), "randomized"),
+    ],
+    ids=lambda value: " ".join(str(value).split()),
+)
+def test_estimators_name_what_was_meant(estimator, meant):
+    with pytest.raises(ValueError, match=f"Did you mean '{meant}'"):
+        estimator.fit(np.arange(12.0).reshape(6, 2), [0, 1, 0, 1, 0, 1])
