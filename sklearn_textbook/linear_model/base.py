@@ -77,6 +77,7 @@ class BaseLinearModel(BaseEstimator):
         is_present : ndarray of bool, shape (n_rows,), or None
             Which rows of X these are; None: all.
         """
+        self._require_columns(X)
         if self._is_plain_table(X, self.categorical_features):
             matrix = self._validate_numbers(X, reset=True)
             weight, is_present = _select_rows(sample_weight, matrix.shape[0])
@@ -103,6 +104,16 @@ class BaseLinearModel(BaseEstimator):
         self.n_features_in_ = len(self.design_.terms)
         matrix = self._select_numbers(_make_double(matrix), None, is_present)
         return matrix, weight, is_present
+
+    def _require_columns(self, X):
+        """Raise a ValueError for a table without columns, which says what to give."""
+        shape = getattr(X, "shape", ())
+        if len(shape) == 2 and shape[0] and not shape[1]:
+            raise ValueError(
+                f"Found array with 0 feature(s) (shape={tuple(shape)}) while a minimum "
+                f"of 1 is required by {type(self).__name__}. To fit the intercept "
+                "alone, give a constant column: np.ones((len(X), 1))."
+            )
 
     def _read_more_rows(self, X, sample_weight=None):
         """Read further training rows, as the first were read; returns the same."""

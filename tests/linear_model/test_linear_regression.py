@@ -6,6 +6,7 @@ import threading
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.linear_model import LinearRegression as StockLinearRegression
 from sklearn.linear_model import Ridge
@@ -701,3 +702,46 @@ def test_rows_are_not_written_to():
     LinearRegression(copy_X=False).fit(X, y, weight)
     LinearRegression().fit(X[:, :1], y, weight)
     LinearRegression().fit(X[:3], y[:3], weight[:3])
+
+
+@pytest.mark.parametrize("kind", ["column", "indicators"])
+def test_a_constant_among_the_columns_counts_as_the_intercept(kind):
+    X, y = make_table()
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, len(y))
+    parts = [np.full(len(X), 3.0)]
+    if kind == "indicators":
+        is_first = np.arange(len(X)) % 3 == 0
+        parts = [is_first, ~is_first]
+        X = np.column_stack([X, is_first])
+    expected = LinearRegression().fit(X, y, weight)
+    n_own = X.shape[1] - (kind == "indicators")
+    Z = np.column_stack([X[:, :n_own], *parts])
+    whole = LinearRegression(fit_intercept=False).fit(Z, y, weight)
+    blocks = LinearRegression(fit_intercept=False)
+    blocks.partial_fit(Z[:20], y[:20], weight[:20])
+    blocks.partial_fit(Z[20:], y[20:], weight[20:])
+    sparse_one = LinearRegression(fit_intercept=False)
+    sparse_one.fit(sparse.csr_array(Z), y, weight)
+    for model in (whole, blocks, sparse_one):
+        for name in ("r_squared_", "adjusted_r_squared_", "f_statistic_"):
+            assert_allclose(getattr(model, name), getattr(expected, name), rtol=1e-8)
+        assert_allclose(model.f_p_value_, expected.f_p_value_, rtol=1e-6)
+        assert f"F({X.shape[1]}, " in model.summary()
+    # Nearly constant is not constant.
+    Z[:, n_own] += 1e-4 * np.arange(len(Z))
+    model = LinearRegression(fit_intercept=False).fit(Z, y, weight)
+    residual = weight @ (y - model.predict(Z)) ** 2
+    assert_allclose(model.r_squared_, 1 - residual / (weight @ y**2), rtol=1e-9)
+
+
+def test_constant_columns_fit_and_no_columns_say_what_to_give():
+    y = np.arange(6.0) ** 2
+    for fit_intercept in (True, False):
+        model = LinearRegression(fit_intercept=fit_intercept).fit(np.ones((6, 1)), y)
+        assert_allclose(model.predict([[1.0]]), y.mean())
+        assert model.r_squared_ == pytest.approx(0.0, abs=1e-12)
+        assert np.isnan(model.f_statistic_)
+        assert "R²" in model.summary()
+    for X in (np.empty((6, 0)), sparse.csr_array((6, 0)), pd.DataFrame(index=range(6))):
+        with pytest.raises(ValueError, match=r"To fit the intercept alone, give a co"):
+            LinearRegression().fit(X, y)

@@ -19,6 +19,8 @@ from sklearn_textbook.linear_model.least_squares.solution import (
 BLOCK_ROWS = 2**14
 #: What a row or a coefficient may lie outside of what the training rows span.
 OUTSIDE = 1e-7
+#: Ones are the sum of columns if what is left of them is shorter, of the squares.
+CONSTANT = 1e-11
 #: Residuals so small, in units of the targets, are rounding.
 PERFECT = 1e-14
 
@@ -115,9 +117,34 @@ class LeastSquaresInference:
         return self.rows.residual + (lost**2).sum(axis=0)
 
     @cached_property
+    def has_constant(self):
+        """Whether a constant is fitted: an intercept, or one made of the columns.
+
+        Ones are a sum of columns if their projection on these is as long as they are.
+        """
+        rows = self.rows
+        if rows.has_intercept or not len(rows.origin):
+            return rows.has_intercept
+        scales = self.solution.scales
+        right = rows.column_sums / scales
+        factor = (rows.slopes_triangle / scales).T
+        projected = np.linalg.lstsq(factor, right, rcond=None)[0]
+        found = (
+            np.abs(factor @ projected - right).max() <= CONSTANT * np.abs(right).max()
+        )
+        length = float(projected @ projected)
+        return bool(
+            found and abs(length - rows.total_weight) <= CONSTANT * rows.total_weight
+        )
+
+    @cached_property
     def total_sum_of_squares(self):
-        """Weighted squares of the targets, about their means with an intercept."""
-        return self.rows.residual + (self.rows.slopes_targets**2).sum(axis=0)
+        """Weighted squares of the targets, about their means with a constant."""
+        rows = self.rows
+        total = rows.residual + (rows.slopes_targets**2).sum(axis=0)
+        if self.has_constant and not rows.has_intercept:
+            total = np.maximum(total - rows.target_sums**2 / rows.total_weight, 0.0)
+        return total
 
     @cached_property
     def _singular_values(self):
@@ -176,13 +203,19 @@ class LeastSquaresInference:
         freedom = self.residual_degrees_of_freedom
         if not freedom > 0:
             return np.full(len(self.r_squared), np.nan)
-        all_freedom = self.n_observations - self.rows.has_intercept
+        all_freedom = self.n_observations - self.has_constant
         return 1.0 - (1.0 - self.r_squared) * all_freedom / freedom
+
+    @cached_property
+    def n_explaining(self):
+        """Dimensions that F tests: those of the columns but for the constant."""
+        is_column = self.has_constant and not self.rows.has_intercept
+        return self.effective_rank - is_column
 
     @cached_property
     def f_statistic(self):
         """Variance explained by the columns, in units of what is left."""
-        explained, freedom = self.effective_rank, self.residual_degrees_of_freedom
+        explained, freedom = self.n_explaining, self.residual_degrees_of_freedom
         n_targets = len(self.r_squared)
         if not (explained > 0 and freedom > 0) or self.alpha > 0:
             return np.full(n_targets, np.nan)
@@ -194,7 +227,7 @@ class LeastSquaresInference:
     def f_p_value(self):
         """Probability of an F at least as large, were all slopes zero."""
         freedom = self.residual_degrees_of_freedom
-        return fdtrc(self.effective_rank, freedom, self.f_statistic)
+        return fdtrc(self.n_explaining, freedom, self.f_statistic)
 
     @cached_property
     def log_likelihood(self):

@@ -139,9 +139,9 @@ class LinearRegression(
         Rank, and with a penalty the trace of the hat matrix less 1 for the intercept.
     r_squared_, adjusted_r_squared_ : float or ndarray
         Coefficient of determination (决定系数), about the mean if there is an
-        intercept, about 0 if not.
+        intercept, or a constant among the columns or their sums; about 0 if not.
     f_statistic_, f_p_value_ : float or ndarray
-        Test that all coefficients are zero (F 检验).
+        Test that all coefficients but that of the constant are zero (F 检验).
     log_likelihood_, aic_, bic_ : float or ndarray
         Normal likelihood and information criteria, the variance counted as R does.
     n_features_in_ : int

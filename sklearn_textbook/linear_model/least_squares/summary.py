@@ -89,7 +89,7 @@ def _list_facts(model, pick):
     f_statistic = pick(model.f_statistic_)
     if not np.isnan(f_statistic):
         facts += [
-            (f"F({model.rank_}, {freedom:g})", format_number(f_statistic)),
+            (f"F({inference.n_explaining:g}, {freedom:g})", format_number(f_statistic)),
             ("p of F", format_p(pick(model.f_p_value_))),
         ]
     facts += [

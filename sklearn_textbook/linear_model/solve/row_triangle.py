@@ -61,6 +61,8 @@ class RowTriangle:
         Number of rows.
     total_weight, sum_log_weight : float
         Sum of the weights, and of their logarithms.
+    column_sums, target_sums : ndarray or None
+        Weighted sums of the columns and of the targets; None with an intercept.
     """
 
     has_intercept: bool
@@ -72,6 +74,8 @@ class RowTriangle:
     n_rows: int
     total_weight: float
     sum_log_weight: float
+    column_sums: np.ndarray | None = None
+    target_sums: np.ndarray | None = None
 
     @property
     def slopes_triangle(self):
@@ -130,6 +134,8 @@ class RowTriangle:
             self.n_rows + other.n_rows,
             self.total_weight + other.total_weight,
             self.sum_log_weight + other.sum_log_weight,
+            None if self.has_intercept else self.column_sums + other.column_sums,
+            None if self.has_intercept else self.target_sums + other.target_sums,
         )
 
 
@@ -165,6 +171,10 @@ def reduce_rows(X, Y, weight=None, *, has_intercept=True, n_threads=1):
         reduced = reduce_products(X, Y, weight, has_intercept)
     if reduced is None:
         reduced, origins = _reduce_dense(X, Y, weight, has_intercept, n_threads)
+    sums = ()
+    if not has_intercept:
+        each = np.ones(n_rows) if weight is None else weight
+        sums = X.T @ each, Y.T @ each
     return RowTriangle(
         has_intercept,
         *origins,
@@ -172,6 +182,7 @@ def reduce_rows(X, Y, weight=None, *, has_intercept=True, n_threads=1):
         n_rows,
         float(n_rows) if weight is None else float(weight.sum()),
         0.0 if weight is None else float(np.log(weight).sum()),
+        *sums,
     )
 
 
