@@ -416,6 +416,7 @@ def test_rank_with_a_penalty():
     assert 0 < model.effective_rank_ < 2
     assert_allclose(model.leverage(doubled).sum(), 1 + model.effective_rank_)
     assert "determine 2 of 4 coefficients only: the penalty" in model.summary()
+    assert "with a ridge penalty, alpha = " in model.summary()
     wide = clone(model).fit(np.eye(9, 20), y[:9] + 1)
     assert wide.rank_ == 8
     assert wide.effective_rank_ < 8

@@ -616,3 +616,14 @@ def test_wrong_tables():
         MaxEntClassifier().fit(X, y).predict(X[:, :2])
     with pytest.raises(ValueError, match="should be a 1d array"):
         MaxEntClassifier().fit(X, np.column_stack((y, y)))
+
+
+def test_too_many_pairs_of_rows_and_classes_are_refused():
+    X = np.random.default_rng(0).standard_normal((20_000, 3))
+    y = np.arange(20_000) % 10_000
+    message = "20,000 rows and 10,000 classes have 200,000,000 pairs, .* Join classes"
+    with pytest.raises(ValueError, match=message):
+        MaxEntClassifier().fit(X, y)
+    # Equal rows are one: what counts is how many differ.
+    model = MaxEntClassifier(max_iter=1).fit(np.round(X[:, :1] / 4), y)
+    assert model.n_contexts_ < 10

@@ -90,7 +90,7 @@ class GeneralizedLinearRegressor(
         square root, 0 the logarithm.
     alpha : float, default=0.0
         Strength of the penalty on the squares of the coefficients, without the
-        intercept.
+        intercept (ridge, 岭回归).
     fit_intercept : bool, default=True
         Whether there is b.
     transform_y : {"log"}, default=None

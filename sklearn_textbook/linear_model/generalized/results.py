@@ -98,8 +98,11 @@ class GeneralizedResults:
                 ("AIC", format_number(self.aic_)),
                 ("BIC", format_number(self.bic_)),
             ]
+        title = "Generalised linear model"
+        if self.alpha:
+            title += f" with a ridge penalty, alpha = {self.alpha:g}"
         return write_summary(
-            "Generalised linear model",
+            title,
             facts,
             [("", self.make_coefficient_table(level))],
             self._list_notes(),

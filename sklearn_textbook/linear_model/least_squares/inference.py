@@ -129,13 +129,9 @@ class LeastSquaresInference:
         right = rows.column_sums / scales
         factor = (rows.slopes_triangle / scales).T
         projected = np.linalg.lstsq(factor, right, rcond=None)[0]
-        found = (
-            np.abs(factor @ projected - right).max() <= CONSTANT * np.abs(right).max()
-        )
-        length = float(projected @ projected)
-        return bool(
-            found and abs(length - rows.total_weight) <= CONSTANT * rows.total_weight
-        )
+        left_over = np.abs(factor @ projected - right).max()
+        missing = abs(projected @ projected / rows.total_weight - 1.0)
+        return bool(left_over <= CONSTANT * np.abs(right).max() and missing <= CONSTANT)
 
     @cached_property
     def total_sum_of_squares(self):

@@ -168,22 +168,24 @@ cdef inline double take_shares(
     Without counts the loss is the weight times the logarithm of the sum Z.
     """
     cdef int64_t k
-    cdef double largest = scores[0], total = 0.0, loss = 0.0, log_total
+    cdef double largest = scores[0], total = 0.0, picked = 0.0, counted = 0.0, log_total
     for k in range(1, n_classes):
         if scores[k] > largest:
             largest = scores[k]
-    for k in range(n_classes):
-        total += exp(scores[k] - largest)
-    log_total = log(total)
-    if counts == NULL:
-        loss = context_weight * (largest + log_total)
-    else:
+    if counts != NULL:
         for k in range(n_classes):
             if counts[k] > 0.0:
-                loss += counts[k] * (log_total - (scores[k] - largest))
+                counted += counts[k]
+                picked += counts[k] * (scores[k] - largest)
     for k in range(n_classes):
-        scores[k] = exp(scores[k] - largest) / total
-    return loss
+        scores[k] = exp(scores[k] - largest)
+        total += scores[k]
+    log_total = log(total)
+    for k in range(n_classes):
+        scores[k] /= total
+    if counts == NULL:
+        return context_weight * (largest + log_total)
+    return counted * log_total - picked
 
 
 cdef inline void add_shared(

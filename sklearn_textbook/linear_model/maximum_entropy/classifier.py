@@ -278,8 +278,9 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
         Raises
         ------
         ValueError
-            If a parameter, a label, a weight or a value is not allowed, or a feature
-            is not a finite number.
+            If a parameter, a label, a weight or a value is not allowed, a feature is
+            not a finite number, or there are more than a hundred million pairs of a
+            distinct row and a class.
         """
         self._check_parameters()
         y = read_labels(self, X, y)
