@@ -15,6 +15,7 @@ from sklearn_textbook.io.kept_values import pack_kept, unpack_kept
 from sklearn_textbook.io.packed_arrays import pack_array, unpack_array
 from sklearn_textbook.io.packed_trees import count_outputs, pack_tree, unpack_tree
 from sklearn_textbook.io.saved_parameters import (
+    BY_SKOPS,
     TREES,
     is_of_class,
     list_parameters,
@@ -67,7 +68,8 @@ def _require_trees(estimator):
     name = type(members[0] if reader is None else reader).__name__
     if reader is None or name not in TREES or not is_of_class(reader, name):
         raise ValueError(
-            f"its members are of class {name}, and only {', '.join(TREES)} can be saved"
+            f"its members are of class {name}, and only {', '.join(TREES)} can be "
+            f"saved; {BY_SKOPS}"
         )
     for number, member in enumerate(members):
         if not is_of_class(member, name):

@@ -40,8 +40,8 @@ FORMAT_NAME = "sklearn-textbook model"
 #: Raised whenever an entry changes its meaning or its place.
 SCHEMA_VERSION = 1
 
-# Those that are made of a tree, and the class of the tree, which is kept with them.
-_MADE_OF = {"C45RulesClassifier": "C45Classifier"}
+#: Those that are made of a tree, and the class of the tree, which is kept with them.
+MADE_OF = {"C45RulesClassifier": "C45Classifier"}
 # Loaded when there is such a model: it knows all their classes.
 _FITTED_DOCUMENT = "sklearn_textbook.io.fitted_document"
 
@@ -115,7 +115,7 @@ def write_document(estimator, target, table):
 def _write_tree(estimator):
     """Write a tree, or a list of rules and its tree."""
     tree, rules = estimator, {}
-    if type(estimator).__name__ in _MADE_OF:
+    if type(estimator).__name__ in MADE_OF:
         tree = estimator.tree_estimator_
         rules = {
             "tree_parameters": pack_parameters(tree),
@@ -143,8 +143,8 @@ def read_document(document):
         fit_ensemble(estimator, document)
     elif name in MODELS:
         import_module(_FITTED_DOCUMENT).fit_model(estimator, document)
-    elif name in _MADE_OF:
-        tree = make_estimator(_MADE_OF[name], document["tree_parameters"])
+    elif name in MADE_OF:
+        tree = make_estimator(MADE_OF[name], document["tree_parameters"])
         _fit_tree(tree, document)
         _fit_rules(estimator, tree, document["rules"])
     else:

@@ -21,7 +21,12 @@ from sklearn_textbook.io.model_document import (
     read_document,
     write_document,
 )
-from sklearn_textbook.io.saved_parameters import ESTIMATORS, MODELS, is_of_class
+from sklearn_textbook.io.saved_parameters import (
+    BY_SKOPS,
+    ESTIMATORS,
+    MODELS,
+    is_of_class,
+)
 from sklearn_textbook.io.saved_target import is_integer
 
 __all__ = ["ModelFileError", "SavedModel", "load_model", "read_model", "save_model"]
@@ -105,8 +110,8 @@ def save_model(estimator, path, *, target=None, table=None):
     name = type(estimator).__name__
     if name not in ESTIMATORS or not is_of_class(estimator, name):
         raise ModelFileError(
-            f"a {name} cannot be saved as a model file; possible are "
-            f"{', '.join(ESTIMATORS)}",
+            f"a {name} cannot be saved as a model file; {BY_SKOPS}. A model file may "
+            f"hold {', '.join(ESTIMATORS)}",
             path,
         )
     names = ["tree_", "rule_list_", "estimators_"]

@@ -10,8 +10,8 @@ from sklearn_textbook.tree.grow.serialise import read_array
 
 #: Arrays of more entries are written as bytes, which are shorter and read at once.
 MOST_LISTED = 16
-# Little-endian numbers, whatever the machine.
-_DTYPES = ("|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f4", "<f8")
+#: Little-endian numbers, whatever the machine.
+DTYPES = ("|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f4", "<f8")
 
 
 def pack_array(array):
@@ -121,8 +121,8 @@ def unpack_array(packed, name):
             f"{name} must be a list, or an object with dtype, shape and base64"
         )
     dtype, shape, text = packed["dtype"], packed["shape"], packed["base64"]
-    if not isinstance(dtype, str) or dtype not in _DTYPES:
-        raise ValueError(f"{name}: dtype must be one of {', '.join(_DTYPES)}")
+    if not isinstance(dtype, str) or dtype not in DTYPES:
+        raise ValueError(f"{name}: dtype must be one of {', '.join(DTYPES)}")
     is_list = isinstance(shape, list) and 0 < len(shape) <= 3
     if not is_list or not all(type(length) is int and length >= 0 for length in shape):
         raise ValueError(f"{name}: shape must be one to three lengths")

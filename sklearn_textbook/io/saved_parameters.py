@@ -51,8 +51,8 @@ MODELS = {
 }
 #: The classes that a model file may name. Nothing else is built.
 ESTIMATORS = {**TREES, "C45RulesClassifier": _TREES, **ENSEMBLES, **MODELS}
-# The classes of objects that a parameter may be.
-_PARTS = {
+#: The classes of objects that a parameter may be.
+PARTS = {
     **TREES,
     **dict.fromkeys(
         (
@@ -82,6 +82,11 @@ _PARTS = {
     ),
 }
 
+#: What saves other estimators.
+BY_SKOPS = (
+    "skops.io.dump saves it, and skops.io.load reads it with "
+    "trusted=sklearn_textbook.io.list_trusted_types()"
+)
 # What belongs to the machine, not to the model: a file may not ask for threads.
 _NOT_SAVED = ("n_jobs",)
 _SPECIAL_NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -89,7 +94,7 @@ _SPECIAL_NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 def find_class(name):
     """Give a class that a model file may name."""
-    return getattr(import_module({**ESTIMATORS, **_PARTS}[name]), name)
+    return getattr(import_module({**ESTIMATORS, **PARTS}[name]), name)
 
 
 def is_of_class(estimator, name):
@@ -145,7 +150,7 @@ def pack_value(value, name):
         pairs = [[key, item] for key, item in value.items()]
         return {"mapping": pack_value(pairs, name)}
     part = type(value).__name__
-    if part in _PARTS and is_of_class(value, part):
+    if part in PARTS and is_of_class(value, part):
         return {"part": part, "parameters": pack_parameters(value)}
     remedy = ""
     if name == "random_state":
@@ -187,7 +192,7 @@ def unpack_value(value):
             return dict(unpack_value(value["mapping"]))
         if set(value) == {"set"}:
             return set(unpack_value(value["set"]))
-        if set(value) == {"part", "parameters"} and value["part"] in _PARTS:
+        if set(value) == {"part", "parameters"} and value["part"] in PARTS:
             part = find_class(value["part"])()
             return part.set_params(**unpack_parameters(value["parameters"], part))
         raise ValueError(f"unknown form of a parameter: {sorted(value)}")

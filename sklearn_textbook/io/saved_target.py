@@ -91,7 +91,7 @@ def _unpack_labels(entry):
     if not all(isinstance(value, str | bool | int | float) for value in values):
         raise TypeError("class labels must be text, numbers or booleans")
     if len(set(values)) < len(values):
-        raise ValueError("the values of the classes must differ")
+        raise ValueError("class labels must differ")
     if dtype == "object":
         labels = np.empty(len(values), dtype=object)
         labels[:] = values

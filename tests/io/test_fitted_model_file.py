@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.covariance import OAS
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook.decomposition import PCA, TruncatedSVD
@@ -309,7 +310,9 @@ def test_what_cannot_be_saved(tmp_path):
     class Mine(LinearRegression):
         pass
 
-    refuse(Mine().fit(X, VALUES), "a Mine cannot be saved as a model file; possible")
+    refuse(Mine().fit(X, VALUES), "a Mine cannot be saved as a model file; skops.io.d")
+    pipeline = make_pipeline(PCA(2), LinearRegression()).fit(X, VALUES)
+    refuse(pipeline, "a Pipeline cannot be saved as a model file; skops.io.dump saves")
 
 
 # ------------------------------------------------------------- what is not read

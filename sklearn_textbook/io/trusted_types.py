@@ -1,0 +1,56 @@
+"""The types that skops has to trust when it reads estimators of this package."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from sklearn.base import BaseEstimator
+
+from sklearn_textbook.ensemble.bagging.bag_draw import BagDraw
+from sklearn_textbook.io.fitted_attributes import FITTED_MODELS
+from sklearn_textbook.io.saved_parameters import ESTIMATORS, PARTS, find_class
+from sklearn_textbook.linear_model.design.design import Design, Term
+from sklearn_textbook.linear_model.least_squares.inference import LeastSquaresInference
+from sklearn_textbook.tree.encode import ColumnSchema, TableSchema
+from sklearn_textbook.tree.grow.grown_tree import GrownTree
+from sklearn_textbook.tree.prune.outcome import PruningTable
+from sklearn_textbook.tree.route import RoutedTree
+from sklearn_textbook.tree.rules import RuleList
+
+# What fitted estimators hold beside arrays.
+_HELD = (
+    *(BagDraw, ColumnSchema, Design, GrownTree, LeastSquaresInference, PruningTable),
+    *(RoutedTree, RuleList, TableSchema, Term),
+)
+
+
+def list_trusted_types():
+    """List the types of this package that a file of skops may hold.
+
+    skops saves what a model file cannot, such as a pipeline of scikit-learn. It builds
+    objects of the types that it is told to trust only. It does not check what they
+    hold, as `load_model` does: read only files whose origin you know.
+
+    Returns
+    -------
+    types : list of str
+        Names of the types with their modules, for ``skops.io.load(..., trusted=)``.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.io import list_trusted_types
+    >>> "sklearn_textbook.decomposition.pca.PCA" in list_trusted_types()
+    True
+    """
+    types = {*_HELD, *map(find_class, PARTS)}
+    for module in map(import_module, set(ESTIMATORS.values())):
+        types |= {each for each in vars(module).values() if _is_estimator(each)}
+    for model in FITTED_MODELS.values():
+        for kept in model.kept:
+            if isinstance(kept.kind, tuple):
+                types |= {record.of for record in kept.kind}
+    return sorted(f"{each.__module__}.{each.__qualname__}" for each in types)
+
+
+def _is_estimator(member):
+    return isinstance(member, type) and issubclass(member, BaseEstimator)
