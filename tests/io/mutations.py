@@ -65,14 +65,14 @@ def _change(holder, key, item, rng):
         whole = np.isfinite(number) and isinstance(item, int)
         holder[key] = int(number) if whole else 1e999 if number != number else number
     else:
-        holder[key] = VALUES[rng.integers(len(VALUES))]
+        holder[key] = deepcopy(VALUES[rng.integers(len(VALUES))])
 
 
 def _change_array(packed, rng):
     try:
         array = unpack_array(packed, "array")
     except ValueError:
-        return VALUES[rng.integers(len(VALUES))]
+        return deepcopy(VALUES[rng.integers(len(VALUES))])
     way = rng.integers(3)
     if way == 0:
         return {**packed, "shape": packed["shape"][::-1]}
