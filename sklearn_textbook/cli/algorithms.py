@@ -15,6 +15,8 @@ LEAST_ROWS_TO_PRUNE = 50
 
 _TREES = "sklearn_textbook.tree"
 _ENSEMBLES = "sklearn_textbook.ensemble"
+_LINEAR = "sklearn_textbook.linear_model"
+_DISCRIMINANTS = "sklearn_textbook.discriminant_analysis"
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,11 @@ class Algorithm:
     regressor: str | None = None
     has_cart_members: bool = False
 
+    @property
+    def has_trees(self):
+        """Whether it grows trees, which take missing values."""
+        return self.module in (_TREES, _ENSEMBLES)
+
 
 ALGORITHMS = {
     "cart": Algorithm(_TREES, "CARTClassifier", "CARTRegressor"),
@@ -58,7 +65,14 @@ ALGORITHMS = {
     "gradient-boosting": Algorithm(
         _ENSEMBLES, "GradientBoostingClassifier", "GradientBoostingRegressor"
     ),
+    "linear": Algorithm(_LINEAR, None, "LinearRegression"),
+    "logistic": Algorithm(_LINEAR, "LogisticRegression"),
+    "generalized-linear": Algorithm(_LINEAR, None, "GeneralizedLinearRegressor"),
+    "maximum-entropy": Algorithm(_LINEAR, "MaxEntClassifier"),
+    "lda": Algorithm(_DISCRIMINANTS, "LinearDiscriminantAnalysis"),
 }
+#: Those that need no target, and where they are.
+TRANSFORMERS = {"pca": ("sklearn_textbook.decomposition", "PCA")}
 #: What the members of an ensemble may be, by --set estimator=NAME.
 MEMBERS = ("cart", "id3", "c45")
 
@@ -87,6 +101,18 @@ def base_name(algorithm):
 def is_many(algorithm):
     """Tell whether an algorithm grows many trees."""
     return ALGORITHMS[base_name(algorithm)].module == _ENSEMBLES
+
+
+def has_trees(algorithm):
+    """Tell whether an algorithm grows trees, which take missing values."""
+    return ALGORITHMS[base_name(algorithm)].has_trees
+
+
+def takes_numbers_only(algorithm):
+    """Tell whether an algorithm refuses columns of text."""
+    return algorithm in TRANSFORMERS or (
+        ALGORITHMS[base_name(algorithm)].module == _DISCRIMINANTS
+    )
 
 
 def find_wish(algorithm):
@@ -151,7 +177,8 @@ def make_estimator(
     estimator = _make_default(base_name(algorithm), is_classes)
     params = estimator.get_params()
     if n_trees is not None and "n_estimators" not in params:
-        refuse_use(f"--trees: {algorithm} grows a single tree")
+        what = "grows a single tree" if has_trees(algorithm) else "grows no trees"
+        refuse_use(f"--trees: {algorithm} {what}")
     for name, value in (
         ("random_state", seed),
         ("n_estimators", n_trees),
@@ -172,6 +199,14 @@ def make_estimator(
         estimator.set_params(
             oob_score=estimator.bootstrap is True and estimator.warm_start is False
         )
+    return estimator
+
+
+def make_transformer(algorithm, settings, seed):
+    """Make an estimator that needs no target, with its parameters; not fitted."""
+    module, name = TRANSFORMERS[algorithm]
+    estimator = getattr(import_module(module), name)(random_state=seed)
+    _set_parameters(estimator, dict(settings))
     return estimator
 
 

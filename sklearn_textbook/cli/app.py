@@ -11,7 +11,7 @@ import click
 
 from sklearn_textbook import __version__
 from sklearn_textbook.cli import explain_missing_module
-from sklearn_textbook.cli.commands import compare, fit, predict, show
+from sklearn_textbook.cli.commands import compare, fit, predict, show, transform
 from sklearn_textbook.cli.errors import (
     DONE,
     EXIT_CODES,
@@ -40,7 +40,7 @@ _CODES = {
 @click.version_option(__version__, prog_name=COMMAND, message="%(prog)s %(version)s")
 @click.pass_context
 def app(context):
-    """Grow, read and use decision trees, and ensembles of them, of tables in files.
+    """Fit, read and use trees, ensembles of them and linear models of tables in files.
 
     Tables are csv or tsv (any separator), Parquet, Feather, JSON, Excel, ARFF and C4.5
     files; models are JSON.
@@ -55,7 +55,7 @@ def app(context):
         click.echo(context.get_help())
 
 
-for _command in (fit, compare, predict, show):
+for _command in (fit, compare, predict, transform, show):
     app.add_command(_command)
 
 

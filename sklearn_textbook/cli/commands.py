@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import click
 
-from sklearn_textbook.cli.algorithms import ALGORITHMS, list_algorithms
+from sklearn_textbook.cli.algorithms import ALGORITHMS, TRANSFORMERS, list_algorithms
 from sklearn_textbook.cli.errors import refuse_use
 from sklearn_textbook.cli.options import (
     Setting,
@@ -25,13 +25,13 @@ from sklearn_textbook.cli.options import (
 @target_option
 @click.option(
     "--algorithm",
-    type=click.Choice(list_algorithms()),
+    type=click.Choice([*list_algorithms(), *TRANSFORMERS]),
     default="cart",
     show_default=True,
     metavar="NAME",
-    help=f"One of {', '.join(ALGORITHMS)}. For most of them the target decides: text, "
-    "booleans and a few whole numbers are classes; cart-classifier, cart-regressor and "
-    "so on demand one.",
+    help=f"One of {', '.join([*ALGORITHMS, *TRANSFORMERS])}. For most of them the "
+    "target decides: text, booleans and a few whole numbers are classes; "
+    "cart-classifier, cart-regressor and so on demand one.",
 )
 @click.option(
     "--set",
@@ -70,8 +70,10 @@ def fit(table, cv, **options):
     and its scores on the training rows, in cross-validation and on a test table. With
     c45-rules it prints the rules in their order, and what each of them does on the
     training rows. Of an ensemble it prints how large the trees are, the importances of
-    the columns, and the score on out-of-bag rows, where there are such. Rows without a
-    value of the target are left out, and counted.
+    the columns, and the score on out-of-bag rows, where there are such. Of linear
+    models it prints the summary, of lda the coefficients, of pca, which needs no
+    target, the components. Rows without a value of the target are left out, and
+    counted.
 
     \b
     Examples:
@@ -80,10 +82,16 @@ def fit(table, cv, **options):
       sklearn-textbook fit house.parquet --target price --id address --save house.json
       sklearn-textbook fit golf.names --algorithm c45-rules --test golf.test
       sklearn-textbook fit house.parquet --target price --algorithm random-forest
+      sklearn-textbook fit loan.csv --target paid --algorithm logistic
       sklearn-textbook fit data.txt --no-header --target column_5 --missing-marks -,NA
     """  # noqa: D301 - click wants the control character itself
     if cv == 1:
         refuse_use("--cv must be 0 (none) or at least 2")
+    if options["algorithm"] in TRANSFORMERS:
+        from sklearn_textbook.cli.components import fit_components
+
+        fit_components(table, n_folds=cv, **options)
+        return
     from sklearn_textbook.cli.fit import fit_table
 
     fit_table(table, n_folds=cv, **options)
@@ -94,8 +102,8 @@ def fit(table, cv, **options):
 @target_option
 @name_list_option(
     "--algorithms",
-    help="Algorithms to compare, as fit knows them; all that can predict the target "
-    "without.",
+    help="Algorithms to compare, as fit knows them; without it, all trees and "
+    "ensembles that can predict the target.",
 )
 @click.option(
     "--cv",
@@ -161,6 +169,35 @@ def predict(model, table, path, **options):
     from sklearn_textbook.cli.predict import predict_table
 
     predict_table(model, table, path=path, **options)
+
+
+@click.command(short_help="Compute the components of a table with a model.")
+@click.argument("model")
+@click.argument("table")
+@click.option(
+    "-o",
+    "--output",
+    "path",
+    metavar="FILE",
+    help="File to write, as of predict. Without it, csv to the standard output.",
+)
+@name_list_option("--id", help="Columns to copy to the output, besides those of fit.")
+@reading_options
+@debug_option
+def transform(model, table, path, **options):
+    """Compute what MODEL, a file that fit --save wrote, makes of the rows of TABLE.
+
+    MODEL holds principal components (pca) or discriminants (lda). The output has one
+    row per row of the table, with the columns of --id, then pca0, pca1 and so on.
+
+    \b
+    Examples:
+      sklearn-textbook fit iris.csv --algorithm pca --target species --save axes.json
+      sklearn-textbook transform axes.json new.csv -o scores.csv
+    """  # noqa: D301 - click wants the control character itself
+    from sklearn_textbook.cli.components import transform_table
+
+    transform_table(model, table, path=path, **options)
 
 
 @click.command(short_help="Print a model as text, rules, source code or drawing.")

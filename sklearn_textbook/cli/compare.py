@@ -11,6 +11,7 @@ from sklearn_textbook.cli.algorithms import (
     LEAST_ROWS_TO_PRUNE,
     can_predict,
     find_wish,
+    has_trees,
     is_many,
     list_algorithms,
     make_estimator,
@@ -35,7 +36,8 @@ def compare_algorithms(
     target : str or None
         Column to predict; None leaves it to the file.
     algorithms : list of str
-        Their names; all that can predict the target if it is empty.
+        Their names; all trees and ensembles that can predict the target if it is
+        empty.
     n_folds : int
         Number of folds.
     seed : int
@@ -55,7 +57,9 @@ def compare_algorithms(
     training = read_training(table, target, _choose_kind(algorithms), options)
     goal = training.goal
     is_classes = goal.is_classes
-    names = [name for name in algorithms or ALGORITHMS if can_predict(name, is_classes)]
+    # Others may refuse the table, for text or missing values.
+    names = algorithms or list(filter(has_trees, ALGORITHMS))
+    names = [name for name in names if can_predict(name, is_classes)]
     scorer = make_scorer(goal, cost)
     prunes = len(goal.values) >= LEAST_ROWS_TO_PRUNE
     estimators = {
@@ -64,7 +68,7 @@ def compare_algorithms(
             trees if is_many(name) else None,
             jobs,
             prunes,
-            full and not is_many(name) and name != "c45-rules",
+            full and has_trees(name) and not is_many(name) and name != "c45-rules",
         )
         for name in names
     }

@@ -6,6 +6,7 @@ import numpy as np
 
 from sklearn_textbook.cli.ensemble_report import is_ensemble
 from sklearn_textbook.cli.errors import refuse_use
+from sklearn_textbook.cli.model_report import is_other_model
 from sklearn_textbook.cli.report import is_rule_list, show_label
 from sklearn_textbook.tree import export_rules
 
@@ -15,6 +16,8 @@ _MOST_RULES = 3
 
 def require_explainable(estimator, path):
     """Refuse a model that has no single rule for a row."""
+    if is_other_model(estimator):
+        refuse_use(f"--explain: {path} holds no tree, but a {type(estimator).__name__}")
     if is_ensemble(estimator):
         refuse_use(f"--explain follows a row through one tree, but {path} has many")
 

@@ -19,6 +19,12 @@ from sklearn_textbook.cli.ensemble_report import (
     print_sizes,
 )
 from sklearn_textbook.cli.errors import FitError, make_fit_error, refuse_use
+from sklearn_textbook.cli.model_report import (
+    MOST_ROWS,
+    describe_other_model,
+    is_other_model,
+    print_other_model,
+)
 from sklearn_textbook.cli.model_table import (
     Tested,
     find_unseen_levels,
@@ -93,7 +99,7 @@ def fit_table(
         How the table is read: categorical, numeric, ordinal, drop, keep, id, weight,
         delimiter, header, encoding, missing_marks.
     """
-    _require_folder(save)
+    require_folder(save)
     output = Output()
     training = read_training(table, target, algorithm, options)
     goal = training.goal
@@ -106,13 +112,14 @@ def fit_table(
     )
     print_training(output, training, options)
     _grow(estimator, training, settings)
-    model = SavedModel(
-        estimator, goal.name, _note_table(training.file, options, scorer)
-    )
+    model = SavedModel(estimator, goal.name, note_table(training.file, options, scorer))
     tested = _test(model, scorer, test, options) if test is not None else None
     if save is not None:
         save_model(estimator, save, target=goal.name, table=model.table)
-    if report.is_rule_list(estimator):
+    if is_other_model(estimator):
+        output.heading("model", describe_other_model(estimator))
+        print_other_model(output, estimator, model.schema.names, MOST_ROWS)
+    elif report.is_rule_list(estimator):
         _print_rule_list(output, estimator, training)
     else:
         _print_trees(output, model, settings, max_depth_shown)
@@ -128,7 +135,7 @@ def fit_table(
         output.write("", f"saved to {save}")
 
 
-def _require_folder(save):
+def require_folder(save):
     """Refuse a place for the model that does not exist before the long work."""
     if save is not None and not Path(save).resolve().parent.is_dir():
         folder = str(Path(save).parent)
@@ -149,7 +156,7 @@ def _grow(estimator, training, settings):
         raise make_fit_error(reason, training.file.path) from error
 
 
-def _note_table(file, options, scorer):
+def note_table(file, options, scorer):
     """Note for `predict` how the table is to be read, and the costs."""
     notes = {
         "names": file.names,
@@ -160,7 +167,7 @@ def _note_table(file, options, scorer):
     }
     if options["weight"] is not None:
         notes["weight"] = options["weight"]
-    if scorer.costs is not None:
+    if scorer is not None and scorer.costs is not None:
         notes["costs"] = scorer.costs.tolist()
     return notes
 

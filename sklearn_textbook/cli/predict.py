@@ -46,9 +46,8 @@ def predict_table(model, table, *, path, proba, explain, **options):
     if path is not None:
         choose_writer(path)  # refuses a name before the work
     saved = read_model(model)
+    _require_predictor(saved.estimator, model, proba)
     notes = read_notes(saved, model)
-    if proba and not hasattr(saved.estimator, "predict_proba"):
-        refuse_use(f"--proba: {model} predicts numbers, which have no probabilities")
     if explain:
         require_explainable(saved.estimator, model)
     scorer = restore_scorer(saved, model)
@@ -81,6 +80,15 @@ def predict_table(model, table, *, path, proba, explain, **options):
         tested = score_table(saved, scorer, rows, predicted, "")
         if tested is not None:
             _report_score(messages, tested.score, display_path(rows.file.path))
+
+
+def _require_predictor(estimator, model, proba):
+    """Refuse a model that cannot predict what is asked for."""
+    if not hasattr(estimator, "predict"):
+        kind = type(estimator).__name__
+        refuse_use(f"{model} holds a {kind}, which predicts nothing; use transform")
+    if proba and not hasattr(estimator, "predict_proba"):
+        refuse_use(f"--proba: {model} predicts numbers, which have no probabilities")
 
 
 def _report_score(output, score, path):

@@ -6,6 +6,7 @@ import numpy as np
 from rich.text import Text
 
 from sklearn_textbook.cli.ensemble_report import describe_ensemble, is_ensemble
+from sklearn_textbook.cli.model_report import describe_other_model, is_other_model
 from sklearn_textbook.cli.output import (
     make_table,
     measure_width,
@@ -50,8 +51,10 @@ def is_rule_list(estimator):
 
 
 def describe_model(estimator):
-    """Describe a tree, a list of rules, or an ensemble, by algorithm and size."""
+    """Describe a tree, a list of rules, an ensemble or another model, and its size."""
     name = type(estimator).__name__
+    if is_other_model(estimator):
+        return describe_other_model(estimator)
     if is_ensemble(estimator):
         return describe_ensemble(estimator)
     if not is_rule_list(estimator):

@@ -19,6 +19,7 @@ from sklearn_textbook.cli.ensemble_report import (
     print_sizes,
 )
 from sklearn_textbook.cli.errors import refuse_use
+from sklearn_textbook.cli.model_report import is_other_model, print_other_model
 from sklearn_textbook.cli.output import Output
 from sklearn_textbook.io import ModelFileError, read_model
 from sklearn_textbook.tree import export_graphviz, export_rules, plot_tree
@@ -116,6 +117,13 @@ _WRITERS = {
 
 def _choose_estimator(estimator, model, form, member):
     """Choose what is printed, the model or a member; refuse what cannot be."""
+    if is_other_model(estimator):
+        if form not in ("text", "json") or member is not None:
+            refuse_use(
+                f"{model} holds a {type(estimator).__name__}, which has no tree; --as "
+                "text and json print it"
+            )
+        return estimator
     if report.is_rule_list(estimator) and form in ("dot", "svg", "png"):
         refuse_use(f"--as {form} draws trees, but {model} holds a list of rules")
     if not is_ensemble(estimator):
@@ -145,7 +153,10 @@ def _print_text(output, saved, estimator, max_depth, member):
     elif saved.target:
         title += f", predicts {saved.target}"
     output.write(output.hang(Text(title)))
-    if report.is_rule_list(estimator):
+    if is_other_model(estimator):
+        output.write("")
+        print_other_model(output, estimator, saved.schema.names)
+    elif report.is_rule_list(estimator):
         report.print_numbered_rules(output, estimator)
     elif is_ensemble(estimator):
         print_sizes(output, estimator)

@@ -10,6 +10,7 @@ import pyarrow as pa
 from rich.text import Text
 
 from sklearn_textbook.cli import report
+from sklearn_textbook.cli.algorithms import takes_numbers_only
 from sklearn_textbook.cli.columns import (
     count_missing,
     find_hints,
@@ -82,7 +83,7 @@ def read_training(table, target, algorithm, options):
     training : TrainingTable
         Features, target and weights.
     """
-    file = _read_training_file(table, target, options)
+    file = read_training_file(table, target, options)
     if target is None:
         target = file.target
     if target is None:  # named by the file, and left out by an option
@@ -100,17 +101,19 @@ def read_training(table, target, algorithm, options):
             name,
             f"--keep {name} keeps it",
         )
-    return TrainingTable(
-        file, frame.drop_columns(list(useless)), goal, weights, useless
-    )
+    frame = frame.drop_columns(list(useless))
+    if takes_numbers_only(algorithm):
+        require_numbers(file, frame, algorithm)
+    return TrainingTable(file, frame, goal, weights, useless)
 
 
 def _refuse_without_target():
     refuse_use("Missing option '--target'")
 
 
-def _read_training_file(path, target, options):
-    if target is None and guess_format(path) != "c45":
+def read_training_file(path, target, options, *, needs_target=True):
+    """Read the file; columns of --drop and --id are left out."""
+    if needs_target and target is None and guess_format(path) != "c45":
         _refuse_without_target()
     left_out = [*options["drop"], *options["id"]]
     if target in left_out:
@@ -142,6 +145,18 @@ def _read_training_file(path, target, options):
             remedy = explain_unknown_name(name, file.names)
             raise file.error(f"no column {name!r} to keep", remedy=remedy)
     return file
+
+
+def require_numbers(file, frame, algorithm):
+    """Refuse columns that are no numbers, for algorithms that take nothing else."""
+    for name, kind in zip(frame.column_names, frame.schema.types, strict=True):
+        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+            raise make_fit_error(
+                f"{algorithm} takes numbers only",
+                file.path,
+                name,
+                f"--drop {_quote(name)} leaves the column out",
+            )
 
 
 def _list_types(options):

@@ -1,0 +1,125 @@
+"""Components of a table: ``fit`` without a target, and the command ``transform``."""
+
+from __future__ import annotations
+
+import sys
+
+import pyarrow as pa
+
+from sklearn_textbook.cli.algorithms import make_transformer
+from sklearn_textbook.cli.columns import print_columns
+from sklearn_textbook.cli.errors import make_fit_error, refuse_use
+from sklearn_textbook.cli.fit import note_table, require_folder
+from sklearn_textbook.cli.model_report import (
+    MOST_ROWS,
+    describe_other_model,
+    print_other_model,
+)
+from sklearn_textbook.cli.model_table import as_features, read_model_table, read_notes
+from sklearn_textbook.cli.output import Output
+from sklearn_textbook.cli.training_table import (
+    read_training_file,
+    read_weights,
+    require_numbers,
+)
+from sklearn_textbook.io import read_model, save_model
+from sklearn_textbook.io.naming import count_things, list_names
+from sklearn_textbook.io.table_file import display_path
+from sklearn_textbook.io.table_writer import choose_writer, write_csv
+
+
+def fit_components(table, *, target, algorithm, settings, seed, save, **options):
+    """Fit a model that has no target to the numbers of a table, and print it.
+
+    Parameters
+    ----------
+    table : str
+        Path of the table.
+    target : str or None
+        A column that is left out, and copied by `transform`.
+    algorithm : str
+        Name of the algorithm.
+    settings : sequence of (str, object)
+        Its parameters.
+    seed : int
+        Seed of the algorithm.
+    save : str or None
+        Model file to write.
+    **options
+        How the table is read, as for `fit_table`; others have no effect.
+    """
+    require_folder(save)
+    if options["test"] is not None or options["cost"] is not None:
+        refuse_use(f"--test and --cost: {algorithm} predicts nothing")
+    estimator = make_transformer(algorithm, settings, seed)
+    if target is not None:
+        options["id"] = [*options["id"], target]
+    file = read_training_file(table, None, options, needs_target=False)
+    weight = options["weight"]
+    weights = None if weight is None else read_weights(file, weight)
+    frame = file.frame if weight is None else file.frame.drop_columns([weight])
+    if file.target in frame.column_names:
+        frame = frame.drop_columns([file.target])
+    require_numbers(file, frame, algorithm)
+    output = Output()
+    rows = count_things(file.n_rows, "row")
+    output.write(f"{display_path(file.path)}: {rows} ({file.layout})")
+    if options["id"] or options["drop"]:
+        output.write(f"left out: {list_names([*options['drop'], *options['id']])}")
+    print_columns(output, frame)
+    output.notes(file.notes)
+    try:
+        estimator.fit(frame, sample_weight=weights)
+    except (ValueError, TypeError) as error:
+        reason = " ".join(str(error).split())
+        raise make_fit_error(reason, file.path) from error
+    output.heading("components", describe_other_model(estimator))
+    print_other_model(output, estimator, frame.column_names, MOST_ROWS)
+    if save is not None:
+        save_model(estimator, save, table=note_table(file, options, None))
+        output.write("", f"saved to {save}")
+
+
+def transform_table(model, table, *, path, **options):
+    """Compute the components of the rows of a table and write them.
+
+    Parameters
+    ----------
+    model : str
+        Path of the model file.
+    table : str
+        Path of the table.
+    path : str or None
+        File to write, None for the standard output.
+    **options
+        How the table is read: id, delimiter, header, encoding, missing_marks.
+    """
+    if path is not None:
+        choose_writer(path)  # refuses a name before the work
+    saved = read_model(model)
+    estimator = saved.estimator
+    if not hasattr(estimator, "transform"):
+        refuse_use(
+            f"{model} holds a {type(estimator).__name__}, which has predict only"
+        )
+    notes = read_notes(saved, model)
+    notes["id"] = list(dict.fromkeys([*notes["id"], *options["id"]]))
+    rows = read_model_table(saved, notes, table, options)
+    for name in options["id"]:
+        if name not in rows.file.names:
+            raise rows.file.error(f"no column {name!r} to copy")
+    try:
+        made = estimator.transform(as_features(saved.schema, rows.features))
+    except (NotImplementedError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise make_fit_error(reason, rows.file.path) from error
+    columns = {
+        name: rows.file.frame[name] for name in notes["id"] if name in rows.file.names
+    }
+    for name, values in zip(estimator.get_feature_names_out(), made.T, strict=True):
+        columns[name] = pa.array(values)
+    frame = pa.table(columns)
+    if path is None:
+        write_csv(frame, sys.stdout)
+    else:
+        choose_writer(path)(frame, path)

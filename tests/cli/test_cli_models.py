@@ -1,0 +1,186 @@
+"""The command line with models that are no trees: linear ones, lda and pca."""
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sklearn_textbook.cli.algorithms import ALGORITHMS, has_trees
+from sklearn_textbook.io import load_model, read_model
+
+DATA = Path(__file__).parents[1] / "data"
+IRIS = DATA / "iris.csv"
+SPECIES = ("fit", IRIS, "--target", "species")
+LENGTH = ("fit", IRIS, "--target", "petal length (cm)", "--cv", 3)
+MODELS = [name for name in ALGORITHMS if not has_trees(name)]
+
+
+def read_csv(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.fixture
+def mixed(tmp_path):
+    """A table with text, numbers and whole numbers."""
+    rng = np.random.default_rng(0)
+    colour = rng.choice(["red", "green", "blue"], 60)
+    size = rng.normal(size=60).round(3)
+    price = (10 + 2 * size + (colour == "red") + rng.normal(size=60)).round(2)
+    frame = pd.DataFrame({"colour": colour, "size": size, "price": price})
+    frame["sold"] = np.where(price + rng.normal(size=60) > 10, "yes", "no")
+    frame.to_csv(tmp_path / "mixed.csv", index=False)
+    return frame
+
+
+def test_algorithms_without_trees():
+    assert [
+        *("linear", "logistic", "generalized-linear", "maximum-entropy", "lda")
+    ] == MODELS
+
+
+@pytest.mark.parametrize("algorithm", MODELS)
+def test_fit_show_predict(command, mixed, algorithm):
+    is_number = ALGORITHMS[algorithm].classifier is None
+    target, other = ("price", "sold") if is_number else ("sold", "price")
+    drop = f"{other},colour" if algorithm == "lda" else other
+    options = ("--target", target, "--drop", drop, "--algorithm", algorithm)
+    text = command("fit", "mixed.csv", *options, "--cv", 3, "--save", "m.json")
+    assert read_model("m.json").target == target
+    model = load_model("m.json")
+    n_coefficients = np.shape(model.coef_)[-1]
+    assert f"\n\nmodel  {type(model).__name__}, {n_coefficients} coefficient" in text
+    assert "\ntraining" in text
+    assert "\ncross-validated" in text
+    shown = command("show", "m.json")
+    assert shown.startswith(f"{type(model).__name__}, {n_coefficients} coefficient")
+    assert f"predicts {target}" in shown
+    for printed in (text, shown):
+        assert "intercept" in printed
+        assert "size" in printed
+        if algorithm != "lda":
+            assert "colour=" in printed
+    if hasattr(model, "summary"):
+        assert all(line.rstrip() in text for line in model.summary().splitlines())
+    rows = read_csv(command("predict", "m.json", "mixed.csv"))
+    X = mixed.drop(columns=[target, *drop.split(",")])
+    expected = [str(value) for value in model.predict(X).tolist()]
+    assert [row["prediction"] for row in rows] == expected
+
+
+def test_coefficients_of_many_classes(command):
+    text = command(*SPECIES, "--algorithm", "lda", "--save", "m.json")
+    shown = command("show", "m.json")
+    for printed in (text, shown):
+        assert "setosa  versicolor  virginica" in " ".join(printed.split("\n"))
+    rows = read_csv(command("transform", "m.json", IRIS))
+    assert list(rows[0]) == [
+        "lineardiscriminantanalysis0",
+        "lineardiscriminantanalysis1",
+    ]
+
+
+def test_parameters_of_models(command):
+    settings = ("--set", "alpha=2.5", "--set", "fit_intercept=false")
+    command(*LENGTH, "--drop", "species", "--algorithm", "linear", *settings)
+    error = command(*LENGTH, "--algorithm", "linear", "--set", "alfa=1", code=2)
+    assert "has no parameter 'alfa'; did you mean 'alpha'?" in error
+    error = command(*LENGTH, "--algorithm", "linear", "--set", "alpha=-1", code=2)
+    assert "--set alpha=-1: The 'alpha' parameter must be" in error
+    error = command(*LENGTH, "--algorithm", "linear", "--trees", 3, code=2)
+    assert "--trees: linear grows no trees" in error
+    error = command(*LENGTH, "--algorithm", "linear", "--full", code=2)
+    assert "--full: linear has no tree" in error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ((*SPECIES, "--algorithm", "linear"), 5, "linear predicts numbers, and the ta"),
+        ((*LENGTH, "--algorithm", "logistic"), 5, "logistic predicts classes, and the"),
+        ((*LENGTH, "--algorithm", "pca", "--test", IRIS), 2, "pca predicts nothing"),
+        (("fit", IRIS, "--algorithm", "pca"), 5, "pca takes numbers only; --drop spe"),
+        (
+            ("fit", DATA / "weather.arff", "--target", "play", "--algorithm", "lda"),
+            5,
+            "column 'outlook': lda takes numbers only; --drop outlook leaves",
+        ),
+        (("show", "m.json", "--as", "rules"), 2, "a MaxEntClassifier, which has no tr"),
+        (("show", "m.json", "--tree", 0), 2, "MaxEntClassifier, which has no tree"),
+        (("predict", "m.json", IRIS, "--explain"), 2, "m.json holds no tree, but a Ma"),
+        (("transform", "m.json", IRIS), 2, "MaxEntClassifier, which has predict on"),
+        (("predict", "p.json", IRIS), 2, "holds a PCA, which predicts nothing; use"),
+        (("transform", "p.json", DATA / "golf.names"), 3, "which the model needs"),
+    ],
+)
+def test_what_is_refused(command, arguments, code, message):
+    if "m.json" in arguments:
+        options = ("--set", "alpha=1", "--cv", 0, "--save", "m.json")
+        command(*SPECIES, "--algorithm", "maximum-entropy", *options)
+    if "p.json" in arguments:
+        drop = ("--target", "species")
+        command("fit", IRIS, "--algorithm", "pca", *drop, "--save", "p.json")
+    error = command(*arguments, code=code)
+    assert message in error
+    assert error.count("\n") == error.count("sklearn-textbook: ")
+
+
+def test_missing_values_name_their_column(command, tmp_path):
+    rows = ["x,z,y", *(f"{i},{i * i % 7},{i % 3}.5" for i in range(20)), ",1,2.5"]
+    (tmp_path / "gap.csv").write_text("\n".join(rows) + "\n")
+    fit = ("fit", "gap.csv", "--target", "y", "--cv", 0, "--algorithm", "linear")
+    assert "'x'" in command(*fit, code=5)
+
+
+def test_components(command):
+    options = ("--target", "species", "--set", "n_components=2")
+    fit = ("fit", IRIS, "--algorithm", "pca", *options, "--set", "standardize=true")
+    text = command(*fit, "--save", "p.json")
+    model = load_model("p.json")
+    assert "\n\ncomponents  PCA, 2 components\n" in text
+    for printed in (text, command("show", "p.json")):
+        assert "pca0    2.9185  0.730  0.730\n" in printed
+        assert "\nsepal width (cm)" in printed
+    rows = read_csv(command("transform", "p.json", IRIS))
+    assert list(rows[0]) == ["species", "pca0", "pca1"]
+    X = pd.read_csv(IRIS, sep=";").drop(columns="species")
+    expected = model.transform(X)
+    found = [[float(row["pca0"]), float(row["pca1"])] for row in rows]
+    np.testing.assert_array_equal(found, expected)
+    command(
+        "transform", "p.json", IRIS, "-o", "scores.parquet", "--id", "petal width (cm)"
+    )
+    frame = pd.read_parquet("scores.parquet")
+    assert frame.columns.tolist() == ["species", "petal width (cm)", "pca0", "pca1"]
+
+
+def test_many_components_are_cut_on_fit_only(command, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(99, 50))).add_prefix("column ")
+    frame.to_csv(tmp_path / "wide.csv", index=False)
+    text = command("fit", "wide.csv", "--algorithm", "pca", "--save", "p.json")
+    assert "... and 10 rows more" in text
+    assert "... and 44 columns more" in text
+    shown = command("show", "p.json")
+    assert "rows more" not in shown
+    assert "\ncolumn 49 " in shown
+
+
+def test_weights(command, mixed, tmp_path):
+    mixed["weight"] = np.arange(60) % 3
+    mixed.to_csv("weighted.csv", index=False)
+    drop = ("--drop", "colour,sold", "--weight", "weight")
+    command("fit", "weighted.csv", "--algorithm", "pca", *drop, "--save", "p.json")
+    model = load_model("p.json")
+    assert model.n_samples_ == mixed["weight"].sum()
+    assert model.feature_names_in_.tolist() == ["size", "price"]
+
+
+def test_compare_takes_them_by_name(command):
+    names = ("--algorithms", "cart,linear,generalized-linear", "--drop", "species")
+    text = command("compare", *LENGTH[1:], *names)
+    assert "\nlinear " in text
+    assert "\ngeneralized-linear " in text
+    assert "linear" not in command("compare", *LENGTH[1:], "--trees", 2)
