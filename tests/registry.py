@@ -277,14 +277,11 @@ INSTANCES = {
     # Strong penalties where a solver has to come as near as some checks look.
     "LogisticRegression": [
         TextbookLogisticRegression(),
-        TextbookLogisticRegression("l2", C=1e-3, solver="lbfgs", tol=1e-11),
-        TextbookLogisticRegression("l2", parametrization="symmetric", n_jobs=1),
-        TextbookLogisticRegression(
-            "l2", solver="bfgs", class_weight="balanced", max_iter=500
-        ),
-        TextbookLogisticRegression(
-            "l2", C=0.1, solver="gradient", max_iter=300, tol=1e-4
-        ),
+        TextbookLogisticRegression(C=1e-3, solver="lbfgs", tol=1e-11),
+        TextbookLogisticRegression(C=1.0, parametrization="symmetric", n_jobs=1),
+        TextbookLogisticRegression(C=1.0, solver="bfgs", class_weight="balanced"),
+        TextbookLogisticRegression(C=0.1, solver="gradient", max_iter=300, tol=1e-4),
+        TextbookLogisticRegression(C=0.1, l1_ratio=0.5),
         TextbookLogisticRegression(separation="ignore", warm_start=True),
     ],
     "MaxEntClassifier": [

@@ -37,6 +37,21 @@ def require_classes(y):
         raise _missing_error("y", series.is_null().to_numpy())
 
 
+def list_declared_classes(y):
+    """List the classes that the dtype of a target declares, with rows or without.
+
+    polars' Categorical and pyarrow's dictionaries declare none.
+    """
+    series = nw.from_native(y, series_only=True, pass_through=True)
+    if not isinstance(series, nw.Series):
+        return list(getattr(y, "categories", ()))
+    if series.dtype == nw.Enum:
+        return list(series.dtype.categories)
+    if series.dtype == nw.Categorical and series.implementation.is_pandas_like():
+        return series.to_native().cat.categories.tolist()
+    return []
+
+
 def check_target(y, *, is_numeric, name="y"):
     """Read a target as a two-dimensional array.
 

@@ -1,6 +1,9 @@
 """Our LogisticRegression behind scikit-learn's parameters, for scikit-learn's tests."""
 
 import math
+import warnings
+
+import numpy as np
 
 from sklearn_textbook.linear_model import LogisticRegression as TextbookRegression
 
@@ -10,9 +13,18 @@ SOLVERS = {
     "lbfgs": "lbfgs",
     "newton-cholesky": "newton",
     "newton-cg": "newton",
-    "sag": "gradient",
-    "saga": "bfgs",
+    "sag": "lbfgs",
+    "saga": "newton",
     "liblinear": "newton",
+}
+
+#: How scikit-learn says that these did not converge; the others say it as ours do.
+WORDS = {
+    "newton-cg": "newton-cg failed to converge. Increase the number of iterations.",
+    "liblinear": "Liblinear failed to converge, increase the number of iterations.",
+    "sag": "The max_iter was reached which means the coef_ did not converge",
+    "saga": "The max_iter was reached which means the coef_ did not converge",
+    "newton-cholesky": "Newton solver did not converge after {} iterations",
 }
 
 
@@ -60,24 +72,33 @@ class LogisticRegression(TextbookRegression):
         self.n_jobs = n_jobs
 
     def fit(self, X, y, sample_weight=None):
+        if self.penalty is None and self.C != 1.0:
+            warnings.warn(
+                "Setting penalty=None will ignore the C", UserWarning, stacklevel=2
+            )
+        l1_ratio = {"l1": 1.0, "l2": 0.0}.get(self.penalty, self.l1_ratio)
         ours = TextbookRegression(
-            penalty=None if self.penalty is None else "l2",
-            C=self.C,
+            C=math.inf if self.penalty is None else self.C,
+            l1_ratio=0.0 if l1_ratio is None else l1_ratio,
             fit_intercept=self.fit_intercept,
             solver=SOLVERS.get(self.solver, self.solver),
             parametrization=self.parametrization,
             separation=self.separation,
             class_weight=self.class_weight,
-            # Gradient descent on all rows takes more steps than a stochastic one.
-            max_iter=self.max_iter * (100 if self.solver == "sag" else 1),
-            tol=self.tol,
+            max_iter=self.max_iter,
+            tol=0.1 * self.tol,  # it means the same only roughly
             warm_start=self.warm_start,
             n_jobs=self.n_jobs,
         )
+        if hasattr(self, "_skl_callbacks"):
+            ours.set_callbacks(*self._skl_callbacks)
         # What is fitted ends in an underscore, but for masks.
-        vars(ours).update(self._list_fitted())
-        ours.fit(X, y, sample_weight)
-        for name in self._list_fitted():
+        vars(ours).update(self._list_fitted_attributes())
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            ours.fit(X, y, sample_weight)
+        self._warn_as_stock_does(caught)
+        for name in self._list_fitted_attributes():
             delattr(self, name)
         vars(self).update(
             {
@@ -86,11 +107,25 @@ class LogisticRegression(TextbookRegression):
                 if name not in ours.get_params()
             }
         )
+        if getattr(X, "dtype", None) == np.float32:
+            # Ours computes and keeps double precision.
+            self.coef_ = self.coef_.astype(np.float32)
+            self.intercept_ = self.intercept_.astype(np.float32)
         return self
+
+    def _warn_as_stock_does(self, caught):
+        for each in caught:
+            message = str(each.message)
+            if "linearly dependent" in message:
+                continue  # scikit-learn says nothing of it
+            if "failed to converge" in message:
+                steps = message.partition(" iteration")[0].rpartition(" ")[2]
+                message = WORDS.get(self.solver, message).format(steps)
+            warnings.warn(message, each.category, stacklevel=3)
 
     def _has_penalty(self):
         return self.penalty is not None and not math.isinf(self.C)
 
-    def _list_fitted(self):
+    def _list_fitted_attributes(self):
         names = self.get_params()
         return {name: value for name, value in vars(self).items() if name not in names}

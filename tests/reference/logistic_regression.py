@@ -56,9 +56,11 @@ def take_newton_steps(X, y, weight, n_classes, n_steps):
 def take_gradient_steps(X, y, weight, n_classes, n_steps):
     """Coefficients after each of the first steps of gradient descent from zero.
 
-    A step begins with twice the last, and is halved until the loss falls by half of the
-    squared gradient times the step.
+    Columns are divided by their root mean square. A step begins with twice the last,
+    and is halved until the loss falls by half of the squared gradient times the step.
     """
+    units = np.sqrt(weight @ X**2 / weight.sum())
+    X = X / units
     theta = np.zeros((n_classes - 1) * X.shape[1])
     share = 0.25 if n_classes == 2 else 0.5
     length = 0.5 / (share * float(weight @ (X**2).sum(axis=1)))
@@ -74,7 +76,7 @@ def take_gradient_steps(X, y, weight, n_classes, n_steps):
             length /= 2.0
         theta = theta - length * gradient
         path.append(theta)
-    return path
+    return [theta / np.tile(units, n_classes - 1) for theta in path]
 
 
 def take_bfgs_steps(X, y, weight, n_classes, n_steps):

@@ -7,14 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
-from sklearn_textbook.linear_model.logistic.solvers import (
-    factorise_scaled,
-    invert_scaled,
-)
-
-#: Eigenvalues of the correlations up to this times their number count as zero.
-ZERO_EIGENVALUE = 1e-13
-
 
 @dataclass(frozen=True)
 class Estimates:
@@ -28,55 +20,37 @@ class Estimates:
         Intercepts.
     covariance : ndarray of shape (n, n) or None
         Covariance of all, intercept first in each vector.
-    is_determined : ndarray of bool, shape (n,) or None
-        Whether the data determine them.
+    errors : ndarray of shape (n,) or None
+        Standard errors; NaN where the data do not determine a coefficient.
     """
 
     coef: np.ndarray
     intercept: np.ndarray
-    covariance: np.ndarray | None
-    is_determined: np.ndarray | None
+    covariance: np.ndarray | None = None
+    errors: np.ndarray | None = None
 
 
-def find_dependence(likelihood):
-    """Find directions of the slopes in which no row has a score.
+def shorten_slopes(theta, directions, likelihood):
+    """Take the slopes of least norm among those that give the same scores.
 
     Parameters
     ----------
+    theta : ndarray of shape (n_scores, n_parameters)
+        Coefficients for centred columns.
+    directions : ndarray of shape (n_columns, n_directions)
+        Slopes that give every row the same score.
     likelihood : LogisticLikelihood
         With the table.
 
     Returns
     -------
-    directions : ndarray of shape (n_columns, n_directions)
-        A basis of slopes that change nothing, of unit length in units of the columns.
+    theta : ndarray of shape (n_scores, n_parameters)
+        The others.
     """
-    at = likelihood.evaluate(likelihood.start())
-    first = int(likelihood.fit_intercept)
-    block = at.hessian[: likelihood.n_parameters, : likelihood.n_parameters].copy()
-    block[np.diag_indices(len(block))] -= likelihood.strength
-    if likelihood.is_tied:
-        block[0, 0] -= likelihood.total_weight
-    products = block[first:, first:].copy()
-    if first:  # the columns of a sparse table are not centred
-        products -= np.outer(block[0, 1:], block[0, 1:]) / block[0, 0]
-    # What rounding leaves of a constant column.
-    squares = block.diagonal()[first:]
-    is_constant = products.diagonal() <= ZERO_EIGENVALUE * squares * len(products)
-    products[is_constant] = products[:, is_constant] = 0.0
-    scale = np.sqrt(np.maximum(products.diagonal(), 0.0))
-    scale[~(scale > 0.0)] = 1.0
-    values, vectors = linalg.eigh(products / scale / scale[:, np.newaxis])
-    is_null = values <= ZERO_EIGENVALUE * len(values)
-    return vectors[:, is_null] / scale[:, np.newaxis]
-
-
-def shorten_slopes(theta, directions, likelihood):
-    """Take the slopes of least norm among those that give the same scores."""
     if not directions.shape[1]:
         return theta
     theta = theta.copy()
-    first = int(likelihood.fit_intercept)
+    first = likelihood.fit_intercept
     slopes = theta[:, first:].T
     share, *_ = linalg.lstsq(directions, slopes)
     theta[:, first:] -= (directions @ share).T
@@ -94,38 +68,14 @@ def find_constants(likelihood, directions):
     )
 
 
-def estimate_covariance(hessian, directions, likelihood):
-    """Invert the Hessian in the directions that the data determine.
-
-    Parameters
-    ----------
-    hessian : ndarray of shape (n, n)
-        At the maximum.
-    directions : ndarray of shape (n_columns, n_directions)
-        As :func:`find_dependence` gives them.
-    likelihood : LogisticLikelihood
-        With the table.
-
-    Returns
-    -------
-    covariance : ndarray of shape (n, n)
-        Its inverse, of least norm in units of curvature.
-    nothing : ndarray of shape (n_parameters, n_directions)
-        Directions of all coefficients of a score that change nothing.
-    """
-    scale, factor = factorise_scaled(hessian)
-    if factor is not None:
-        inverse = linalg.cho_solve((factor, True), np.eye(len(hessian)))
-    else:
-        inverse = invert_scaled(hessian, scale)
-    nothing = directions
-    if likelihood.fit_intercept:
-        constants = -find_constants(likelihood, directions)
-        nothing = np.vstack([constants[np.newaxis], directions])
-    return inverse / scale / scale[:, np.newaxis], nothing
+def spread_classes(vectors, axis=0):
+    """Give the last class a vector, too, so that all of them sum to zero."""
+    zero = np.zeros_like(np.take(vectors, [0], axis))
+    vectors = np.concatenate([vectors, zero], axis)
+    return vectors - vectors.mean(axis, keepdims=True)
 
 
-def transform_estimates(likelihood, theta, covariance, nothing, is_spread):
+def transform_estimates(likelihood, theta, covariance, directions, is_spread):
     """Go from centred columns and one class less to what the estimator shows.
 
     Parameters
@@ -136,8 +86,8 @@ def transform_estimates(likelihood, theta, covariance, nothing, is_spread):
         Coefficients for centred columns.
     covariance : ndarray or None
         Their covariance.
-    nothing : ndarray or None
-        Directions that change nothing.
+    directions : ndarray of shape (n_columns, n_directions)
+        Slopes that give every row the same score.
     is_spread : bool
         Whether the classes but the last are turned into all, which sum to zero.
 
@@ -147,27 +97,50 @@ def transform_estimates(likelihood, theta, covariance, nothing, is_spread):
         For the columns themselves.
     """
     coef, intercept = likelihood.restore_coefficients(theta)
-    n_classes = likelihood.n_classes
-    spread = np.eye(likelihood.n_scores)
     if is_spread:
-        spread = np.eye(n_classes)[:, :-1] - 1.0 / n_classes
-    coef, intercept = spread @ coef, spread @ intercept
+        coef, intercept = spread_classes(coef), spread_classes(intercept)
     if covariance is None:
-        return Estimates(coef, intercept, None, None)
+        return Estimates(coef, intercept)
     moved = np.eye(likelihood.n_parameters)
     if likelihood.fit_intercept:
         moved[0, 1:] = -likelihood.centre
-    turn = np.kron(spread, moved)
-    is_determined = np.ones(len(moved), dtype=bool)
-    if nothing.shape[1]:
-        units = likelihood.units[:, np.newaxis]
-        lengths = np.linalg.norm(moved / units.T, axis=1)
-        nothing = nothing / np.linalg.norm(nothing * units, axis=0)
-        share = np.abs(moved @ nothing).max(axis=1) / lengths
-        is_determined = share <= 1e-7
-    return Estimates(
-        coef,
-        intercept,
-        turn @ covariance @ turn.T,
-        np.tile(is_determined, len(spread)),
-    )
+    spread = np.eye(likelihood.n_scores)
+    turn = np.kron(spread_classes(spread) if is_spread else spread, moved)
+    covariance = turn @ covariance @ turn.T
+    factors = np.ones(likelihood.n_parameters)
+    factors[likelihood.fit_intercept :] = likelihood.factors
+    factors = np.tile(factors, len(coef))
+    # Of columns of huge numbers, squares of standard errors are no float64.
+    errors = np.sqrt(np.maximum(covariance.diagonal(), 0.0)) * factors
+    is_determined = find_determined(likelihood, moved, directions)
+    errors[~np.tile(is_determined, len(coef))] = np.nan
+    with np.errstate(over="ignore", under="ignore"):
+        covariance = covariance * factors * factors[:, np.newaxis]
+    return Estimates(coef, intercept, covariance, errors)
+
+
+def find_determined(likelihood, moved, directions):
+    """Find which coefficients no direction changes.
+
+    Parameters
+    ----------
+    likelihood : LogisticLikelihood
+        With the table.
+    moved : ndarray of shape (n_parameters, n_parameters)
+        Matrix from the coefficients of centred columns to those of the others.
+    directions : ndarray of shape (n_columns, n_directions)
+        Slopes that give every row the same score.
+
+    Returns
+    -------
+    is_determined : ndarray of bool, shape (n_parameters,)
+        The intercept first.
+    """
+    if not directions.shape[1]:
+        return np.ones(len(moved), dtype=bool)
+    units = likelihood.units[:, np.newaxis]
+    if likelihood.fit_intercept:
+        directions = np.vstack([-find_constants(likelihood, directions), directions])
+    lengths = np.linalg.norm(moved / units.T, axis=1)
+    directions = directions / np.linalg.norm(directions * units, axis=0)
+    return np.abs(moved @ directions).max(axis=1) / lengths <= 1e-7

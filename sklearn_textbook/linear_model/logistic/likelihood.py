@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import diags_array, issparse
 
 from sklearn_textbook.linear_model.solve._row_sums import judge_scores, sum_likelihood
 from sklearn_textbook.linear_model.solve.row_sums import (
@@ -18,10 +18,11 @@ from sklearn_textbook.linear_model.solve.row_sums import (
 #: Numbers that the sums of all stretches of rows may take, and those of one.
 MOST_NUMBERS, MOST_NUMBERS_OF_ONE = 2**23, 2**22
 LOSS, GRADIENT, HESSIAN = 0, 1, 2
-TOO_LARGE = (
-    "Columns hold numbers whose squares are too large for a float64; give them in a "
-    "larger unit."
-)
+#: Columns whose largest number is above LARGE, or below its inverse, are multiplied by
+#: a power of two, so that their squares are numbers.
+LARGE = 1e100
+#: Numbers in the scores of a block of rows.
+BLOCK_NUMBERS = 2**22
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,9 @@ class Evaluation:
     Parameters
     ----------
     loss : float
-        Negative log-likelihood, with the penalty.
+        Negative log-likelihood, with both penalties.
     gradient : ndarray of shape (n_scores, n_parameters) or None
-        Its derivatives by the coefficients.
+        Its derivatives by the coefficients, without those of the absolute values.
     hessian : ndarray of shape (n_scores * n_parameters,) * 2 or None
         Its second derivatives.
     margin : float
@@ -52,6 +53,10 @@ class Evaluation:
 
 def find_centre(X, weight):
     """Means of the columns; of a constant column its value, without rounding."""
+    if issparse(X):
+        if weight is None:
+            return np.asarray(X.mean(axis=0)).ravel()
+        return np.asarray(X.T @ weight).ravel() / weight.sum()
     centre = np.average(X, axis=0, weights=weight)
     first = X[0]
     for column in np.flatnonzero(np.abs(first - centre) <= 1e-9 * np.abs(centre)):
@@ -60,13 +65,48 @@ def find_centre(X, weight):
     return centre
 
 
+def scale_extremes(X, is_penalised):
+    """Multiply columns of very large or small numbers by powers of two.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (n_rows, n_columns)
+        The table.
+    is_penalised : bool
+        Whether slopes are penalised; those of tiny columns are zero then.
+
+    Returns
+    -------
+    X : ndarray or csr_array
+        The table, or a copy with other columns.
+    factors : ndarray of shape (n_columns,)
+        What the columns were multiplied by.
+    """
+    factors = np.ones(X.shape[1])
+    if not min(X.shape):
+        return X, factors
+    if issparse(X):
+        largest = np.maximum(X.max(axis=0).toarray(), -X.min(axis=0).toarray()).ravel()
+    else:
+        largest = np.maximum(X.max(axis=0), -X.min(axis=0))
+    is_extreme = largest > LARGE
+    if not is_penalised:
+        is_extreme |= (largest > 0.0) & (largest < 1.0 / LARGE)
+    if not is_extreme.any():
+        return X, factors
+    # The smallest float64 has no inverse.
+    exponents = np.minimum(-np.frexp(largest[is_extreme])[1], 1000)
+    factors[is_extreme] = np.ldexp(1.0, exponents)
+    return (X @ diags_array(factors)).tocsr() if issparse(X) else X * factors, factors
+
+
 class LogisticLikelihood:
     r"""Likelihood of multinomial logistic regression on a table.
 
     Class k has the score :math:`f_k(x) = b_k + \beta_k^T (x - c)` and the probability
     :math:`e^{f_k} / \sum_l e^{f_l}`. Dense columns are taken from their means c if
-    there is an intercept: then coefficients stay well determined however far from zero
-    the columns lie.
+    there is an intercept, sparse ones if there is a penalty, too: then coefficients
+    stay well determined however far from zero the columns lie.
 
     Parameters
     ----------
@@ -83,9 +123,11 @@ class LogisticLikelihood:
     is_symmetric : bool
         Whether each class has coefficients; otherwise those of the last are 0. Of two
         classes, the second one has them and the first has 0.
-    strength : float
+    strength : float or ndarray of shape (n_columns,)
         Of the penalty: half the sum of squares of the slopes, times this.
-    n_threads : int
+    l1_strength : float or ndarray of shape (n_columns,), default=0.0
+        Of the penalty: the sum of the absolute slopes, times this.
+    n_threads : int, default=1
         Number of threads.
     """
 
@@ -99,23 +141,31 @@ class LogisticLikelihood:
         fit_intercept,
         is_symmetric,
         strength,
-        n_threads,
+        l1_strength=0.0,
+        n_threads=1,
     ):
-        self.X = X
+        is_penalised = bool(np.any(strength) or np.any(l1_strength))
+        self.X, self.factors = scale_extremes(X, is_penalised)
         self.codes = np.ascontiguousarray(codes, dtype=np.int32)
         self.n_classes = n_classes
         self.weight = weight
         self.fit_intercept = int(bool(fit_intercept))  # also the number of intercepts
         self.n_scores = n_classes if is_symmetric and n_classes > 2 else n_classes - 1
-        self.strength = strength
+        #: Of the slopes of the columns as they are here.
+        self.l1 = l1_strength * self.factors
+        self.l2 = strength * self.factors * self.factors
+        self.is_penalised = is_penalised
         self.n_threads = n_threads
         self.n_rows, self.n_columns = X.shape
         self.n_parameters = self.fit_intercept + self.n_columns
         self.shape = (self.n_scores, self.n_parameters)
         self.total_weight = float(self.n_rows if weight is None else weight.sum())
         self.centre = np.zeros(self.n_columns)
-        if self.fit_intercept and not issparse(X) and self.n_columns:
-            self.centre = find_centre(X, weight)
+        # Of a sparse table centred products are differences, in which rounding could
+        # pass for spread where no penalty is added.
+        is_centred = is_penalised or not issparse(X)
+        if self.fit_intercept and self.n_columns and is_centred:
+            self.centre = find_centre(self.X, weight)
         self._choose_way()
 
     @property
@@ -134,6 +184,20 @@ class LogisticLikelihood:
         )
         self._bounds = divide_rows(self.n_rows, MOST_NUMBERS // n_numbers)
 
+    def select(self, is_inside):
+        """Return the same likelihood with some of the columns."""
+        return LogisticLikelihood(
+            self.X[:, np.flatnonzero(is_inside)],
+            self.codes,
+            self.n_classes,
+            self.weight,
+            fit_intercept=self.fit_intercept,
+            is_symmetric=self.n_scores == self.n_classes,
+            strength=self.l2[is_inside],
+            l1_strength=self.l1[is_inside],
+            n_threads=self.n_threads,
+        )
+
     # ------------------------------------------------------------------ coefficients
     def start(self):
         """Coefficients of zero."""
@@ -141,16 +205,22 @@ class LogisticLikelihood:
 
     def centre_coefficients(self, coef, intercept):
         """Coefficients for centred columns, from those for the columns themselves."""
+        coef = coef / self.factors
         if not self.fit_intercept:
-            return np.array(coef)
+            return coef
         return np.column_stack([intercept + coef @ self.centre, coef])
 
-    def restore_coefficients(self, theta):
-        """(coef, intercept) for the columns themselves."""
+    def uncentre(self, theta):
+        """(slopes, intercepts) of the columns as they are here."""
+        theta = np.reshape(theta, self.shape)
         if not self.fit_intercept:
-            return theta.copy(), np.zeros(self.n_scores)
-        coef = theta[:, 1:].copy()
-        return coef, theta[:, 0] - coef @ self.centre
+            return theta, np.zeros(self.n_scores)
+        return theta[:, 1:], theta[:, 0] - theta[:, 1:] @ self.centre
+
+    def restore_coefficients(self, theta):
+        """(coef, intercept) of the columns of the table."""
+        slopes, intercept = self.uncentre(theta)
+        return slopes * self.factors, intercept
 
     @cached_property
     def units(self):
@@ -160,18 +230,28 @@ class LogisticLikelihood:
             rows = self.X[first : first + 4096]
             weight = 1.0 if self.weight is None else self.weight[first : first + 4096]
             if issparse(rows):
-                with np.errstate(over="ignore"):
-                    squares = rows.multiply(rows)
+                squares = rows.multiply(rows)
                 sums += np.asarray(squares.T @ (weight * np.ones(rows.shape[0])))
             else:
-                with np.errstate(over="ignore"):
-                    squares = (rows - self.centre) ** 2
+                squares = (rows - self.centre) ** 2
                 sums += (weight * np.ones(len(rows))) @ squares
-        if not np.isfinite(sums).all():
-            raise ValueError(TOO_LARGE)
-        units = np.sqrt(sums / self.total_weight)
+        squares = sums / self.total_weight
+        if issparse(self.X):
+            squares = np.maximum(squares - self.centre**2, 0.0)
+        units = np.sqrt(squares)
         units[units == 0.0] = 1.0
         return np.concatenate([np.ones(self.fit_intercept), units])
+
+    @cached_property
+    def scales(self):
+        """Roots of the second derivatives of the loss at the start, for one row.
+
+        But for a factor they are the units of the columns where there is no penalty.
+        """
+        share = (1.0 - 1.0 / self.n_classes) / self.n_classes
+        added = np.zeros(self.n_parameters)
+        added[self.fit_intercept :] = self.l2 / (share * self.total_weight)
+        return np.sqrt(self.units**2 + added)
 
     # -------------------------------------------------------------------- evaluation
     def evaluate(self, theta, order=HESSIAN):
@@ -188,39 +268,37 @@ class LogisticLikelihood:
         -------
         evaluation : Evaluation
             All of it.
-
-        Raises
-        ------
-        ValueError
-            If products of columns are too large for a float64.
         """
         theta = np.asarray(theta, dtype=np.float64).reshape(self.shape)
         sum_up = self._sum_compiled if self._is_compiled else self._sum_by_products
         with np.errstate(over="ignore", invalid="ignore"):
-            loss, margin, gradient, hessian = sum_up(theta, order)
-            if hessian is not None and not np.isfinite(hessian).all():
-                raise ValueError(TOO_LARGE)
-            return self._penalise(theta, loss, margin, gradient, hessian)
+            sums = sum_up(theta, order)
+            return self._penalise(theta, *sums)
 
-    def score_rows(self, theta):
-        """Scores of the rows, of shape (n_rows, n_scores)."""
-        coef, intercept = self.restore_coefficients(np.reshape(theta, self.shape))
-        return self.X @ coef.T + intercept
+    def evaluate_products(self):
+        """Products of the centred columns, weighted: what Hessians are made of."""
+        weight = np.ones(self.n_rows) if self.weight is None else self.weight
+        return self._sum_curvature(weight)
+
+    def score_rows(self, theta, X=None):
+        """Scores of rows of the table, of all if none are given, a column for each."""
+        slopes, intercept = self.uncentre(theta)
+        return np.asarray((self.X if X is None else X) @ slopes.T) + intercept
 
     def _penalise(self, theta, loss, margin, gradient, hessian):
         """Add the penalty; equal intercepts of all classes are kept at 0, too."""
         slopes = theta[:, self.fit_intercept :]
-        penalty = 0.5 * self.strength * float((slopes**2).sum())
+        penalty = 0.5 * float((slopes**2 @ self.l2).sum())
+        penalty += float((np.abs(slopes) @ self.l1).sum())
         tie = theta[:, 0].sum() if self.is_tied else 0.0
         penalty += 0.5 * self.total_weight * tie**2
         if gradient is not None:
-            gradient[:, self.fit_intercept :] += self.strength * slopes
+            gradient[:, self.fit_intercept :] += self.l2 * slopes
             if self.is_tied:
                 gradient[:, 0] += self.total_weight * tie
         if hessian is not None:
-            diagonal = np.full(self.shape, self.strength)
-            if self.fit_intercept:
-                diagonal[:, 0] = 0.0
+            diagonal = np.zeros(self.shape)
+            diagonal[:, self.fit_intercept :] = self.l2
             hessian[np.diag_indices(len(hessian))] += diagonal.ravel()
             if self.is_tied:
                 places = np.arange(self.n_scores) * self.n_parameters
@@ -266,17 +344,34 @@ class LogisticLikelihood:
 
     def _sum_by_products(self, theta, order):
         """Read the rows once for the scores, and once for each sum."""
-        scores = np.ascontiguousarray(self.score_rows(theta))
-        bounds = divide_rows(self.n_rows)
+        if order == HESSIAN:
+            return self._sum_block(theta, order, slice(None))
+        loss, margin, gradient = 0.0, np.inf, np.zeros(self.shape)
+        n_block = max(1024, BLOCK_NUMBERS // self.n_scores)
+        for first in range(0, self.n_rows, n_block):
+            rows = slice(first, first + n_block)
+            rows = rows if n_block < self.n_rows else slice(None)
+            of_block = self._sum_block(theta, order, rows)
+            loss, margin = loss + of_block[0], min(margin, of_block[1])
+            if order:
+                gradient += of_block[2]
+        return loss, margin, gradient if order else None, None
+
+    def _sum_block(self, theta, order, rows):
+        """Add up a block of rows."""
+        X = self.X if rows == slice(None) else self.X[rows]
+        scores = np.ascontiguousarray(self.score_rows(theta, X))
+        n_rows = len(scores)
+        bounds = divide_rows(n_rows)
         totals = np.zeros((len(bounds) - 1, 2))
         totals[:, 1] = np.inf
-        residuals = np.empty((self.n_scores if order else 0, self.n_rows))
+        residuals = np.empty((self.n_scores if order else 0, n_rows))
         n_pairs = self._n_pairs if order == HESSIAN else 0
-        curvatures = np.empty((n_pairs, self.n_rows))
+        curvatures = np.empty((n_pairs, n_rows))
         judge_scores(
             scores,
-            self.weight,
-            self.codes,
+            None if self.weight is None else self.weight[rows],
+            self.codes[rows],
             self.n_classes,
             bounds,
             totals,
@@ -287,7 +382,7 @@ class LogisticLikelihood:
         loss, margin = totals[:, 0].sum(), totals[:, 1].min()
         if order == LOSS:
             return loss, margin, None, None
-        gradient = np.asarray(self.X.T @ residuals.T).T
+        gradient = np.asarray(X.T @ residuals.T).T
         if self.fit_intercept:
             sums = residuals.sum(axis=1)
             gradient = gradient - np.outer(sums, self.centre)
@@ -302,9 +397,13 @@ class LogisticLikelihood:
         products, _ = sum_products(self.X, curvature, n_threads=self.n_threads)
         if not self.fit_intercept:
             return products[1:, 1:]
-        moved = np.eye(self.n_parameters)
-        moved[1:, 0] = -self.centre
-        return moved @ products @ moved.T if self.centre.any() else products
+        if self.centre.any():
+            shift = np.outer(self.centre, products[0, 1:])
+            square = np.outer(self.centre, self.centre * products[0, 0])
+            products[1:, 1:] -= shift + shift.T - square
+            products[0, 1:] -= products[0, 0] * self.centre
+            products[1:, 0] = products[0, 1:]
+        return products
 
     def _join_blocks(self, blocks):
         """Put the blocks of each two scores together."""

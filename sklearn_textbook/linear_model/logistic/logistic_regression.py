@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 import warnings
-from contextlib import nullcontext
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_consistent_length, column_or_1d
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.labels import check_target, encode_labels
 from sklearn_textbook._contract.parameters import (
     check_choice,
     check_integer,
@@ -24,29 +21,29 @@ from sklearn_textbook._contract.parameters import (
     suggest,
 )
 from sklearn_textbook._contract.threads import count_threads
-from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.linear_model.base import BaseLinearModel
 from sklearn_textbook.linear_model.class_scores import ClassScores
-from sklearn_textbook.linear_model.logistic.estimates import (
-    estimate_covariance,
-    find_dependence,
-    shorten_slopes,
-    transform_estimates,
-)
+from sklearn_textbook.linear_model.logistic.fitting import choose_solver, fit_logistic
+from sklearn_textbook.linear_model.logistic.iterations import IterationTasks
 from sklearn_textbook.linear_model.logistic.likelihood import LogisticLikelihood
-from sklearn_textbook.linear_model.logistic.results import LogisticResults
-from sklearn_textbook.linear_model.logistic.separation import NONE, find_separation
-from sklearn_textbook.linear_model.logistic.solvers import SOLVERS, factorise_scaled
-from sklearn_textbook.linear_model.solve.blas_threads import use_one_blas_thread
+from sklearn_textbook.linear_model.logistic.reading import (
+    name_some,
+    read_classes,
+    weigh_classes,
+)
+from sklearn_textbook.linear_model.logistic.results import (
+    LogisticResults,
+    describe_separation,
+)
+from sklearn_textbook.linear_model.logistic.separation import NONE
+from sklearn_textbook.linear_model.logistic.solvers import SOLVERS
 
 PARAMETRIZATIONS = ("reference", "symmetric")
 SEPARATION = ("check", "exact", "ignore")
-#: Up to so many equations are solved by one thread.
-MOST_EQUATIONS = 1000
 
 
 class LogisticRegression(
-    LogisticResults, ClassScores, ClassifierMixin, BaseLinearModel
+    LogisticResults, ClassScores, CallbackSupportMixin, ClassifierMixin, BaseLinearModel
 ):
     r"""Logistic regression (对数几率回归, 逻辑斯谛回归), binary and multinomial.
 
@@ -78,24 +75,32 @@ class LogisticRegression(
 
     Parameters
     ----------
-    penalty : {"l2"} or None, default=None
-        "l2" adds :math:`\lVert w \rVert^2 / (2C)` to the loss, without the intercepts.
-    C : float, default=1.0
-        Inverse strength of the penalty, as scikit-learn's; infinity: no penalty.
-        Without ``penalty``, other values than 1 raise a warning.
+    C : float, default=inf
+        Inverse strength of the penalty, as scikit-learn's, which is added to the loss
+        without the intercepts: :math:`\bigl(\rho \lVert w \rVert_1 +
+        \frac{1 - \rho}{2} \lVert w \rVert_2^2\bigr) / C`. Infinity: no penalty, the
+        likelihood of the books.
+    l1_ratio : float, default=0.0
+        The share ρ of absolute values in the penalty: 0 is ridge, 1 the lasso, between
+        them the elastic net. It has no effect while C is infinite.
     fit_intercept : bool, default=True
         Whether there is an intercept b.
-    solver : {"newton", "gradient", "bfgs", "lbfgs"}, default="newton"
-        How the minimum is found. "newton" takes Newton's steps, halved where the loss
-        would not fall: a handful of iterations, each of which adds up the Hessian in
-        one pass over the rows. "gradient" descends along the gradient, with a step that
-        is doubled and halved. "bfgs" estimates the inverse of the Hessian from
-        changes of the gradient. "lbfgs" does so with few numbers, by
-        :func:`scipy.optimize.minimize`: for very many columns.
+    solver : {"auto", "newton", "gradient", "bfgs", "lbfgs"}, default="auto"
+        How the minimum is found. "auto": "newton" up to 1000 coefficients or with
+        absolute values in the penalty, else "lbfgs". "newton" takes Newton's steps,
+        halved where the loss would not fall: a handful of iterations, each of which
+        adds up the Hessian in one pass over the rows; with absolute values in the
+        penalty coordinate descent finds the steps, of many columns on working sets of
+        those that matter. "gradient" descends along the gradient, with a step that is
+        doubled and halved. "bfgs" estimates the inverse of the Hessian from changes of
+        the gradient; it takes no absolute values. "lbfgs" does so with few numbers, by
+        :func:`scipy.optimize.minimize`. "newton" and "bfgs" keep matrices of the
+        squared number of coefficients, and refuse tables where these would not fit
+        into the memory.
     parametrization : {"reference", "symmetric"}, default="reference"
         Of more than two classes. "reference": K - 1 vectors of coefficients, that of
-        the last class being zero. "symmetric": one for each class, as in scikit-learn;
-        without penalty they sum to zero. Probabilities without penalty are the same.
+        the last class being zero. "symmetric": K vectors, one for each class, as in
+        scikit-learn; without penalty they sum to zero, and probabilities are the same.
         With a penalty, "reference" penalises the coefficients against the last class
         and "symmetric" treats all classes alike. Of two classes there is one vector.
     separation : {"check", "exact", "ignore"}, default="check"
@@ -103,17 +108,19 @@ class LogisticRegression(
         maximum. "check" looks where the solver has ended: whether every row is
         classified correctly, or the next Newton step still leads away; then
         small tables are decided by a linear programme, and large ones by that step.
-        "exact" always solves the linear programme.
+        "exact" always solves the linear programme. With a penalty there is always a
+        maximum.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply those of the rows. "balanced": classes
         get the same total weight.
-    max_iter : int, default=100
-        Number of iterations, at most. "gradient" may need thousands.
+    max_iter : int, default=1000
+        Number of iterations, at most. "gradient" may need more.
     tol : float, default=1e-8
         When to stop. "newton": if the decrease of the loss that the next step promises
         is at most ``tol ** 2 / 2`` for each row. The others: if no derivative of the
-        loss, divided by the root mean square of its column, exceeds ``tol`` for each
-        row. Neither depends on the units of the columns.
+        loss, divided by the root of the second derivative at the start, exceeds ``tol``
+        for each row; without penalty that is the root mean square of the column.
+        Neither depends on the units of the columns.
     warm_start : bool, default=False
         Whether to begin with the coefficients of the last fit.
     categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
@@ -133,23 +140,25 @@ class LogisticRegression(
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     coef_ : ndarray of shape (1 or n_classes - 1 or n_classes, n_coefficients)
-        Coefficients w: of two classes one row, for the second; "reference": a row for
-        each class but the last; "symmetric": one for each class.
+        Coefficients w: of two classes one row, for the second; of K > 2 classes K - 1
+        rows if "reference", one for each class but the last, and K if "symmetric".
     intercept_ : ndarray of shape (1 or n_classes - 1 or n_classes,)
         Intercepts b.
     coef_names_ : ndarray of shape (n_coefficients,)
         Names of the columns of ``coef_``.
     reference_class_ : object
         Class whose score is zero; None for "symmetric".
+    solver_ : {"newton", "gradient", "bfgs", "lbfgs"}
+        The solver; what "auto" has chosen.
     n_iter_ : ndarray of shape (1,)
         Number of iterations.
     loss_path_ : ndarray of shape (n_iterations + 1,)
         Loss, with the penalty, at the start and after each iteration.
     is_converged_ : bool
         Whether the solver stopped because it was there.
-    separation_ : {"none", "quasi-complete", "complete"} or None
+    separation_ : {"none", "quasi_complete", "complete"} or None
         Whether classes can be separated: "complete" if scores can put every row's own
-        class first, "quasi-complete" if with ties. None: nobody looked.
+        class first, "quasi_complete" if with ties. None: nobody looked.
     rank_ : int or None
         Rank of the table, with the intercept: how many coefficients of each score the
         data determine. None with a penalty, or where it was not computed.
@@ -197,19 +206,26 @@ class LogisticRegression(
 
     Notes
     -----
-    With dependent columns many coefficients give the same likelihood. These are then
-    the ones with slopes of least norm, and ``rank_`` and the summary tell.
+    With dependent columns many coefficients give the same likelihood. A warning names
+    these columns then; the slopes are those of least norm, and ``rank_`` and the
+    summary say so. Columns that are nearly dependent, such as powers of a year, are
+    turned into uncorrelated ones before the fit, and their coefficients computed from
+    those; only what the rounding of the numbers hides counts as dependent. Columns of
+    numbers above 1e100, or below 1e-100 without penalty, are scaled by a power of two.
+
+    Callbacks (``set_callbacks``) follow the iterations of every solver; the last task
+    is empty, since the solver ends after it has begun.
 
     Columns are taken from their means before anything is computed, if they are
     dense and there is an intercept. This changes no result, but how many digits of it
     are right, and how many steps the solvers take.
 
-    Differences from scikit-learn: no penalty by default, and ``penalty`` is not
-    deprecated; K - 1 vectors by default; other solvers, whose tolerance does not depend
-    on the units of columns; separable classes are told; standard errors and tests;
-    tables with nominal columns; coefficients in double precision for single precision
-    tables, too. With ``penalty="l2", parametrization="symmetric"``, equal ``C`` and
-    enough iterations the coefficients are scikit-learn's.
+    Differences from scikit-learn: no penalty by default; K - 1 vectors by default;
+    other solvers, whose tolerance does not depend on the units of columns; separable
+    classes are found; standard errors and tests; tables with nominal columns;
+    coefficients in double precision for single precision tables, too. With
+    ``parametrization="symmetric"``, equal ``C`` and ``l1_ratio`` and enough iterations
+    the coefficients are scikit-learn's.
 
     References
     ----------
@@ -245,20 +261,17 @@ class LogisticRegression(
     x1          12.521      6.8801   1.8199  0.0688  -0.96357  26.006  .
     """
 
-    #: Up to so many coefficients the solvers without Hessian compute it at the end.
-    _most_coefficients = 2000
-
     def __init__(
         self,
-        penalty=None,
         *,
-        C=1.0,
+        C=np.inf,
+        l1_ratio=0.0,
         fit_intercept=True,
-        solver="newton",
+        solver="auto",
         parametrization="reference",
         separation="check",
         class_weight=None,
-        max_iter=100,
+        max_iter=1000,
         tol=1e-8,
         warm_start=False,
         categorical_features="from_dtype",
@@ -266,8 +279,8 @@ class LogisticRegression(
         handle_unknown="error",
         n_jobs=None,
     ):
-        self.penalty = penalty
         self.C = C
+        self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
         self.solver = solver
         self.parametrization = parametrization
@@ -281,6 +294,7 @@ class LogisticRegression(
         self.handle_unknown = handle_unknown
         self.n_jobs = n_jobs
 
+    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Find the coefficients.
 
@@ -309,9 +323,18 @@ class LogisticRegression(
         ConvergenceWarning
             If the solver did not converge, or if the classes can be separated, so that
             the likelihood has no maximum.
+        UserWarning
+            If columns are linearly dependent, or if a categorical ``y`` declares
+            classes that no row has.
         """
         self._check_parameters()
-        matrix, classes, codes, weight = self._read_rows(X, y, sample_weight)
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        hooks = {"estimator": self, "X": X, "y": y, "metadata": metadata}
+        context = self._init_callback_context(max_subtasks=int(self.max_iter) + 1)
+        context.call_on_fit_task_begin(**hooks)
+        classes, codes = read_classes(type(self).__name__, X, y, sample_weight)
+        matrix, weight, _ = self._read_training_table(X, sample_weight)
+        weight = weigh_classes(self.class_weight, classes, codes, weight)
         has_start = (
             self.warm_start
             and hasattr(self, "coef_")
@@ -321,25 +344,24 @@ class LogisticRegression(
         n_made = matrix.shape[1] + bool(self.fit_intercept)
         if not n_made:
             raise ValueError("There is nothing to fit: no column, and no intercept.")
-        n_threads = count_threads(self.n_jobs, matrix.shape[0] * n_made)
-        likelihood = LogisticLikelihood(
-            matrix,
-            codes,
-            len(self.classes_),
-            weight,
-            fit_intercept=self.fit_intercept,
-            is_symmetric=self._has_penalty() and self._is_symmetric(),
-            strength=1.0 / self.C if self._has_penalty() else 0.0,
-            n_threads=n_threads,
+        likelihood = self._make_likelihood(matrix, codes, weight)
+        self.solver_ = choose_solver(self.solver, likelihood)
+        tasks = IterationTasks(context, hooks, self.solver_, self._list_fitted)
+        tasks.begin()
+        fitted = fit_logistic(
+            likelihood,
+            self._find_last(likelihood) if has_start else likelihood.start(),
+            solver=self.solver_,
+            max_iter=int(self.max_iter),
+            tol=float(self.tol),
+            separation=self.separation,
+            is_spread=self._is_symmetric() and not likelihood.is_penalised,
+            describe=tasks.end_one,
         )
-        solve = SOLVERS[self.solver]
-        start = self._find_last(likelihood) if has_start else likelihood.start()
-        # Threads of linear algebra are slower than one where equations are few.
-        is_small = math.prod(likelihood.shape) <= MOST_EQUATIONS
-        with use_one_blas_thread() if is_small else nullcontext():
-            solution = solve(likelihood, start, int(self.max_iter), float(self.tol))
-            self._set_fit(likelihood, solution)
-        self._warn(solution)
+        tasks.end()
+        self._set_fit(likelihood, fitted)
+        self._warn(fitted)
+        context.call_on_fit_task_end(**hooks)
         return self
 
     def decision_function(self, X):
@@ -368,14 +390,19 @@ class LogisticRegression(
     # ---------------------------------------------------------------------- parts
     def _check_parameters(self):
         self._check_table_parameters()
-        check_choice("penalty", self.penalty, ("l2",), accepts_none=True)
         if is_checked() and not (is_real(self.C) and self.C > 0):
             raise ValueError(
                 "The 'C' parameter must be a float in the range (0.0, inf]; got "
                 f"{self.C!r}."
             )
+        check_real("l1_ratio", self.l1_ratio, 0.0, 1.0)
         check_truth("fit_intercept", self.fit_intercept)
-        check_choice("solver", self.solver, tuple(SOLVERS))
+        check_choice("solver", self.solver, ("auto", *SOLVERS))
+        if is_checked() and self.solver == "bfgs" and self._has_absolute_values():
+            raise ValueError(
+                "solver='bfgs' takes no absolute values in the penalty, and l1_ratio "
+                f"is {self.l1_ratio!r}: take 'newton', 'lbfgs', 'gradient' or 'auto'."
+            )
         check_choice("parametrization", self.parametrization, PARAMETRIZATIONS)
         check_choice("separation", self.separation, SEPARATION)
         check_integer("max_iter", self.max_iter, 0)
@@ -392,64 +419,38 @@ class LogisticRegression(
                 f"{self.class_weight!r}.{suggest(self.class_weight, ('balanced',))}"
             )
 
-        if self.penalty is None and self.C not in (1.0, math.inf):
-            warnings.warn(
-                f"Setting penalty=None will ignore the C parameter, which is {self.C!r}"
-                "; penalty='l2' uses it.",
-                UserWarning,
-                stacklevel=3,
-            )
-
     def _has_penalty(self):
-        return self.penalty is not None and not math.isinf(self.C)
+        return not math.isinf(self.C)
+
+    def _has_absolute_values(self):
+        return self._has_penalty() and self.l1_ratio > 0.0
 
     def _is_symmetric(self):
         return self.parametrization == "symmetric" and len(self.classes_) > 2
 
-    def _read_rows(self, X, y, sample_weight):
-        """Read rows, class numbers and weights; rows of weight 0 leave no trace."""
-        if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but "
-                "the target y is None."
-            )
-        labels = check_target(y, is_numeric=False)
-        if getattr(y, "ndim", 1) == 2 or labels.shape[1] > 1:
-            labels = column_or_1d(labels, warn=True)
-        labels = labels.reshape(-1, 1)
-        check_consistent_length(X, labels)
-        weight = check_weights(sample_weight, len(labels))
-        if weight is not None and not weight.all():
-            labels = labels[weight > 0]
-        (classes,), codes = encode_labels(labels)
-        codes = codes[:, 0]
-        if len(classes) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs samples of at least 2 classes in the "
-                f"data, but the data contains only one class: {classes.tolist()[0]!r}."
-            )
-        matrix, weight, _ = self._read_training_table(X, weight)
-        weight = self._weigh_classes(classes, codes, weight)
-        return matrix, classes, codes, weight
-
-    def _weigh_classes(self, classes, codes, weight):
-        """Multiply weights by those of the classes."""
-        if self.class_weight is None:
-            return weight
-        factors = compute_class_weight(
-            self.class_weight,
-            classes=classes,
-            y=classes[codes],
-            **({} if weight is None else {"sample_weight": weight}),
+    def _make_likelihood(self, matrix, codes, weight):
+        """Likelihood and penalty of the training rows."""
+        n_cells = matrix.shape[0] * (matrix.shape[1] + bool(self.fit_intercept))
+        return LogisticLikelihood(
+            matrix,
+            codes,
+            len(self.classes_),
+            weight,
+            fit_intercept=self.fit_intercept,
+            is_symmetric=self._has_penalty() and self._is_symmetric(),
+            strength=(1.0 - self.l1_ratio) / self.C if self._has_penalty() else 0.0,
+            l1_strength=self.l1_ratio / self.C if self._has_penalty() else 0.0,
+            n_threads=count_threads(self.n_jobs, n_cells),
         )
-        if not (np.isfinite(factors) & (factors > 0)).all():
-            label = classes[int(np.argmin(np.isfinite(factors) & (factors > 0)))]
-            raise ValueError(
-                "The 'class_weight' parameter must hold finite weights above 0; got "
-                f"another for class {label!r}: {self.class_weight!r}. To leave out a "
-                "class, leave out its rows."
-            )
-        return factors[codes] * (1.0 if weight is None else weight)
+
+    def _list_fitted(self, estimates):
+        """Fitted attributes of an iteration, for callbacks."""
+        fitted = {
+            name: value
+            for name, value in vars(self).items()
+            if name in ("classes_", "design_", "n_features_in_", "feature_names_in_")
+        }
+        return fitted | {"coef_": estimates.coef, "intercept_": estimates.intercept}
 
     def _find_last(self, likelihood):
         """Take what the last fit found, if it has the form; otherwise zero."""
@@ -465,49 +466,22 @@ class LogisticRegression(
             theta[:, 0] -= theta[:, 0].mean()
         return theta
 
-    def _set_fit(self, likelihood, solution):
+    def _set_fit(self, likelihood, fitted):
         """Set all attributes."""
-        theta, covariance, nothing = solution.theta, None, None
-        self.separation_, self.rank_ = None, None
-        if likelihood.n_scores == len(self.classes_):
-            # What all classes have in common changes no probability.
-            theta = theta - theta.mean(axis=0)
-        at = solution.at
-        if not self._has_penalty():
-            is_small = math.prod(likelihood.shape) <= self._most_coefficients
-            if at is None and is_small:
-                at = likelihood.evaluate(theta)
-            if at is not None:
-                directions = np.empty((likelihood.n_columns, 0))
-                if factorise_scaled(at.hessian)[1] is None:
-                    directions = find_dependence(likelihood)
-                    theta = shorten_slopes(theta, directions, likelihood)
-                self.rank_ = likelihood.n_parameters - directions.shape[1]
-                covariance, nothing = estimate_covariance(
-                    at.hessian, directions, likelihood
-                )
-            if self.separation != "ignore":
-                is_exact = self.separation == "exact"
-                self.separation_ = find_separation(likelihood, theta, at, is_exact)
-        is_spread = self._is_symmetric() and not self._has_penalty()
-        found = transform_estimates(likelihood, theta, covariance, nothing, is_spread)
-        self._set_estimates(found)
-        if at is None:
-            at = likelihood.evaluate(theta, 0)
-        self.log_likelihood_ = -float(at.likelihood_loss)
+        estimates, solution = fitted.estimates, fitted.solution
+        self.coef_, self.intercept_ = estimates.coef, estimates.intercept
+        self._errors = estimates.errors
+        if estimates.covariance is not None:
+            self.covariance_ = estimates.covariance
+        elif hasattr(self, "covariance_"):
+            del self.covariance_
+        self.separation_, self.rank_ = fitted.separation, fitted.rank
+        self.log_likelihood_ = fitted.log_likelihood
         self.loss_path_ = np.array(solution.loss_path)
         self.n_iter_ = np.array([len(solution.loss_path) - 1], dtype=np.int32)
         self.is_converged_ = solution.is_converged
         self.n_observations_ = likelihood.total_weight
         self.null_log_likelihood_ = self._find_null(likelihood)
-
-    def _set_estimates(self, found):
-        self.coef_, self.intercept_ = found.coef, found.intercept
-        if found.covariance is not None:
-            self.covariance_ = found.covariance
-        elif hasattr(self, "covariance_"):
-            del self.covariance_
-        self._is_determined = found.is_determined
 
     @property
     def reference_class_(self):
@@ -525,31 +499,43 @@ class LogisticRegression(
         counts = np.bincount(likelihood.codes, likelihood.weight)
         return float((counts * np.log(counts / total)).sum())
 
-    def _warn(self, solution):
-        """Warn of what keeps the coefficients from being the maximum."""
-        largest = float(np.abs(self.coef_).max(initial=0.0))
-        if self.separation_ not in (None, NONE):
+    def _warn(self, fitted):
+        """Warn of what keeps the coefficients from being the only maximum."""
+        stacklevel = 4  # who called fit
+        if fitted.is_dependent.any():
+            names = self.coef_names_[fitted.is_dependent].tolist()
             warnings.warn(
-                f"{self.separation_.capitalize()} separation: a linear score tells "
+                f"Columns are linearly dependent or constant: {name_some(names)}. The "
+                f"rank is {self.rank_}, with the intercept if there is one. Of all "
+                "coefficients of equal likelihood these have slopes of least norm; "
+                "those that the data do not determine have no standard error.",
+                UserWarning,
+                stacklevel=stacklevel,
+            )
+        if self.separation_ not in (None, NONE):
+            largest = float(np.abs(self.coef_).max(initial=0.0))
+            warnings.warn(
+                f"{describe_separation(self.separation_)}: a linear score tells "
                 "classes apart, so the likelihood has no maximum and coefficients grow "
-                f"without end. {self.solver} stopped after {self.n_iter_[0]} "
+                f"without end. {self.solver_} stopped after {self.n_iter_[0]} "
                 f"iteration(s) at a log-likelihood of {self.log_likelihood_:.4g}, with "
                 f"coefficients up to {largest:.4g}. Standard errors mean nothing then; "
-                "penalty='l2' has a maximum.",
+                "a finite C has a maximum.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=stacklevel,
             )
-        elif not solution.is_converged:
+        elif fitted.solution.reason == "callback":
+            return
+        elif not self.is_converged_:
             advice = (
-                "Increase the number of iterations (max_iter), scale the columns, or "
-                "take solver='newton'."
-                if solution.reason == "iterations"
+                "Increase the number of iterations (max_iter), or take solver='newton'."
+                if fitted.solution.reason == "iterations"
                 else "Rounding hides what is left to gain: increase tol."
             )
             warnings.warn(
-                f"{self.solver} failed to converge after {self.n_iter_[0]} "
+                f"{self.solver_} failed to converge after {self.n_iter_[0]} "
                 f"iteration(s), at a log-likelihood of {self.log_likelihood_:.6g}. "
                 f"{advice}",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=stacklevel,
             )

@@ -16,6 +16,7 @@ from sklearn_textbook.linear_model.inference.summary import (
     format_p,
     write_summary,
 )
+from sklearn_textbook.linear_model.logistic.fitting import MOST_COEFFICIENTS
 from sklearn_textbook.linear_model.logistic.separation import NONE
 
 #: Letters in a line of the notes.
@@ -44,6 +45,11 @@ def describe_test(test):
     """Write a ``LikelihoodRatioTest`` in a line."""
     statistic, free = format_number(test.statistic), test.degrees_of_freedom
     return f"{statistic} ({free} df), p {format_p(test.p_value)}"
+
+
+def describe_separation(separation):
+    """Name a kind of separation at the start of a sentence."""
+    return f"{separation.replace('_', '-').capitalize()} separation"
 
 
 class LogisticResults:
@@ -147,7 +153,7 @@ class LogisticResults:
             ("classes", ", ".join(str(label) for label in self.classes_)),
             ("reference class", str(self.reference_class_)),
             ("rows", f"{self.n_observations_:g}"),
-            ("solver", self.solver),
+            ("solver", self.solver_),
             ("iterations", str(int(self.n_iter_[0]))),
             ("log-likelihood", format_number(self.log_likelihood_)),
             ("null deviance", format_number(self.null_deviance_)),
@@ -183,7 +189,7 @@ class LogisticResults:
             reason = (
                 "only without penalty"
                 if self._has_penalty()
-                else f"only with up to {self._most_coefficients} coefficients, or with "
+                else f"only with up to {MOST_COEFFICIENTS} coefficients, or with "
                 "solver='newton'"
             )
             raise AttributeError(f"{type(self).__name__} has {name} {reason}.")
@@ -192,8 +198,7 @@ class LogisticResults:
         """Find all standard errors, the intercept first in each vector."""
         check_is_fitted(self)
         self._require_likelihood(name)
-        errors = np.sqrt(np.maximum(self.covariance_.diagonal(), 0.0))
-        return np.where(self._is_determined, errors, np.nan)
+        return self._errors
 
     def _make_tables(self, name, level):
         """(heading, table) of each vector of coefficients; NaN errors if no name."""
@@ -228,12 +233,13 @@ class LogisticResults:
             notes.append("The solver has not converged.")
         if self.separation_ not in (None, NONE):
             notes.append(
-                f"{self.separation_.capitalize()} separation: the likelihood has no "
+                f"{describe_separation(self.separation_)}: the likelihood has no "
                 "maximum; coefficients and standard errors mean nothing."
             )
         if self.rank_ is None:
             notes.append(
-                f"Penalty l2 with C={self.C:g}: no standard errors."
+                f"Penalty with C={self.C:g}, l1_ratio={self.l1_ratio:g}: no standard "
+                "errors."
                 if self._has_penalty()
                 else "Too many coefficients for standard errors."
             )

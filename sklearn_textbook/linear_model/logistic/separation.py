@@ -6,10 +6,10 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from sklearn_textbook.linear_model.logistic.solvers import find_newton_step
+from sklearn_textbook.linear_model.logistic.curvature import factor_curvature
 
 #: What is known of a table.
-NONE, QUASI, COMPLETE = "none", "quasi-complete", "complete"
+NONE, QUASI, COMPLETE = "none", "quasi_complete", "complete"
 #: A margin up to this share of the largest score counts as zero.
 ZERO_MARGIN = 1e-9
 #: A margin of the linear programme up to this is zero: ten times its tolerance.
@@ -70,8 +70,8 @@ def judge_direction(scores, codes, n_classes, tolerance=ZERO_MARGIN):
 
     Returns
     -------
-    separation : {"none", "quasi-complete", "complete"}
-        "complete" if every row's own class leads, "quasi-complete" if none lags behind
+    separation : {"none", "quasi_complete", "complete"}
+        "complete" if every row's own class leads, "quasi_complete" if none lags behind
         and some lead: the likelihood then rises forever in this direction. "none" if
         it proves nothing.
     """
@@ -104,7 +104,7 @@ def solve_programme(X, codes, n_classes, fit_intercept):
 
     Returns
     -------
-    separation : {"none", "quasi-complete", "complete"}
+    separation : {"none", "quasi_complete", "complete"}
         What holds.
 
     References
@@ -214,9 +214,8 @@ def find_separation(likelihood, theta, at=None, is_exact=False):
         return COMPLETE
     if at is None:
         return None
-    step = -find_newton_step(at.hessian, at.gradient)
-    coef, intercept = likelihood.restore_coefficients(step)
-    changes = np.asarray(likelihood.X @ coef.T) + intercept
+    step = -factor_curvature(likelihood, theta, at).find_step(at.gradient)
+    changes = likelihood.score_rows(step)
     is_suspect = (
         np.abs(changes).max() > LARGE_CHANGE
         or np.abs(likelihood.score_rows(theta)).max() > LARGE_SCORE

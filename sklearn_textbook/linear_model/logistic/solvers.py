@@ -5,24 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg, optimize
+from scipy import optimize
 
+from sklearn_textbook.linear_model.logistic.curvature import factor_curvature
 from sklearn_textbook.linear_model.logistic.likelihood import (
     GRADIENT,
     LOSS,
     Evaluation,
 )
+from sklearn_textbook.linear_model.solve._coordinate_descent import descend_coordinates
 
 #: Share of the expected decrease that a step must keep.
 SUFFICIENT_DECREASE = 1e-4
 MOST_HALVINGS = 40
-#: Pivots of a Hessian of unit diagonal below this: columns are linearly dependent, or
-#: the likelihood is almost flat in a direction.
-SMALLEST_PIVOT = 1e-11
 #: Relative change of the loss that rounding makes.
 ROUNDING = 1e-14
 #: Relative change of the loss that is not trusted.
 HIDDEN = 1e-11
+#: Sweeps of coordinate descent for one step, and the share of the root of the largest
+#: decrease so far at which they end.
+MOST_SWEEPS, SWEEP_TOLERANCE = 200, 1e-2
 
 
 @dataclass
@@ -38,7 +40,7 @@ class Solution:
     is_converged : bool
         Whether it stopped because it was there.
     reason : str
-        Why it stopped if it was not.
+        Why it stopped if it was not: "iterations", "rounding" or "callback".
     at : Evaluation or None
         What the likelihood says there, if the solver knows the Hessian.
     """
@@ -50,14 +52,15 @@ class Solution:
     at: Evaluation | None = None
 
 
-def solve_newton(likelihood, theta, max_iter, tol):
+def solve_newton(likelihood, theta, max_iter, tol, report):
     r"""Newton's method (牛顿法) with step halving.
 
     .. math:: \theta \leftarrow \theta - t H^{-1} g
 
     with t = 1, halved until the loss decreases enough. It stops when the decrease to
     be expected, half of :math:`g^T H^{-1} g`, is no more than ``tol ** 2 / 2`` for each
-    row. That step is still taken, though what it brings is not computed.
+    row. That step is still taken, though what it brings is not computed. With a penalty
+    of absolute values, coordinate descent finds the step.
 
     Parameters
     ----------
@@ -69,6 +72,9 @@ def solve_newton(likelihood, theta, max_iter, tol):
         Number of iterations, at most.
     tol : float
         Tolerance.
+    report : callable
+        Called with the coefficients after each iteration; ends the fit if it returns
+        True.
 
     Returns
     -------
@@ -77,9 +83,9 @@ def solve_newton(likelihood, theta, max_iter, tol):
     """
     at = likelihood.evaluate(theta)
     path = [at.loss]
+    find_step = find_sparse_step if likelihood.l1.any() else find_newton_step
     while True:
-        step = find_newton_step(at.hessian, at.gradient)
-        decrease = float((step * at.gradient).sum())
+        step, decrease = find_step(likelihood, theta, at)
         if not decrease > tol**2 * likelihood.total_weight:
             return Solution(theta - step, path, True, at=at)
         if len(path) > max_iter:
@@ -95,61 +101,62 @@ def solve_newton(likelihood, theta, max_iter, tol):
             return Solution(theta, path, decrease <= 1e-6, "rounding", at)
         theta, at = theta - length * step, found
         path.append(at.loss)
+        if report(theta):
+            return Solution(theta, path, False, "callback", at)
 
 
-def find_newton_step(hessian, gradient):
-    """Solve for the Newton step; of least norm, in units of curvature, if many do.
+def find_newton_step(likelihood, theta, at):
+    """Solve for the Newton step.
 
     Parameters
     ----------
-    hessian : ndarray of shape (n, n)
-        Second derivatives.
-    gradient : ndarray of n numbers
-        First derivatives.
+    likelihood : LogisticLikelihood
+        What to maximise.
+    theta : ndarray of shape (n_scores, n_parameters)
+        Coefficients.
+    at : Evaluation
+        Likelihood, gradient and Hessian there.
 
     Returns
     -------
-    step : ndarray of the gradient's shape
+    step : ndarray of the shape of theta
         What is to be subtracted from the coefficients.
+    decrease : float
+        What the slope of the loss promises for it.
     """
-    scale, factor = factorise_scaled(hessian)
-    right = gradient.ravel() / scale
-    if factor is not None:
-        step = linalg.cho_solve((factor, True), right, check_finite=False)
-    else:
-        step = invert_scaled(hessian, scale) @ right
-    return (step / scale).reshape(gradient.shape)
+    step = factor_curvature(likelihood, theta, at).find_step(at.gradient)
+    return step, float((step * at.gradient).sum())
 
 
-def factorise_scaled(hessian):
-    """Cholesky's factor of a Hessian scaled to a diagonal of ones.
+def find_sparse_step(likelihood, theta, at):
+    """Find the step to the minimum of the quadratic model with absolute values.
 
-    Returns
-    -------
-    scale : ndarray of shape (n,)
-        Roots of the diagonal; 1 where it is zero.
-    factor : ndarray of shape (n, n) or None
-        The lower triangle; None if a pivot is too small to be trusted.
+    Parameters and results are those of :func:`find_newton_step`.
     """
-    scale = np.sqrt(np.maximum(hessian.diagonal(), 0.0))
-    scale[~(scale > 0.0)] = 1.0
-    try:
-        factor = linalg.cholesky(
-            hessian / scale / scale[:, np.newaxis], lower=True, check_finite=False
-        )
-    except linalg.LinAlgError:
-        return scale, None
-    pivots = factor.diagonal() ** 2
-    is_safe = np.isfinite(pivots).all() and pivots.min() > SMALLEST_PIVOT
-    return scale, factor if is_safe else None
+    l1 = np.zeros(likelihood.shape)
+    l1[:, likelihood.fit_intercept :] = likelihood.l1
+    moved, slope = theta.ravel().copy(), at.gradient.ravel().copy()
+    curvature = np.maximum(at.hessian.diagonal(), np.finfo(float).tiny)
+    gap = np.abs(find_subgradient(likelihood, theta, at.gradient)).ravel()
+    tol = SWEEP_TOLERANCE * float((gap / np.sqrt(curvature)).max())
+    descend_coordinates(at.hessian, slope, l1.ravel(), moved, tol, MOST_SWEEPS)
+    step = theta - moved.reshape(theta.shape)
+    promised = (step * at.gradient).sum()
+    promised += (l1 * (np.abs(theta) - np.abs(theta - step))).sum()
+    return step, float(promised)
 
 
-def invert_scaled(hessian, scale):
-    """Pseudo-inverse of the Hessian divided by the scale in rows and columns."""
-    scaled = hessian / scale / scale[:, np.newaxis]
-    values, vectors = linalg.eigh(scaled, check_finite=False)
-    is_kept = values > len(values) * np.finfo(float).eps * max(values[-1], 0.0)
-    return (vectors[:, is_kept] / values[is_kept]) @ vectors[:, is_kept].T
+def find_subgradient(likelihood, theta, gradient):
+    """Smallest derivatives of the loss with the penalty of absolute values."""
+    if not likelihood.l1.any():
+        return gradient
+    first = likelihood.fit_intercept
+    slopes, smallest = theta[:, first:], gradient.copy()
+    smooth = gradient[:, first:]
+    at_zero = np.sign(smooth) * np.maximum(np.abs(smooth) - likelihood.l1, 0.0)
+    elsewhere = smooth + likelihood.l1 * np.sign(slopes)
+    smallest[:, first:] = np.where(slopes == 0.0, at_zero, elsewhere)
+    return smallest
 
 
 def is_decrease(loss, found, expected):
@@ -157,39 +164,61 @@ def is_decrease(loss, found, expected):
     return found <= loss - SUFFICIENT_DECREASE * expected + ROUNDING * abs(loss)
 
 
-def solve_gradient(likelihood, theta, max_iter, tol):
+def solve_gradient(likelihood, theta, max_iter, tol, report):
     r"""Gradient descent (梯度下降法) with a step that is doubled and halved.
 
-    The first step is one over the largest curvature that the loss can have anywhere,
-    at which it cannot increase. Each further one starts with twice the last, and is
-    halved until the loss decreases by half of the squared gradient times the step.
+    Columns are taken in units of the roots of the second derivatives. The first step is
+    one over the largest curvature that the loss can have anywhere, at which it cannot
+    increase. Each further one starts with twice the last, and is halved until the loss
+    decreases by half of the squared gradient times the step. With a penalty of absolute
+    values, each step ends by drawing coefficients towards zero (近端梯度下降).
 
     Parameters and results are those of :func:`solve_newton`, but that it stops when no
-    derivative, divided by the root mean square of its column, exceeds ``tol`` for each
-    row.
+    derivative, divided by the root of the second derivative at the start, exceeds
+    ``tol`` for each row.
     """
     at = likelihood.evaluate(theta, GRADIENT)
     path = [at.loss]
+    squares = likelihood.scales**2
+    l1 = np.zeros(likelihood.n_parameters)
+    l1[likelihood.fit_intercept :] = likelihood.l1
     length = 0.5 / bound_curvature(likelihood)
-    while not has_arrived(likelihood, at.gradient, tol):
+    while not has_arrived(likelihood, theta, at.gradient, tol):
         if len(path) > max_iter:
             return Solution(theta, path, False, "iterations")
-        square = float((at.gradient**2).sum())
         length *= 2.0
         for _ in range(MOST_HALVINGS):
-            found = likelihood.evaluate(theta - length * at.gradient, GRADIENT)
-            slope = -float((found.gradient * at.gradient).sum())
-            if has_descended(at.loss, found.loss, length, -square, slope, 0.5):
+            moved = theta - length / squares * at.gradient
+            shift = length / squares * l1
+            moved = np.sign(moved) * np.maximum(np.abs(moved) - shift, 0.0)
+            step = moved - theta
+            found = likelihood.evaluate(moved, GRADIENT)
+            size = float((squares * step**2).sum()) / length
+            if _has_descended_enough(at, found, theta, step, l1, size):
                 break
             length /= 2.0
         else:
             return Solution(theta, path, False, "rounding")
-        theta, at = theta - length * at.gradient, found
+        theta, at = moved, found
         path.append(at.loss)
+        if report(theta):
+            return Solution(theta, path, False, "callback")
     return Solution(theta, path, True)
 
 
-def has_descended(loss, found, length, slope, new_slope, share=SUFFICIENT_DECREASE):
+def _has_descended_enough(at, found, theta, step, l1, size):
+    """Whether the loss is not above a quadratic function of curvature 1 / length."""
+    slope = float((at.gradient * step).sum())
+    rise = float(((np.abs(theta + step) - np.abs(theta)) * l1).sum())
+    promised = -(slope + rise + 0.5 * size)
+    if promised > HIDDEN * abs(at.loss):
+        return found.loss <= at.loss - promised
+    # Rounding hides the decrease; the change of the slope does not.
+    change = float((found.gradient * step).sum()) - slope
+    return change <= size and found.loss <= at.loss + HIDDEN * abs(at.loss)
+
+
+def has_descended(loss, found, length, slope, new_slope):
     """Whether a step made the loss smaller by a share of what its slope promised.
 
     Where the promise is lost in the rounding of the loss, the slopes decide: the loss
@@ -197,32 +226,33 @@ def has_descended(loss, found, length, slope, new_slope, share=SUFFICIENT_DECREA
     went down.
     """
     promised = -length * slope
-    if share * promised > HIDDEN * abs(loss):
-        return found <= loss - share * promised
-    return new_slope <= (1.0 - 2.0 * share) * -slope and found <= loss + HIDDEN * abs(
-        loss
-    )
+    if SUFFICIENT_DECREASE * promised > HIDDEN * abs(loss):
+        return found <= loss - SUFFICIENT_DECREASE * promised
+    is_within = new_slope <= (1.0 - 2.0 * SUFFICIENT_DECREASE) * -slope
+    return is_within and found <= loss + HIDDEN * abs(loss)
 
 
 def bound_curvature(likelihood):
     """Find a bound of the largest eigenvalue of the Hessian, wherever it is taken.
 
     The share of a row in it is at most 1/4 of two classes, 1/2 of more, so the trace
-    of the products of columns bounds it.
+    of the products of the scaled columns bounds it.
     """
-    squares = likelihood.total_weight * float((likelihood.units**2).sum())
-    bound = (0.25 if likelihood.n_classes == 2 else 0.5) * squares
-    bound += likelihood.strength
+    units = likelihood.units / likelihood.scales
+    share = 0.25 if likelihood.n_classes == 2 else 0.5
+    bound = share * likelihood.total_weight * float((units**2).sum())
+    squares = likelihood.scales[likelihood.fit_intercept :] ** 2
+    bound += float((likelihood.l2 / squares).max(initial=0.0))
     return bound + likelihood.is_tied * likelihood.total_weight * likelihood.n_scores
 
 
-def has_arrived(likelihood, gradient, tol):
+def has_arrived(likelihood, theta, gradient, tol):
     """Whether no derivative, in units of its column, exceeds tol for each row."""
-    size = np.abs(gradient) / likelihood.units
+    size = np.abs(find_subgradient(likelihood, theta, gradient)) / likelihood.scales
     return not size.max() > tol * likelihood.total_weight
 
 
-def solve_bfgs(likelihood, theta, max_iter, tol):
+def solve_bfgs(likelihood, theta, max_iter, tol, report):
     r"""BFGS: Newton's method with an estimated inverse of the Hessian.
 
     With the step s and the change y of the gradient,
@@ -232,7 +262,7 @@ def solve_bfgs(likelihood, theta, max_iter, tol):
         G \leftarrow \Bigl(I - \frac{s y^T}{s^T y}\Bigr) G
         \Bigl(I - \frac{y s^T}{s^T y}\Bigr) + \frac{s s^T}{s^T y}.
 
-    G begins as the inverse mean squares of the columns, times :math:`s^T y` over
+    G begins as the inverse second derivatives at the start, times :math:`s^T y` over
     :math:`y^T y` in these units once there is a step. A step of 1 is halved until the
     loss decreases enough; a pair of s and y that has no positive product is left out.
 
@@ -240,10 +270,11 @@ def solve_bfgs(likelihood, theta, max_iter, tol):
     """
     at = likelihood.evaluate(theta, GRADIENT)
     path = [at.loss]
-    units = np.broadcast_to(likelihood.units, theta.shape).ravel()
-    inverse = np.diag(units**-2.0) / bound_share(likelihood)
+    units = np.broadcast_to(likelihood.scales, theta.shape).ravel()
+    share = 0.25 if likelihood.n_classes == 2 else 0.5
+    inverse = np.diag(units**-2.0) / (share * likelihood.total_weight)
     is_first = True
-    while not has_arrived(likelihood, at.gradient, tol):
+    while not has_arrived(likelihood, theta, at.gradient, tol):
         if len(path) > max_iter:
             return Solution(theta, path, False, "iterations")
         gradient = at.gradient.ravel()
@@ -266,13 +297,9 @@ def solve_bfgs(likelihood, theta, max_iter, tol):
         inverse = update_inverse(inverse, step, change)
         theta, at = moved, found
         path.append(at.loss)
+        if report(theta):
+            return Solution(theta, path, False, "callback")
     return Solution(theta, path, True)
-
-
-def bound_share(likelihood):
-    """Largest curvature of all rows, in units of their columns."""
-    share = 0.25 if likelihood.n_classes == 2 else 0.5
-    return share * likelihood.total_weight + likelihood.strength
 
 
 def guess_inverse(step, change, units, inverse):
@@ -294,30 +321,55 @@ def update_inverse(inverse, step, change):
     return inverse + weight * np.outer(step, step) - crossed - crossed.T
 
 
-def solve_lbfgs(likelihood, theta, max_iter, tol):
-    """L-BFGS of :func:`scipy.optimize.minimize`, in units of the columns.
+def solve_lbfgs(likelihood, theta, max_iter, tol, report):
+    """L-BFGS of :func:`scipy.optimize.minimize`, in units of the second derivatives.
 
-    Parameters and results are those of :func:`solve_gradient`; it also stops when the
-    loss does not change but for rounding.
+    With a penalty of absolute values, each slope is the difference of two numbers that
+    are not negative. Parameters and results are those of :func:`solve_gradient`; it
+    also stops when the loss does not change but for rounding.
     """
-    units = np.broadcast_to(likelihood.units, theta.shape).ravel()
-    total = likelihood.total_weight
+    scales = np.broadcast_to(likelihood.scales, theta.shape).ravel()
+    total, shape = likelihood.total_weight, theta.shape
     path = [likelihood.evaluate(theta, LOSS).loss]
     if max_iter == 0:
         return Solution(theta, path, False, "iterations")
+    start, bounds = theta.ravel() * scales, None
+    has_parts = bool(likelihood.l1.any())
+    l1 = np.zeros(shape)
+    l1[:, likelihood.fit_intercept :] = likelihood.l1
+    l1 = l1.ravel() / scales / total
+    if has_parts:
+        is_free = np.zeros(shape, dtype=bool)
+        is_free[:, : likelihood.fit_intercept] = True
+        start, bounds = split_slopes(start, is_free.ravel())
 
-    def evaluate(scaled):
-        at = likelihood.evaluate(scaled / units, GRADIENT)
-        return at.loss / total, at.gradient.ravel() / units / total
+    def join(x):
+        scaled = x[: theta.size] - x[theta.size :] if has_parts else x
+        return (scaled / scales).reshape(shape)
+
+    def evaluate(x):
+        at = likelihood.evaluate(join(x), GRADIENT)
+        gradient = at.gradient.ravel() / scales / total
+        if has_parts:
+            # The parts may both be above 0 on the way.
+            parts = x[: theta.size] + x[theta.size :]
+            both = parts - np.abs(x[: theta.size] - x[theta.size :])
+            rise = float((l1 * both).sum())
+            return at.loss / total + rise, np.append(gradient + l1, l1 - gradient)
+        return at.loss / total, gradient
+
+    def note(intermediate_result):
+        path.append(float(intermediate_result.fun) * total)
+        if report(join(intermediate_result.x)):
+            raise StopIteration
 
     found = optimize.minimize(
         evaluate,
-        theta.ravel() * units,
+        start,
         jac=True,
         method="L-BFGS-B",
-        callback=lambda intermediate_result: path.append(
-            float(intermediate_result.fun) * total
-        ),
+        bounds=bounds,
+        callback=note,
         options={
             "maxiter": max_iter,
             "maxfun": 20 * max_iter + 20,
@@ -326,11 +378,20 @@ def solve_lbfgs(likelihood, theta, max_iter, tol):
             "ftol": 0.0,
         },
     )
-    reason = "" if found.success else "iterations"
-    if found.status == 2:  # its line search failed
-        reason = "rounding"
-    theta = (found.x / units).reshape(theta.shape)
-    return Solution(theta, path, bool(found.success), reason)
+    # Its line search failed, or a callback stopped it.
+    reason = {2: "rounding", 99: "callback"}.get(found.status, "iterations")
+    is_converged = bool(found.success)
+    return Solution(join(found.x), path, is_converged, "" if is_converged else reason)
+
+
+def split_slopes(start, is_free):
+    """Write down starts and bounds of the positive and the negative parts of slopes."""
+    parts = np.append(np.maximum(start, 0.0), np.maximum(-start, 0.0))
+    n = len(start)
+    parts[:n][is_free], parts[n:][is_free] = start[is_free], 0.0
+    low, high = np.zeros(2 * n), np.full(2 * n, np.inf)
+    low[:n][is_free], high[n:][is_free] = -np.inf, 0.0
+    return parts, optimize.Bounds(low, high)
 
 
 SOLVERS = {

@@ -1,0 +1,242 @@
+"""From the likelihood of a logistic regression to its estimates."""
+
+from __future__ import annotations
+
+import math
+import os
+from contextlib import nullcontext
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_textbook.linear_model.logistic.basis import (
+    find_basis,
+    find_involved,
+    is_small_enough,
+)
+from sklearn_textbook.linear_model.logistic.curvature import (
+    factor_curvature,
+    factor_hessian,
+)
+from sklearn_textbook.linear_model.logistic.estimates import (
+    Estimates,
+    shorten_slopes,
+    transform_estimates,
+)
+from sklearn_textbook.linear_model.logistic.separation import find_separation
+from sklearn_textbook.linear_model.logistic.solvers import (
+    SOLVERS,
+    Solution,
+    solve_newton,
+)
+from sklearn_textbook.linear_model.logistic.working_set import solve_working_sets
+from sklearn_textbook.linear_model.solve.blas_threads import use_one_blas_thread
+
+#: Up to so many coefficients, "auto" is Newton's method, and one thread solves.
+MOST_EQUATIONS = 1000
+#: Up to so many, the others compute the Hessian, too, for standard errors.
+MOST_COEFFICIENTS = 2000
+#: Solvers that keep a matrix of the squared number of coefficients, and how many.
+MATRICES = {"newton": 4, "bfgs": 4}
+
+
+@dataclass(frozen=True)
+class FittedLogistic:
+    """What a fit found.
+
+    Parameters
+    ----------
+    solution : Solution
+        The way of the solver.
+    estimates : Estimates
+        Coefficients, and how well they are known.
+    log_likelihood : float
+        Without the penalty.
+    separation : str or None
+        Whether classes can be separated.
+    rank : int or None
+        Rank of the table with the intercept.
+    is_dependent : ndarray of bool, shape (n_columns,)
+        Columns that have a part in directions that change nothing.
+    """
+
+    solution: Solution
+    estimates: Estimates
+    log_likelihood: float
+    separation: str | None
+    rank: int | None
+    is_dependent: np.ndarray
+
+
+def choose_solver(solver, likelihood):
+    """Return the name of the solver that "auto" stands for."""
+    if solver != "auto":
+        return solver
+    is_small = math.prod(likelihood.shape) <= MOST_EQUATIONS
+    return "newton" if is_small or likelihood.l1.any() else "lbfgs"
+
+
+def find_solver(solver, likelihood):
+    """Find the function of a solver; refuse matrices larger than the memory."""
+    if solver == "newton" and likelihood.l1.any():
+        n_coefficients = math.prod(likelihood.shape)
+        return solve_newton if n_coefficients <= MOST_EQUATIONS else solve_working_sets
+    check_memory(solver, likelihood)
+    return SOLVERS[solver]
+
+
+def check_memory(solver, likelihood):
+    """Raise a ValueError if a solver's matrices are larger than the memory."""
+    if solver not in MATRICES or "SC_PHYS_PAGES" not in getattr(
+        os, "sysconf_names", {}
+    ):
+        return
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    n = math.prod(likelihood.shape)
+    needed = 8.0 * MATRICES[solver] * n**2
+    if solver == "newton":
+        n_pairs = likelihood.n_scores * (likelihood.n_scores + 1) / 2
+        needed += 8.0 * n_pairs * likelihood.n_rows
+    if needed > memory:
+        raise ValueError(
+            f"solver={solver!r} needs {needed / 2**30:.4g} GiB for "
+            f"{likelihood.n_scores} vector(s) of {likelihood.n_parameters} "
+            f"coefficients and {likelihood.n_rows} rows; this machine has "
+            f"{memory / 2**30:.4g} GiB. solver='lbfgs' and 'gradient' need no matrix "
+            "of all pairs of coefficients."
+        )
+
+
+def fit_logistic(
+    likelihood, start, *, solver, max_iter, tol, separation, is_spread, describe
+):
+    """Find the coefficients, and what is known of them.
+
+    Parameters
+    ----------
+    likelihood : LogisticLikelihood
+        What to maximise.
+    start : ndarray of shape (n_scores, n_parameters)
+        Where to start.
+    solver : str
+        Name of the solver.
+    max_iter : int
+        Most iterations.
+    tol : float
+        When to stop.
+    separation : {"check", "exact", "ignore"}
+        Whether to find out if the classes can be separated.
+    is_spread : bool
+        Whether to give the last class coefficients, too.
+    describe : callable
+        Called after each iteration with a function that gives its estimates; ends the
+        fit if it returns True.
+
+    Returns
+    -------
+    fitted : FittedLogistic
+        All of it.
+    """
+    solve = find_solver(solver, likelihood)
+    n_coefficients = math.prod(likelihood.shape)
+    # Threads of linear algebra are slower than one where equations are few.
+    is_small = n_coefficients <= MOST_EQUATIONS
+    has_errors = not likelihood.is_penalised and (
+        solver == "newton" or n_coefficients <= MOST_COEFFICIENTS
+    )
+    with use_one_blas_thread() if is_small else nullcontext():
+        columns = _Columns(likelihood, has_errors)
+
+        def report(theta):
+            return describe(lambda: columns.estimate(theta, is_spread=is_spread))
+
+        start = columns.turn(start)
+        solution = solve(columns.turned, start, max_iter, tol, report)
+        return columns.finish(solution, separation, is_spread)
+
+
+class _Columns:
+    """The columns as they are, and turned into uncorrelated ones where that is needed.
+
+    Parameters
+    ----------
+    likelihood : LogisticLikelihood
+        Of the columns as they are.
+    has_errors : bool
+        Whether standard errors are wanted, and so the rank.
+    """
+
+    def __init__(self, likelihood, has_errors):
+        self.likelihood = self.turned = likelihood
+        self.has_errors = has_errors
+        self.basis = _find_needed_basis(likelihood) if has_errors else None
+        self.back = None
+        if self.basis is not None and is_small_enough(likelihood):
+            self.turned = self.basis.turn(likelihood)
+            self.back = self.basis.find_way_back(likelihood, self.turned)
+
+    def turn(self, start):
+        """Coefficients of the turned columns that give about the same scores."""
+        if self.back is None:
+            return start
+        return self.basis.turn_start(self.likelihood, self.turned, start)
+
+    def restore(self, theta):
+        """Coefficients of the columns as they are."""
+        likelihood = self.likelihood
+        if likelihood.n_scores == likelihood.n_classes and not likelihood.l1.any():
+            # What all classes have in common changes no probability.
+            theta = theta - theta.mean(axis=0)
+        theta = theta if self.back is None else theta @ self.back.T
+        return shorten_slopes(theta, self.directions, likelihood)
+
+    @property
+    def directions(self):
+        """Slopes that change nothing."""
+        if self.basis is None:
+            return np.zeros((self.likelihood.n_columns, 0))
+        return self.basis.nothing
+
+    def estimate(self, theta, covariance=None, *, is_spread=False):
+        """Estimates for coefficients and covariance of the turned columns."""
+        if covariance is not None and self.back is not None:
+            back = np.kron(np.eye(self.likelihood.n_scores), self.back)
+            covariance = back @ covariance @ back.T
+        return transform_estimates(
+            self.likelihood,
+            self.restore(theta),
+            covariance,
+            self.directions,
+            is_spread,
+        )
+
+    def finish(self, solution, separation, is_spread):
+        """Put together what is known of the fit."""
+        theta, at, turned = solution.theta, solution.at, self.turned
+        covariance, rank, found = None, None, None
+        if self.has_errors:
+            at = turned.evaluate(theta) if at is None else at
+            covariance = factor_curvature(turned, theta, at).invert()
+            rank = self.likelihood.n_parameters - self.directions.shape[1]
+        if not turned.is_penalised and separation != "ignore":
+            found = find_separation(turned, theta, at, separation == "exact")
+        at = turned.evaluate(theta, 0) if at is None else at
+        is_dependent = np.zeros(self.likelihood.n_columns, dtype=bool)
+        if self.directions.shape[1]:
+            is_dependent = find_involved(self.likelihood, self.directions)
+        return FittedLogistic(
+            solution,
+            self.estimate(theta, covariance, is_spread=is_spread),
+            -float(at.likelihood_loss),
+            found,
+            rank,
+            is_dependent,
+        )
+
+
+def _find_needed_basis(likelihood):
+    """Find a basis of the columns if their products alone lose too many digits."""
+    if not likelihood.n_columns:
+        return None
+    products = likelihood.evaluate_products()
+    return find_basis(likelihood) if factor_hessian(products) is None else None

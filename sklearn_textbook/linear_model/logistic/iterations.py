@@ -1,0 +1,58 @@
+"""Iterations of a solver as tasks of the callbacks."""
+
+from __future__ import annotations
+
+
+class IterationTasks:
+    """One task for each iteration; the last one is empty.
+
+    Parameters
+    ----------
+    context : CallbackContext
+        The task of the fit.
+    hooks : dict
+        What the callbacks are given: the estimator, X, y and metadata.
+    solver : str
+        Name of the solver.
+    list_fitted : callable
+        Gives the fitted attributes with some estimates.
+    """
+
+    def __init__(self, context, hooks, solver, list_fitted):
+        self.context = context
+        self.hooks = hooks
+        self.solver = solver
+        self.list_fitted = list_fitted
+        self.task = None
+        self.latest = None
+
+    def begin(self):
+        """Begin the next iteration."""
+        self.task = self.context.subcontext(task_name=f"{self.solver}-iter")
+        self.task.call_on_fit_task_begin(
+            **self.hooks, reconstruction_attributes=self.latest
+        )
+
+    def end_one(self, find_estimates):
+        """End an iteration and begin the next one; whether a callback wants to stop.
+
+        Parameters
+        ----------
+        find_estimates : callable
+            Gives the estimates of the iteration.
+
+        Returns
+        -------
+        is_stopped : bool
+            Whether there is to be no other iteration.
+        """
+        self.latest = lambda: self.list_fitted(find_estimates())
+        is_stopped = self.task.call_on_fit_task_end(
+            **self.hooks, reconstruction_attributes=self.latest
+        )
+        self.begin()
+        return is_stopped
+
+    def end(self):
+        """End the empty task after the last iteration."""
+        self.task.call_on_fit_task_end(**self.hooks)
