@@ -25,7 +25,6 @@ EXTENSIONS = [
     "sklearn_textbook.ensemble.boosting._losses",
     "sklearn_textbook.ensemble.boosting._stumps",
     "sklearn_textbook.linear_model.maximum_entropy._expectation",
-    "sklearn_textbook.linear_model.solve._coordinate_descent",
     "sklearn_textbook.linear_model.solve._row_sums",
     "sklearn_textbook.tree.encode._cells",
     "sklearn_textbook.tree.encode._rank",

@@ -84,6 +84,8 @@ _ROWS = Record(
         Kept("n_rows", "integer", least=1),
         Kept("total_weight", "float", least=0),
         Kept("sum_log_weight", "float", **ANY),
+        numbers("column_sums", ["coefficients"], **MAYBE),
+        numbers("target_sums", ["targets"], **MAYBE),
     ),
 )
 _SOLUTION = Record(
@@ -105,7 +107,7 @@ def _check_least_squares(model, kept):
     require(several or not hasattr(kept["intercept_"], "shape"), "coef_, intercept_")
     if rows is None:
         return
-    names = ("rank_", "_alpha", "_positive", "_weights", "_solution")
+    names = ("rank_", "_alpha", "_positive", "_weight_type", "_solution")
     require(all(kept.get(name) is not None for name in names), "_rows and _solution")
     n_targets = len(coef) if several else 1
     require(len(rows.residual) == n_targets, "the targets of coef_ and of _rows")
@@ -116,6 +118,8 @@ def _check_least_squares(model, kept):
         scaled = rows.slopes_triangle / solution.scales
     require(np.isfinite(scaled).all(), "scales and triangle")
     require(len(rows.triangle) >= rows.has_intercept, "the rows of the triangle")
+    lacks_sums = rows.column_sums is None or rows.target_sums is None
+    require(rows.has_intercept or not lacks_sums, "sums and the intercept")
     is_usable = all(
         (np.abs(array) < LARGEST).all() for array in (rows.triangle, rows.targets)
     )
@@ -129,7 +133,7 @@ LINEAR_REGRESSION = FittedModel(
         Kept("rank_", "integer", least=0, **MAYBE),
         Kept("_alpha", "float", least=0, **MAYBE),
         Kept("_positive", "truth", **MAYBE),
-        Kept("_weights", "text", **MAYBE),
+        Kept("_weight_type", "text", **MAYBE),
         Kept("_rows", (_ROWS,), **MAYBE),
         Kept("_solution", (_SOLUTION,), **MAYBE),
     ),
@@ -140,15 +144,15 @@ LINEAR_REGRESSION = FittedModel(
 
 # ------------------------------------------------------------ logistic regression
 def _check_logistic(model, kept):
-    names = {"separation_", "rank_", "_is_determined"}
+    names = {"separation_", "rank_", "_errors"}
     require(kept.keys() >= names, "coef_ and what is known of it")
     n_classes, vectors = len(model.classes_), len(kept["coef_"])
     allowed = (1,) if n_classes == 2 else (n_classes - 1, n_classes)
     require(n_classes > 1 and vectors in allowed, "classes_ and coef_")
     n_parameters = vectors * (kept["coef_"].shape[1] + bool(model.fit_intercept))
     if kept["rank_"] is not None:
-        covariance, is_determined = kept.get("covariance_"), kept["_is_determined"]
-        require(covariance is not None and is_determined is not None, "rank_, errors")
+        covariance, errors = kept.get("covariance_"), kept["_errors"]
+        require(covariance is not None and errors is not None, "rank_, errors")
         require(len(covariance) == n_parameters, "coef_ and covariance_")
     require(len(kept["n_iter_"]) > 0, "n_iter_ and coef_")
     require(kept["null_log_likelihood_"] < 0, "classes_ and null_log_likelihood_")
@@ -158,10 +162,11 @@ LOGISTIC_REGRESSION = FittedModel(
     (
         numbers("coef_", ["vectors", "coefficients"]),
         numbers("intercept_", ["vectors"]),
+        Kept("solver_", "text"),
         Kept("separation_", "text", **MAYBE),
         Kept("rank_", "integer", least=0, **MAYBE),
         numbers("covariance_", ["parameters", "parameters"], **ANY, **MAYBE),
-        Kept("_is_determined", "truth", ("parameters",), **MAYBE),
+        numbers("_errors", ["parameters"], **ANY, **MAYBE),
         Kept("log_likelihood_", "float"),
         Kept("null_log_likelihood_", "float"),
         numbers("loss_path_", [None], **ANY),

@@ -68,7 +68,7 @@ CASES = {
     "one column of targets": (LinearRegression(), FRAME, VALUES[:, np.newaxis]),
     "dependent": (LinearRegression(reference_level=None), FRAME, VALUES),
     "wide": (LinearRegression(), np.random.default_rng(0).random((5, 9)), VALUES[:5]),
-    "array": (LinearRegression(weights="precision"), NUMBERS.to_numpy(), VALUES),
+    "array": (LinearRegression(weight_type="variance"), NUMBERS.to_numpy(), VALUES),
     "sparse": (LinearRegression(), BLOCKS, VALUES),
     "orders": (LinearRegression(categorical_features=ORDERS), FRAME, VALUES),
     "logistic": (LogisticRegression(), FRAME, TWO),

@@ -13,7 +13,7 @@ from sklearn_textbook.linear_model.logistic.likelihood import (
     LOSS,
     Evaluation,
 )
-from sklearn_textbook.linear_model.solve._coordinate_descent import descend_coordinates
+from sklearn_textbook.linear_model.solve._row_sums import descend_coordinates
 
 #: Share of the expected decrease that a step must keep.
 SUFFICIENT_DECREASE = 1e-4

@@ -9,6 +9,7 @@ order. Of wide ones, whose sums would fill the memory, the threads share the sum
 each block of rows. How it is done depends on the shape alone, and so do the bits.
 """
 
+from libc.math cimport fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 
@@ -504,3 +505,6 @@ def judge_scores(
         work.curvatures = &curvatures[0, 0]
     run_in_threads(n_threads, judge_stretch, &work, totals.shape[0])
     free(memory)
+
+
+include "_coordinate_descent.pxi"

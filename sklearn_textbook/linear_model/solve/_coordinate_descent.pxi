@@ -1,7 +1,4 @@
-# cython: language_level=3
-"""Coordinate descent on a quadratic function with a penalty of absolute values."""
-
-from libc.math cimport fabs, sqrt
+# Coordinate descent on a quadratic function with a penalty of absolute values.
 
 
 cdef double minimise_coordinate(
