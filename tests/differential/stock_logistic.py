@@ -107,7 +107,8 @@ class LogisticRegression(TextbookRegression):
                 if name not in ours.get_params()
             }
         )
-        if getattr(X, "dtype", None) == np.float32:
+        is_single = getattr(X, "dtype", None) == np.float32
+        if is_single and self.solver != "liblinear":
             # Ours computes and keeps double precision.
             self.coef_ = self.coef_.astype(np.float32)
             self.intercept_ = self.intercept_.astype(np.float32)

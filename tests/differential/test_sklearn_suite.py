@@ -166,44 +166,7 @@ SUITES = {
         ["sklearn.linear_model._glm.tests.test_glm"],
         250,
     ),
-    # Those of LogisticRegressionCV, of l1 and elastic net penalties, of the words in
-    # which each solver regrets, and of private functions are not of ours.
-    "logistic regression": (
-        [
-            f"{LOGISTIC}::{name}"
-            for name in (
-                "test_predict_2_classes",
-                "test_predict_3_classes",
-                "test_logistic_glmnet",
-                "test_inconsistent_input",
-                "test_write_parameters",
-                "test_nan",
-                "test_multinomial_logistic_regression_string_inputs",
-                "test_logistic_regression_solvers",
-                "test_logistic_regression_solvers_multiclass",
-                "test_logistic_regression_solvers_multiclass_unpenalized",
-                "test_logistic_regression_sample_weights",
-                "test_logistic_regression_solver_class_weights",
-                "test_logistic_regression_class_weights",
-                "test_logreg_predict_proba_multinomial",
-                "test_n_iter",
-                "test_warm_start",
-                "test_warm_start_newton_solver",
-                "test_dtype_match",
-                "test_warm_start_converge_LR",
-                "test_penalty_none",
-                "test_c_inf_no_warning",
-                "test_multinomial_identifiability_on_iris",
-                "test_sample_weight_not_modified",
-                "test_large_sparse_matrix",
-                "test_single_feature_newton_cg",
-                "test_zero_max_iter",
-                "test_newton_cholesky_fallback_to_lbfgs",
-                "test_sparsify",
-            )
-        ],
-        100,
-    ),
+    "logistic regression": ([LOGISTIC], 220),
     # Those of quadratic discriminant analysis in the same file are not of ours.
     "discriminant analysis": (
         [

@@ -36,6 +36,8 @@ from sklearn_textbook.linear_model.solve.blas_threads import use_one_blas_thread
 MOST_EQUATIONS = 1000
 #: Up to so many, the others compute the Hessian, too, for standard errors.
 MOST_COEFFICIENTS = 2000
+#: Bytes of the matrices that are made unasked, at most.
+MOST_UNASKED = 2**30
 #: Solvers that keep a matrix of the squared number of coefficients, and how many.
 MATRICES = {"newton": 4, "bfgs": 4}
 
@@ -73,30 +75,42 @@ def choose_solver(solver, likelihood):
     if solver != "auto":
         return solver
     is_small = math.prod(likelihood.shape) <= MOST_EQUATIONS
-    return "newton" if is_small or likelihood.l1.any() else "lbfgs"
+    if likelihood.l1.any() or (is_small and has_memory(likelihood)):
+        return "newton"
+    return "lbfgs"
 
 
 def find_solver(solver, likelihood):
     """Find the function of a solver; refuse matrices larger than the memory."""
     if solver == "newton" and likelihood.l1.any():
         n_coefficients = math.prod(likelihood.shape)
-        return solve_newton if n_coefficients <= MOST_EQUATIONS else solve_working_sets
+        is_small = n_coefficients <= MOST_EQUATIONS and has_memory(likelihood)
+        return solve_newton if is_small else solve_working_sets
     check_memory(solver, likelihood)
     return SOLVERS[solver]
 
 
+def measure_matrices(solver, likelihood):
+    """Bytes of the matrices that a solver keeps."""
+    if solver not in MATRICES:
+        return 0.0
+    n_numbers = MATRICES[solver] * float(math.prod(likelihood.shape)) ** 2
+    if solver == "newton":
+        n_numbers += likelihood.count_curvatures()
+    return 8.0 * n_numbers
+
+
+def has_memory(likelihood):
+    """Whether a Hessian is small enough to be computed unasked."""
+    return measure_matrices("newton", likelihood) <= MOST_UNASKED
+
+
 def check_memory(solver, likelihood):
     """Raise a ValueError if a solver's matrices are larger than the memory."""
-    if solver not in MATRICES or "SC_PHYS_PAGES" not in getattr(
-        os, "sysconf_names", {}
-    ):
-        return
+    if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
+        return  # not known on this system
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    n = math.prod(likelihood.shape)
-    needed = 8.0 * MATRICES[solver] * n**2
-    if solver == "newton":
-        n_pairs = likelihood.n_scores * (likelihood.n_scores + 1) / 2
-        needed += 8.0 * n_pairs * likelihood.n_rows
+    needed = measure_matrices(solver, likelihood)
     if needed > memory:
         raise ValueError(
             f"solver={solver!r} needs {needed / 2**30:.4g} GiB for "
@@ -142,7 +156,8 @@ def fit_logistic(
     # Threads of linear algebra are slower than one where equations are few.
     is_small = n_coefficients <= MOST_EQUATIONS
     has_errors = not likelihood.is_penalised and (
-        solver == "newton" or n_coefficients <= MOST_COEFFICIENTS
+        solver == "newton"
+        or (n_coefficients <= MOST_COEFFICIENTS and has_memory(likelihood))
     )
     with use_one_blas_thread() if is_small else nullcontext():
         columns = _Columns(likelihood, has_errors)

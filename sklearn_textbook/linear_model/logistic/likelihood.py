@@ -198,6 +198,10 @@ class LogisticLikelihood:
             n_threads=self.n_threads,
         )
 
+    def count_curvatures(self):
+        """Count the curvatures of rows that are kept while a Hessian is added up."""
+        return 0 if self._is_compiled else self._n_pairs * self.n_rows
+
     # ------------------------------------------------------------------ coefficients
     def start(self):
         """Coefficients of zero."""

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.parameters import (
@@ -23,19 +21,18 @@ from sklearn_textbook._contract.parameters import (
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook.linear_model.base import BaseLinearModel
 from sklearn_textbook.linear_model.class_scores import ClassScores
+from sklearn_textbook.linear_model.logistic.convergence import (
+    warn_of_dependence,
+    warn_of_end,
+)
 from sklearn_textbook.linear_model.logistic.fitting import choose_solver, fit_logistic
 from sklearn_textbook.linear_model.logistic.iterations import IterationTasks
 from sklearn_textbook.linear_model.logistic.likelihood import LogisticLikelihood
 from sklearn_textbook.linear_model.logistic.reading import (
-    name_some,
     read_classes,
     weigh_classes,
 )
-from sklearn_textbook.linear_model.logistic.results import (
-    LogisticResults,
-    describe_separation,
-)
-from sklearn_textbook.linear_model.logistic.separation import NONE
+from sklearn_textbook.linear_model.logistic.results import LogisticResults
 from sklearn_textbook.linear_model.logistic.solvers import SOLVERS
 
 PARAMETRIZATIONS = ("reference", "symmetric")
@@ -335,32 +332,12 @@ class LogisticRegression(
         classes, codes = read_classes(type(self).__name__, X, y, sample_weight)
         matrix, weight, _ = self._read_training_table(X, sample_weight)
         weight = weigh_classes(self.class_weight, classes, codes, weight)
-        has_start = (
-            self.warm_start
-            and hasattr(self, "coef_")
-            and np.array_equal(self.classes_, classes)
-        )
+        is_same = np.array_equal(getattr(self, "classes_", ()), classes)
+        has_start = self.warm_start and is_same and hasattr(self, "coef_")
         self.classes_ = classes
-        n_made = matrix.shape[1] + bool(self.fit_intercept)
-        if not n_made:
-            raise ValueError("There is nothing to fit: no column, and no intercept.")
         likelihood = self._make_likelihood(matrix, codes, weight)
-        self.solver_ = choose_solver(self.solver, likelihood)
-        tasks = IterationTasks(context, hooks, self.solver_, self._list_fitted)
-        tasks.begin()
-        fitted = fit_logistic(
-            likelihood,
-            self._find_last(likelihood) if has_start else likelihood.start(),
-            solver=self.solver_,
-            max_iter=int(self.max_iter),
-            tol=float(self.tol),
-            separation=self.separation,
-            is_spread=self._is_symmetric() and not likelihood.is_penalised,
-            describe=tasks.end_one,
-        )
-        tasks.end()
-        self._set_fit(likelihood, fitted)
-        self._warn(fitted)
+        start = self._find_last(likelihood) if has_start else likelihood.start()
+        self._fit_likelihood(likelihood, start, context, hooks)
         context.call_on_fit_task_end(**hooks)
         return self
 
@@ -430,7 +407,9 @@ class LogisticRegression(
 
     def _make_likelihood(self, matrix, codes, weight):
         """Likelihood and penalty of the training rows."""
-        n_cells = matrix.shape[0] * (matrix.shape[1] + bool(self.fit_intercept))
+        n_made = matrix.shape[1] + bool(self.fit_intercept)
+        if not n_made:
+            raise ValueError("There is nothing to fit: no column, and no intercept.")
         return LogisticLikelihood(
             matrix,
             codes,
@@ -440,8 +419,28 @@ class LogisticRegression(
             is_symmetric=self._has_penalty() and self._is_symmetric(),
             strength=(1.0 - self.l1_ratio) / self.C if self._has_penalty() else 0.0,
             l1_strength=self.l1_ratio / self.C if self._has_penalty() else 0.0,
-            n_threads=count_threads(self.n_jobs, n_cells),
+            n_threads=count_threads(self.n_jobs, matrix.shape[0] * n_made),
         )
+
+    def _fit_likelihood(self, likelihood, start, context, hooks):
+        """Find the coefficients; every iteration is a task of the callbacks."""
+        self.solver_ = choose_solver(self.solver, likelihood)
+        tasks = IterationTasks(context, hooks, self.solver_, self._list_fitted)
+        tasks.begin()
+        fitted = fit_logistic(
+            likelihood,
+            start,
+            solver=self.solver_,
+            max_iter=int(self.max_iter),
+            tol=float(self.tol),
+            separation=self.separation,
+            is_spread=self._is_symmetric() and not likelihood.is_penalised,
+            describe=tasks.end_one,
+        )
+        tasks.end()
+        self._set_fit(likelihood, fitted)
+        warn_of_dependence(self, fitted)
+        warn_of_end(self, fitted.solution.reason)
 
     def _list_fitted(self, estimates):
         """Fitted attributes of an iteration, for callbacks."""
@@ -498,44 +497,3 @@ class LogisticRegression(
             return -total * math.log(len(self.classes_))
         counts = np.bincount(likelihood.codes, likelihood.weight)
         return float((counts * np.log(counts / total)).sum())
-
-    def _warn(self, fitted):
-        """Warn of what keeps the coefficients from being the only maximum."""
-        stacklevel = 4  # who called fit
-        if fitted.is_dependent.any():
-            names = self.coef_names_[fitted.is_dependent].tolist()
-            warnings.warn(
-                f"Columns are linearly dependent or constant: {name_some(names)}. The "
-                f"rank is {self.rank_}, with the intercept if there is one. Of all "
-                "coefficients of equal likelihood these have slopes of least norm; "
-                "those that the data do not determine have no standard error.",
-                UserWarning,
-                stacklevel=stacklevel,
-            )
-        if self.separation_ not in (None, NONE):
-            largest = float(np.abs(self.coef_).max(initial=0.0))
-            warnings.warn(
-                f"{describe_separation(self.separation_)}: a linear score tells "
-                "classes apart, so the likelihood has no maximum and coefficients grow "
-                f"without end. {self.solver_} stopped after {self.n_iter_[0]} "
-                f"iteration(s) at a log-likelihood of {self.log_likelihood_:.4g}, with "
-                f"coefficients up to {largest:.4g}. Standard errors mean nothing then; "
-                "a finite C has a maximum.",
-                ConvergenceWarning,
-                stacklevel=stacklevel,
-            )
-        elif fitted.solution.reason == "callback":
-            return
-        elif not self.is_converged_:
-            advice = (
-                "Increase the number of iterations (max_iter), or take solver='newton'."
-                if fitted.solution.reason == "iterations"
-                else "Rounding hides what is left to gain: increase tol."
-            )
-            warnings.warn(
-                f"{self.solver_} failed to converge after {self.n_iter_[0]} "
-                f"iteration(s), at a log-likelihood of {self.log_likelihood_:.6g}. "
-                f"{advice}",
-                ConvergenceWarning,
-                stacklevel=stacklevel,
-            )

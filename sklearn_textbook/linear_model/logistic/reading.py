@@ -82,7 +82,7 @@ def read_classes(name, X, y, sample_weight):
             f"y declares classes that no row has: {name_some(empty)}. They get no "
             "coefficients and no probability; classes_ has those with rows.",
             UserWarning,
-            stacklevel=5,  # who called fit
+            stacklevel=4,  # who called fit, which is decorated
         )
     return classes, codes[:, 0]
 

@@ -18,6 +18,9 @@ from sklearn_textbook.linear_model.solve._row_sums import descend_coordinates
 #: Share of the expected decrease that a step must keep.
 SUFFICIENT_DECREASE = 1e-4
 MOST_HALVINGS = 40
+#: Newton steps in a row that do not lower the loss, and a promised decrease that does
+#: not count.
+MOST_IDLE, NEGLIGIBLE = 5, 1e-6
 #: Relative change of the loss that rounding makes.
 ROUNDING = 1e-14
 #: Relative change of the loss that is not trusted.
@@ -82,7 +85,7 @@ def solve_newton(likelihood, theta, max_iter, tol, report):
         Where it ended.
     """
     at = likelihood.evaluate(theta)
-    path = [at.loss]
+    path, n_idle = [at.loss], 0
     find_step = find_sparse_step if likelihood.l1.any() else find_newton_step
     while True:
         step, decrease = find_step(likelihood, theta, at)
@@ -90,6 +93,9 @@ def solve_newton(likelihood, theta, max_iter, tol, report):
             return Solution(theta - step, path, True, at=at)
         if len(path) > max_iter:
             return Solution(theta, path, False, "iterations", at)
+        if n_idle > MOST_IDLE:
+            # Steps that change nothing but rounding.
+            return Solution(theta, path, decrease <= NEGLIGIBLE, "rounding", at)
         length, found = 1.0, None
         for _ in range(MOST_HALVINGS):
             found = likelihood.evaluate(theta - length * step)
@@ -98,7 +104,8 @@ def solve_newton(likelihood, theta, max_iter, tol, report):
             length /= 2.0
         else:
             # Rounding hides what is left to gain.
-            return Solution(theta, path, decrease <= 1e-6, "rounding", at)
+            return Solution(theta, path, decrease <= NEGLIGIBLE, "rounding", at)
+        n_idle = n_idle + 1 if found.loss >= at.loss else 0
         theta, at = theta - length * step, found
         path.append(at.loss)
         if report(theta):
@@ -352,9 +359,7 @@ def solve_lbfgs(likelihood, theta, max_iter, tol, report):
         gradient = at.gradient.ravel() / scales / total
         if has_parts:
             # The parts may both be above 0 on the way.
-            parts = x[: theta.size] + x[theta.size :]
-            both = parts - np.abs(x[: theta.size] - x[theta.size :])
-            rise = float((l1 * both).sum())
+            rise = 2.0 * float(l1 @ np.minimum(x[: theta.size], x[theta.size :]))
             return at.loss / total + rise, np.append(gradient + l1, l1 - gradient)
         return at.loss / total, gradient
 

@@ -1,0 +1,58 @@
+"""Warnings of a logistic regression whose coefficients are not the only maximum."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from sklearn_textbook.linear_model.logistic.reading import name_some
+from sklearn_textbook.linear_model.logistic.results import describe_separation
+from sklearn_textbook.linear_model.logistic.separation import NONE
+
+#: From a function here to who called fit, which is decorated.
+STACKLEVEL = 5
+
+
+def warn_of_dependence(model, fitted):
+    """Warn of columns that have a part in directions that change no score."""
+    if not fitted.is_dependent.any():
+        return
+    names = model.coef_names_[fitted.is_dependent].tolist()
+    warnings.warn(
+        f"Columns are linearly dependent or constant: {name_some(names)}. The rank is "
+        f"{model.rank_}, with the intercept if there is one. Of all coefficients of "
+        "equal likelihood these have slopes of least norm; those that the data do not "
+        "determine have no standard error.",
+        UserWarning,
+        stacklevel=STACKLEVEL,
+    )
+
+
+def warn_of_end(model, reason):
+    """Warn of separated classes, or of a solver that stopped before it was there."""
+    if model.separation_ not in (None, NONE):
+        largest = float(np.abs(model.coef_).max(initial=0.0))
+        message = (
+            f"{describe_separation(model.separation_)}: a linear score tells classes "
+            "apart, so the likelihood has no maximum and coefficients grow without "
+            f"end. {model.solver_} stopped after {model.n_iter_[0]} iteration(s) at a "
+            f"log-likelihood of {model.log_likelihood_:.4g}, with coefficients up to "
+            f"{largest:.4g}. Standard errors mean nothing then; a finite C has a "
+            "maximum."
+        )
+    elif model.is_converged_ or reason == "callback":
+        return
+    else:
+        advice = (
+            "Increase the number of iterations (max_iter), or take solver='newton'."
+            if reason == "iterations"
+            else "Rounding hides what is left to gain: increase tol."
+        )
+        message = (
+            f"{model.solver_} failed to converge after {model.n_iter_[0]} "
+            f"iteration(s), at a log-likelihood of {model.log_likelihood_:.6g}. "
+            f"{advice}"
+        )
+    warnings.warn(message, ConvergenceWarning, stacklevel=STACKLEVEL)
