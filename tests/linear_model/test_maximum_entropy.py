@@ -618,6 +618,7 @@ def test_wrong_tables():
         MaxEntClassifier().fit(X, np.column_stack((y, y)))
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_too_many_pairs_of_rows_and_classes_are_refused():
     X = np.random.default_rng(0).standard_normal((20_000, 3))
     y = np.arange(20_000) % 10_000
