@@ -61,7 +61,7 @@ from sklearn_textbook.cli.options import (
 )
 @debug_option
 def fit(table, cv, **options):
-    """Grow trees or rules of TABLE, a file of one of many formats.
+    """Fit a model to TABLE, and print it and its scores.
 
     TABLE is a csv, tsv, Parquet, Feather, JSON, Excel or ARFF file, or - for csv from a
     pipe; of the files of C4.5 it is any one, and the others are found beside it.

@@ -17,6 +17,8 @@ from sklearn_textbook.io.table_file import PACKED, TableFileError
 from sklearn_textbook.io.table_reader import FORMATS
 
 _TEXT_ENDINGS = {"": ",", ".csv": ",", ".txt": ",", ".tsv": "\t", ".tab": "\t"}
+# Such a file must have macros, or Excel does not open it.
+_WITH_MACROS = ".xlsm"
 
 
 def choose_writer(path):
@@ -45,9 +47,12 @@ def choose_writer(path):
     write_text = _TEXT_WRITERS.get(ending)
     if write_text is not None:
         return partial(_write_text, write_text)
-    write = None if packed else _FILE_WRITERS.get(FORMATS.get(ending))
+    write = _FILE_WRITERS.get(FORMATS.get(ending))
+    if packed or ending == _WITH_MACROS:
+        write = None
     if write is None:
         possible = [*filter(None, _TEXT_ENDINGS), *FORMATS]
+        possible.remove(_WITH_MACROS)
         raise TableFileError(
             f"a table cannot be written as {ending + packed!r}",
             path=path,

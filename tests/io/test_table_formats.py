@@ -196,7 +196,7 @@ def test_what_is_written_reads_back(tmp_path, ending):
 
 
 @pytest.mark.parametrize(
-    "name", ["out.xls", "out.names", "out.parquet.gz", "out.txt.7z"]
+    "name", ["out.xls", "out.xlsm", "out.names", "out.parquet.gz", "out.txt.7z"]
 )
 def test_endings_that_are_refused(tmp_path, name):
     with pytest.raises(
