@@ -1,5 +1,6 @@
 """Models that are no trees in model files: the same to the last bit."""
 
+import dataclasses
 import json
 import pickle
 import warnings
@@ -211,6 +212,18 @@ def test_every_attribute_of_a_fit_is_declared(name):
     declared = FITTED_MODELS[type(model).__name__]
     listed = {kept.name for kept in declared.kept} | {*declared.derived} | STANDARD
     assert vars(model).keys() - model.get_params().keys() <= listed
+
+
+def list_records():
+    for model in FITTED_MODELS.values():
+        for kept in model.kept:
+            yield from kept.kind if isinstance(kept.kind, tuple) else ()
+
+
+@pytest.mark.parametrize("record", [*list_records()], ids=lambda r: r.of.__name__)
+def test_every_field_of_an_object_is_declared(record):
+    fields = dataclasses.fields(record.of)
+    assert {kept.name for kept in record.kept} == {field.name for field in fields}
 
 
 # ------------------------------------------------------------- going on from a file
