@@ -166,6 +166,7 @@ def _list_definitions():
         "kind": {"enum": list(KINDS)},
         "levels": {"anyOf": [_LEVELS, {"type": "null"}]},
         "source": {"enum": list(SOURCES)},
+        "time_zone": {"type": "string"},
     }
     labels = {
         "dtype": {"enum": ["bool", "int64", "float64", "str", "object"]},
@@ -175,7 +176,11 @@ def _list_definitions():
         "columns": _object(
             {
                 "has_names": {"type": "boolean"},
-                "columns": {"type": "array", "items": _object(column), "minItems": 1},
+                "columns": {
+                    "type": "array",
+                    "items": _object(column, ("time_zone",)),
+                    "minItems": 1,
+                },
             }
         ),
         "classes": {

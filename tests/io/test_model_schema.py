@@ -4,10 +4,12 @@ import copy
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from sklearn_textbook.io import make_model_schema
 from sklearn_textbook.io.model_document import write_document
+from sklearn_textbook.tree import CARTClassifier
 from tests.io.freeze_models import FOLDER
 from tests.io.test_ensemble_file import CLASSIFIERS, FRAME, LABELS, REGRESSORS, VALUES
 from tests.io.test_fitted_model_file import CASES, fit
@@ -42,6 +44,14 @@ def test_published_schema_is_this_one():
 def test_models_are_valid(validator, name):
     model, X, y = CASES[name]
     require_valid(validator, write_document(fit(model, X, y), "y", {"n_rows": 3}))
+
+
+def test_columns_of_dates_may_have_a_time_zone(validator):
+    days = pd.date_range("2024-01-01", periods=4, tz="Europe/Berlin")
+    model = CARTClassifier().fit(pd.DataFrame({"when": days}), [0, 0, 1, 1])
+    document = write_document(model, "y", {"n_rows": 4})
+    assert "Europe/Berlin" in json.dumps(document)
+    require_valid(validator, document)
 
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS + REGRESSORS, ids=repr)
