@@ -51,5 +51,9 @@ cdef inline bint must_stop(Interrupt* interrupt, int64_t n_cells) noexcept nogil
 cdef inline int raise_failure() except -1:
     """Raise what a handler of signals raised, or the error of memory that ran out."""
     if PyErr_Occurred() == NULL:
-        raise MemoryError()
+        raise MemoryError(
+            "The nodes of a tree need more memory than there is: each keeps the weight "
+            "of every class of y, or the value of every output. Fewer classes, "
+            "max_depth, max_leaf_nodes or min_samples_leaf make the tree smaller."
+        )
     return -1

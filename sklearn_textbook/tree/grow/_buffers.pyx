@@ -1,6 +1,10 @@
 """Growing arrays of nodes and frames. Every function that allocates returns -1
 when memory runs out."""
 
+import os
+
+import numpy as np
+
 from libc.stdlib cimport free, malloc, realloc
 from libc.math cimport INFINITY
 from libc.string cimport memcpy, memset
@@ -40,11 +44,25 @@ cdef void free_buffer(NodeBuffer* buffer) noexcept nogil:
     memset(buffer, 0, sizeof(NodeBuffer))
 
 
+def _measure_memory():
+    """Bytes of the machine's memory, or the largest number where nobody tells."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return np.iinfo(np.int64).max
+
+
+# Linux gives out more memory than there is, and ends a process that uses it.
+cdef int64_t MOST_BYTES = _measure_memory()
+
+
 cdef int reserve_nodes(NodeBuffer* buffer, int64_t n_more) noexcept nogil:
     cdef int64_t capacity = buffer.node_capacity
     if buffer.n_nodes + n_more <= capacity:
         return 0
     capacity = max(2 * capacity, buffer.n_nodes + n_more)
+    if capacity > MOST_BYTES // (8 * max(1, buffer.n_statistics)):
+        return -1
     if grow_array(<void**>&buffer.nodes, sizeof(Node), capacity) < 0:
         return -1
     if grow_array(<void**>&buffer.task, sizeof(int32_t), capacity) < 0:
