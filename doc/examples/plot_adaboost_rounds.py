@@ -3,15 +3,15 @@ AdaBoost round by round
 =======================
 
 Example 8.1 of 李航《统计学习方法》: ten rows with one column, three stumps (决策树桩),
-and what becomes of the weights of the rows in between.
+and the sample weights of each round.
 """
 
 # %%
 # Three rounds
 # ------------
-# The default member of :class:`~sklearn_textbook.ensemble.AdaBoostClassifier` is the
-# stump with the least weighted error. ``store_weights=True`` keeps the weights of the
-# rows, :math:`D_1, D_2, \ldots`.
+# The default base estimator of :class:`~sklearn_textbook.ensemble.AdaBoostClassifier`
+# is the stump with the smallest weighted error. ``store_weights=True`` stores the
+# sample weights :math:`D_1, D_2, \ldots`.
 import numpy as np
 
 from sklearn_textbook.datasets import load_adaboost_example
@@ -27,10 +27,10 @@ for number, stump in enumerate(model, start=1):
     print(f"G_{number}: x < {threshold}, e = {error:.4f}, alpha = {alpha:.4f}")
 
 # %%
-# The area of a mark is the weight of its row. A dashed line is the threshold of the
-# stump, which says +1 on the shaded side; rings are rows that it has wrong. These are
-# heavier in the next round: together they have half of the weight then, so that the
-# same stump would be no better than chance.
+# The area of a marker is the weight of its row. A dashed line is the threshold of the
+# stump, which predicts +1 on the shaded side; rings mark misclassified rows. Their
+# weights increase until they have half of the total weight, so that the same stump
+# would be no better than chance in the next round.
 import matplotlib.pyplot as plt
 
 POSITIVE, NEGATIVE = "#0072B2", "#D55E00"
@@ -93,10 +93,11 @@ figure.legend(*ax.get_legend_handles_labels(), loc="outside right", markerscale=
 plt.show()
 
 # %%
-# Their sum
-# ---------
-# The sign of :math:`f_3 = \alpha_1 G_1 + \alpha_2 G_2 + \alpha_3 G_3` has no row wrong.
-# Its distance from 0, divided by the sum of the weights, is the margin (间隔).
+# Weighted sum of the stumps
+# --------------------------
+# The sign of :math:`f_3 = \alpha_1 G_1 + \alpha_2 G_2 + \alpha_3 G_3` classifies all
+# rows correctly. Its distance from 0, divided by the sum of the weights, is the margin
+# (间隔).
 figure, ax = plt.subplots(figsize=(8, 3.2), layout="constrained")
 ax.plot(grid, model.decision_function(grid[:, np.newaxis]), color="black", zorder=1)
 ax.axhline(0, color="#5F6368", linewidth=0.6, zorder=1)
@@ -115,17 +116,17 @@ print("margins", model.margins(X, y).round(3))
 # The bound on the training error
 # -------------------------------
 # The training error is at most :math:`\prod_m Z_m` (训练误差界, theorem 8.1), which
-# falls with every round, also where the error itself does not.
+# decreases with every round, even when the error itself does not.
 from sklearn_textbook.inspection import LearningRoundsDisplay
 
 LearningRoundsDisplay.from_estimator(model, X, y)
 plt.show()
 
 # %%
-# On a larger table the error of new rows goes on falling after the training error is 0:
-# the rows that were only just right get larger margins, at the cost of those that had
-# very large ones. The second picture has the share of the training rows with at most a
-# given margin, after 5, 20 and 200 rounds.
+# On a larger table, the test error continues to decrease after the training error is 0:
+# rows with small margins get larger ones, at the expense of those with very large ones.
+# The second plot shows the cumulative distribution of the margins of the training rows
+# after 5, 20 and 200 rounds.
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 

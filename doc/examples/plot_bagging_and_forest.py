@@ -1,18 +1,18 @@
 """
-Bagging and random forest as members are added
-==============================================
+Bagging and random forests by number of trees
+=============================================
 
-Bagging gives every tree another sample of the rows (样本扰动); a random forest
-(随机森林) lets each node look only at some columns, drawn anew, besides (属性扰动). One
-tree of the forest is therefore worse, and the trees differ more: with many of them the
-forest is better (周志华《机器学习》, section 8.3.2 and figure 8.7,
-随机森林与 Bagging 的收敛性).
+Bagging fits every tree to a different sample of the rows (样本扰动). A random forest
+(随机森林) additionally draws random columns in every node (属性扰动). Its single trees
+are less accurate, but they differ more, so that with many trees the forest is more
+accurate (周志华《机器学习》, section 8.3.2 and figure 8.7, 随机森林与 Bagging
+的收敛性).
 """
 
 # %%
 # Two tables
 # ----------
-# A third of the rows tests.
+# A third of the rows is used for testing.
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.model_selection import train_test_split
@@ -25,10 +25,10 @@ tables = {
 # %%
 # The error after 1, 2, 4, ... trees
 # ----------------------------------
-# The trees of an ensemble stand in ``estimators_`` in the order in which they were
-# drawn, so that the first of them are a smaller ensemble: nothing is fitted again.
-# ``max_features=None`` makes a forest a bagging of trees. ``oob_curve_`` is the
-# out-of-bag estimate (包外估计) of the same error, without any test rows.
+# ``estimators_`` lists the trees in the order in which they were drawn, so that the
+# first of them are a smaller ensemble and nothing has to be refitted. A forest with
+# ``max_features=None`` is bagging of trees. ``oob_curve_`` is the out-of-bag estimate
+# (包外估计) of the same error, which needs no test rows.
 from sklearn_textbook.ensemble import RandomForestClassifier
 
 N_TREES, N_REPEATS = 100, 5
@@ -36,8 +36,8 @@ N_TREES, N_REPEATS = 100, 5
 
 def compute_error_curve(forest, X, y):
     """Error on new rows of the first 1, 2, ... trees."""
-    shares = np.cumsum([tree.predict_proba(X) for tree in forest], axis=0)
-    return (forest.classes_[shares.argmax(axis=2)] != np.asarray(y)).mean(axis=1)
+    proba = np.cumsum([tree.predict_proba(X) for tree in forest], axis=0)
+    return (forest.classes_[proba.argmax(axis=2)] != np.asarray(y)).mean(axis=1)
 
 
 curves = {}
@@ -57,9 +57,9 @@ for (title, name), found in curves.items():
     print(f"{title:18} {name:13} one tree {first:.3f}, {N_TREES} trees {last:.3f}")
 
 # %%
-# As in the figure of the book, the curve of the forest starts above and ends below.
-# The dotted lines are the out-of-bag estimates; they start high, because with few trees
-# a row is judged by hardly any.
+# As in the figure of the book, the curve of the forest starts above that of bagging and
+# ends below it. The dotted lines are the out-of-bag estimates; they start high, because
+# with few trees a row is out of bag for hardly any of them.
 import matplotlib.pyplot as plt
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
@@ -79,11 +79,11 @@ axes[0].legend()
 plt.show()
 
 # %%
-# The border of a bagging
-# -----------------------
-# Figure 8.6 of the book: trees of one level on the watermelons 3.0α, three, five and
-# eleven of them. Every tree cuts the plane once, along one of the axes; together they
-# draw a border in steps.
+# The decision boundary of bagging
+# --------------------------------
+# Figure 8.6 of the book: three, five and eleven trees of depth one on the watermelons
+# 3.0α. Every tree splits the plane once, parallel to one of the axes; the decision
+# boundary of the ensemble is a step function.
 from sklearn_textbook.datasets import load_watermelon
 from sklearn_textbook.ensemble import BaggingClassifier
 from sklearn_textbook.tree import CARTClassifier

@@ -3,14 +3,14 @@ The projection of linear discriminant analysis
 ==============================================
 
 Linear discriminant analysis (线性判别分析) projects rows on a line so that the classes
-lie apart (周志华《机器学习》, section 3.4 and figure 3.3, LDA 的二维示意图).
+are well separated (周志华《机器学习》, section 3.4 and figure 3.3, LDA 的二维示意图).
 """
 
 # %%
 # Two classes in the plane
 # ------------------------
-# The watermelons 3.0α, exercise 3.5. Crosses are the class centres, and on the line
-# their projections; the decision line is at a right angle to it.
+# The watermelons 3.0α, exercise 3.5. Crosses are the class means and, on the line,
+# their projections; the decision boundary is perpendicular to the line.
 import matplotlib.pyplot as plt
 
 from sklearn_textbook.datasets import load_watermelon
@@ -26,12 +26,12 @@ DiscriminantDisplay.from_estimator(model, X, y)
 plt.show()
 
 # %%
-# Better than the line of the centres
-# -----------------------------------
-# Why not project on the line through the two centres? Because rows of a class then
-# spread more than they need: the quotient of the scatter between and within
-# (广义瑞利商) is smaller, which the direction of the discriminant makes as large as it
-# can be. Here two classes have long, slanting clouds.
+# Discriminant direction and difference of the means
+# --------------------------------------------------
+# On the line through the two class means, the rows of a class spread more than
+# necessary: the ratio of the between-class to the within-class scatter (广义瑞利商) is
+# smaller than for the discriminant direction, which maximises it. In this example the
+# two classes are elongated and slanted.
 import numpy as np
 
 random = np.random.default_rng(0)
@@ -64,8 +64,9 @@ plt.show()
 # %%
 # More classes
 # ------------
-# Three classes span a plane. Four measurements of 150 irises, in the plane of the two
-# directions; the first has nearly all of the scatter between the classes.
+# Three classes have two discriminant directions. The plot shows four measurements of
+# 150 irises in their plane; the first direction has nearly all of the between-class
+# scatter.
 from sklearn.datasets import load_iris
 
 iris = load_iris(as_frame=True)
@@ -77,9 +78,10 @@ DiscriminantDisplay.from_estimator(model, iris.data, species, ax=ax)
 plt.show()
 
 # %%
-# Two classes of many columns
-# ---------------------------
-# They are drawn on the line that they are projected on, one class above the other.
+# Two classes with many columns
+# -----------------------------
+# The rows are plotted on the line onto which they are projected, one class above the
+# other.
 from sklearn.datasets import load_breast_cancer
 
 cancer = load_breast_cancer(as_frame=True)

@@ -2,16 +2,16 @@
 Generalised linear models
 =========================
 
-A function of the mean is linear in the columns, and rows scatter about it as the family
-says (广义线性模型, 周志华《机器学习》, formula 3.15).
+A function of the mean is linear in the columns, and the family determines the variance
+about the mean (广义线性模型, 周志华《机器学习》, formula 3.15).
 """
 
 # %%
 # Counts
 # ------
-# Counts scatter more where their mean is larger. Least squares takes the scatter as the
-# same everywhere, and its line falls below 0; a Poisson model with the logarithm as
-# link does neither. The band is the confidence interval of the mean.
+# The variance of counts increases with their mean. Least squares assumes a constant
+# variance, and its line becomes negative; a Poisson model with log link avoids both.
+# The band is the confidence interval of the mean.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -41,12 +41,12 @@ plt.show()
 print(model.summary())
 
 # %%
-# Two readings of log-linear regression
-# -------------------------------------
-# The logarithm of y may be regressed (对数线性回归, formula 3.14), or the logarithm of
-# the mean be linear. The first is the curve of the medians; made a mean by smearing, it
-# meets the second. Which family fits these rows, Akaike's criterion says: smaller is
-# better.
+# Two forms of log-linear regression
+# ----------------------------------
+# One can regress the logarithm of y (对数线性回归, formula 3.14) or model the logarithm
+# of the mean as linear. The first gives the curve of the medians; converted to means by
+# the smearing estimate, it agrees with the second. Akaike's criterion shows which
+# family fits these rows better: smaller is better.
 X = np.sort(random.uniform(0, 3, 150))[:, np.newaxis]
 y = np.exp(0.3 + 0.8 * X[:, 0] + random.normal(0, 0.6, 150))
 grid = np.linspace(0, 3, 200)[:, np.newaxis]
@@ -71,11 +71,11 @@ ax.legend()
 plt.show()
 
 # %%
-# Links for shares
-# ----------------
-# Beetles after five hours of carbon disulphide (Bliss 1935): the share that died, by
-# dose. The complementary log-log rises slowly and ends quickly, as these shares do; the
-# deviance on six degrees of freedom says how well each link fits.
+# Links for proportions
+# ---------------------
+# Beetles after five hours of carbon disulphide (Bliss 1935): the proportion that died,
+# by dose. The complementary log-log link rises slowly and saturates quickly, as these
+# proportions do; the deviance on six degrees of freedom measures the fit of each link.
 dose = np.array([1.6907, 1.7242, 1.7552, 1.7842, 1.8113, 1.8369, 1.8610, 1.8839])
 beetles = np.array([59, 60, 62, 56, 63, 59, 62, 60])
 dead = np.array([6, 13, 18, 28, 52, 53, 61, 60])

@@ -2,16 +2,15 @@
 How many rounds gradient boosting needs
 =======================================
 
-Gradient boosting (梯度提升) goes on learning as long as one lets it, in the end the
-noise of its training rows. Its loss on other rows tells when to stop, and ``fit`` can
-see to that itself.
+With too many rounds, gradient boosting (梯度提升) fits the noise of its training rows.
+The loss on held-out rows shows when to stop, and ``fit`` can do this automatically.
 """
 
 # %%
-# A table with text and gaps
-# --------------------------
-# Numbers, categories and ordered categories; one value in ten is missing, one label in
-# ten is wrong. Nothing has to be encoded or filled in.
+# A mixed table with missing values
+# ---------------------------------
+# Numeric, nominal and ordinal columns; 10 % of the values are missing and 10 % of the
+# labels are wrong. No encoding or imputation is needed.
 from sklearn.model_selection import train_test_split
 
 from sklearn_textbook.datasets import make_mixed_table
@@ -28,10 +27,10 @@ X, X_test, y, y_test = train_test_split(X, y, test_size=2_000, random_state=0)
 X.head()
 
 # %%
-# Too many rounds
-# ---------------
-# The loss of the training rows goes on falling. That of other rows is smallest after
-# some rounds, the sooner the larger the learning rate is, and rises again.
+# Overfitting
+# -----------
+# The training loss keeps decreasing. The validation loss has a minimum, which comes
+# earlier for larger learning rates, and then increases.
 import matplotlib.pyplot as plt
 
 from sklearn_textbook.ensemble import GradientBoostingClassifier
@@ -53,13 +52,13 @@ for ax, learning_rate in zip(axes, (0.2, 0.05), strict=True):
 plt.show()
 
 # %%
-# Stopping early
+# Early stopping
 # --------------
-# With ``n_iter_no_change=20`` growth ends when twenty rounds have not made the loss of
-# the validation rows smaller. These are a tenth of the training rows, or rows that
-# ``fit`` is given as ``X_val`` and ``y_val``. With ``subsample`` below 1 each tree sees
-# some of the rows, and those left out judge it: their loss is the line "out-of-bag". It
-# is no estimate for new rows, as earlier trees have seen these rows.
+# With ``n_iter_no_change=20``, fitting ends when twenty rounds have not decreased the
+# validation loss. The validation rows are a tenth of the training rows, or ``X_val``
+# and ``y_val`` passed to ``fit``. With ``subsample`` below 1 each tree is grown from a
+# sample of the rows, and the line "out-of-bag" is the loss on the others. It is not an
+# unbiased estimate for new rows, because earlier trees were grown from these rows.
 model = GradientBoostingClassifier(
     n_estimators=1_000,
     learning_rate=0.05,
@@ -74,8 +73,8 @@ plt.show()
 # %%
 # Loss and error
 # --------------
-# Rows that are wrong already make the loss larger without making more errors. The error
-# of new rows therefore suffers less from too many rounds than their probabilities do.
+# Misclassified rows can increase the loss without adding errors. Too many rounds
+# therefore affect the test error less than the predicted probabilities.
 model = GradientBoostingClassifier(n_estimators=300, learning_rate=0.2).fit(X, y)
 LearningRoundsDisplay.from_estimator(
     model, X, y, X_test=X_test, y_test=y_test, metric="error"
@@ -83,12 +82,12 @@ LearningRoundsDisplay.from_estimator(
 plt.show()
 
 # %%
-# Other boosting
-# --------------
-# Whatever has ``staged_predict`` can be drawn: the boosting tree, scikit-learn's own
-# estimators, and AdaBoost, here of trees of depth 4. Its training error stays below the
-# bound :math:`\prod_m Z_m`, and both fall; where labels are wrong, the error of new
-# rows rises meanwhile.
+# Other boosting algorithms
+# -------------------------
+# Any estimator with ``staged_predict`` can be plotted: the boosting tree,
+# scikit-learn's estimators, and AdaBoost, here with trees of depth 4. Its training
+# error stays below the bound :math:`\prod_m Z_m`, and both decrease; with wrong labels,
+# the test error increases meanwhile.
 from sklearn_textbook.ensemble import AdaBoostClassifier
 from sklearn_textbook.tree import CARTClassifier
 

@@ -1,18 +1,18 @@
 """
-Reading a linear regression
-===========================
+Interpreting a linear regression
+================================
 
-Ten measurements of 442 people with diabetes, and how far their disease had come a year
-later: which measurements tell, how sure that is, and what the residuals say about the
-model (线性回归, 周志华《机器学习》, section 3.2).
+Ten measurements of 442 people with diabetes and the progression of the disease after a
+year: which measurements have an effect, how certain this is, and what the residuals
+show about the model (线性回归, 周志华《机器学习》, section 3.2).
 """
 
 # %%
 # The summary
 # -----------
-# The sex is a nominal column, the others are numbers. A coefficient is compared with
-# its standard error (标准误差): t is their ratio, p how often chance alone makes one as
-# large.
+# Sex is a nominal column, the others are numeric. A coefficient is compared with its
+# standard error (标准误差): t is their ratio, and p is the probability of a ratio at
+# least as large if the coefficient is zero.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_diabetes
@@ -26,17 +26,18 @@ model = LinearRegression().fit(X, y)
 print(model.summary(X, y))
 
 # %%
-# Columns that say the same
-# -------------------------
-# The blood values s1 to s4 hardly tell one by one, and that is not because they did not
-# matter. The variance of a coefficient grows with what the other columns say of its own
-# (方差膨胀因子): that of s1 is 59 times what it were alone.
+# Collinear columns
+# -----------------
+# None of the blood values s1 to s4 has a clear effect by itself, which does not mean
+# that they have none. The variance of a coefficient increases with the correlation of
+# its column with the others (方差膨胀因子): that of s1 is 59 times what it would be
+# without the others.
 inflation = dict(zip(model.coef_names_, model.variance_inflation_, strict=True))
 print({name: round(float(factor), 1) for name, factor in inflation.items()})
 
 # %%
-# A penalty (岭回归) gives up a little bias and takes off most of that variance. All
-# columns get the same unit first, since the penalty compares their coefficients.
+# A penalty (岭回归) adds a small bias and removes most of that variance. The columns
+# are standardised first, since the penalty compares their coefficients.
 numbers = X.drop(columns="sex")
 Z = (numbers - numbers.mean()) / numbers.std()
 alphas = np.logspace(-1, 4, 30)
@@ -52,17 +53,17 @@ plt.show()
 # %%
 # Residuals
 # ---------
-# The residuals spread more in the middle than at the left: the target cannot be
-# negative. In the Q-Q picture they follow the line of the normal distribution, and no
-# row comes near a Cook's distance (库克距离) of one half: none decides the model alone.
+# The residuals spread more in the middle than at the left, because the target cannot be
+# negative. In the Q-Q plot they follow the line of the normal distribution, and no
+# Cook's distance (库克距离) is near one half: no single row determines the model.
 ResidualsDisplay.from_estimator(model, X, y)
 plt.show()
 
 # %%
 # A new patient
 # -------------
-# The mean of people like the first one is known to within 14 units, the single one to
-# within 107.
+# The mean of people like the first one is known to within 14 units, the value of a
+# single person to within 107.
 print(model.predict(X[:1]).round(0))
 print(model.predict_interval(X[:1], kind="confidence").round(0))
 print(model.predict_interval(X[:1]).round(0))

@@ -1,17 +1,17 @@
 """
-Logistic regression: a boundary, and the ways to it
-====================================================
+Logistic regression: decision boundary and solvers
+==================================================
 
-Logistic regression (对数几率回归) turns a linear score into the probability of a class
-(周志华《机器学习》, section 3.3). Here are its boundary for the watermelons 3.0α,
-exercise 3.3, and the ways that the solvers take to it.
+Logistic regression (对数几率回归) converts a linear score into the probability of a
+class (周志华《机器学习》, section 3.3). This example plots the decision boundary for
+the watermelons 3.0α, exercise 3.3, and the convergence of the solvers.
 """
 
 # %%
-# The boundary
-# ------------
-# Colours are the probability of a good watermelon. The solid line is where it is one
-# half; the dashed ones are where it is a quarter and three quarters.
+# The decision boundary
+# ---------------------
+# The colour is the probability of a good watermelon. On the solid line it is one half;
+# on the dashed lines, a quarter and three quarters.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -45,13 +45,13 @@ ax.legend(loc="upper left")
 plt.show()
 
 # %%
-# The ways of the solvers
-# -----------------------
-# How far the loss is from its minimum, after each iteration. Newton's method doubles
-# the number of right digits with each step; BFGS and L-BFGS learn the curvature on
-# their way; gradient descent gains about the same share each time. The maximum entropy
-# model (最大熵模型) with the same columns is the same model, so improved iterative
-# scaling (改进的迭代尺度法) arrives there, too.
+# Convergence of the solvers
+# --------------------------
+# The difference of the loss from its minimum after each iteration. Newton's method
+# doubles the number of correct digits in each iteration; BFGS and L-BFGS estimate the
+# curvature as they go; gradient descent reduces the difference by about the same factor
+# each time. The maximum entropy model (最大熵模型) with the same columns is the same
+# model, so improved iterative scaling (改进的迭代尺度法) converges to the same minimum.
 from sklearn_textbook.linear_model import MaxEntClassifier
 
 solvers = ("newton", "bfgs", "lbfgs", "gradient")
@@ -73,10 +73,11 @@ ax.legend()
 plt.show()
 
 # %%
-# Where there is no maximum
-# -------------------------
-# Two kinds of iris that a line tells apart: the steeper the probability, the larger
-# the likelihood, so the coefficients grow with every iteration, and there is a warning.
+# Separable classes
+# -----------------
+# Two species of iris are linearly separable: the steeper the probability, the larger
+# the likelihood, so that the coefficients grow with every iteration, and a warning is
+# issued.
 import warnings
 
 from sklearn.datasets import load_iris

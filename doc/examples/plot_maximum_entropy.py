@@ -4,12 +4,12 @@ The solvers of maximum entropy
 
 Improved iterative scaling (改进的迭代尺度法, 算法6.1), generalised iterative scaling
 and the quasi-Newton method (拟牛顿法, 算法6.2) of 李航《统计学习方法》 fit the same
-model. They arrive at the same distribution, but not equally soon.
+model. They converge to the same distribution at different speeds.
 """
 
 # %%
-# Two classes of iris in two columns overlap, so that the likelihood has a maximum.
-# ``loss_path_`` is the negative log-likelihood at the start and after each round.
+# Two species of iris overlap in two columns, so that the likelihood has a maximum.
+# ``loss_path_`` is the negative log-likelihood at the start and after each iteration.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -35,7 +35,7 @@ axes.set(xlabel="rounds + 1", ylabel="loss above the smallest")
 axes.legend()
 
 # %%
-# What they agree on is the equality of expectations, and with it the duality: the
+# At the solution the model expectations equal the empirical ones, and by duality the
 # entropy of the model is minus the mean of its log-likelihood.
 
 for solver, model in models.items():
@@ -47,7 +47,8 @@ for solver, model in models.items():
 
 # %%
 # A distribution of which only expectations are known: 例6.1, with P(A) + P(B) = 3/10,
-# and with P(A) + P(C) = 1/2, too. What nothing tells apart stays equal.
+# and then also P(A) + P(C) = 1/2. Outcomes that no constraint distinguishes are equally
+# probable.
 
 outcomes = list("ABCDE")
 constraints = {

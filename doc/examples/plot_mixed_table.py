@@ -2,15 +2,15 @@
 A tree of a mixed table
 =======================
 
-A table with numbers, categories, ordered categories and missing values goes into a tree
-as it is. Since the rules behind this table are known, we can see what the tree finds of
-them.
+A tree is fitted to a table with numeric, nominal and ordinal columns and missing
+values, without encoding. The rules that generated the labels are known, so that they
+can be compared with the tree.
 """
 
 # %%
 # The table
 # ---------
-# Ten columns of three kinds; one value in ten is missing, and one label in twenty is
+# Ten columns of three kinds; 10 % of the values are missing and 5 % of the labels are
 # wrong.
 from sklearn_textbook.datasets import make_mixed_table
 
@@ -26,7 +26,7 @@ X, y, rules = make_mixed_table(
 X.head()
 
 # %%
-# The rules that made the labels:
+# The rules that generated the labels:
 for rule in rules:
     tests = (f"{c['feature']} {c['operator']} {c['value']}" for c in rule["conditions"])
     print(f"class {rule['class']} if", " and ".join(tests))
@@ -34,8 +34,8 @@ for rule in rules:
 # %%
 # The tree
 # --------
-# No column is encoded, no missing value filled in. Pruning by cost complexity takes
-# away what only follows the noise.
+# No encoding or imputation is needed. Cost-complexity pruning removes the splits that
+# only fit the noise.
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_textbook.tree import CARTClassifier
@@ -49,8 +49,8 @@ print(f"accuracy in cross-validation: {search.best_score_:.3f}")
 print(f"{tree.get_n_leaves()} leaves")
 
 # %%
-# As a picture: boxes name the column they test or the class they predict, edges say
-# which values go there, and where missing values go.
+# As a plot: nodes show the column they split on or the class they predict, and edges
+# show the values that go to each child, including missing values.
 import matplotlib.pyplot as plt
 
 from sklearn_textbook.tree import plot_tree

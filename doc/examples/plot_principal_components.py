@@ -1,18 +1,18 @@
 """
-Reading principal components
-============================
+Interpreting principal components
+=================================
 
-Thirteen chemical measurements of 178 wines from three growers, in one plane: which
-wines are alike, which measurements go together, and how far the picture can be trusted
-(主成分分析, 李航《统计学习方法》, chapter 16).
+Thirteen chemical measurements of 178 wines from three growers in one plane: which wines
+are similar, which measurements are correlated, and how much of the variance the plane
+explains (主成分分析, 李航《统计学习方法》, chapter 16).
 """
 
 # %%
 # How many components
 # -------------------
-# The measurements are in different units, so their correlation matrix is decomposed.
-# Five components exceed 80 per cent of the variance (累计方差贡献率); the bars of the
-# others are grey.
+# The measurements have different units, so the correlation matrix is decomposed. Five
+# components explain more than 80 per cent of the variance (累计方差贡献率); the bars of
+# the others are grey.
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_wine
 
@@ -27,25 +27,27 @@ plt.show()
 # %%
 # Rows and variables in one plane
 # -------------------------------
-# Points are wines, arrows are measurements. The three growers lie apart although the
-# components know nothing of them. Wines at the right have many flavanoids and phenols,
-# wines at the top much colour and alcohol, and those of class 1 little of either.
+# Points are wines, arrows are measurements. The three growers are separated although
+# the components do not use the class labels. Wines at the right have many flavanoids
+# and phenols, wines at the top much colour and alcohol, and those of class 1 little of
+# either.
 labels = wine.target_names[wine.target]
 BiplotDisplay.from_estimator(pca, wine.data, labels=labels)
 plt.show()
 
 # %%
-# Which measurements the plane shows
-# ----------------------------------
-# In the correlation circle an arrow is as long as the multiple correlation of its
-# measurement with the two components. Flavanoids nearly reach the circle, ash does not:
-# what the plane shows of ash is little, and its direction should not be read.
+# How well the plane represents the measurements
+# ----------------------------------------------
+# In the correlation circle, the length of an arrow is the multiple correlation of its
+# measurement with the two components. The arrow of flavanoids nearly reaches the
+# circle; that of ash does not, so the plane explains little of ash, and the direction
+# of its arrow should not be interpreted.
 BiplotDisplay.from_estimator(pca)
 plt.show()
 
 # %%
-# The same in numbers: the first two factor loadings (因子负荷量), and the part of each
-# measurement that two and all five components explain.
+# The same in numbers: the first two factor loadings (因子负荷量), and the proportion of
+# the variance of each measurement explained by two and by all five components.
 import pandas as pd
 
 plane = PCA(n_components=2, standardize=True).fit(wine.data)
@@ -55,21 +57,21 @@ table["five components"] = pca.communalities_
 print(table.round(2).sort_values("two components", ascending=False).to_string())
 
 # %%
-# Which wines the plane shows
-# ---------------------------
-# The squared cosines of a wine with the two components sum to the part of its squared
-# distance from the mean that the picture shows. Of dark points it shows little: they
-# lie far outside of the plane, or near the mean.
+# How well the plane represents the wines
+# ---------------------------------------
+# The sum of the squared cosines of a wine with the two components is the proportion of
+# its squared distance from the mean that the plane represents. It is small for dark
+# points: they are far from the plane, or near the mean.
 shown = plane.squared_cosines(wine.data).sum(axis=1)
 BiplotDisplay.from_estimator(plane, wine.data, labels=shown, kind="scores")
 plt.title("part of the wine that the plane shows")
 plt.show()
 
 # %%
-# As many components as neighbours need
+# Number of components for a classifier
 # -------------------------------------
-# A nearest-neighbour classifier in the user's own pipeline chooses, too
-# (周志华《机器学习》, section 10.3).
+# The number of components is chosen by cross-validation in a pipeline with a
+# nearest-neighbour classifier (周志华《机器学习》, section 10.3).
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline

@@ -2,16 +2,15 @@
 Pruning a tree
 ==============
 
-A tree that is grown in full learns the noise of its table. Cost-complexity pruning
-takes back what other rows do not confirm, and cross-validation, inside ``fit``, says
-how far.
+A fully grown tree also fits the noise of its table. Cost-complexity pruning removes
+splits that do not generalise; how many is chosen by cross-validation inside ``fit``.
 """
 
 # %%
 # A table with noise
 # ------------------
-# Eight rules made the labels, and one label in ten is wrong. No tree can be right about
-# new rows more often than in 90 of 100 cases.
+# Eight rules generated the labels, and 10 % of them are wrong, so that no tree can have
+# an expected accuracy above 90 % on new rows.
 from sklearn.model_selection import train_test_split
 
 from sklearn_textbook.datasets import make_mixed_table
@@ -20,8 +19,8 @@ X, y = make_mixed_table(3_000, label_noise=0.1, as_frame=True, random_state=0)
 X, X_test, y, y_test = train_test_split(X, y, test_size=1_000, random_state=0)
 
 # %%
-# Grown in full, and pruned
-# -------------------------
+# Full and pruned tree
+# --------------------
 from sklearn_textbook.tree import CARTClassifier, CostComplexityPruning
 
 trees = {
@@ -37,10 +36,10 @@ for name, tree in trees.items():
 # %%
 # How alpha was chosen
 # --------------------
-# Each step is a subtree, from the full tree at the left to the root at the right. On
-# the training rows the full tree is best; in cross-validation it is a much smaller one.
-# Those below the dotted line are about as good, and the rule of one standard error
-# takes the smallest of them.
+# Each step is a subtree, from the full tree at the left to the root at the right. The
+# full tree has the smallest training risk; the cross-validated risk is smallest for a
+# much smaller one. The subtrees below the dotted line are within one standard error of
+# the minimum, and ``rule="1se"`` selects the smallest of them.
 import matplotlib.pyplot as plt
 
 from sklearn_textbook.inspection import PruningPathDisplay
@@ -49,20 +48,20 @@ PruningPathDisplay.from_estimator(trees["pruned, 1se"])
 plt.show()
 
 # %%
-# The same over the number of leaves:
+# The same by number of leaves:
 PruningPathDisplay.from_estimator(trees["pruned, 1se"], x="n_leaves")
 plt.show()
 
 # %%
-# What fell
-# ---------
-# The largest of the branches that are now leaves:
+# Pruning report
+# --------------
+# The largest of the pruned branches:
 from sklearn_textbook.tree import export_pruning_report
 
 print(export_pruning_report(trees["pruned, 1se"], max_rows=5))
 
 # %%
-# What is left can be read:
+# The pruned tree is small enough to be read:
 from sklearn_textbook.tree import plot_tree
 
 plot_tree(trees["pruned, 1se"], ax="new", max_depth=3)
@@ -71,8 +70,8 @@ plt.show()
 # %%
 # Other methods on the same tree
 # ------------------------------
-# A fitted tree can be pruned without growing it again, here by rows it has not seen, by
-# a price for each leaf, and by an estimate of the errors on new rows.
+# A fitted tree can be pruned without growing it again: here with validation rows, with
+# a penalty for each leaf, and with an estimate of the errors on new rows.
 import numpy as np
 
 from sklearn_textbook.tree import ErrorBasedPruning, LossPruning, ReducedErrorPruning

@@ -2,15 +2,16 @@
 Singular values
 ===============
 
-A matrix is a sum of simple ones, from the most important to the least. Three of sixty
-are enough for a picture here; and small singular values show which method to trust.
+The singular value decomposition writes a matrix as a sum of matrices of rank one in
+order of importance. Three of sixty terms suffice for the image in this example; small
+singular values show the differences in accuracy between the methods.
 """
 
 # %%
-# A picture as a sum
-# ------------------
-# A matrix of 60 x 80 numbers: three smooth patterns, each a column times a row, and
-# noise. The outer product expansion (外积展开式) finds such patterns.
+# An image as a sum
+# -----------------
+# A matrix of 60 x 80 numbers: three smooth patterns of rank one, and noise. The outer
+# product expansion (外积展开式) recovers such patterns.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -28,8 +29,8 @@ decomposition = svd(A)
 print(decomposition)
 
 # %%
-# The sums of the first terms, ``reconstruct(k)``, and what they came from. The three
-# terms are closer to the patterns than the noisy matrix is that they were found in.
+# The sums of the first k terms, ``reconstruct(k)``, beside the patterns and the noisy
+# matrix. Three terms are closer to the patterns than the noisy matrix is.
 figure, axes = plt.subplots(1, 5, figsize=(11, 2.4), layout="constrained")
 shown = {"A": A} | {f"k = {k}": decomposition.reconstruct(k) for k in (1, 2, 3)}
 shown["without noise"] = patterns
@@ -44,9 +45,9 @@ plt.show()
 # %%
 # How many terms
 # --------------
-# Each singular value (奇异值) says how much its term weighs. After three of them noise
-# is left, whose values fall slowly. The error of a sum of k terms follows from those
-# that were left out, without making the sum.
+# Each singular value (奇异值) is the weight of its term. After the third only noise is
+# left, and the values decrease slowly. The error of the sum of k terms follows from the
+# remaining singular values, without computing the sum.
 s = decomposition.singular_values
 errors = [decomposition.frobenius_error(k) for k in range(len(s) + 1)]
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
@@ -59,17 +60,18 @@ for ax in (left, right):
 plt.show()
 
 # %%
-# Which method to trust
-# ---------------------
-# The book computes singular values as roots of the eigenvalues of :math:`A^T A`
-# (``method="gram"``). That is easy to follow, but squares take twice as many digits as
-# there are. Here are two matrices whose singular values are known: powers of two from 1
-# down to :math:`10^{-13}`.
+# Accuracy of the methods
+# -----------------------
+# The book computes singular values as square roots of the eigenvalues of :math:`A^T A`
+# (``method="gram"``). This is easy to follow, but forming the squares halves the number
+# of correct digits. The two matrices of this example have known singular values: powers
+# of two from 1 down to :math:`10^{-13}`.
 #
-# Errors of LAPACK are small beside the largest value, and so they grow beside smaller
-# ones. Jacobi's rotations do no better on the first matrix, whose columns are nearly
-# dependent. The second is an orthogonal matrix with rows of different scales, as if
-# measured in different units: there they find every value to its last digits.
+# The errors of LAPACK are small relative to the largest singular value, and therefore
+# large relative to the smallest. Jacobi rotations are no more accurate for the first
+# matrix, whose columns are nearly dependent. The second is an orthogonal matrix with
+# rows of different scales, as if measured in different units: for it, they give every
+# value to its last digits.
 from scipy.linalg import hadamard
 
 known = 2.0 ** -(3 * np.arange(16))
@@ -93,12 +95,12 @@ axes[0].legend(frameon=False)
 plt.show()
 
 # %%
-# Words and meanings
-# ------------------
-# :class:`~sklearn_textbook.decomposition.TruncatedSVD` projects the rows of a table on
-# the first right singular vectors. Of word counts, it brings sentences together that
-# share words with the same others: latent semantic analysis (潜在语义分析). Sentences
-# about trees go one way here, those about matrices another.
+# Latent semantic analysis
+# ------------------------
+# With :class:`~sklearn_textbook.decomposition.TruncatedSVD`, the rows of a table are
+# projected on the first right singular vectors. For word counts, sentences with similar
+# vocabulary are then close to each other: latent semantic analysis (潜在语义分析). The
+# sentences about trees and those about matrices have different directions.
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 
