@@ -1,4 +1,4 @@
-"""Out-of-bag estimates, 包外估计: every row judged by the members that did not see it.
+"""Out-of-bag estimates, 包外估计: each row predicted by members that did not see it.
 
 周志华《机器学习》, section 8.3.1.
 """
@@ -17,16 +17,16 @@ from sklearn_textbook._contract.parameters import is_checked, show_value
 
 @dataclass(frozen=True, eq=False)
 class OutOfBagEstimate:
-    """What the members say of the rows they have not seen.
+    """Predictions of the members for the rows they have not seen.
 
     Parameters
     ----------
     prediction : ndarray of float64, shape (n_rows, n_outputs, n_statistics)
         Mean class shares, vote shares or values; 0 for a row that all members saw.
     n_members : ndarray of int64, shape (n_rows,)
-        By how many members each row was judged.
+        Number of members that predicted each row.
     curve : ndarray of float64, shape (n_members,)
-        Error after 1, 2, ... members over the rows judged so far: the share of wrong
+        Error after 1, 2, ... members over the rows scored so far: the share of wrong
         classes, or the mean squared error; NaN if there is no such row.
     """
 
@@ -89,7 +89,7 @@ def estimate_out_of_bag(predictions, target, n_rows, n_statistics):
     is_classifier = np.issubdtype(target.dtype, np.integer)
     total = np.zeros((n_rows, target.shape[1], n_statistics))
     n_members = np.zeros(n_rows, dtype=np.int64)
-    # Only rows that a member judges can change what is thought of them.
+    # A member changes the errors of its own out-of-bag rows only.
     error = np.zeros(n_rows)
     curve = []
     for rows, predicted in predictions:
@@ -101,13 +101,13 @@ def estimate_out_of_bag(predictions, target, n_rows, n_statistics):
         else:
             mean = total[rows, :, 0] / n_members[rows, np.newaxis]
             error[rows] = ((mean - target[rows]) ** 2).mean(axis=1)
-        n_judged = np.count_nonzero(n_members)
-        curve.append(error.sum() / n_judged if n_judged else np.nan)
+        n_scored = np.count_nonzero(n_members)
+        curve.append(error.sum() / n_scored if n_scored else np.nan)
     prediction = total / np.maximum(n_members, 1)[:, np.newaxis, np.newaxis]
     return OutOfBagEstimate(prediction, n_members, np.array(curve))
 
 
-def warn_of_unjudged(n_members):
+def warn_of_unscored_rows(n_members):
     """Warn if some row has been seen by all members."""
     if (n_members == 0).any():
         # As in scikit-learn to the word, for those who filter warnings by their text.
@@ -121,7 +121,7 @@ def warn_of_unjudged(n_members):
         )
 
 
-class _Judged(BaseEstimator):
+class _Predicted(BaseEstimator):
     """Stands before a scorer for the ensemble, with predictions already made."""
 
     def __init__(self, predicted=None, shares=None, classes=None):
@@ -143,24 +143,24 @@ class _Judged(BaseEstimator):
         return self.predicted
 
 
-class _JudgedClassifier(ClassifierMixin, _Judged):
+class _PredictedClassifier(ClassifierMixin, _Predicted):
     def predict_proba(self, X):
         return self.shares
 
 
-class _JudgedRegressor(RegressorMixin, _Judged):
+class _PredictedRegressor(RegressorMixin, _Predicted):
     pass
 
 
-def score_named(name, is_judged, target, predicted, shares=None, classes=None):
+def score_named(name, is_scored, target, predicted, shares=None, classes=None):
     """Score out-of-bag predictions with a scorer of scikit-learn.
 
     Parameters
     ----------
     name : str
         Such as "roc_auc"; see ``sklearn.metrics.get_scorer_names``.
-    is_judged : ndarray of bool, shape (n_rows,)
-        The rows that some member has judged; others have no shares to be scored.
+    is_scored : ndarray of bool, shape (n_rows,)
+        Rows that some member has predicted; the others have no prediction.
     target : ndarray
         True labels or values.
     predicted : ndarray
@@ -175,11 +175,11 @@ def score_named(name, is_judged, target, predicted, shares=None, classes=None):
     score : float
         The score.
     """
-    kind = _JudgedRegressor if shares is None else _JudgedClassifier
+    kind = _PredictedRegressor if shares is None else _PredictedClassifier
     if isinstance(shares, list):
-        shares = [of_output[is_judged] for of_output in shares]
+        shares = [of_output[is_scored] for of_output in shares]
     elif shares is not None:
-        shares = shares[is_judged]
-    target, predicted = target[is_judged], predicted[is_judged]
+        shares = shares[is_scored]
+    target, predicted = target[is_scored], predicted[is_scored]
     rows = np.zeros((len(target), 1))
     return get_scorer(name)(kind(predicted, shares, classes), rows, target)

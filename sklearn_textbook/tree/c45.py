@@ -79,7 +79,7 @@ class C45Classifier(BaseGainTree):
         much, :math:`\frac{W_t}{W} \Delta H(t)`.
     collapse : bool, default=True
         Whether subtrees that do not reduce the training errors become leaves before
-        pruning; as in J48, never where other rows judge ("reduced_error",
+        pruning; as in J48, never with validation rows ("reduced_error",
         "pre_pruning").
     pruning : None, str or pruner, default="error_based"
         How the grown tree is pruned. :class:`ErrorBasedPruning` has the confidence
@@ -162,7 +162,7 @@ class C45Classifier(BaseGainTree):
     two places, which is the same where every row weighs 1. Weights that sum to 1 leave
     a single leaf: scale them to the number of rows.
 
-    Values of a numeric column that differ by less than 1e-5 are not told apart, as in
+    Values of a numeric column that differ by less than 1e-5 count as equal, as in
     J48: a column measured in millionths needs other units. Thresholds are compared
     exactly in prediction, where J48 allows 1e-6.
 
@@ -341,7 +341,7 @@ class C45Classifier(BaseGainTree):
             but their classes stay in ``classes_``, and the levels of their strings
             stay declared, each with a branch of many-way tests.
         X_val, y_val : array-like, default=None
-            Rows that do not grow the tree, for a pruner that judges by such rows.
+            Validation rows, not used to grow the tree, for a pruner that needs them.
         sample_weight_val : array-like of shape (n_val,), default=None
             Their weights.
 

@@ -76,7 +76,7 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
     5. *Default.* Rows without a rule get the class with the most training rows
        without a rule; of equals, the more frequent one.
     6. *Polishing.* As long as the list makes fewer errors in training without some
-       rule, that rule is dropped and the default chosen anew.
+       rule, that rule is dropped and the default chosen again.
 
     The first rule that a row meets decides. A missing value meets no condition, in
     training and in prediction, nor does a level that training has not seen.

@@ -239,7 +239,7 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows; rows of weight 0 take no part.
         X_val, y_val : array-like, default=None
-            Rows that do not grow the tree, for a pruner that judges by such rows.
+            Validation rows, not used to grow the tree, for a pruner that needs them.
         sample_weight_val : array-like of shape (n_val,), default=None
             Their weights.
 
@@ -487,7 +487,7 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows; rows of weight 0 take no part.
         X_val, y_val : array-like, default=None
-            Rows that do not grow the tree, for a pruner that judges by such rows.
+            Validation rows, not used to grow the tree, for a pruner that needs them.
         sample_weight_val : array-like of shape (n_val,), default=None
             Their weights.
 

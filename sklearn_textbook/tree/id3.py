@@ -242,7 +242,7 @@ class ID3Classifier(BaseGainTree):
             but their classes stay in ``classes_``, and the levels of their strings
             stay declared, each with a branch of many-way tests.
         X_val, y_val : array-like, default=None
-            Rows that do not grow the tree, for a pruner that judges by such rows.
+            Validation rows, not used to grow the tree, for a pruner that needs them.
         sample_weight_val : array-like of shape (n_val,), default=None
             Their weights.
 

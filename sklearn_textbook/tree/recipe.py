@@ -120,7 +120,7 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
     def _read_training(self, X, y, sample_weight, is_classifier, owner=None):
         """Read the rows, the columns, and count the threads they are worth.
 
-        An ensemble of such trees owns the table: it is told its columns.
+        An ensemble of such trees owns the table and is given its columns.
         """
         owner = self if owner is None else owner
         if y is None:
@@ -147,7 +147,7 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
         return Rows(matrix, target, weight, sample_weight), schema, n_threads
 
     def _hold_out(self, pruner, rows, is_sparse):
-        """Divide the rows into those that grow the tree and those that judge it."""
+        """Divide the rows into training and validation rows."""
         is_held_out = None
         if pruner is not None:
             is_held_out = pruner.choose_held_out(rows.target, rows.weight)

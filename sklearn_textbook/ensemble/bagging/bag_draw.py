@@ -13,7 +13,7 @@ from sklearn_textbook.ensemble.resample import count_draws, draw_rows
 
 @dataclass(frozen=True, eq=False)
 class BagDraw:
-    """Draws of rows and columns, told by the seed of a member alone.
+    """Samples of rows and columns, determined by the seed of a member alone.
 
     Columns are drawn first, then rows, from one stream of random numbers, as in
     scikit-learn: the same seed draws the same.

@@ -40,7 +40,7 @@ class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
     bootstrap_features : bool, default=False
         Whether columns are drawn with replacement. A column drawn twice is seen twice.
     oob_score : bool, str or callable, default=False
-        Whether to judge the ensemble by out-of-bag rows (包外估计): with the accuracy,
+        Whether to score the ensemble on out-of-bag rows (包外估计): with the accuracy,
         with the scorer of scikit-learn that has this name, or with a function of the
         true and the predicted class numbers. Needs ``bootstrap=True`` and
         ``warm_start=False``.
@@ -88,7 +88,7 @@ class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
         Score of the out-of-bag predictions, with ``oob_score``.
     oob_curve_ : ndarray of shape (n_estimators,)
         Out-of-bag error of the first 1, 2, ... members, with ``oob_score``: the share
-        of wrong classes over the rows judged so far.
+        of wrong classes over the rows scored so far.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
         Mean shares (or votes) of the members that have not seen the row, with
         ``oob_score``; NaN if all have.
@@ -98,7 +98,7 @@ class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
     BaggingRegressor : The same for values.
     RandomForestClassifier : Trees that also draw columns at every node.
     RandomSubspaceClassifier : Draws columns only.
-    sklearn.ensemble.BaggingClassifier : No nominal columns, each member encodes anew.
+    sklearn.ensemble.BaggingClassifier : No nominal columns, each member encodes X.
 
     Notes
     -----
@@ -205,7 +205,7 @@ class BaggingRegressor(RowSamplingMixin, BaggingRegressorMixin, BaseBagging):
     bootstrap_features : bool, default=False
         Whether columns are drawn with replacement. A column drawn twice is seen twice.
     oob_score : bool, str or callable, default=False
-        Whether to judge the ensemble by out-of-bag rows (包外估计): with the R² score,
+        Whether to score the ensemble on out-of-bag rows (包外估计): with the R² score,
         with the scorer of scikit-learn that has this name, or with a function of the
         true and the predicted values. Needs ``bootstrap=True`` and
         ``warm_start=False``.
@@ -243,7 +243,7 @@ class BaggingRegressor(RowSamplingMixin, BaggingRegressorMixin, BaseBagging):
         Score of the out-of-bag predictions, with ``oob_score``.
     oob_curve_ : ndarray of shape (n_estimators,)
         Out-of-bag error of the first 1, 2, ... members, with ``oob_score``: the mean
-        squared error over the rows judged so far.
+        squared error over the rows scored so far.
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Mean of the members that have not seen the row, with ``oob_score``; 0 if all
         have.
@@ -253,7 +253,7 @@ class BaggingRegressor(RowSamplingMixin, BaggingRegressorMixin, BaseBagging):
     BaggingClassifier : The same for classes.
     RandomForestRegressor : Trees that also draw columns at every node.
     RandomSubspaceRegressor : Draws columns only.
-    sklearn.ensemble.BaggingRegressor : No nominal columns, each member encodes anew.
+    sklearn.ensemble.BaggingRegressor : No nominal columns, each member encodes X.
 
     Notes
     -----

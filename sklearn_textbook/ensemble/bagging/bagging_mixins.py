@@ -20,7 +20,7 @@ def _members_have_decisions(ensemble):
     """Require the method of the members, or of what they are to be like."""
     members = getattr(ensemble, "estimators_", None)
     member = members[0] if members else ensemble._get_estimator()
-    # What is missing there is told by the AttributeError.
+    # The AttributeError names what is missing.
     return member.decision_function is not None
 
 

@@ -79,7 +79,7 @@ class RandomSubspaceClassifier(DrawnColumns, BaggingClassifierMixin, BaseBagging
     See Also
     --------
     RandomSubspaceRegressor : The same for values.
-    RandomForestClassifier : Draws columns anew at every node, and rows for every tree.
+    RandomForestClassifier : Samples columns at every node, rows for every tree.
     BaggingClassifier : Draws rows, and columns with ``max_features``.
 
     Notes
@@ -174,7 +174,7 @@ class RandomSubspaceRegressor(DrawnColumns, BaggingRegressorMixin, BaseBagging):
     See Also
     --------
     RandomSubspaceClassifier : The same for classes.
-    RandomForestRegressor : Draws columns anew at every node, and rows for every tree.
+    RandomForestRegressor : Samples columns at every node, rows for every tree.
     BaggingRegressor : Draws rows, and columns with ``max_features``.
 
     Notes

@@ -1,4 +1,4 @@
-"""Drawing rows for the members of a bagging, and judging it by the others, 包外估计."""
+"""Row sampling of bagging, and scoring on the out-of-bag rows, 包外估计."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sklearn_textbook.ensemble.out_of_bag import (
     check_oob_score,
     estimate_out_of_bag,
     score_named,
-    warn_of_unjudged,
+    warn_of_unscored_rows,
 )
 from sklearn_textbook.ensemble.resample import count_drawn_rows
 
@@ -114,10 +114,10 @@ class RowSamplingMixin:
             vars(self).pop(name, None)
         vars(self).pop("oob_prediction_", None)
         if self.oob_score:
-            self._judge_out_of_bag(training)
+            self._score_out_of_bag(training)
 
     def _predict_out_of_bag(self, training, votes):
-        """Let every member judge the rows it has not seen."""
+        """Predict the rows that each member has not seen."""
         combiner = self._make_combiner()
         for number, (draw, seed) in enumerate(self._draws):
             rows = np.flatnonzero(draw.mark_out_of_bag(seed))
@@ -131,7 +131,7 @@ class RowSamplingMixin:
         """Count the numbers that a prediction has per output."""
         return self.n_classes_ if self._predicts_classes else 1
 
-    def _judge_out_of_bag(self, training):
+    def _score_out_of_bag(self, training):
         """Estimate the error by out-of-bag rows."""
         votes = self._predicts_classes and self.voting == "hard"
         known = training.target.astype(
@@ -143,7 +143,7 @@ class RowSamplingMixin:
             len(known),
             self._count_statistics(),
         )
-        warn_of_unjudged(estimate.n_members)
+        warn_of_unscored_rows(estimate.n_members)
         self.oob_curve_ = estimate.curve
         keep = self._keep_shares if self._predicts_classes else self._keep_values
         keep(estimate, known)
@@ -153,12 +153,12 @@ class RowSamplingMixin:
         shares, known = estimate.prediction[:, 0], known[:, 0]
         best = shares.argmax(axis=1)
         self.oob_decision_function_ = shares.copy()
-        is_judged = estimate.n_members > 0
-        self.oob_decision_function_[~is_judged] = np.nan
+        is_scored = estimate.n_members > 0
+        self.oob_decision_function_[~is_scored] = np.nan
         if isinstance(self.oob_score, str):
             labels, predicted = self.classes_.take(known), self.classes_.take(best)
             self.oob_score_ = score_named(
-                self.oob_score, is_judged, labels, predicted, shares, self.classes_
+                self.oob_score, is_scored, labels, predicted, shares, self.classes_
             )
         else:
             score = self.oob_score if callable(self.oob_score) else accuracy_score
@@ -171,8 +171,8 @@ class RowSamplingMixin:
             predicted, known = predicted[:, 0], known[:, 0]
         self.oob_prediction_ = predicted
         if isinstance(self.oob_score, str):
-            is_judged = estimate.n_members > 0
-            self.oob_score_ = score_named(self.oob_score, is_judged, known, predicted)
+            is_scored = estimate.n_members > 0
+            self.oob_score_ = score_named(self.oob_score, is_scored, known, predicted)
         else:
             score = self.oob_score if callable(self.oob_score) else r2_score
             self.oob_score_ = score(known, predicted)

@@ -170,8 +170,8 @@ class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC)
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows; rows of weight 0 take no part.
         X_val, y_val : array-like, default=None
-            Rows that judge the rounds, for ``n_iter_no_change``; None: some of the
-            training rows do, ``validation_fraction`` of them.
+            Validation rows for ``n_iter_no_change``; None: ``validation_fraction`` of
+            the training rows are held out.
         sample_weight_val : array-like of shape (n_val,), default=None
             Their weights.
 
@@ -216,7 +216,7 @@ class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC)
         return self
 
     def _hold_out(self, X, y, weight, validation):
-        """Divide the rows, if some of them are to judge."""
+        """Hold out validation rows, if early stopping needs them."""
         X_val, y_val, weight_val = validation
         if X_val is None and not (y_val is None and weight_val is None):
             raise ValueError("y_val and sample_weight_val need X_val, their rows.")
@@ -336,7 +336,7 @@ class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC)
             setattr(self, name, value)
 
     def _plan_stopping(self, validation, done):
-        """Prepare to judge the rounds by validation rows."""
+        """Prepare early stopping on the validation rows."""
         if validation is None:
             return None
         X, y, weight = validation

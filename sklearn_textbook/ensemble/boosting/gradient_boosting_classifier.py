@@ -48,7 +48,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         Number of rounds M.
     subsample : float, default=1.0
         Share of the rows, drawn without replacement, that grow the trees of a round;
-        the others judge it, in ``oob_improvement_``.
+        the others estimate its ``oob_improvement_``.
     max_depth : int, default=None
         Largest depth of a tree; None: no limit.
     max_leaf_nodes : int, default=31
@@ -99,7 +99,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         Growth ends when so many rounds have not decreased the loss of the validation
         rows by ``tol``; None: all rounds are made.
     validation_fraction : float, default=0.1
-        Share of the training rows that judge, unless ``fit`` is given ``X_val``.
+        Proportion of the training rows held out, unless ``fit`` is given ``X_val``.
     tol : float, default=1e-4
         A smaller decrease of the loss is none.
     warm_start : bool, default=False

@@ -58,7 +58,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         Number of rounds M.
     subsample : float, default=1.0
         Share of the rows, drawn without replacement, that grow the trees of a round;
-        the others judge it, in ``oob_improvement_``.
+        the others estimate its ``oob_improvement_``.
     alpha : float, default=0.9
         Quantile of "quantile", and of the absolute residuals from which on "huber"
         counts them linearly.
@@ -111,7 +111,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         Growth ends when so many rounds have not decreased the loss of the validation
         rows by ``tol``; None: all rounds are made.
     validation_fraction : float, default=0.1
-        Share of the training rows that judge, unless ``fit`` is given ``X_val``.
+        Proportion of the training rows held out, unless ``fit`` is given ``X_val``.
     tol : float, default=1e-4
         A smaller decrease of the loss is none.
     warm_start : bool, default=False

@@ -40,7 +40,7 @@ from sklearn_textbook.ensemble.members.member_list import (
 from sklearn_textbook.ensemble.out_of_bag import (
     check_oob_score,
     estimate_out_of_bag,
-    warn_of_unjudged,
+    warn_of_unscored_rows,
 )
 from sklearn_textbook.ensemble.resample import count_drawn_rows, draw_seeds
 from sklearn_textbook.tree import CARTRegressor
@@ -250,7 +250,7 @@ class BaseForest(
         if n_new > 0:
             raise ValueError(
                 f"warm_start=True adds trees to those of the last fit, so X and y must "
-                f"have the same {what} as then. Set warm_start=False to start anew."
+                f"have the same {what} as then. Set warm_start=False to refit."
             )
         return False
 
@@ -323,7 +323,7 @@ class BaseForest(
         return RowDraw(self._n_samples, self._n_samples_bootstrap, self._sample_weight)
 
     def _predict_out_of_bag(self, matrix, draw, *, votes=False):
-        """Let every tree judge the rows it has not seen."""
+        """Predict the rows that each tree has not seen."""
         n_threads = count_threads(self.n_jobs, matrix.size)
         n_statistics = self.estimators_[0].tree_.statistics.shape[1:]
         for member in self.estimators_:
@@ -346,7 +346,7 @@ class BaseForest(
             draw.n_rows,
             self.estimators_[0].tree_.statistics.shape[2],
         )
-        warn_of_unjudged(estimate.n_members)
+        warn_of_unscored_rows(estimate.n_members)
         self.oob_curve_ = estimate.curve
         self.oob_score_ = self._score_out_of_bag(estimate, known)
 

@@ -14,8 +14,8 @@ from sklearn_textbook.ensemble.forest.forest_mixins import (
 class ExtraTreesClassifier(ForestClassifierMixin, BaseForest):
     r"""Extremely randomised classification trees (极端随机树).
 
-    Every tree looks at each node at some columns, sampled anew, draws one threshold (or
-    one split of levels) for each at random, and takes the best of these; the forest
+    At each node a tree samples some columns, draws a random threshold (or a random
+    split of levels) for each, and takes the best of these; the forest
     predicts the class with the largest mean share. Trees see all rows unless
     ``bootstrap=True``.
 
@@ -50,7 +50,7 @@ class ExtraTreesClassifier(ForestClassifierMixin, BaseForest):
     bootstrap : bool, default=False
         Whether every tree sees a bootstrap sample (自助采样) of the rows, or all.
     oob_score : bool, str or callable, default=False
-        Whether to judge the forest by out-of-bag rows (包外估计): with the accuracy,
+        Whether to score the forest on out-of-bag rows (包外估计): with the accuracy,
         with the scorer of scikit-learn that has this name, or with a function of the
         true and the predicted class numbers. Needs ``bootstrap=True``.
     n_jobs : int, default=None
@@ -80,7 +80,7 @@ class ExtraTreesClassifier(ForestClassifierMixin, BaseForest):
         vote each (简单投票法), as in the book and in Breiman's paper; then of classes
         with equally many votes the one with the largest mean share wins.
     pruning : None, str or pruner, default=None
-        How every tree is cut back: "out_of_bag" judges by the rows it has not seen;
+        How every tree is cut back: "out_of_bag" uses the rows it has not seen;
         the others are those of the single trees.
     max_bins : int, default=None
         None: numeric columns are split exactly. An integer groups the values of a
@@ -125,7 +125,7 @@ class ExtraTreesClassifier(ForestClassifierMixin, BaseForest):
         Score of the out-of-bag predictions, with ``oob_score``.
     oob_curve_ : ndarray of shape (n_estimators,)
         Out-of-bag error of the first 1, 2, ... trees, with ``oob_score``: the share of
-        wrong classes over the rows judged so far.
+        wrong classes over the rows scored so far.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
         With several outputs of shape (n_samples, n_classes, n_outputs).
         Shares (or votes) of the trees that have not seen the row; 0 if all have.
@@ -227,8 +227,8 @@ class ExtraTreesClassifier(ForestClassifierMixin, BaseForest):
 class ExtraTreesRegressor(ForestRegressorMixin, BaseForest):
     r"""Extremely randomised regression trees (极端随机树).
 
-    Every tree looks at each node at some columns, sampled anew, draws one threshold (or
-    one split of levels) for each at random, and takes the best of these; the forest
+    At each node a tree samples some columns, draws a random threshold (or a random
+    split of levels) for each, and takes the best of these; the forest
     predicts the mean. Trees see all rows unless ``bootstrap=True``.
 
     Where scikit-learn has a parameter, its name, meaning and default are the same, so
@@ -262,7 +262,7 @@ class ExtraTreesRegressor(ForestRegressorMixin, BaseForest):
     bootstrap : bool, default=False
         Whether every tree sees a bootstrap sample (自助采样) of the rows, or all.
     oob_score : bool, str or callable, default=False
-        Whether to judge the forest by out-of-bag rows (包外估计): with the R² score,
+        Whether to score the forest on out-of-bag rows (包外估计): with the R² score,
         with the scorer of scikit-learn that has this name, or with a function of the
         true and the predicted values. Needs ``bootstrap=True``.
     n_jobs : int, default=None
@@ -284,7 +284,7 @@ class ExtraTreesRegressor(ForestRegressorMixin, BaseForest):
         Constraints of all columns, or of some by their names. 1: the prediction may
         only rise with the column, -1: only fall, 0: free.
     pruning : None, str or pruner, default=None
-        How every tree is cut back: "out_of_bag" judges by the rows it has not seen;
+        How every tree is cut back: "out_of_bag" uses the rows it has not seen;
         the others are those of the single trees.
     max_bins : int, default=None
         None: numeric columns are split exactly. An integer groups the values of a
@@ -325,7 +325,7 @@ class ExtraTreesRegressor(ForestRegressorMixin, BaseForest):
         Score of the out-of-bag predictions, with ``oob_score``.
     oob_curve_ : ndarray of shape (n_estimators,)
         Out-of-bag error of the first 1, 2, ... trees, with ``oob_score``: the mean
-        squared error over the rows judged so far.
+        squared error over the rows scored so far.
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Mean of the trees that have not seen the row; 0 if all have.
 

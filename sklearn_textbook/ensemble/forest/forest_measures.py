@@ -75,7 +75,7 @@ class ForestMeasures:
         ``sklearn.inspection.permutation_importance`` permutes a column of all rows that
         it is given and scores the forest as a whole: on training rows, which the trees
         know, this overrates; and where two columns say the same, the trees that use the
-        other hide the loss. Here each tree is judged alone, on rows that it has not
+        other hide the loss. Here each tree is scored alone, on rows that it has not
         seen. With ``pruning="out_of_bag"`` these rows have cut the tree back, so that
         importances are somewhat too large.
 

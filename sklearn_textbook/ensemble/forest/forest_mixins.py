@@ -234,8 +234,8 @@ class ForestRegressorMixin(RegressorMixin):
             predicted, known = predicted[:, 0], known[:, 0]
         self.oob_prediction_ = predicted
         if isinstance(self.oob_score, str):
-            is_judged = estimate.n_members > 0
-            return score_named(self.oob_score, is_judged, known, predicted)
+            is_scored = estimate.n_members > 0
+            return score_named(self.oob_score, is_scored, known, predicted)
         score = self.oob_score if callable(self.oob_score) else r2_score
         return score(known, predicted)
 

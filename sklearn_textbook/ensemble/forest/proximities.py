@@ -169,7 +169,7 @@ def mark_out_of_bag_rows(forest, X, asked):
 def _mark_leaves(forest, X, left_out=None):
     """Shares of the rows in the nodes of all trees, side by side.
 
-    Entries of rows that a tree is not to judge are missing.
+    Entries of rows that a tree is not to predict are missing.
     """
     members = forest.estimators_
     first_nodes = np.cumsum([0, *(member.tree_.node_count for member in members)])

@@ -14,8 +14,8 @@ from sklearn_textbook.ensemble.forest.forest_mixins import (
 class RandomForestClassifier(ForestClassifierMixin, BaseForest):
     r"""Random forest of classification trees (随机森林), grown exactly.
 
-    Every tree grows from a bootstrap sample of the rows, and looks at each node only at
-    some columns, sampled anew; the forest predicts the class with the largest mean
+    Every tree is grown on a bootstrap sample of the rows, and each split considers only
+    some randomly sampled columns; the forest predicts the class with the largest mean
     share
 
     .. math:: H(x) = \arg\max_c \frac{1}{T} \sum_{t=1}^{T} p_t(c \mid x).
@@ -55,7 +55,7 @@ class RandomForestClassifier(ForestClassifierMixin, BaseForest):
     bootstrap : bool, default=True
         Whether every tree sees a bootstrap sample (自助采样) of the rows, or all.
     oob_score : bool, str or callable, default=False
-        Whether to judge the forest by out-of-bag rows (包外估计): with the accuracy,
+        Whether to score the forest on out-of-bag rows (包外估计): with the accuracy,
         with the scorer of scikit-learn that has this name, or with a function of the
         true and the predicted class numbers. Needs ``bootstrap=True``.
     n_jobs : int, default=None
@@ -85,7 +85,7 @@ class RandomForestClassifier(ForestClassifierMixin, BaseForest):
         vote each (简单投票法), as in the book and in Breiman's paper; then of classes
         with equally many votes the one with the largest mean share wins.
     pruning : None, str or pruner, default=None
-        How every tree is cut back: "out_of_bag" judges by the rows it has not seen;
+        How every tree is cut back: "out_of_bag" uses the rows it has not seen;
         the others are those of the single trees.
     max_bins : int, default=None
         None: numeric columns are split exactly. An integer groups the values of a
@@ -133,7 +133,7 @@ class RandomForestClassifier(ForestClassifierMixin, BaseForest):
         Score of the out-of-bag predictions, with ``oob_score``.
     oob_curve_ : ndarray of shape (n_estimators,)
         Out-of-bag error of the first 1, 2, ... trees, with ``oob_score``: the share of
-        wrong classes over the rows judged so far.
+        wrong classes over the rows scored so far.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
         With several outputs of shape (n_samples, n_classes, n_outputs).
         Shares (or votes) of the trees that have not seen the row; 0 if all have.
@@ -240,8 +240,8 @@ class RandomForestClassifier(ForestClassifierMixin, BaseForest):
 class RandomForestRegressor(ForestRegressorMixin, BaseForest):
     r"""Random forest of regression trees (随机森林), grown exactly.
 
-    Every tree grows from a bootstrap sample of the rows, and may look at each node only
-    at some columns, sampled anew; the forest predicts the mean
+    Every tree is grown on a bootstrap sample of the rows, and a split may consider only
+    some randomly sampled columns; the forest predicts the mean
 
     .. math:: H(x) = \frac{1}{T} \sum_{t=1}^{T} h_t(x).
 
@@ -276,7 +276,7 @@ class RandomForestRegressor(ForestRegressorMixin, BaseForest):
     bootstrap : bool, default=True
         Whether every tree sees a bootstrap sample (自助采样) of the rows, or all.
     oob_score : bool, str or callable, default=False
-        Whether to judge the forest by out-of-bag rows (包外估计): with the R² score,
+        Whether to score the forest on out-of-bag rows (包外估计): with the R² score,
         with the scorer of scikit-learn that has this name, or with a function of the
         true and the predicted values. Needs ``bootstrap=True``.
     n_jobs : int, default=None
@@ -298,7 +298,7 @@ class RandomForestRegressor(ForestRegressorMixin, BaseForest):
         Constraints of all columns, or of some by their names. 1: the prediction may
         only rise with the column, -1: only fall, 0: free.
     pruning : None, str or pruner, default=None
-        How every tree is cut back: "out_of_bag" judges by the rows it has not seen;
+        How every tree is cut back: "out_of_bag" uses the rows it has not seen;
         the others are those of the single trees.
     max_bins : int, default=None
         None: numeric columns are split exactly. An integer groups the values of a
@@ -339,7 +339,7 @@ class RandomForestRegressor(ForestRegressorMixin, BaseForest):
         Score of the out-of-bag predictions, with ``oob_score``.
     oob_curve_ : ndarray of shape (n_estimators,)
         Out-of-bag error of the first 1, 2, ... trees, with ``oob_score``: the mean
-        squared error over the rows judged so far.
+        squared error over the rows scored so far.
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Mean of the trees that have not seen the row; 0 if all have.
 

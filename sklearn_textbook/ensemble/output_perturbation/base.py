@@ -1,6 +1,6 @@
 """Ensembles whose members learn perturbed outputs of the same rows, 输出表示扰动.
 
-周志华《机器学习》, section 8.5.3. A member's perturbation is told by its seed alone.
+周志华《机器学习》, section 8.5.3. A member's seed determines its perturbation.
 """
 
 from __future__ import annotations

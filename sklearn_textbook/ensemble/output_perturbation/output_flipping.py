@@ -53,7 +53,7 @@ class LabelFlips:
     r"""The flipped class numbers of the member with a seed.
 
     With the probability :math:`w = p / \sum_j P_j (1 - P_j)` a row's class is drawn
-    anew, from all classes in proportion to their shares :math:`P_j`. So a row of class
+    again, from all classes in proportion to their shares :math:`P_j`. So a row of class
     i gets class j with the probability :math:`w P_j`, and the share of changed rows is
     p on average.
 
