@@ -119,7 +119,7 @@ def _show_level(level):
 
 
 def find_useless(frame):
-    """Find columns that cannot help: empty ones, constants, names of the rows.
+    """Find columns that cannot help: empty, constant, names or numbers of the rows.
 
     Parameters
     ----------
@@ -140,6 +140,8 @@ def find_useless(frame):
             useless[name] = "has no values at all"
         elif n_distinct == 1 and len(present) == len(column):
             useless[name] = "has the same value in every row"
+        elif len(present) == len(column) and _numbers_rows(column):
+            useless[name] = "numbers the rows"
         elif describe_kind(column.type) != "nominal" or not is_large:
             continue
         elif n_distinct == len(present):
@@ -150,8 +152,18 @@ def find_useless(frame):
     return useless
 
 
+def _numbers_rows(column):
+    """Whether the values are 0, 1, 2, ... or 1, 2, 3, ... in the order of the rows."""
+    if not pa.types.is_integer(column.type) or len(column) < _LEAST_ROWS_FOR_HINTS:
+        return False
+    first = column[0].as_py()
+    return first in (0, 1) and column.to_pylist() == [
+        *range(first, first + len(column))
+    ]
+
+
 def find_hints(frame):
-    """Point out whole numbers that only count the rows, one sentence per column."""
+    """Point out whole numbers that may only count the rows, one sentence per column."""
     return [
         f"column {name!r} has another value in every row; if it only numbers the rows, "
         "leave it out with --id"

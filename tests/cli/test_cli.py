@@ -479,11 +479,14 @@ def test_columns_before_the_tree(command):
 
 
 def test_hints(command):
-    rows = "".join(f"p{i},{i},7,,{i * 1.5},{'ab'[i % 2]}\n" for i in range(8))
-    write("table.csv", f"name,number,same,empty,size,class\n{rows}")
+    rows = "".join(
+        f"p{i},{i + 2},{i},7,,{i * 1.5},{'ab'[i % 2]}\n" for i in range(8)
+    )
+    write("table.csv", f"name,number,row,same,empty,size,class\n{rows}")
     text = command("fit", "table.csv", "--target", "class")
     assert re.findall("note: column (.*)", text) == [
         "'name' has another value in every row; it is left out, --keep name keeps it",
+        "'row' numbers the rows; it is left out, --keep row keeps it",
         "'same' has the same value in every row; it is left out, --keep same keeps it",
         "'empty' has no values at all; it is left out, --keep empty keeps it",
         (
