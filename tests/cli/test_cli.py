@@ -479,9 +479,7 @@ def test_columns_before_the_tree(command):
 
 
 def test_hints(command):
-    rows = "".join(
-        f"p{i},{i + 2},{i},7,,{i * 1.5},{'ab'[i % 2]}\n" for i in range(8)
-    )
+    rows = "".join(f"p{i},{i + 2},{i},7,,{i * 1.5},{'ab'[i % 2]}\n" for i in range(8))
     write("table.csv", f"name,number,row,same,empty,size,class\n{rows}")
     text = command("fit", "table.csv", "--target", "class")
     assert re.findall("note: column (.*)", text) == [
