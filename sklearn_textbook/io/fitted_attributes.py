@@ -120,8 +120,6 @@ def _check_least_squares(model, kept):
     for sums in (rows.column_sums, rows.target_sums):
         require((sums is None) == rows.has_intercept, "the intercept and the sums")
     require(len(rows.triangle) >= rows.has_intercept, "the rows of the triangle")
-    lacks_sums = rows.column_sums is None or rows.target_sums is None
-    require(rows.has_intercept or not lacks_sums, "sums and the intercept")
     is_usable = all(
         (np.abs(array) < LARGEST).all() for array in (rows.triangle, rows.targets)
     )
