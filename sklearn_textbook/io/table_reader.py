@@ -58,7 +58,7 @@ def read_table(
     names_without_header=(),
     unknown_names="error",
 ):
-    r"""Read a csv, tsv, Parquet, Feather, JSON, Excel or ARFF file, or those of C4.5.
+    """Read a csv, tsv, Parquet, Feather, JSON, Excel or ARFF file, or those of C4.5.
 
     The format follows the ending of the name: .parquet and .pq, .feather, .arrow and
     .ipc, .json (a list of records), .jsonl and .ndjson (a record a line), .xlsx and
@@ -72,9 +72,9 @@ def read_table(
         The file; "-" reads text with separated values from the standard input. Of the
         files of C4.5 any one, or their common path without an ending; unless it is the
         .test or .cases file, the .data file is read.
-    format : {"csv", "arff", "c45", "excel", "feather", "json", "jsonl", "parquet"}, \
-            default=None
-        The format, if the name does not tell.
+    format : str, default=None
+        "csv", "arff", "c45", "excel", "feather", "json", "jsonl" or "parquet", if the
+        name does not tell.
     delimiter : str, default=None
         Separator of the values; None recognises comma, semicolon, tab and pipe.
     header : bool, default=None

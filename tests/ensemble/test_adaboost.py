@@ -396,7 +396,9 @@ def test_weight_is_number_of_copies():
         assert_allclose(weighted.estimator_errors_, copied.estimator_errors_)
         for one, other in zip(weighted, copied, strict=True):
             assert_array_equal(one.tree_.feature, other.tree_.feature)
-            assert_allclose(one.tree_.threshold, other.tree_.threshold)
+            assert_allclose(
+                one.tree_.nodes["threshold"], other.tree_.nodes["threshold"]
+            )
 
 
 def test_names_and_order_of_columns_do_not_count():

@@ -187,9 +187,9 @@ def test_the_threshold_is_a_value_of_the_whole_table():
     """77.5 would do for the node; another node's rows have 75."""
     X, y = load_play_tennis("weka", return_X_y=True)
     tree = C45Classifier().fit(X, y).tree_
-    assert 75.0 in tree.threshold
+    assert 75.0 in tree.nodes["threshold"]
     tree = C45Classifier(threshold="midpoint").fit(X, y).tree_
-    assert 77.5 in tree.threshold
+    assert 77.5 in tree.nodes["threshold"]
 
 
 # ------------------------------------------------------------------------ parameters

@@ -93,5 +93,7 @@ def test_tree_depends_neither_on_threads_nor_on_tasks(
         np.testing.assert_array_equal(end, ends[0])
         for name in ("feature", "first_child", "n_samples", "missing_branch"):
             np.testing.assert_array_equal(tree.nodes[name], trees[0].nodes[name])
-        np.testing.assert_array_equal(tree.threshold, trees[0].threshold)
+        np.testing.assert_array_equal(
+            tree.nodes["threshold"], trees[0].nodes["threshold"]
+        )
         np.testing.assert_allclose(tree.statistics, trees[0].statistics, rtol=1e-12)
