@@ -58,7 +58,7 @@ def read_table(
     names_without_header=(),
     unknown_names="error",
 ):
-    """Read a csv, tsv, Parquet, Feather, JSON, Excel or ARFF file, or those of C4.5.
+    r"""Read a csv, tsv, Parquet, Feather, JSON, Excel or ARFF file, or those of C4.5.
 
     The format follows the ending of the name: .parquet and .pq, .feather, .arrow and
     .ipc, .json (a list of records), .jsonl and .ndjson (a record a line), .xlsx and
