@@ -42,6 +42,7 @@ OTHERS = [
 # likelihood has no maximum.
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:(Complete|Quasi-complete) separation")
+@pytest.mark.filterwarnings("ignore:Columns are linearly dependent")
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 
@@ -81,6 +82,7 @@ def is_repetition(check, estimator):
 @pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:(Complete|Quasi-complete) separation")
+@pytest.mark.filterwarnings("ignore:Columns are linearly dependent")
 def test_scikit_learn_checks_of_parameters(estimator):
     declared = expected_failed_checks(estimator)
     errors, n_passed = [], 0

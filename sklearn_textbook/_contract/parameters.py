@@ -169,8 +169,10 @@ def check_count_or_share(name, value, smallest, *, words=(), includes_one=True):
     elif is_real(value) and (0.0 < value < 1.0 or (includes_one and value == 1.0)):
         return
     end = "1.0]" if includes_one else "1.0)"
+    is_huge = is_integer(value) and value > LARGEST_INTEGER
+    largest = f"{LARGEST_INTEGER}]" if is_huge else "inf)"
     allowed = (
-        f"an int in the range [{smallest}, {LARGEST_INTEGER}] or a float in the range "
+        f"an int in the range [{smallest}, {largest} or a float in the range "
         f"(0.0, {end}"
     )
     for word in words:

@@ -125,6 +125,11 @@ def check_class_weight(class_weight, n_outputs, presets=("balanced",)):
     if isinstance(class_weight, str) and class_weight in presets:
         return
     dicts = [class_weight] if n_outputs == 1 else class_weight
+    if n_outputs > 1 and isinstance(dicts, list) and len(dicts) != n_outputs:
+        raise ValueError(
+            "The number of elements in class_weight should match number of outputs. "
+            f"Got {len(dicts)} elements, but y has {n_outputs} outputs."
+        )
     if (
         not isinstance(dicts, list)
         or len(dicts) != n_outputs

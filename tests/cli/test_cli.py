@@ -1192,7 +1192,7 @@ def test_debug_shows_the_traceback(command):
 
 @pytest.mark.filterwarnings("default")
 def test_warnings_are_one_line_each(command):
-    rows = "".join(f"{i},{i}\n" for i in range(20))
+    rows = "".join(f"{2 * i},{i}\n" for i in range(20))
     write("table.csv", f"x,y\n{rows}")
     main(["fit", "table.csv", "--target", "y", "--algorithm", "cart-classifier"])
     warned = command.capsys.readouterr().err.splitlines()

@@ -30,7 +30,7 @@ class StandIn(GeneralizedLinearRegressor):
 
     # What scikit-learn's classes have no parameters for.
     power, link_power, transform_y, retransform = 1.5, None, None, "median"
-    weights, dispersion, dependent_columns = "frequency", "auto", "minimum_norm"
+    weight_type, dispersion, dependent_columns = "frequency", "auto", "minimum_norm"
     categorical_features, reference_level, handle_unknown = (
         "from_dtype",
         "first",

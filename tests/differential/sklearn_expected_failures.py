@@ -133,12 +133,9 @@ GRADIENT_BOOSTING = {
     BINNED + "test_X_val_raises_with_early_stopping_false": (
         "wants scikit-learn's words of validation rows that judge nothing"
     ),
-    MONOTONIC + "test_predictions[42-True]": (
-        "wants monotonic_cst as a dictionary of names; ours is a list, as of the trees"
-    ),
     MONOTONIC + "test_input_error": "wants scikit-learn's words of monotonic_cst",
     MONOTONIC + "test_input_error_related_to_feature_names": (
-        "wants monotonic_cst as a dictionary of names; ours is a list, as of the trees"
+        "wants scikit-learn's words of monotonic_cst"
     ),
     **{
         BINNED + f"test_early_stopping_classification[{case}-data1]": FEW_ROWS

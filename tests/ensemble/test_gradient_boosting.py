@@ -552,7 +552,7 @@ def test_parameters_that_are_refused(parameters, message):
     [
         ("poisson", -1.0, "poisson"),
         ("gamma", 0.0, "gamma"),
-        ("squared_error", np.nan, "NaN"),
+        ("squared_error", np.nan, "y has a missing value in row 3"),
     ],
 )
 def test_targets_that_are_refused(loss, y, message):

@@ -223,7 +223,7 @@ DAMAGE = [
     (("statistics", 7), [[1.0], [2.0]], "statistics must be lists of 3 levels"),
     (("statistics", 7, 0), 1.0, "statistics must be lists of 3 levels"),
     (("statistics", 7, 0, 0), "a", "statistics has 'a' in place 7"),
-    (("statistics", 7, 0, 0), "Infinity", "statistics must hold finite numbers"),
+    (("statistics", 7, 0, 0), "Infinity", "statistics must hold numbers"),
     (("statistics",), [[[1.0]]], r"statistics has shape \(1, 1, 1\)"),
     (("level_branch", 0), -2, "nodes, record 1: the level map must start with -1 or"),
     (("level_branch", 0), 4, "nodes, record 1: its level map must name its levels in"),
