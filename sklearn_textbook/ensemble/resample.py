@@ -176,3 +176,26 @@ def count_sample(seed, n_rows, n_drawn, weight=None):
         uniform = borrow_random_state(seed).random_sample(n_drawn)
         return count_weighted_draws(cumulated, uniform)
     return count_draws(draw_rows(seed, n_rows, n_drawn, weight), n_rows)
+
+
+def list_random_states(estimator, seed):
+    """Draw a value for every ``random_state`` among the parameters of a member.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The member; its parts, such as the steps of a pipeline, count.
+    seed : int
+        The member's seed.
+
+    Returns
+    -------
+    values : dict of str to int
+        For ``set_params``: the values that scikit-learn would set.
+    """
+    random_state = check_random_state(seed)
+    return {
+        name: int(random_state.randint(np.iinfo(np.int32).max))
+        for name in sorted(estimator.get_params(deep=True))
+        if name == "random_state" or name.endswith("__random_state")
+    }

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from sklearn_textbook._contract.random_state import borrow_random_state
 from sklearn_textbook.ensemble.resample import count_draws, draw_rows
@@ -120,26 +119,3 @@ class BagDraw:
             The out-of-bag rows.
         """
         return count_draws(self.draw(seed)[1], self.n_rows) == 0
-
-
-def list_random_states(estimator, seed):
-    """Draw a value for every ``random_state`` among the parameters of a member.
-
-    Parameters
-    ----------
-    estimator : estimator
-        The member; its parts, such as the steps of a pipeline, count.
-    seed : int
-        The member's seed.
-
-    Returns
-    -------
-    values : dict of str to int
-        For ``set_params``: the values that scikit-learn would set.
-    """
-    random_state = check_random_state(seed)
-    return {
-        name: int(random_state.randint(np.iinfo(np.int32).max))
-        for name in sorted(estimator.get_params(deep=True))
-        if name == "random_state" or name.endswith("__random_state")
-    }

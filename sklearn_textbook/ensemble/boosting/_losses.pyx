@@ -215,9 +215,7 @@ cdef void differentiate_block(
         fill_shares(work, first, n_rows, shares, top, total)
     if work.adds_losses:
         found[2] += add_block_losses(work, first, n_rows, memory)
-    if work.kind == SOFTMAX:
-        pass
-    elif work.kind == BOUNDED:
+    if work.kind == BOUNDED:
         differentiate_bounded(work, y, raw, n_rows, gradient, hessian)
     elif work.kind == PINBALL:
         differentiate_pinball(work, y, raw, n_rows, gradient, hessian)
@@ -227,7 +225,7 @@ cdef void differentiate_block(
         differentiate_tweedie(work, y, n_rows, gradient, hessian)
     elif work.kind == LOGISTIC:
         differentiate_logistic(y, raw, n_rows, gradient, hessian)
-    else:
+    elif work.kind == EXPONENTIAL:
         differentiate_exponential(y, raw, n_rows, gradient, hessian)
     for k in range(work.n_scores):
         if work.kind == SOFTMAX:

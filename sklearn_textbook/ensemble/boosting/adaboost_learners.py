@@ -11,13 +11,16 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from sklearn_textbook._contract.threads import count_threads
-from sklearn_textbook.ensemble.bagging.bag_draw import list_random_states
 from sklearn_textbook.ensemble.boosting._stumps import StumpSearch
 from sklearn_textbook.ensemble.members.estimator_members import (
     consumes_weight,
     take_rows,
 )
-from sklearn_textbook.ensemble.resample import count_draws, draw_rows
+from sklearn_textbook.ensemble.resample import (
+    count_draws,
+    draw_rows,
+    list_random_states,
+)
 from sklearn_textbook.tree import CARTClassifier
 from sklearn_textbook.tree.members import (
     StumpBuilder,

@@ -22,13 +22,13 @@ from sklearn_textbook._contract.labels import (
     decode_dictionary,
     encode_labels,
 )
-from sklearn_textbook.ensemble.bagging.bag_draw import list_random_states
 from sklearn_textbook.ensemble.members.growth import run_aside
 from sklearn_textbook.ensemble.members.parallel_results import (
     open_parallel,
     report_members,
     yield_results,
 )
+from sklearn_textbook.ensemble.resample import list_random_states
 
 #: Members are asked in at most so many batches, whatever ``n_jobs`` is: sums are
 #: the same then.

@@ -9,8 +9,8 @@ from sklearn.utils import column_or_1d
 
 from sklearn_textbook._contract.labels import decode_dictionary, require_classes
 from sklearn_textbook._contract.threads import count_threads
-from sklearn_textbook.ensemble.bagging.bag_draw import list_random_states
 from sklearn_textbook.ensemble.members.growth import grow_members
+from sklearn_textbook.ensemble.resample import list_random_states
 from sklearn_textbook.tree.members import (
     MemberGrower,
     add_predictions,
