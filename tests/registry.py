@@ -21,6 +21,7 @@ from sklearn_textbook.decomposition import PCA, TruncatedSVD
 from sklearn_textbook.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn_textbook.ensemble import (
     AdaBoostClassifier,
+    AveragingRegressor,
     BaggingClassifier,
     BaggingRegressor,
     BoostingTreeRegressor,
@@ -28,12 +29,16 @@ from sklearn_textbook.ensemble import (
     ExtraTreesRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    MultiResponseLinearRegression,
     OutputFlippingClassifier,
     OutputSmearingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
     RandomSubspaceClassifier,
     RandomSubspaceRegressor,
+    StackingClassifier,
+    StackingRegressor,
+    VotingClassifier,
 )
 from sklearn_textbook.linear_model import (
     GeneralizedLinearRegressor,
@@ -93,6 +98,16 @@ class PowersAtPlace:
         return np.hstack([block if place == i else 0 * block for i in range(3)])
 
 
+#: Members of ensembles that take any.
+CLASS_MEMBERS = [
+    ("c45", C45Classifier()),
+    ("cart", CARTClassifier(max_depth=3)),
+]
+VALUE_MEMBERS = [
+    ("tree", CARTRegressor(max_depth=3)),
+    ("line", LinearRegression(alpha=0.1)),
+]
+
 INSTANCES = {
     "AdaBoostClassifier": [
         AdaBoostClassifier(),
@@ -111,6 +126,18 @@ INSTANCES = {
         AdaBoostClassifier(FAST_LOGISTIC, n_estimators=3),
         AdaBoostClassifier(
             KNeighborsClassifier(), n_estimators=3, sampling="resample", random_state=0
+        ),
+    ],
+    "AveragingRegressor": [
+        AveragingRegressor(VALUE_MEMBERS),
+        AveragingRegressor(VALUE_MEMBERS, weights="optimal", cv=3),
+        AveragingRegressor(VALUE_MEMBERS, weights="non_negative", cv=3),
+        AveragingRegressor(
+            [
+                ("line", StockLinearRegression()),
+                ("tree", DecisionTreeRegressor(random_state=0)),
+            ],
+            weights=[2, 1],
         ),
     ],
     "BaggingClassifier": [
@@ -295,6 +322,11 @@ INSTANCES = {
         ),
         MaxEntClassifier(PowersAtPlace(3), solver="bfgs", handle_unknown="ignore"),
     ],
+    "MultiResponseLinearRegression": [
+        MultiResponseLinearRegression(),
+        MultiResponseLinearRegression(alpha=0.1),
+        MultiResponseLinearRegression(fit_intercept=False),
+    ],
     "OutputFlippingClassifier": [
         OutputFlippingClassifier(n_estimators=25),
         OutputFlippingClassifier(
@@ -360,6 +392,29 @@ INSTANCES = {
         TruncatedSVD(algorithm="gram"),
         TruncatedSVD(1, algorithm="jacobi"),
         TruncatedSVD(1, n_iter=0, n_oversamples=1, random_state=0),
+    ],
+    "StackingClassifier": [
+        StackingClassifier(CLASS_MEMBERS, cv=2),
+        StackingClassifier(CLASS_MEMBERS, C45Classifier(), cv=2, passthrough=True),
+        StackingClassifier(
+            [("line", FAST_LOGISTIC), ("c45", C45Classifier())],
+            MultiResponseLinearRegression(inputs="class", positive=True),
+            cv=2,
+        ),
+    ],
+    "StackingRegressor": [
+        StackingRegressor(VALUE_MEMBERS, cv=2),
+        StackingRegressor(VALUE_MEMBERS, LinearRegression(), cv=2, passthrough=True),
+    ],
+    "VotingClassifier": [
+        VotingClassifier(CLASS_MEMBERS),
+        VotingClassifier(CLASS_MEMBERS, voting="soft", rule="product", n_jobs=2),
+        VotingClassifier(CLASS_MEMBERS, rule="majority", tie_breaking="confidence"),
+        VotingClassifier(
+            [("c45", C45Classifier()), ("line", FAST_LOGISTIC)],
+            voting="soft",
+            weights=[1, 2],
+        ),
     ],
 }
 

@@ -1,5 +1,6 @@
 """scikit-learn's own checks, on every estimator and several parameter sets each."""
 
+from inspect import Parameter, signature
 from unittest import SkipTest
 
 import numpy as np
@@ -43,6 +44,7 @@ OTHERS = [
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:(Complete|Quasi-complete) separation")
 @pytest.mark.filterwarnings("ignore:Columns are linearly dependent")
+@pytest.mark.filterwarnings("ignore:The least populated class in y has only")
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 
@@ -83,6 +85,7 @@ def is_repetition(check, estimator):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:(Complete|Quasi-complete) separation")
 @pytest.mark.filterwarnings("ignore:Columns are linearly dependent")
+@pytest.mark.filterwarnings("ignore:The least populated class in y has only")
 def test_scikit_learn_checks_of_parameters(estimator):
     declared = expected_failed_checks(estimator)
     errors, n_passed = [], 0
@@ -116,10 +119,16 @@ def test_registry_lists_every_public_estimator():
 def test_registry_tests_defaults_and_more(name):
     instances = INSTANCES[name]
     assert {type(instance).__name__ for instance in instances} == {name}
-    parameters = type(instances[0])().get_params()
-    if "n_estimators" in parameters:
+    kind = type(instances[0])
+    required = {
+        name: getattr(instances[0], name)
+        for name, parameter in signature(kind).parameters.items()
+        if parameter.default is Parameter.empty
+    }
+    parameters = kind(**required).get_params()
+    for name in {"n_estimators", "cv"} & parameters.keys():
         # Fewer than the default, which would only take longer.
-        parameters["n_estimators"] = instances[0].n_estimators
+        parameters[name] = getattr(instances[0], name)
     assert parameters == instances[0].get_params()
     assert len(instances) > 1
 

@@ -20,6 +20,15 @@ from sklearn_textbook.ensemble.boosting.gradient_boosting_classifier import (
 from sklearn_textbook.ensemble.boosting.gradient_boosting_regressor import (
     GradientBoostingRegressor,
 )
+from sklearn_textbook.ensemble.combination.averaging import AveragingRegressor
+from sklearn_textbook.ensemble.combination.multi_response import (
+    MultiResponseLinearRegression,
+)
+from sklearn_textbook.ensemble.combination.stacking import (
+    StackingClassifier,
+    StackingRegressor,
+)
+from sklearn_textbook.ensemble.combination.voting import VotingClassifier
 from sklearn_textbook.ensemble.forest.extra_trees import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -39,6 +48,7 @@ from sklearn_textbook.ensemble.output_perturbation.output_smearing import (
 __all__ = [
     "AdaBoostClassifier",
     "AdditiveModel",
+    "AveragingRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
     "BoostingTreeRegressor",
@@ -46,12 +56,16 @@ __all__ = [
     "ExtraTreesRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
+    "MultiResponseLinearRegression",
     "OutputFlippingClassifier",
     "OutputSmearingClassifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "RandomSubspaceClassifier",
     "RandomSubspaceRegressor",
+    "StackingClassifier",
+    "StackingRegressor",
+    "VotingClassifier",
     "compute_proximities",
     "fit_additive_model",
 ]

@@ -73,8 +73,12 @@ SWAPPED = {
                 "ExtraTreesRegressor",
                 "RandomForestClassifier",
                 "RandomForestRegressor",
+                "StackingClassifier",
+                "StackingRegressor",
+                "VotingClassifier",
             )
         },
+        "VotingRegressor": "sklearn_textbook.ensemble.AveragingRegressor",
     },
 }
 

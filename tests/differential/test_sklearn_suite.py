@@ -135,6 +135,8 @@ SUITES = {
         80,
     ),
     "bagging": (["sklearn.ensemble.tests.test_bagging"], 70),
+    "voting": (["sklearn.ensemble.tests.test_voting"], 38),
+    "stacking": (["sklearn.ensemble.tests.test_stacking"], 70),
     # Those of private functions in the same file are not of ours.
     "linear regression": (
         [
@@ -200,6 +202,7 @@ SUITES = {
 PROCESSES = [
     ("trees", "bagging", "AdaBoost", "discriminant analysis"),
     ("gradient boosting", "gradient boosting with histograms"),
+    ("voting", "stacking"),
     ("forests", "truncated SVD", "principal components"),
     ("linear regression", "generalised linear models", "logistic regression"),
 ]

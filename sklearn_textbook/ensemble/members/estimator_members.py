@@ -50,7 +50,7 @@ def take_rows(values, rows):
         return values[np.asarray(rows)].to_native()
     if isinstance(values, (list, tuple)):
         return [values[row] for row in rows]
-    return values[rows]
+    return values[rows] if hasattr(values, "__getitem__") else np.asarray(values)[rows]
 
 
 def take_columns(X, columns):
@@ -65,8 +65,8 @@ def take_metadata(metadata, rows, n_rows):
     """Take some rows of those fit parameters that have one entry per row."""
     taken = {}
     for name, value in metadata.items():
-        is_sequence = isinstance(value, (list, tuple)) or hasattr(value, "shape")
-        is_per_row = is_sequence and np.shape(value)[:1] == (n_rows,)
+        is_sequence = isinstance(value, (list, tuple)) or hasattr(value, "__array__")
+        is_per_row = is_sequence and np.asarray(value).shape[:1] == (n_rows,)
         taken[name] = take_rows(value, rows) if is_per_row else value
     return taken
 

@@ -13,6 +13,7 @@ from sklearn_textbook.tree.encode.columns import KINDS, NOMINAL, NUMERIC, ORDINA
 from sklearn_textbook.tree.encode.rank import encode_table
 from sklearn_textbook.tree.encode.read import read_training_table
 from sklearn_textbook.tree.encode.schema import ColumnSchema, TableSchema
+from sklearn_textbook.tree.encode.sharing import share_tables
 from sklearn_textbook.tree.encode.table import EncodedTable
 
 __all__ = [
@@ -25,4 +26,5 @@ __all__ = [
     "TableSchema",
     "encode_table",
     "read_training_table",
+    "share_tables",
 ]

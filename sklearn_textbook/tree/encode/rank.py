@@ -9,6 +9,7 @@ from sklearn_textbook.tree.encode._cells import copy_matrix
 from sklearn_textbook.tree.encode._rank import rank_columns
 from sklearn_textbook.tree.encode.bin import bin_columns, check_max_bins
 from sklearn_textbook.tree.encode.columns import NOMINAL, infinity_error
+from sklearn_textbook.tree.encode.sharing import compute_once
 from sklearn_textbook.tree.encode.table import EncodedTable
 
 BLOCK_BYTES = 1 << 24  # of a sparse matrix that is dense at a time
@@ -87,6 +88,15 @@ def encode_table(matrix, schema, n_threads=1, *, sorts_nominal=True, max_bins=No
     (array([1., 2., 5.]), array([1., 4., 7.]))
     """
     check_max_bins(max_bins)
+
+    def encode(matrix, schema):
+        return _encode_table(matrix, schema, n_threads, sorts_nominal, max_bins)
+
+    return compute_once(encode, (matrix, schema), (sorts_nominal, max_bins))
+
+
+def _encode_table(matrix, schema, n_threads, sorts_nominal, max_bins):
+    """Sort or bin every column, as `encode_table` says."""
     n_rows, n_columns = matrix.shape
     # Threads cost more than they gain where there is little to sort.
     n_threads = min(n_threads, n_columns, 1 + n_rows * n_columns // THREAD_SIZE)

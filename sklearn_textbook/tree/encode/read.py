@@ -19,6 +19,7 @@ from sklearn_textbook.tree.encode.columns import (
 )
 from sklearn_textbook.tree.encode.convert import is_number, parse_levels
 from sklearn_textbook.tree.encode.schema import ColumnSchema, TableSchema
+from sklearn_textbook.tree.encode.sharing import compute_once
 from sklearn_textbook.tree.encode.tables import open_table
 
 #: From so many rows on, levels for so large a share of them are worth a warning.
@@ -269,6 +270,19 @@ def read_training_table(X, categorical_features="from_dtype", feature_names=None
     >>> schema.columns[1].levels
     ('a', 'b')
     """
+    declared = categorical_features
+    if not (declared is None or isinstance(declared, str)):
+        declared = repr(np.asarray(declared).tolist())
+    options = declared, None if feature_names is None else tuple(feature_names)
+
+    def read(X):
+        return _read_training_table(X, categorical_features, feature_names)
+
+    return compute_once(read, (X,), options)
+
+
+def _read_training_table(X, categorical_features, feature_names):
+    """Read a training table, as `read_training_table` says."""
     table = open_table(X)
     names = table.names
     if names is None and feature_names is not None:

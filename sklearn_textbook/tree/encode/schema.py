@@ -25,6 +25,7 @@ from sklearn_textbook.tree.encode.columns import (
     infinity_error,
 )
 from sklearn_textbook.tree.encode.convert import convert_to_numbers, look_up_levels
+from sklearn_textbook.tree.encode.sharing import compute_once
 from sklearn_textbook.tree.encode.tables import open_table
 
 BLOCK_BYTES = 1 << 26  # size of the dense blocks of a sparse table
@@ -271,6 +272,12 @@ class TableSchema:
             self._require_width(X.shape[1])
             self._require_finite(X)
             return X
+        if sparse.issparse(X):
+            return self._read(X)  # a block of rows, not worth keeping
+        return compute_once(TableSchema._read, (self, X))
+
+    def _read(self, X):
+        """Read a table that needs converting."""
         table = open_table(X.toarray() if sparse.issparse(X) else X)
         positions = self._match_columns(table)
         matrix = table.read_matrix() if self.is_plain else None

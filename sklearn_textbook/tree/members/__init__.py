@@ -4,6 +4,7 @@ A table is read and encoded once; a bootstrap sample, a fold or a boosting round
 vector of weights over its rows.
 """
 
+from sklearn_textbook.tree.encode import share_tables
 from sklearn_textbook.tree.grow.gradient_plan import add_leaf_values
 from sklearn_textbook.tree.members.boosting_grower import BoostingGrower
 from sklearn_textbook.tree.members.deciding import (
@@ -37,4 +38,5 @@ __all__ = [
     "make_value_target",
     "read_blocks",
     "read_matrix",
+    "share_tables",
 ]

@@ -1,0 +1,198 @@
+"""Averaging, 平均法: regressors of any kind, weighted as one chooses."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_textbook._contract.labels import check_numbers
+from sklearn_textbook._contract.parameters import check_choice, check_truth
+from sklearn_textbook.ensemble.combination.averaging_weights import (
+    compute_inverse_error_weights,
+    compute_non_negative_weights,
+    compute_optimal_weights,
+)
+from sklearn_textbook.ensemble.combination.base_combination import BaseCombination
+from sklearn_textbook.ensemble.combination.held_out import predict_held_out
+
+WEIGHTINGS = {
+    "inverse_error": compute_inverse_error_weights,
+    "non_negative": compute_non_negative_weights,
+    "optimal": compute_optimal_weights,
+}
+
+
+class AveragingRegressor(RegressorMixin, BaseCombination):
+    r"""Average of regressors of any kind, 平均法: simple or weighted.
+
+    .. math:: H(x) = \sum_{i=1}^{T} w_i h_i(x)
+
+    Parameters of scikit-learn's ``VotingRegressor`` have the same names, meanings and
+    defaults.
+
+    Parameters
+    ----------
+    estimators : list of (str, regressor) tuples
+        The members, by name: regressors of this package, of scikit-learn, of others,
+        or pipelines. ``"drop"`` in place of an estimator leaves it out.
+    weights : array-like of shape (n_members,) or str, default=None
+        Weights of the members, divided by their sum; None: all alike (简单平均法). Or
+        how they are found (加权平均法) from predictions of rows that the members did
+        not learn from: "inverse_error", "non_negative" (Breiman's stacked regression;
+        the weights need not sum to 1) or "optimal" (from the covariances of the
+        errors; they sum to 1 and may be negative).
+    n_jobs : int, default=None
+        Workers that fit the members; those of this package are fitted one after the
+        other with threads, from a table that is encoded once. None: one worker, or
+        those of ``joblib.parallel_config``.
+    verbose : bool, default=False
+        Whether a line is printed for each fitted member.
+    cv : int, cross-validation generator or iterable, default=None
+        The folds whose rows members predict when weights are to be found, each by
+        members fitted to the others; ``LeaveOneOut()`` included. None: 5 folds.
+    prefit : bool, default=False
+        Whether the members are fitted already and are taken as they are. Weights are
+        then found from the rows given to :meth:`fit`, which members should not have
+        seen.
+
+    Attributes
+    ----------
+    estimators_ : list of regressor
+        The fitted members.
+    named_estimators_ : Bunch
+        The same by name.
+    weights_ : ndarray of shape (n_members,)
+        The weights in use.
+    held_out_predictions_ : ndarray of shape (n_samples, n_members)
+        What the weights were found from; only if they were.
+    n_features_in_ : int
+        Number of columns, if the members tell.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if the members tell.
+
+    See Also
+    --------
+    sklearn.ensemble.VotingRegressor : Weights are given, not found.
+    StackingRegressor : Any second learner.
+
+    Notes
+    -----
+    Source: 周志华《机器学习》, section 8.4.1; see
+    :func:`~sklearn_textbook.ensemble.combination.compute_optimal_weights` and
+    :func:`~sklearn_textbook.ensemble.combination.compute_non_negative_weights` for
+    the papers.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.neighbors import KNeighborsRegressor
+    >>> from sklearn_textbook.ensemble import AveragingRegressor
+    >>> from sklearn_textbook.linear_model import LinearRegression
+    >>> from sklearn_textbook.tree import CARTRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> members = [("line", LinearRegression()), ("near", KNeighborsRegressor()),
+    ...            ("tree", CARTRegressor())]
+    >>> averaging = AveragingRegressor(members, weights="non_negative").fit(X, y)
+    >>> averaging.weights_.round(2)
+    array([0.84, 0.17, 0.  ])
+    """
+
+    _title = "Averaging"
+
+    def __init__(
+        self,
+        estimators,
+        *,
+        weights=None,
+        n_jobs=None,
+        verbose=False,
+        cv=None,
+        prefit=False,
+    ):
+        self.estimators = estimators
+        self.weights = weights
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.cv = cv
+        self.prefit = prefit
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        if isinstance(self.weights, str):
+            check_choice("weights", self.weights, tuple(WEIGHTINGS))
+        elif self.weights is not None:
+            self._check_weights()
+        check_truth("prefit", self.prefit)
+
+    def _fits_members(self):
+        return not self.prefit
+
+    def _read_target(self, y):
+        return column_or_1d(check_numbers(y, type(self).__name__), warn=True)
+
+    def _finish_fit(self, X, target, tasks, sample_weight):
+        vars(self).pop("held_out_predictions_", None)
+        if not isinstance(self.weights, str):
+            n_members = len(self.estimators_)
+            weights = np.ones(n_members) if self.weights is None else None
+            weights = self._list_weights() if weights is None else weights
+            self.weights_ = weights / weights.sum()
+            return
+        if self.prefit:
+            answers = self._ask("predict", X)
+        else:
+            methods = ["predict"] * len(tasks)
+            answers = predict_held_out(
+                tasks, methods, X, target, cv=self.cv, n_jobs=self.n_jobs
+            )
+        self.held_out_predictions_ = np.stack(answers, axis=1)
+        find_weights = WEIGHTINGS[self.weights]
+        self.weights_ = find_weights(target, self.held_out_predictions_, sample_weight)
+
+    def predict(self, X):
+        """Value of each row: the weighted average of the members' values.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Values.
+        """
+        return self.transform(X) @ self.weights_
+
+    def transform(self, X):
+        """Values that the members give, as columns.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        predictions : ndarray of shape (n_samples, n_members)
+            Values.
+        """
+        check_is_fitted(self)
+        return np.stack(self._ask("predict", X), axis=1)
+
+    def get_feature_names_out(self, input_features=None):
+        """Name the columns that :meth:`transform` gives.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Only checked against the columns of the training table.
+
+        Returns
+        -------
+        names : ndarray of object
+            ``averagingregressor_<name>``.
+        """
+        return self._name_columns(input_features, [""])

@@ -1,0 +1,170 @@
+"""Weights for averaging values, from predictions of rows that members have not seen."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import nnls
+from sklearn.utils import check_array
+
+from sklearn_textbook._contract.labels import check_numbers
+from sklearn_textbook._contract.weights import check_weights
+
+
+def compute_inverse_error_weights(y, predictions, sample_weight=None):
+    r"""Weigh each member by the inverse of its mean squared error.
+
+    .. math:: w_i = \frac{1 / E_i}{\sum_k 1 / E_k}, \qquad
+        E_i = \frac{\sum_n s_n (f_i(x_n) - y_n)^2}{\sum_n s_n}
+
+    These are the optimal weights of members whose errors are uncorrelated. Members
+    without any error share the whole weight.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        The true values.
+    predictions : array-like of shape (n_samples, n_members)
+        What the members predict for rows that they did not learn from.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    weights : ndarray of float64, shape (n_members,)
+        They sum to 1.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.ensemble.combination import (
+    ...     compute_inverse_error_weights)
+    >>> compute_inverse_error_weights([0, 0], [[1, 2], [1, -2]])
+    array([0.8, 0.2])
+    """
+    errors, weight = _compute_errors(y, predictions, sample_weight)
+    mean_squared = np.average(errors**2, axis=0, weights=weight)
+    is_exact = mean_squared == 0
+    if is_exact.any():
+        return is_exact / is_exact.sum()
+    inverse = mean_squared.min() / mean_squared
+    return inverse / inverse.sum()
+
+
+def compute_optimal_weights(y, predictions, sample_weight=None):
+    r"""Find the weights that sum to 1 and give the least squared error of the average.
+
+    .. math:: w = \frac{C^{-1} \mathbf{1}}{\mathbf{1}^\top C^{-1} \mathbf{1}}, \qquad
+        C_{ij} = \frac{\sum_n s_n (f_i(x_n) - y_n)(f_j(x_n) - y_n)}{\sum_n s_n}
+
+    Computed as a least squares problem in the differences between the members, which
+    needs no inverse: of several solutions, as with two equal members, it takes the one
+    nearest to equal weights. Weights may be negative, and much larger than 1 if
+    members are nearly alike.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        The true values.
+    predictions : array-like of shape (n_samples, n_members)
+        What the members predict for rows that they did not learn from.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    weights : ndarray of float64, shape (n_members,)
+        They sum to 1.
+
+    Notes
+    -----
+    Source: M. P. Perrone and L. N. Cooper, "When networks disagree: ensemble methods
+    for hybrid neural networks", 1993; 周志华《机器学习》, section 8.4.1.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.ensemble.combination import compute_optimal_weights
+    >>> y = [0.0, 0.0, 0.0, 0.0]
+    >>> errors = [[1, 2], [-1, 2], [1, -2], [-1, -2]]
+    >>> compute_optimal_weights(y, errors).round(3)
+    array([0.8, 0.2])
+    """
+    errors, weight = _compute_errors(y, predictions, sample_weight)
+    if weight is not None:
+        errors = errors * np.sqrt(weight / weight.max())[:, np.newaxis]
+    n_members = errors.shape[1]
+    equal = np.full(n_members, 1.0 / n_members)
+    # Changes of the weights sum to 0: they are combinations of the columns of a basis.
+    basis = np.linalg.svd(np.ones((1, n_members)))[2][1:].T
+    change = np.linalg.lstsq(errors @ basis, -errors @ equal, rcond=None)[0]
+    return equal + basis @ change
+
+
+def compute_non_negative_weights(
+    y, predictions, sample_weight=None, *, sum_to_one=False
+):
+    r"""Find the weights of at least 0 that give the least squared error.
+
+    .. math:: \min_{w \ge 0} \sum_n s_n \Bigl(y_n - \sum_i w_i f_i(x_n)\Bigr)^2
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        The true values.
+    predictions : array-like of shape (n_samples, n_members)
+        What the members predict for rows that they did not learn from.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows.
+    sum_to_one : bool, default=False
+        Whether the weights must sum to 1. Breiman found that without the condition
+        they nearly do.
+
+    Returns
+    -------
+    weights : ndarray of float64, shape (n_members,)
+        All at least 0; all 0 if no member has any use.
+
+    Notes
+    -----
+    Source: L. Breiman, "Stacked regressions", Machine Learning 24, 1996.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.ensemble.combination import (
+    ...     compute_non_negative_weights)
+    >>> y = [1.0, 2.0, 3.0]
+    >>> predictions = [[2.0, 3.0], [4.0, 2.0], [6.0, 1.0]]
+    >>> compute_non_negative_weights(y, predictions).round(3) + 0.0
+    array([0.5, 0. ])
+    """
+    errors, weight = _compute_errors(y, predictions, sample_weight)
+    scale = 1.0 if weight is None else np.sqrt(weight / weight.max())[:, np.newaxis]
+    if sum_to_one:
+        return _minimise_on_simplex(errors * scale)
+    target = check_numbers(y)[:, np.newaxis]
+    solution, _ = nnls((errors + target) * scale, (target * scale)[:, 0])
+    return solution
+
+
+def _minimise_on_simplex(errors):
+    """Find weights of at least 0 and sum 1 whose combined errors are least."""
+    # With one more row for the sum, weights s v with sum(v) = 1 leave
+    # s^2 |errors v|^2 + (1 - s)^2, which for the best s grows with |errors v|.
+    scale = np.abs(errors).max()
+    if scale == 0:
+        return np.full(errors.shape[1], 1.0 / errors.shape[1])
+    rows = np.vstack([errors / scale, np.ones((1, errors.shape[1]))])
+    solution, _ = nnls(rows, np.append(np.zeros(len(errors)), 1.0))
+    return solution / solution.sum()
+
+
+def _compute_errors(y, predictions, sample_weight):
+    """Read the arrays, and compute the members' errors."""
+    predictions = check_array(
+        predictions, dtype=np.float64, input_name="predictions", ensure_min_samples=1
+    )
+    y = check_numbers(y)
+    if y.shape != (len(predictions),):
+        raise ValueError(
+            f"y must have one value for each of the {len(predictions)} rows of "
+            f"predictions, got an array of shape {y.shape}."
+        )
+    return predictions - y[:, np.newaxis], check_weights(sample_weight, len(y))

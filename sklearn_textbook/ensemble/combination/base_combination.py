@@ -1,0 +1,224 @@
+"""What ensembles of named members share: fitting, prediction, names of columns."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import Bunch
+from sklearn.utils.metadata_routing import process_routing
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook.ensemble.combination.fitting import (
+    FitReport,
+    MemberTask,
+    describe_member,
+    fit_members,
+    pass_weight,
+)
+from sklearn_textbook.ensemble.combination.named_members import (
+    NamedMembersMixin,
+    is_dropped,
+)
+from sklearn_textbook.tree.members import share_tables
+
+
+class BaseCombination(
+    TransformerMixin,
+    CallbackSupportMixin,
+    NamedMembersMixin,
+    MetaEstimatorMixin,
+    BaseEstimator,
+    ABC,
+):
+    """Fitting members of any kind on the same table, and collecting their answers."""
+
+    #: What lines of ``verbose`` begin with.
+    _title = ""
+
+    # ------------------------------------------------------------------ parameters
+    def _check_parameters(self):
+        """Raise ValueError for parameters that are not allowed."""
+        self._check_estimators()
+        if self.n_jobs is not None:
+            count_threads(self.n_jobs)  # refuses what is no number
+
+    def _check_weights(self):
+        """Raise ValueError unless there is one weight for each member."""
+        if len(self.weights) != len(self.estimators):
+            raise ValueError(
+                "Number of `estimators` and weights must be equal; got "
+                f"{len(self.weights)} weights, {len(self.estimators)} estimators"
+            )
+
+    def _list_weights(self):
+        """List the weights of the members that are not dropped; None: all alike."""
+        if self.weights is None:
+            return None
+        pairs = zip(self.weights, self.estimators, strict=True)
+        return np.array([weight for weight, (_, one) in pairs if not is_dropped(one)])
+
+    def _list_templates(self):
+        """List the names of the members and what is fitted for them."""
+        return self._list_given()
+
+    @abstractmethod
+    def _fits_members(self):
+        """Tell whether members are fitted, or taken as they are."""
+
+    # --------------------------------------------------------------------- fitting
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None, **fit_params):
+        """Fit the members.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The training table. Members get it as it is.
+        y : array-like of shape (n_samples,)
+            The target.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, for every member; a pipeline hands them to its last
+            step. With metadata routing: for the members that request them.
+        **fit_params : dict
+            Parameters for ``fit`` of the members; needs
+            ``sklearn.set_config(enable_metadata_routing=True)``.
+
+        Returns
+        -------
+        self : estimator
+            The fitted ensemble.
+        """
+        self._refuse_params(fit_params)
+        self._check_parameters()
+        if y is None:
+            # Lets scikit-learn say what it always says.
+            validate_data(self, X, y, skip_check_array=True)
+        target = self._read_target(y)
+        members = self._list_templates()
+        routed = self._route_fit(members, sample_weight, fit_params)
+        given = (
+            fit_params
+            if sample_weight is None
+            else {"sample_weight": sample_weight, **fit_params}
+        )
+        hooks = {"estimator": self, "X": X, "y": y, "metadata": given or None}
+        context = self._init_callback_context(max_subtasks=len(members))
+        context.call_on_fit_task_begin(**hooks)
+        tasks = [MemberTask(name, template, routed[name]) for name, template in members]
+        report = FitReport(context, hooks, self._title, self.verbose)
+        if self._fits_members():
+            self.estimators_ = fit_members(tasks, X, target, self.n_jobs, report)
+        else:
+            self.estimators_ = [self._check_member(*pair) for pair in members]
+        self._name_members()
+        self._finish_fit(X, target, tasks, sample_weight)
+        context.call_on_fit_task_end(**hooks)
+        return self
+
+    def _refuse_params(self, fit_params):
+        """Raise ValueError for parameters that nobody routes."""
+        if fit_params and not get_config()["enable_metadata_routing"]:
+            raise ValueError(
+                f"{type(self).__name__}.fit got {sorted(fit_params)}, which is only "
+                "supported if enable_metadata_routing=True. See scikit-learn's User "
+                "Guide on metadata routing."
+            )
+
+    def _route_fit(self, members, sample_weight, fit_params):
+        """Find the parameters of ``fit`` of each member."""
+        if get_config()["enable_metadata_routing"]:
+            if sample_weight is not None:
+                fit_params = {"sample_weight": sample_weight, **fit_params}
+            routed = process_routing(self, "fit", **fit_params)
+            return {name: dict(routed[name]["fit"]) for name, _ in members}
+        if not self._fits_members():
+            return {name: {} for name, _ in members}
+        return {name: pass_weight(name, one, sample_weight) for name, one in members}
+
+    @abstractmethod
+    def _read_target(self, y):
+        """Read the target as members are to learn it."""
+
+    def _check_member(self, name, member):
+        """Require a fitted member."""
+        try:
+            check_is_fitted(member)
+        except NotFittedError as error:
+            error.add_note(describe_member(name, member))
+            raise
+        return member
+
+    def _finish_fit(self, X, target, tasks, sample_weight):
+        """Do what needs the members."""
+
+    def _name_members(self):
+        """Let the members be found by name, and take over the names of columns."""
+        fitted = iter(self.estimators_)
+        self.named_estimators_ = Bunch(
+            **{
+                name: one if is_dropped(one) else next(fitted)
+                for name, one in self.estimators
+            }
+        )
+        vars(self).pop("feature_names_in_", None)
+        for member in self.estimators_:
+            if hasattr(member, "feature_names_in_"):
+                self.feature_names_in_ = member.feature_names_in_
+
+    def _list_fitted(self):
+        """List names and members, but for those that were dropped."""
+        named = self.named_estimators_.items()
+        return [(name, one) for name, one in named if not is_dropped(one)]
+
+    @property
+    def n_features_in_(self):
+        """Number of columns of the training table, if the members know it."""
+        if not hasattr(self, "estimators_"):
+            raise AttributeError(
+                f"{type(self).__name__} object has no attribute n_features_in_"
+            )
+        return self.estimators_[0].n_features_in_
+
+    # ------------------------------------------------------------------ prediction
+    def _ask(self, method, X, members=None):
+        """Call a method, or one each, of the members; the table is read once."""
+        members = self._list_fitted() if members is None else members
+        methods = [method] * len(members) if isinstance(method, str) else method
+        answers = []
+        with share_tables():
+            for (name, member), one in zip(members, methods, strict=True):
+                try:
+                    answers.append(getattr(member, one)(X))
+                except Exception as error:
+                    error.add_note(describe_member(name, member))
+                    raise
+        return answers
+
+    # --------------------------------------------------------------------- columns
+    def _check_names(self, input_features):
+        """Require the names of the training table, where it had some; return them."""
+        check_is_fitted(self)
+        known = getattr(self, "feature_names_in_", None)
+        if input_features is None:
+            return known
+        input_features = np.asarray(input_features, dtype=object)
+        if known is not None and not np.array_equal(input_features, known):
+            raise ValueError("input_features is not equal to feature_names_in_")
+        return input_features
+
+    def _name_columns(self, input_features, endings):
+        """Name the columns that ``transform`` gives; endings of each member's."""
+        self._check_names(input_features)
+        prefix = type(self).__name__.lower()
+        names = [
+            f"{prefix}_{name}{ending}"
+            for name, _ in self._list_fitted()
+            for ending in endings
+        ]
+        return np.array(names, dtype=object)

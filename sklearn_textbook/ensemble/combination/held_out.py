@@ -1,0 +1,131 @@
+"""Predictions of members for rows that they did not learn from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import check_cv
+from sklearn.utils.parallel import delayed
+
+from sklearn_textbook._contract.finite import check_sparse_format
+from sklearn_textbook.ensemble.combination.fitting import describe_member
+from sklearn_textbook.ensemble.members.estimator_members import (
+    take_metadata,
+    take_rows,
+)
+from sklearn_textbook.ensemble.members.growth import run_aside
+from sklearn_textbook.ensemble.members.parallel_results import (
+    open_parallel,
+    yield_results,
+)
+from sklearn_textbook.tree.members import share_tables
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """Rows to learn from, and rows to predict."""
+
+    train: np.ndarray
+    test: np.ndarray
+
+    def predict(self, tasks, methods, X, y, n_classes):
+        """Fit every member to some rows, and let it answer for the others.
+
+        The table of the fold is taken and encoded once for all members.
+        """
+        seen, unseen = take_rows(X, self.train), take_rows(X, self.test)
+        answers = []
+        with share_tables():
+            for task, method in zip(tasks, methods, strict=True):
+                params = take_metadata(task.params, self.train, len(y))
+                member = clone(task.template)
+                try:
+                    member.fit(seen, y[self.train], **params)
+                    given = np.asarray(getattr(member, method)(unseen))
+                except Exception as error:
+                    error.add_note(describe_member(task.name, task.template))
+                    raise
+                answers.append(_widen(given, member, method, n_classes))
+        return answers
+
+
+def _widen(given, member, method, n_classes):
+    """Give columns to classes without rows in the fold."""
+    if n_classes is None or method == "predict":
+        return given
+    if len(member.classes_) == n_classes:
+        return given
+    if method != "predict_proba":
+        raise ValueError(
+            f"{method} of {type(member).__name__} covers {len(member.classes_)} of "
+            f"{n_classes} classes in a fold: choose stratified folds (cv)."
+        )
+    wide = np.zeros((len(given), n_classes))
+    wide[:, np.asarray(member.classes_, dtype=np.intp)] = given
+    return wide
+
+
+def predict_held_out(tasks, methods, X, y, *, cv, n_jobs=None, n_classes=None):
+    """Predict every row by members that are fitted without it.
+
+    Parameters
+    ----------
+    tasks : list of MemberTask
+        The members.
+    methods : list of str
+        Which method of each member answers: "predict", "predict_proba" or
+        "decision_function".
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        The table.
+    y : ndarray of shape (n_samples,)
+        The target; numbers of classes for classifiers.
+    cv : int, cross-validation generator or iterable
+        The folds, which must divide the rows: each is predicted once.
+    n_jobs : int, default=None
+        Number of joblib's workers, among which the folds are divided.
+    n_classes : int, default=None
+        Number of classes; None for values.
+
+    Returns
+    -------
+    answers : list of ndarray
+        One per member: shape (n_samples,) or (n_samples, n_columns).
+
+    Raises
+    ------
+    ValueError
+        If the folds predict a row never or twice.
+    """
+    if sparse.issparse(X):
+        check_sparse_format(X)
+        X = sparse.csr_array(X)
+    folds = [
+        Fold(np.asarray(train), np.asarray(test))
+        for train, test in check_cv(cv, y, classifier=n_classes is not None).split(X, y)
+    ]
+    order = np.concatenate([fold.test for fold in folds])
+    if not np.array_equal(np.sort(order), np.arange(len(y))):
+        raise ValueError(
+            "cv must predict every row exactly once, as KFold does; folds that overlap "
+            "or leave rows out cannot give one prediction per row."
+        )
+    arguments = tasks, methods, X, y, n_classes
+    n_workers = min(effective_n_jobs(n_jobs), len(folds))
+    if n_workers == 1:
+        predicted = run_aside(lambda fold: [fold.predict(*arguments)], folds)
+    else:
+        calls = (delayed(fold.predict)(*arguments) for fold in folds)
+        predicted = yield_results(open_parallel(n_jobs=n_workers), calls)
+    by_member = zip(*predicted, strict=True)
+    return [_sort(np.concatenate(answers), order) for answers in by_member]
+
+
+def _sort(answers, order):
+    """Bring answers into the order of the rows."""
+    ordered = np.empty_like(answers)
+    ordered[order] = answers
+    return ordered

@@ -1,0 +1,237 @@
+"""Multi-response linear regression, 多响应线性回归: one regression per class."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sklearn_textbook._contract.labels import (
+    check_target,
+    decode_dictionary,
+    encode_labels,
+)
+from sklearn_textbook._contract.parameters import check_choice, check_truth
+from sklearn_textbook.ensemble.members.estimator_members import take_columns
+from sklearn_textbook.linear_model import LinearRegression
+
+
+class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
+    r"""Classification by one least squares regression per class, 多响应线性回归.
+
+    The response of class j is 1 in its rows and 0 in all others; a row belongs to the
+    class with the largest fitted response:
+
+    .. math:: f_j = \arg\min_f \sum_n s_n \bigl(\mathbb{I}(y_n = j) - f(x_n)\bigr)^2,
+        \qquad H(x) = \arg\max_j f_j(x).
+
+    Parameters
+    ----------
+    inputs : {"all", "class"}, default="all"
+        "all": every regression uses all columns (Ting and Witten's MLR). "class": the
+        regression of a class uses the probabilities of that class alone (StackingC),
+        which needs far fewer coefficients. Columns are then the probabilities of the
+        classes, member after member, as
+        :class:`~sklearn_textbook.ensemble.StackingClassifier` gives them; for two
+        classes one column per member, the probability of the second class.
+    positive : bool, default=False
+        Whether coefficients, but not intercepts, must be at least 0, so that a
+        member's probability never counts against its class.
+    fit_intercept : bool, default=True
+        Whether regressions have an intercept.
+    alpha : float, default=0.0
+        Strength of a ridge penalty; see
+        :class:`~sklearn_textbook.linear_model.LinearRegression`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    regressions_ : list of LinearRegression
+        One for each class; for two classes only that of the second, from which the
+        other follows.
+    coef_ : ndarray of shape (n_regressions, n_made)
+        Their coefficients; with ``inputs="class"`` those of one column per member.
+    intercept_ : ndarray of shape (n_regressions,)
+        Their intercepts.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if the table has names.
+
+    See Also
+    --------
+    StackingClassifier : Has this as its second learner.
+    sklearn.linear_model.RidgeClassifier : Codes classes as -1 and 1, with a penalty.
+
+    Notes
+    -----
+    Text columns are coded as in ``LinearRegression``. With ``inputs="all"`` the
+    probabilities of a member sum to 1, so that columns depend on each other: of all
+    solutions the one of least norm is taken, and predictions are not affected.
+
+    Source: K. M. Ting and I. H. Witten, "Issues in stacked generalization", Journal of
+    Artificial Intelligence Research 10, 1999; A. K. Seewald, "How to make stacking
+    better and faster while also taking care of an unknown weakness", ICML 2002
+    (StackingC); 周志华《机器学习》, section 8.4.3.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.ensemble import MultiResponseLinearRegression
+    >>> X = [[0.9, 0.6], [0.8, 0.1], [0.2, 0.5], [0.3, 0.4]]
+    >>> model = MultiResponseLinearRegression().fit(X, ["a", "a", "b", "b"])
+    >>> model.coef_.round(2), model.intercept_.round(2)
+    (array([[-1.59,  0.26]]), array([1.27]))
+    >>> model.predict([[0.7, 0.2]])
+    array(['a'], dtype='<U1')
+    """
+
+    def __init__(self, *, inputs="all", positive=False, fit_intercept=True, alpha=0.0):
+        self.inputs = inputs
+        self.positive = positive
+        self.fit_intercept = fit_intercept
+        self.alpha = alpha
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit one regression per class.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The table; numbers for ``inputs="class"``.
+        y : array-like of shape (n_samples,)
+            The classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        self : MultiResponseLinearRegression
+            The fitted classifier.
+        """
+        check_choice("inputs", self.inputs, ("all", "class"))
+        check_truth("positive", self.positive)
+        if y is None:
+            validate_data(self, X, y, skip_check_array=True)  # says what is missing
+        y = column_or_1d(decode_dictionary(y), warn=True)
+        (self.classes_,), codes = encode_labels(check_target(y, is_numeric=False))
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two classes, y has one class: "
+                f"{self.classes_.tolist()[0]!r}."
+            )
+        validate_data(self, X, y, skip_check_array=True)
+        tables = self._split_columns(X)
+        n_classes = len(self.classes_)
+        responses = (codes == np.arange(n_classes)).astype(np.float64)
+        numbers = [1] if n_classes == 2 else range(n_classes)
+        self.regressions_ = [
+            LinearRegression(
+                fit_intercept=self.fit_intercept,
+                positive=self.positive,
+                alpha=self.alpha,
+            ).fit(table, responses[:, number], sample_weight)
+            for number, table in zip(numbers, tables, strict=True)
+        ]
+        self.coef_ = np.stack([one.coef_ for one in self.regressions_])
+        self.intercept_ = np.array([one.intercept_ for one in self.regressions_])
+        return self
+
+    def _split_columns(self, X):
+        """List the table of each regression."""
+        n_classes = len(self.classes_)
+        if self.inputs == "all" or n_classes == 2:
+            return [X] * (1 if n_classes == 2 else n_classes)
+        n_columns = self.n_features_in_
+        if n_columns % n_classes:
+            raise ValueError(
+                f'inputs="class" needs {n_classes} probabilities, one for each class, '
+                f"from every member; X has {n_columns} columns."
+            )
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        return [
+            take_columns(X, np.arange(number, n_columns, n_classes))
+            for number in range(n_classes)
+        ]
+
+    def _compute_responses(self, X):
+        """Compute the fitted responses, shape (n_samples, n_classes)."""
+        check_is_fitted(self)
+        if getattr(X, "ndim", 2) != 2:
+            check_array(X)  # says what to do
+        validate_data(self, X, reset=False, skip_check_array=True)
+        tables = self._split_columns(X)
+        fitted = np.stack(
+            [
+                one.predict(table)
+                for one, table in zip(self.regressions_, tables, strict=True)
+            ],
+            axis=1,
+        )
+        if len(self.classes_) == 2:
+            return np.hstack([1.0 - fitted, fitted])
+        return fitted
+
+    def decision_function(self, X):
+        """Fitted response of each class.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        responses : ndarray of shape (n_samples, n_classes) or (n_samples,)
+            For two classes the difference of the second and the first.
+        """
+        responses = self._compute_responses(X)
+        if len(self.classes_) == 2:
+            return responses[:, 1] - responses[:, 0]
+        return responses
+
+    def predict_proba(self, X):
+        """Responses as probabilities.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Responses cut to the range from 0 to 1 and divided by their sum; where all
+            are 0, the class of the largest response has probability 1.
+        """
+        responses = self._compute_responses(X)
+        is_largest = responses.argmax(axis=1)[:, np.newaxis] == np.arange(
+            responses.shape[1]
+        )
+        cut = np.clip(responses, 0.0, 1.0)
+        cut = np.where(cut.any(axis=1, keepdims=True), cut, is_largest)
+        return cut / cut.sum(axis=1, keepdims=True)
+
+    def predict(self, X):
+        """Class of the largest response, the first of equals.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Classes.
+        """
+        responses = self._compute_responses(X)
+        return self.classes_.take(responses.argmax(axis=1))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        of_regression = LinearRegression().__sklearn_tags__().input_tags
+        for name in ("sparse", "categorical", "string"):
+            setattr(tags.input_tags, name, getattr(of_regression, name))
+        return tags

@@ -1,0 +1,249 @@
+"""Combination rules: from the answers of members to one answer, on arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import logsumexp
+from sklearn.utils import check_array, check_random_state
+
+from sklearn_textbook._contract.parameters import check_choice
+
+#: Relative difference below which two sums of weights count as equal.
+TOLERANCE = 1e-12
+VOTE_RULES = ("plurality", "majority", "unanimity")
+PROBABILITY_RULES = ("mean", "product", "min", "max", "median")
+#: Rules of probabilities in which members can have weights.
+WEIGHTED_RULES = ("mean", "product")
+TIE_BREAKING = ("first", "random", "confidence")
+#: Stands for no class.
+REJECTED = -1
+
+
+def check_member_weights(weights, n_members, *, name="weights"):
+    """Require one finite weight of at least 0 per member, not all of them 0.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_members,) or None
+        The weights; None: 1 for each.
+    n_members : int
+        Number of members.
+    name : str, default="weights"
+        What messages call them.
+
+    Returns
+    -------
+    weights : ndarray of float64, shape (n_members,)
+        The weights.
+
+    Raises
+    ------
+    ValueError
+        If they are not.
+    """
+    if weights is None:
+        return np.ones(n_members)
+    weights = check_array(weights, ensure_2d=False, dtype=np.float64, input_name=name)
+    if weights.shape != (n_members,):
+        raise ValueError(
+            f"{name} must have one entry for each of the {n_members} members, got an "
+            f"array of shape {weights.shape}."
+        )
+    if (weights < 0).any():
+        place = int(np.argmax(weights < 0))
+        raise ValueError(
+            f"{name} must not be negative, got {weights[place]} for member {place}."
+        )
+    if not weights.any():
+        raise ValueError(f"{name} are all zero: no member would count.")
+    return weights
+
+
+def count_votes(votes, n_classes=None, weights=None):
+    r"""Count the votes for each class, 投票法.
+
+    .. math:: v_j(x) = \sum_{i=1}^{T} w_i \mathbb{I}(h_i(x) = j)
+
+    Parameters
+    ----------
+    votes : array-like of int, shape (n_samples, n_members)
+        The number of the class that each member predicts, counted from 0.
+    n_classes : int, default=None
+        Number of classes; None: one more than the largest number.
+    weights : array-like of shape (n_members,), default=None
+        What the vote of each member counts; None: 1.
+
+    Returns
+    -------
+    counts : ndarray of float64, shape (n_samples, n_classes)
+        Votes for each class.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.ensemble.combination import count_votes
+    >>> count_votes([[0, 1, 1], [2, 1, 0]], weights=[3, 1, 1])
+    array([[3., 2., 0.],
+           [1., 1., 3.]])
+    """
+    votes = check_array(votes, dtype=None, input_name="votes")
+    if votes.dtype.kind not in "iu" or votes.min() < 0:
+        raise ValueError("votes must be numbers of classes, integers of at least 0.")
+    n_samples, n_members = votes.shape
+    n_classes = int(votes.max()) + 1 if n_classes is None else n_classes
+    if votes.max() >= n_classes:
+        raise ValueError(
+            f"votes has the class number {votes.max()}, but n_classes is {n_classes}."
+        )
+    counts = np.zeros((n_samples, n_classes))
+    rows = np.arange(n_samples)
+    for member, weight in enumerate(check_member_weights(weights, n_members)):
+        counts[rows, votes[:, member]] += weight
+    return counts
+
+
+def choose_by_votes(
+    counts,
+    rule="plurality",
+    *,
+    tie_breaking="first",
+    confidence=None,
+    random_state=None,
+):
+    r"""Choose a class for each row by the votes, or none.
+
+    Parameters
+    ----------
+    counts : array-like of shape (n_samples, n_classes)
+        Votes for each class, as :func:`count_votes` gives them.
+    rule : {"plurality", "majority", "unanimity"}, default="plurality"
+        "plurality" (相对多数投票法): the class with most votes. "majority"
+        (绝对多数投票法): the class with more than half of all votes, otherwise none.
+        "unanimity" (一致同意): the class with all votes, otherwise none.
+    tie_breaking : {"first", "random", "confidence"}, default="first"
+        Which of several classes with equally many votes is chosen.
+    confidence : array-like of shape (n_samples, n_classes), default=None
+        For ``tie_breaking="confidence"``, such as mean probabilities: the largest
+        wins, the first of equals.
+    random_state : int, RandomState instance or None, default=None
+        For ``tie_breaking="random"``.
+
+    Returns
+    -------
+    classes : ndarray of int, shape (n_samples,)
+        Number of the class; -1 where the rule gives none.
+
+    Notes
+    -----
+    Source: 周志华《机器学习》, section 8.4.2, (8.24) to (8.26).
+
+    Examples
+    --------
+    >>> from sklearn_textbook.ensemble.combination import choose_by_votes
+    >>> counts = [[2, 1, 2], [0, 4, 1], [0, 0, 5]]
+    >>> choose_by_votes(counts)
+    array([0, 1, 2])
+    >>> choose_by_votes(counts, "majority")
+    array([-1,  1,  2])
+    >>> choose_by_votes(counts, "unanimity")
+    array([-1, -1,  2])
+    """
+    check_choice("rule", rule, VOTE_RULES)
+    check_choice("tie_breaking", tie_breaking, TIE_BREAKING)
+    counts = check_array(counts, dtype=np.float64, input_name="counts")
+    total = counts.sum(axis=1)
+    margin = TOLERANCE * total
+    top = counts.max(axis=1)
+    is_top = counts >= (top - margin)[:, np.newaxis]
+    choices = is_top.argmax(axis=1)
+    if tie_breaking == "confidence":
+        if confidence is None:
+            raise ValueError('tie_breaking="confidence" needs confidence.')
+        confidence = check_array(confidence, dtype=np.float64, input_name="confidence")
+        choices = np.where(is_top, confidence, -np.inf).argmax(axis=1)
+    elif tie_breaking == "random":
+        drawn = check_random_state(random_state).random_sample(counts.shape)
+        choices = np.where(is_top, drawn, -1.0).argmax(axis=1)
+    if rule == "majority":
+        choices[2.0 * top <= total + margin] = REJECTED
+    elif rule == "unanimity":
+        choices[top < total - margin] = REJECTED
+    return choices
+
+
+def combine_probabilities(probabilities, rule="mean", weights=None):
+    r"""Combine class probabilities of several members into one distribution per row.
+
+    .. math:: p_j(x) \propto \sum_i w_i p_{ij}(x), \quad
+        \prod_i p_{ij}(x)^{w_i}, \quad \min_i p_{ij}(x), \quad \max_i p_{ij}(x), \quad
+        \operatorname{median}_i p_{ij}(x)
+
+    Parameters
+    ----------
+    probabilities : array-like of shape (n_members, n_samples, n_classes)
+        What each member gives.
+    rule : {"mean", "product", "min", "max", "median"}, default="mean"
+        The rule. Where "product", "min" or "median" gives 0 for every class, such as
+        for members that are sure of different classes, the row has the mean.
+    weights : array-like of shape (n_members,), default=None
+        Weights of the members for "mean" and "product"; None: 1.
+
+    Returns
+    -------
+    combined : ndarray of float64, shape (n_samples, n_classes)
+        Each row sums to 1.
+
+    Notes
+    -----
+    The product with weights of 1 is that of Kittler, Hatef, Duin and Matas (1998) for
+    equal priors: probabilities of members that err independently. Weights are not
+    normalised for it.
+
+    Source: 周志华《机器学习》, section 8.4; Kittler et al., "On combining classifiers",
+    IEEE Transactions on Pattern Analysis and Machine Intelligence 20(3), 1998.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_textbook.ensemble.combination import combine_probabilities
+    >>> members = [[[0.8, 0.2]], [[0.5, 0.5]], [[0.4, 0.6]]]
+    >>> combine_probabilities(members, "max").round(3)
+    array([[0.571, 0.429]])
+    >>> combine_probabilities(members, "product").round(3)
+    array([[0.727, 0.273]])
+    """
+    check_choice("rule", rule, PROBABILITY_RULES)
+    probabilities = check_array(
+        probabilities, allow_nd=True, dtype=np.float64, input_name="probabilities"
+    )
+    if probabilities.ndim != 3 or (probabilities < 0).any():
+        raise ValueError(
+            "probabilities must be numbers of at least 0 of shape (n_members, "
+            f"n_samples, n_classes), got shape {probabilities.shape}."
+        )
+    if weights is not None and rule not in WEIGHTED_RULES:
+        raise ValueError(
+            f"weights are for the rules {WEIGHTED_RULES}, not for rule={rule!r}."
+        )
+    weights = check_member_weights(weights, len(probabilities))
+    mean = np.tensordot(weights / weights.sum(), probabilities, axes=1)
+    if rule == "mean":
+        combined = mean
+    elif rule == "product":
+        combined = _multiply(probabilities, weights)
+    else:
+        combined = getattr(np, rule)(probabilities, axis=0)
+    combined = np.where(combined.any(axis=1, keepdims=True), combined, mean)
+    return combined / combined.sum(axis=1, keepdims=True)
+
+
+def _multiply(probabilities, weights):
+    """Products of powers, scaled so that each row sums to 1; 0 where all are 0."""
+    is_used = weights > 0
+    with np.errstate(divide="ignore"):
+        logarithms = np.log(probabilities[is_used])
+    total = np.tensordot(weights[is_used], logarithms, axes=1)
+    largest = total.max(axis=1, keepdims=True)
+    is_possible = np.isfinite(largest)
+    total = np.where(is_possible, total, 0.0)
+    scaled = np.exp(total - logsumexp(total, axis=1, keepdims=True))
+    return np.where(is_possible, scaled, 0.0)

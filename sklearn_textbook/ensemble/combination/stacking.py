@@ -1,0 +1,324 @@
+"""Stacking, 学习法: a second learner that combines the members."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.utils import column_or_1d
+from sklearn.utils.metaestimators import available_if
+
+from sklearn_textbook._contract.labels import check_numbers
+from sklearn_textbook.ensemble.combination.base_stacking import BaseStacking
+from sklearn_textbook.ensemble.combination.class_target import read_class_target
+from sklearn_textbook.ensemble.combination.multi_response import (
+    MultiResponseLinearRegression,
+)
+from sklearn_textbook.linear_model import LinearRegression
+
+
+def _final_has(method):
+    """Check that the second learner has a method."""
+
+    def check(stacking):
+        final = getattr(stacking, "final_estimator_", None)
+        getattr(stacking._get_final() if final is None else final, method)
+        return True
+
+    return check
+
+
+class StackingClassifier(ClassifierMixin, BaseStacking):
+    """Stacking of classifiers of any kind: a second learner combines their answers.
+
+    Every member predicts each row after learning from the other folds; these
+    predictions are the secondary table (次级训练集), from which the second learner
+    learns the classes. The members in use are fitted to all rows.
+
+    Parameters of scikit-learn's ``StackingClassifier`` have the same names, meanings
+    and, but for ``final_estimator``, defaults.
+
+    Parameters
+    ----------
+    estimators : list of (str, estimator) tuples
+        The members, by name: classifiers, pipelines, or regressors of class numbers.
+        ``"drop"`` in place of an estimator leaves it out.
+    final_estimator : classifier, default=None
+        The second learner; None: ``MultiResponseLinearRegression()``, as the book
+        advises (scikit-learn: logistic regression).
+    cv : int, cross-validation generator, iterable or "prefit", default=None
+        The folds; ``LeaveOneOut()`` for one row at a time. None: 5 stratified folds.
+        "prefit": the members are fitted already, and the second learner learns from
+        their answers to the rows given to :meth:`fit`, which they should not have
+        seen.
+    stack_method : {"auto", "predict_proba", "decision_function", "predict"}, \
+default="auto"
+        Which answers of members the second learner gets; "auto": the first that a
+        member has.
+    n_jobs : int, default=None
+        Workers among which members and folds are divided. None: one, or those of
+        ``joblib.parallel_config``.
+    passthrough : bool, default=False
+        Whether the second learner also gets the columns of X, text included.
+    verbose : bool, default=False
+        Whether a line is printed for each fitted member.
+
+    Attributes
+    ----------
+    estimators_ : list of estimator
+        The members, fitted to all rows with the places of the classes in ``classes_``;
+        with ``cv="prefit"`` those given.
+    named_estimators_ : Bunch
+        The same by name.
+    final_estimator_ : classifier
+        The second learner; its classes are places in ``classes_``.
+    secondary_table_ : ndarray, data frame or sparse matrix
+        What it learned from, with a row for each of X.
+    stack_method_ : list of str
+        Method that answers, of each member.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    n_features_in_ : int
+        Number of columns, if the members tell.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if the members tell.
+
+    See Also
+    --------
+    sklearn.ensemble.StackingClassifier : Has no text in ``passthrough``, does not keep
+        the secondary table, encodes a table for each member; takes multilabel targets.
+    VotingClassifier : Combines by a fixed rule.
+
+    Notes
+    -----
+    Sample weights reach the members of every fold and the second learner.
+
+    Source: D. H. Wolpert, "Stacked generalization", Neural Networks 5, 1992;
+    周志华《机器学习》, section 8.4.3, figure 8.9.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_textbook.ensemble import StackingClassifier
+    >>> from sklearn_textbook.tree import C45Classifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> members = [("c45", C45Classifier()), ("bayes", GaussianNB())]
+    >>> stacking = StackingClassifier(members)
+    >>> stacking.fit(X, y).secondary_table_.shape
+    (150, 6)
+    >>> stacking.predict(X[[0, 60, 140]])
+    array([0, 1, 2])
+    """
+
+    def __init__(
+        self,
+        estimators,
+        final_estimator=None,
+        *,
+        cv=None,
+        stack_method="auto",
+        n_jobs=None,
+        passthrough=False,
+        verbose=0,
+    ):
+        self.estimators = estimators
+        self.final_estimator = final_estimator
+        self.cv = cv
+        self.stack_method = stack_method
+        self.n_jobs = n_jobs
+        self.passthrough = passthrough
+        self.verbose = verbose
+
+    def _make_default_final(self):
+        return MultiResponseLinearRegression()
+
+    def _is_fit_kind(self, estimator):
+        return True
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        final = self._get_final()
+        if not is_classifier(final):
+            raise ValueError(
+                f"'final_estimator' parameter should be a classifier. Got {final!r}"
+            )
+        takes_classes = getattr(final, "inputs", "all") == "class"
+        if self.passthrough and takes_classes:
+            raise ValueError(
+                "passthrough=True gives the second learner columns of no class; it has "
+                'inputs="class".'
+            )
+
+    def _read_target(self, y):
+        self.classes_, codes = read_class_target(self, y)
+        return codes
+
+    def _count_classes(self):
+        return len(self.classes_)
+
+    @available_if(_final_has("predict"))
+    def predict(self, X, **predict_params):
+        """Class of each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        **predict_params : dict
+            Parameters for ``predict`` of the second learner.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Classes.
+        """
+        places = self._predict_final("predict", X, predict_params)
+        return self.classes_.take(np.asarray(places, dtype=np.intp))
+
+    @available_if(_final_has("predict_proba"))
+    def predict_proba(self, X):
+        """Probability of each class, by the second learner.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Probabilities.
+        """
+        return self._predict_final("predict_proba", X)
+
+    @available_if(_final_has("decision_function"))
+    def decision_function(self, X):
+        """Decision function of the second learner.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        decisions : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            What it gives.
+        """
+        return self._predict_final("decision_function", X)
+
+
+class StackingRegressor(RegressorMixin, BaseStacking):
+    """Stacking of regressors of any kind: a second learner combines their values.
+
+    Parameters of scikit-learn's ``StackingRegressor`` have the same names, meanings
+    and, but for ``final_estimator``, defaults.
+
+    Parameters
+    ----------
+    estimators : list of (str, regressor) tuples
+        The members, by name. ``"drop"`` in place of an estimator leaves it out.
+    final_estimator : regressor, default=None
+        The second learner; None: ``LinearRegression`` with coefficients of at least 0
+        (Breiman), with ``passthrough=True`` of any sign (scikit-learn: ridge
+        regression).
+    cv : int, cross-validation generator, iterable or "prefit", default=None
+        The folds; ``LeaveOneOut()`` for one row at a time. None: 5 folds. "prefit":
+        the members are fitted already, and the second learner learns from their values
+        for the rows given to :meth:`fit`, which they should not have seen.
+    n_jobs : int, default=None
+        Workers among which members and folds are divided. None: one, or those of
+        ``joblib.parallel_config``.
+    passthrough : bool, default=False
+        Whether the second learner also gets the columns of X, text included.
+    verbose : bool, default=False
+        Whether a line is printed for each fitted member.
+
+    Attributes
+    ----------
+    estimators_ : list of regressor
+        The members, fitted to all rows; with ``cv="prefit"`` those given.
+    named_estimators_ : Bunch
+        The same by name.
+    final_estimator_ : regressor
+        The second learner.
+    secondary_table_ : ndarray, data frame or sparse matrix
+        What it learned from, with a row for each of X.
+    stack_method_ : list of str
+        Method that answers, of each member.
+    n_features_in_ : int
+        Number of columns, if the members tell.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if the members tell.
+
+    See Also
+    --------
+    sklearn.ensemble.StackingRegressor : Has no text in ``passthrough``, does not keep
+        the secondary table, encodes a table for each member.
+    AveragingRegressor : Combines by weights alone.
+
+    Notes
+    -----
+    Sample weights reach the members of every fold and the second learner.
+
+    Source: L. Breiman, "Stacked regressions", Machine Learning 24, 1996;
+    周志华《机器学习》, section 8.4.3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.neighbors import KNeighborsRegressor
+    >>> from sklearn_textbook.ensemble import StackingRegressor
+    >>> from sklearn_textbook.linear_model import LinearRegression
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> members = [("line", LinearRegression()), ("near", KNeighborsRegressor())]
+    >>> stacking = StackingRegressor(members).fit(X, y)
+    >>> stacking.final_estimator_.coef_.round(2)
+    array([0.84, 0.17])
+    """
+
+    def __init__(
+        self,
+        estimators,
+        final_estimator=None,
+        *,
+        cv=None,
+        n_jobs=None,
+        passthrough=False,
+        verbose=0,
+    ):
+        self.estimators = estimators
+        self.final_estimator = final_estimator
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.passthrough = passthrough
+        self.verbose = verbose
+
+    stack_method = "auto"
+
+    def _make_default_final(self):
+        return LinearRegression(positive=not self.passthrough)
+
+    def _read_target(self, y):
+        return column_or_1d(check_numbers(y, type(self).__name__), warn=True)
+
+    def _choose_method(self, name, member):
+        return "predict"
+
+    @available_if(_final_has("predict"))
+    def predict(self, X, **predict_params):
+        """Value of each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        **predict_params : dict
+            Parameters for ``predict`` of the second learner.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Values.
+        """
+        return self._predict_final("predict", X, predict_params)

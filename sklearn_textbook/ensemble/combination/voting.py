@@ -1,0 +1,431 @@
+"""Voting, 投票法: classifiers of any kind that decide together, or not at all."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_textbook._contract.labels import encode_known_labels
+from sklearn_textbook._contract.parameters import (
+    check_choice,
+    check_random_seed,
+    check_real,
+    check_truth,
+)
+from sklearn_textbook.ensemble.combination.base_combination import BaseCombination
+from sklearn_textbook.ensemble.combination.class_target import (
+    check_class_target,
+    read_class_target,
+)
+from sklearn_textbook.ensemble.combination.rules import (
+    PROBABILITY_RULES,
+    REJECTED,
+    TIE_BREAKING,
+    TOLERANCE,
+    VOTE_RULES,
+    choose_by_votes,
+    combine_probabilities,
+    count_votes,
+)
+
+#: The first is the default.
+RULES = {"hard": VOTE_RULES, "soft": PROBABILITY_RULES}
+
+
+def _has_probabilities(ensemble):
+    if ensemble.voting == "hard":
+        raise AttributeError(
+            f"predict_proba is not available when voting={ensemble.voting!r}"
+        )
+    return True
+
+
+class VotingClassifier(ClassifierMixin, BaseCombination):
+    r"""Voting of classifiers of any kind, 投票法, with the right to reject a row.
+
+    Hard voting counts the members' classes, soft voting combines their probabilities:
+
+    .. math:: v_j(x) = \frac{\sum_i w_i \mathbb{I}(h_i(x) = j)}{\sum_i w_i}, \qquad
+        p_j(x) = \frac{\sum_i w_i p_{ij}(x)}{\sum_i w_i}.
+
+    Parameters of scikit-learn's ``VotingClassifier`` have the same names, meanings and
+    defaults.
+
+    Parameters
+    ----------
+    estimators : list of (str, classifier) tuples
+        The members, by name: classifiers of this package, of scikit-learn, of others,
+        or pipelines. ``"drop"`` in place of an estimator leaves it out.
+    voting : {"hard", "soft"}, default="hard"
+        Whether classes or probabilities are combined.
+    weights : array-like of shape (n_members,), default=None
+        Weights of the members; None: 1 for each.
+    n_jobs : int, default=None
+        Workers that fit the members; those of this package are fitted one after the
+        other with threads, from a table that is encoded once. None: one worker, or
+        those of ``joblib.parallel_config``.
+    flatten_transform : bool, default=True
+        Whether :meth:`transform` gives a table for soft voting, not an array of shape
+        (n_members, n_samples, n_classes).
+    verbose : bool, default=False
+        Whether a line is printed for each fitted member.
+    rule : str, default=None
+        For hard voting "plurality" (相对多数投票法, default), "majority"
+        (绝对多数投票法: more than half of the votes) or "unanimity"; for soft voting
+        "mean" (default), "product", "min", "max" or "median". See
+        :func:`~sklearn_textbook.ensemble.combination.choose_by_votes` and
+        :func:`~sklearn_textbook.ensemble.combination.combine_probabilities`.
+    reject_threshold : float, default=0.0
+        Rows whose class has a smaller fraction of the votes, or a smaller combined
+        probability, are rejected, besides those that the rule rejects.
+    reject_label : object, default=None
+        What :meth:`predict` gives for rejected rows; not one of the classes. None:
+        their class by plurality or by the largest probability, so that every row has
+        a class; :meth:`rejected` still tells which they are.
+    tie_breaking : {"first", "random", "confidence"}, default="first"
+        Which class is chosen in hard voting if several have most votes: the first in
+        the order of ``classes_``, one by chance, or the one with the largest mean
+        probability, of members that give probabilities.
+    prefit : bool, default=False
+        Whether the members are fitted already and are taken as they are. ``classes_``
+        are then all classes that some member knows.
+    calibration : {"sigmoid", "isotonic", "temperature"}, default=None
+        How the members' probabilities are calibrated, by scikit-learn's
+        ``CalibratedClassifierCV``: Platt's sigmoid, isotonic regression or temperature
+        scaling, fitted in cross-validation; with ``prefit=True`` fitted to the rows
+        given to :meth:`fit`, which members should not have seen.
+    cv : int, cross-validation generator or iterable, default=None
+        The folds of the calibration, as in ``CalibratedClassifierCV``.
+    random_state : int, RandomState instance or None, default=None
+        For ``tie_breaking="random"``.
+
+    Attributes
+    ----------
+    estimators_ : list of classifier
+        The fitted members. They learned numbers, places in ``classes_``, but for
+        ``prefit=True``.
+    named_estimators_ : Bunch
+        The same by name.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    n_features_in_ : int
+        Number of columns, if the members tell.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if the members tell.
+
+    See Also
+    --------
+    sklearn.ensemble.VotingClassifier : Has neither other rules, rejection, ties
+        decided by confidence, fitted members nor calibration.
+    AveragingRegressor : The same for values.
+    StackingClassifier : Learns how to combine.
+
+    Notes
+    -----
+    Source: 周志华《机器学习》, section 8.4.2. Rejection by a threshold: C. K. Chow, "On
+    optimum recognition error and reject tradeoff", IEEE Transactions on Information
+    Theory 16(1), 1970.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_textbook.datasets import load_watermelon
+    >>> from sklearn_textbook.ensemble import VotingClassifier
+    >>> from sklearn_textbook.linear_model import LogisticRegression
+    >>> from sklearn_textbook.tree import C45Classifier, ID3Classifier
+    >>> melons = load_watermelon(version="3.0", language="en", as_frame=True)
+    >>> voting = VotingClassifier(
+    ...     [("id3", ID3Classifier()), ("c45", C45Classifier()),
+    ...      ("logistic", LogisticRegression(C=1.0))],
+    ...     rule="unanimity", reject_label="?")
+    >>> voting.fit(melons.data, melons.target).predict(melons.data[6:10])
+    array(['?', 'yes', 'no', 'no'], dtype=object)
+    >>> int(voting.rejected(melons.data).sum())
+    2
+    """
+
+    _title = "Voting"
+
+    def __init__(
+        self,
+        estimators,
+        *,
+        voting="hard",
+        weights=None,
+        n_jobs=None,
+        flatten_transform=True,
+        verbose=False,
+        rule=None,
+        reject_threshold=0.0,
+        reject_label=None,
+        tie_breaking="first",
+        prefit=False,
+        calibration=None,
+        cv=None,
+        random_state=None,
+    ):
+        self.estimators = estimators
+        self.voting = voting
+        self.weights = weights
+        self.n_jobs = n_jobs
+        self.flatten_transform = flatten_transform
+        self.verbose = verbose
+        self.rule = rule
+        self.reject_threshold = reject_threshold
+        self.reject_label = reject_label
+        self.tie_breaking = tie_breaking
+        self.prefit = prefit
+        self.calibration = calibration
+        self.cv = cv
+        self.random_state = random_state
+
+    # ------------------------------------------------------------------ parameters
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_truth("prefit", self.prefit)
+        if self.weights is not None:
+            self._check_weights()
+        check_choice("voting", self.voting, tuple(RULES))
+        check_choice("rule", self.rule, RULES[self.voting], accepts_none=True)
+        check_truth("flatten_transform", self.flatten_transform)
+        check_real("reject_threshold", self.reject_threshold, 0.0, 1.0)
+        check_choice("tie_breaking", self.tie_breaking, TIE_BREAKING)
+        methods = ("sigmoid", "isotonic", "temperature")
+        check_choice("calibration", self.calibration, methods, accepts_none=True)
+        check_random_seed("random_state", self.random_state)
+
+    def _get_rule(self):
+        return RULES[self.voting][0] if self.rule is None else self.rule
+
+    def _list_templates(self):
+        """List the members, calibrated if they are to be."""
+        members = self._list_given()
+        if self.calibration is None:
+            return members
+        return [
+            (
+                name,
+                CalibratedClassifierCV(
+                    FrozenEstimator(one) if self.prefit else one,
+                    method=self.calibration,
+                    cv=self.cv,
+                ),
+            )
+            for name, one in members
+        ]
+
+    # --------------------------------------------------------------------- fitting
+    def _read_target(self, y):
+        if not self.prefit:
+            self.classes_, codes = read_class_target(self, y)
+            return codes
+        y = check_class_target(self, y)
+        known = [self._check_member(*pair).classes_ for pair in self._list_given()]
+        self.classes_ = np.unique(np.concatenate(known))
+        encode_known_labels(y.reshape(-1, 1), [self.classes_])
+        return y
+
+    def _fits_members(self):
+        return not self.prefit or self.calibration is not None
+
+    def _finish_fit(self, X, target, tasks, sample_weight):
+        label = self.reject_label
+        if label is not None and label in self.classes_.tolist():
+            raise ValueError(
+                f"The 'reject_label' parameter must not be one of the classes "
+                f"{self.classes_.tolist()}; got {label!r}."
+            )
+
+    # ------------------------------------------------------------------ prediction
+    def _encode(self, labels):
+        """Find the places in ``classes_`` of labels that a member gives."""
+        labels = np.asarray(labels)
+        if not self.prefit:
+            return labels.astype(np.intp)
+        return encode_known_labels(labels.reshape(-1, 1), [self.classes_])[:, 0]
+
+    def _collect_votes(self, X):
+        """Collect the members' classes, shape (n_samples, n_members)."""
+        answers = self._ask("predict", X)
+        return np.stack([self._encode(labels) for labels in answers], axis=1)
+
+    def _collect_probabilities(self, X, members=None):
+        """Collect probabilities, shape (n_members, n_samples, n_classes)."""
+        members = self._list_fitted() if members is None else members
+        answers = self._ask("predict_proba", X, members)
+        n_rows, n_classes = len(answers[0]), len(self.classes_)
+        probabilities = np.zeros((len(answers), n_rows, n_classes))
+        for wide, given, (_, member) in zip(
+            probabilities, answers, members, strict=True
+        ):
+            wide[:, self._encode(member.classes_)] = given
+        return probabilities
+
+    def vote_fractions(self, X):
+        """Fraction of the votes for each class.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        fractions : ndarray of shape (n_samples, n_classes)
+            Weighted, if members have weights; each row sums to 1.
+        """
+        check_is_fitted(self)
+        votes = self._collect_votes(X)
+        counts = count_votes(votes, len(self.classes_), self._list_weights())
+        return counts / counts.sum(axis=1, keepdims=True)
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X):
+        """Probability of each class, combined by the rule.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Each row sums to 1, rejected or not.
+        """
+        check_is_fitted(self)
+        return combine_probabilities(
+            self._collect_probabilities(X), self._get_rule(), self._list_weights()
+        )
+
+    def predict(self, X):
+        """Class of each row, or ``reject_label`` for rejected rows.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Classes. With a ``reject_label`` of another type than the classes, such as
+            a string beside integers, an array of objects.
+        """
+        places, is_rejected = self._decide(X)
+        y = self.classes_.take(places)
+        if self.reject_label is None:
+            return y
+        label = np.asarray([self.reject_label])
+        kind = object
+        if (label.dtype.kind in "biuf") == (y.dtype.kind in "biuf"):
+            kind = np.result_type(label, y)
+        y = y.astype(kind)
+        y[is_rejected] = self.reject_label
+        return y
+
+    def rejected(self, X):
+        """Tell which rows are rejected: the members are not sure enough of a class.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        is_rejected : ndarray of bool, shape (n_samples,)
+            Whether the rule or ``reject_threshold`` rejects the row.
+        """
+        return self._decide(X)[1]
+
+    def _decide(self, X):
+        """Choose a class for each row, and tell whether the row is rejected."""
+        check_is_fitted(self)
+        if self.voting == "soft":
+            fractions = self.predict_proba(X)
+            places = fractions.argmax(axis=1)
+            is_rejected = np.zeros(len(places), dtype=bool)
+        else:
+            fractions = self.vote_fractions(X)
+            is_rejected = choose_by_votes(fractions, self._get_rule()) == REJECTED
+            places = choose_by_votes(
+                fractions,
+                tie_breaking=self.tie_breaking,
+                confidence=self._measure_confidence(X),
+                random_state=self.random_state,
+            )
+        is_rejected |= fractions.max(axis=1) < self.reject_threshold * (1 - TOLERANCE)
+        return places, is_rejected
+
+    def _measure_confidence(self, X):
+        """Compute mean probabilities of the members that give them; None if unused."""
+        if self.tie_breaking != "confidence":
+            return None
+        members = self._list_fitted()
+        able = [hasattr(member, "predict_proba") for _, member in members]
+        if not any(able):
+            raise ValueError(
+                'tie_breaking="confidence" needs a member with predict_proba; none of '
+                f"{[name for name, _ in members]} has it."
+            )
+        weights = self._list_weights()
+        members = [pair for pair, is_able in zip(members, able, strict=True) if is_able]
+        probabilities = self._collect_probabilities(X, members)
+        if weights is not None and weights[able].any():
+            return combine_probabilities(probabilities, weights=weights[able])
+        return combine_probabilities(probabilities)
+
+    def transform(self, X):
+        """Answers of the members, as columns.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        answers : ndarray
+            Hard voting: places of the classes in ``classes_``, shape (n_samples,
+            n_members). Soft voting: probabilities, shape (n_samples, n_members *
+            n_classes), or (n_members, n_samples, n_classes) with
+            ``flatten_transform=False``.
+        """
+        check_is_fitted(self)
+        if self.voting == "hard":
+            return self._collect_votes(X)
+        probabilities = self._collect_probabilities(X)
+        return np.hstack(probabilities) if self.flatten_transform else probabilities
+
+    def get_feature_names_out(self, input_features=None):
+        """Name the columns that :meth:`transform` gives.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Only checked against the columns of the training table.
+
+        Returns
+        -------
+        names : ndarray of object
+            ``votingclassifier_<name>``, for soft voting with the number of the class.
+        """
+        check_is_fitted(self)
+        if self.voting == "hard":
+            return self._name_columns(input_features, [""])
+        if not self.flatten_transform:
+            raise ValueError(
+                "get_feature_names_out is not supported when `voting='soft'` and "
+                "`flatten_transform=False`"
+            )
+        return self._name_columns(input_features, range(len(self.classes_)))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
