@@ -1,5 +1,8 @@
 """Displays: what is better looked at, after scikit-learn's Display convention."""
 
+from sklearn_textbook.inspection.accuracy_rejection_display import (
+    AccuracyRejectionDisplay,
+)
 from sklearn_textbook.inspection.biplot_display import BiplotDisplay
 from sklearn_textbook.inspection.discriminant_display import DiscriminantDisplay
 from sklearn_textbook.inspection.learning_rounds_display import LearningRoundsDisplay
@@ -9,6 +12,7 @@ from sklearn_textbook.inspection.scree_display import ScreeDisplay
 from sklearn_textbook.inspection.tree_display import TreeDisplay
 
 __all__ = [
+    "AccuracyRejectionDisplay",
     "BiplotDisplay",
     "DiscriminantDisplay",
     "LearningRoundsDisplay",
