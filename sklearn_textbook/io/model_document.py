@@ -16,6 +16,7 @@ import numpy as np
 from sklearn_textbook import __version__
 from sklearn_textbook.io.ensemble_document import fit_ensemble, write_ensemble
 from sklearn_textbook.io.saved_parameters import (
+    COMPOSED,
     ENSEMBLES,
     ESTIMATORS,
     MODELS,
@@ -42,8 +43,9 @@ SCHEMA_VERSION = 1
 
 #: Those that are made of a tree, and the class of the tree, which is kept with them.
 MADE_OF = {"C45RulesClassifier": "C45Classifier"}
-# Loaded when there is such a model: it knows all their classes.
+# Loaded when there is such a model: they know all their classes.
 _FITTED_DOCUMENT = "sklearn_textbook.io.fitted_document"
+_COMPOSED_DOCUMENT = "sklearn_textbook.io.composed_document"
 
 
 @dataclass
@@ -83,6 +85,11 @@ class SavedModel:
             return self.estimator._get_reader().schema_
         if name in MODELS:
             return import_module(_FITTED_DOCUMENT).describe_columns(self.estimator)
+        if name in COMPOSED:
+            reader = self.estimator._get_reader()
+            if reader is not None:
+                return SavedModel(reader).schema
+            return import_module(_FITTED_DOCUMENT).describe_columns(self.estimator)
         return self.estimator.schema_
 
 
@@ -95,6 +102,10 @@ def write_document(estimator, target, table):
     if name in MODELS:
         parameters = pack_parameters(estimator)
         fitted = import_module(_FITTED_DOCUMENT).write_fitted(estimator)
+    elif name in COMPOSED:
+        write_composed = import_module(_COMPOSED_DOCUMENT).write_composed
+        fitted = write_composed(estimator, write_document)
+        fitted = {"columns": SavedModel(estimator).schema.to_dict(), **fitted}
     else:
         fitted = (write_ensemble if name in ENSEMBLES else _write_tree)(estimator)
     document = {
@@ -107,7 +118,7 @@ def write_document(estimator, target, table):
         "table": table or {},
         **fitted,
     }
-    if name in MODELS:
+    if name in MODELS or name in COMPOSED:
         read_document(document)  # a model that reading would refuse is not written
     return document
 
@@ -138,6 +149,13 @@ def read_document(document):
     if not isinstance(name, str) or name not in ESTIMATORS:
         known = ", ".join(ESTIMATORS)
         raise ValueError(f"unknown estimator {name!r}; known are {known}")
+    if name in COMPOSED:
+        read_composed = import_module(_COMPOSED_DOCUMENT).read_composed
+        estimator = read_composed(document, read_document)
+        model = SavedModel(estimator, *_read_notes(document))
+        if TableSchema.from_dict(document["columns"]) != model.schema:
+            raise ValueError("the columns are not those of the members")
+        return model
     estimator = make_estimator(name, document["parameters"])
     if name in ENSEMBLES:
         fit_ensemble(estimator, document)
@@ -149,10 +167,15 @@ def read_document(document):
         _fit_rules(estimator, tree, document["rules"])
     else:
         _fit_tree(estimator, document)
+    return SavedModel(estimator, *_read_notes(document))
+
+
+def _read_notes(document):
+    """Read the name of the target, and what is noted of the table."""
     target, table = document["target"], document["table"]
     if not (target is None or isinstance(target, str)) or not isinstance(table, dict):
         raise ValueError("target must be text or null, table an object")
-    return SavedModel(estimator, target, table)
+    return target, table
 
 
 def _fit_tree(estimator, document):

@@ -23,6 +23,7 @@ from sklearn_textbook.io.model_document import (
 )
 from sklearn_textbook.io.saved_parameters import (
     BY_SKOPS,
+    COMPOSED,
     ESTIMATORS,
     MODELS,
     is_of_class,
@@ -76,7 +77,9 @@ def save_model(estimator, path, *, target=None, table=None):
         Bagging, RandomSubspace and GradientBoosting, each Classifier or Regressor,
         AdaBoostClassifier and BoostingTreeRegressor; or LinearRegression,
         LogisticRegression, GeneralizedLinearRegressor, MaxEntClassifier, PCA,
-        TruncatedSVD or LinearDiscriminantAnalysis.
+        TruncatedSVD or LinearDiscriminantAnalysis; or VotingClassifier,
+        AveragingRegressor, StackingClassifier, StackingRegressor or
+        MultiResponseLinearRegression, if all their members are of these classes.
     path : str or path-like
         The file to write; it appears complete or not at all.
     target : str, default=None
@@ -115,7 +118,8 @@ def save_model(estimator, path, *, target=None, table=None):
             path,
         )
     names = ["tree_", "rule_list_", "estimators_"]
-    check_is_fitted(estimator, None if name in MODELS else names, all_or_any=any)
+    is_other = name in MODELS or name in COMPOSED
+    check_is_fitted(estimator, None if is_other else names, all_or_any=any)
     try:
         document = write_document(estimator, target, table)
         text = json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n"

@@ -11,6 +11,7 @@ from sklearn_textbook.io.fitted_attributes import FITTED_MODELS
 from sklearn_textbook.io.model_document import FORMAT_NAME, MADE_OF, SCHEMA_VERSION
 from sklearn_textbook.io.packed_arrays import DTYPES
 from sklearn_textbook.io.saved_parameters import (
+    COMPOSED,
     ENSEMBLES,
     ESTIMATORS,
     MODELS,
@@ -97,6 +98,16 @@ def _describe_class(name):
         # What nominal columns became, of linear models that read a table.
         terms = {"terms": {"type": "array", "items": _refer("term")}}
         return _require_for(name, {**entries, **terms}, optional=["terms"])
+    if name in COMPOSED:
+        member = {
+            "name": {"type": "string"},
+            "model": {"anyOf": [{"$ref": "#"}, {"type": "null"}]},
+        }
+        entries = {
+            "kept": _describe_kept(find_class(name)._kept),
+            "members": {"type": "array", "items": _object(member), "minItems": 1},
+        }
+        return _require_for(name, entries)
     if name in ENSEMBLES:
         entries = {
             "n_missing": {"type": "array", "items": _COUNT},

@@ -49,8 +49,25 @@ MODELS = {
     **dict.fromkeys(("PCA", "TruncatedSVD"), "sklearn_textbook.decomposition"),
     "LinearDiscriminantAnalysis": "sklearn_textbook.discriminant_analysis",
 }
+#: Made of other estimators, which a file holds as files of their own.
+COMPOSED = dict.fromkeys(
+    (
+        "VotingClassifier",
+        "AveragingRegressor",
+        "StackingClassifier",
+        "StackingRegressor",
+        "MultiResponseLinearRegression",
+    ),
+    _ENSEMBLES,
+)
 #: The classes that a model file may name. Nothing else is built.
-ESTIMATORS = {**TREES, "C45RulesClassifier": _TREES, **ENSEMBLES, **MODELS}
+ESTIMATORS = {
+    **TREES,
+    "C45RulesClassifier": _TREES,
+    **ENSEMBLES,
+    **MODELS,
+    **COMPOSED,
+}
 #: The classes of objects that a parameter may be.
 PARTS = {
     **TREES,
@@ -121,10 +138,10 @@ def make_estimator(name, parameters):
 
 def pack_parameters(estimator):
     """Write the parameters of an estimator as JSON; those that are estimators, too."""
+    values = estimator.get_params(deep=False)
     return {
-        name: pack_value(value, name)
-        for name, value in sorted(estimator.get_params(deep=False).items())
-        if name not in _NOT_SAVED
+        name: pack_value(values[name], name)
+        for name in sorted(list_parameters(estimator))
     }
 
 
@@ -164,7 +181,8 @@ def pack_value(value, name):
 def list_parameters(estimator):
     """List the parameters of an estimator that a model file may have."""
     names = estimator.get_params(deep=False)
-    return [name for name in names if name not in _NOT_SAVED]
+    left_out = {*_NOT_SAVED, *getattr(estimator, "_member_parameters", ())}
+    return [name for name in names if name not in left_out]
 
 
 def unpack_parameters(packed, estimator, known=None):

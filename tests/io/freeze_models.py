@@ -27,6 +27,14 @@ from sklearn_textbook.linear_model import (
 FOLDER = Path(__file__).parents[1] / "data" / "models"
 METHODS = ("predict", "predict_proba", "transform")
 FEW = {"n_estimators": 2, "random_state": 0}
+CLASSIFIERS = [
+    ("c45", tree.C45Classifier()),
+    ("cart", tree.CARTClassifier(max_depth=1)),
+]
+REGRESSORS = [
+    ("deep", tree.CARTRegressor(max_depth=3)),
+    ("flat", tree.CARTRegressor(max_depth=1)),
+]
 #: One of each class that a model file can hold; nothing of a solver's last digits.
 MODELS = {
     "CARTClassifier": tree.CARTClassifier(max_depth=2, missing="surrogate"),
@@ -54,6 +62,11 @@ MODELS = {
     "PCA": PCA(2, standardize=True),
     "TruncatedSVD": TruncatedSVD(2, algorithm="lapack"),
     "LinearDiscriminantAnalysis": LinearDiscriminantAnalysis(),
+    "VotingClassifier": ensemble.VotingClassifier(CLASSIFIERS, weights=[2, 1]),
+    "AveragingRegressor": ensemble.AveragingRegressor(REGRESSORS, weights=[2, 1]),
+    "StackingClassifier": ensemble.StackingClassifier(CLASSIFIERS, cv=2),
+    "StackingRegressor": ensemble.StackingRegressor(REGRESSORS, cv=2),
+    "MultiResponseLinearRegression": ensemble.MultiResponseLinearRegression(),
 }
 
 
@@ -87,6 +100,7 @@ def freeze(name):
     """Write the file of a model, and one of what it predicts."""
     model = clone(MODELS[name])
     is_tree = type(model).__module__.split(".")[1] in ("tree", "ensemble")
+    is_tree &= name != "MultiResponseLinearRegression"
     is_numeric = not is_tree and not hasattr(model, "handle_unknown")
     X, labels, values = make_table(has_missing=is_tree, is_numeric=is_numeric)
     with warnings.catch_warnings():

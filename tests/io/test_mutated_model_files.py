@@ -9,6 +9,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from sklearn_textbook.ensemble import (
     AdaBoostClassifier,
@@ -30,7 +31,8 @@ from sklearn_textbook.tree import (
 from tests.amount import FACTOR
 from tests.io.mutations import mutate
 from tests.io.test_ensemble_file import make_frame
-from tests.io.test_fitted_model_file import CASES, fit
+from tests.io.test_composed_model_file import CASES as COMPOSED
+from tests.io.test_fitted_model_file import CASES, NUMBERS, fit
 
 N_FILES = 20 * FACTOR
 FRAME, LABELS, VALUES = (each[:40] for each in make_frame())
@@ -54,6 +56,10 @@ TREES = {
 MODELS = {
     **{name: (model, FRAME, y) for name, (model, y) in TREES.items()},
     **{name: CASES[name] for name in CASES if "," not in name},
+    **{
+        name: (clone(COMPOSED[name][0]), NUMBERS, COMPOSED[name][1])
+        for name in ("voting", "averaging", "stacking", "multi-response")
+    },
 }
 
 

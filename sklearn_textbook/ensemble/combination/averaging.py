@@ -7,6 +7,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.labels import check_numbers
 from sklearn_textbook._contract.parameters import check_choice, check_truth
 from sklearn_textbook.ensemble.combination.averaging_weights import (
@@ -100,6 +101,7 @@ class AveragingRegressor(RegressorMixin, BaseCombination):
     """
 
     _title = "Averaging"
+    _kept = (Kept("weights_", shape=(None,)),)
 
     def __init__(
         self,
@@ -150,6 +152,11 @@ class AveragingRegressor(RegressorMixin, BaseCombination):
         self.held_out_predictions_ = np.stack(answers, axis=1)
         find_weights = WEIGHTINGS[self.weights]
         self.weights_ = find_weights(target, self.held_out_predictions_, sample_weight)
+
+    def _restore(self, parts, kept):
+        super()._restore(parts, kept)
+        if len(self.weights_) != len(self.estimators_):
+            raise ValueError("weights_ and the members do not belong together")
 
     def predict(self, X):
         """Value of each row: the weighted average of the members' values.

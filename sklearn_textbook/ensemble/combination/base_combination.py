@@ -6,7 +6,12 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin
+from sklearn.base import (
+    BaseEstimator,
+    MetaEstimatorMixin,
+    TransformerMixin,
+    clone,
+)
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Bunch
@@ -22,6 +27,7 @@ from sklearn_textbook.ensemble.combination.fitting import (
     pass_weight,
 )
 from sklearn_textbook.ensemble.combination.named_members import (
+    DROPPED,
     NamedMembersMixin,
     is_dropped,
 )
@@ -40,6 +46,10 @@ class BaseCombination(
 
     #: What lines of ``verbose`` begin with.
     _title = ""
+    #: Parameters that are estimators: a model file has these fitted.
+    _member_parameters = ("estimators",)
+    #: What a model file keeps beside the members; tuple of Kept.
+    _kept = ()
 
     # ------------------------------------------------------------------ parameters
     def _check_parameters(self):
@@ -199,6 +209,48 @@ class BaseCombination(
                     error.add_note(describe_member(name, member))
                     raise
         return answers
+
+    # ----------------------------------------------------------------- model files
+    def _get_reader(self):
+        """Return an estimator that knows the columns."""
+        return self.estimators_[0]
+
+    def _list_parts(self):
+        """List the names of all fitted parts, and these; None for dropped ones."""
+        named = self.named_estimators_.items()
+        return [(name, None if is_dropped(one) else one) for name, one in named]
+
+    def _restore(self, parts, kept):
+        """Set the fitted attributes again, but for ``classes_``.
+
+        Parameters
+        ----------
+        parts : list of (str, estimator or None) tuples
+            As from ``_list_parts``.
+        kept : dict of str to object
+            What ``_kept`` lists.
+
+        Raises
+        ------
+        ValueError
+            If these do not belong together.
+        """
+        fits = self._fits_members()
+        self.estimators = [
+            (name, DROPPED if one is None else clone(one) if fits else one)
+            for name, one in parts
+        ]
+        self._check_parameters()
+        self.estimators_ = [one for _, one in parts if one is not None]
+        self._name_members()
+        for name, value in kept.items():
+            setattr(self, name, value)
+        shapes = {
+            (one.n_features_in_, tuple(getattr(one, "feature_names_in_", ())))
+            for one in self.estimators_
+        }
+        if len(shapes) > 1:
+            raise ValueError("the columns of the members are not the same")
 
     # --------------------------------------------------------------------- columns
     def _check_names(self, input_features):

@@ -28,6 +28,7 @@ class BaseStacking(BaseCombination):
     """Members of the first level, whose answers a second learner gets as a table."""
 
     _title = "Stacking"
+    _member_parameters = ("estimators", "final_estimator")
 
     def _check_parameters(self):
         super()._check_parameters()
@@ -118,6 +119,29 @@ class BaseStacking(BaseCombination):
             for name, values in zip(self._name_answers(), table.T, strict=True)
         }
         return frame.with_columns(**made).select(*made, *frame.columns).to_native()
+
+    # ----------------------------------------------------------------- model files
+    def _list_parts(self):
+        return [*super()._list_parts(), (FINAL, self.final_estimator_)]
+
+    def _restore(self, parts, kept):
+        *members, (_, final) = parts
+        if final is None:
+            raise ValueError("the second learner is missing")
+        self.final_estimator = clone(final)
+        super()._restore(members, kept)
+        self.final_estimator_ = final
+        self.stack_method_ = [
+            self._choose_method(name, member) for name, member in self._list_fitted()
+        ]
+        n_classes = self._count_classes() or 1
+        self._n_answers = [
+            1 if method == "predict" or n_classes == 2 else n_classes
+            for method in self.stack_method_
+        ]
+        n_columns = sum(self._n_answers) + self.passthrough * self.n_features_in_
+        if final.n_features_in_ != n_columns:
+            raise ValueError("the second learner does not belong to the members")
 
     # ------------------------------------------------------------------ prediction
     def transform(self, X):

@@ -66,3 +66,28 @@ def read_class_target(owner, y):
     """
     (classes,), codes = encode_labels(check_class_target(owner, y).reshape(-1, 1))
     return classes, codes[:, 0].astype(np.intp)
+
+
+def require_places(owner, member, places):
+    """Require class numbers of a member that are places in ``classes_``.
+
+    Parameters
+    ----------
+    owner : classifier
+        The ensemble.
+    member : classifier
+        What the message names.
+    places : ndarray of int
+        The numbers.
+
+    Raises
+    ------
+    ValueError
+        If they are not, or if one is there twice.
+    """
+    is_place = (places >= 0) & (places < len(owner.classes_))
+    if not is_place.all() or len(set(places.tolist())) < len(places):
+        raise ValueError(
+            f"the classes of the {type(member).__name__} are not those of the "
+            f"{type(owner).__name__}"
+        )

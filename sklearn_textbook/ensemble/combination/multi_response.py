@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.labels import (
     check_target,
     decode_dictionary,
@@ -87,6 +88,9 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
     array(['a'], dtype='<U1')
     """
 
+    _member_parameters = ()
+    _kept = (Kept("n_features_in_", "integer", least=1),)
+
     def __init__(self, *, inputs="all", positive=False, fit_intercept=True, alpha=0.0):
         self.inputs = inputs
         self.positive = positive
@@ -110,8 +114,7 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
         self : MultiResponseLinearRegression
             The fitted classifier.
         """
-        check_choice("inputs", self.inputs, ("all", "class"))
-        check_truth("positive", self.positive)
+        self._check_parameters()
         if y is None:
             validate_data(self, X, y, skip_check_array=True)  # says what is missing
         y = column_or_1d(decode_dictionary(y), warn=True)
@@ -134,9 +137,53 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
             ).fit(table, responses[:, number], sample_weight)
             for number, table in zip(numbers, tables, strict=True)
         ]
+        self._list_coefficients()
+        return self
+
+    # ----------------------------------------------------------------- model files
+    def _get_reader(self):
+        """Return an estimator that knows the columns; None if none knows all."""
+        first = self.regressions_[0]
+        return first if first.n_features_in_ == self.n_features_in_ else None
+
+    def _list_parts(self):
+        """List the names of all fitted parts, and these."""
+        return [(str(number), one) for number, one in enumerate(self.regressions_)]
+
+    def _restore(self, parts, kept):
+        """Set the fitted attributes again, but for ``classes_``."""
+        self._check_parameters()
+        self.n_features_in_ = kept["n_features_in_"]
+        self.regressions_ = [one for _, one in parts]
+        n_classes = len(self.classes_)
+        n_parts = 1 if n_classes == 2 else n_classes
+        has_all = self.inputs == "all" or n_classes == 2
+        n_columns = self.n_features_in_ / (1 if has_all else n_classes)
+        if (
+            n_classes < 2
+            or len(parts) != n_parts
+            or any(
+                not isinstance(one, LinearRegression)
+                or one.n_features_in_ != n_columns
+                or one.coef_.ndim != 1
+                for one in self.regressions_
+            )
+        ):
+            raise ValueError("the regressions do not belong to the classes")
+        first = self.regressions_[0]
+        if has_all and hasattr(first, "feature_names_in_"):
+            self.feature_names_in_ = first.feature_names_in_
+        self._list_coefficients()
+
+    def _list_coefficients(self):
+        """Set the coefficients of all regressions as one array."""
         self.coef_ = np.stack([one.coef_ for one in self.regressions_])
         self.intercept_ = np.array([one.intercept_ for one in self.regressions_])
-        return self
+
+    def _check_parameters(self):
+        """Raise ValueError for parameters that are not allowed."""
+        check_choice("inputs", self.inputs, ("all", "class"))
+        check_truth("positive", self.positive)
 
     def _split_columns(self, X):
         """List the table of each regression."""

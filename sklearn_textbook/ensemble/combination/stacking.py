@@ -9,7 +9,10 @@ from sklearn.utils.metaestimators import available_if
 
 from sklearn_textbook._contract.labels import check_numbers
 from sklearn_textbook.ensemble.combination.base_stacking import BaseStacking
-from sklearn_textbook.ensemble.combination.class_target import read_class_target
+from sklearn_textbook.ensemble.combination.class_target import (
+    read_class_target,
+    require_places,
+)
 from sklearn_textbook.ensemble.combination.multi_response import (
     MultiResponseLinearRegression,
 )
@@ -155,6 +158,16 @@ default="auto"
 
     def _count_classes(self):
         return len(self.classes_)
+
+    def _restore(self, parts, kept):
+        super()._restore(parts, kept)
+        members = self.estimators_ if self._fits_members() else []
+        for member in [*members, self.final_estimator_]:
+            if hasattr(member, "classes_"):
+                places = np.asarray(member.classes_)
+                if places.dtype.kind not in "iu":
+                    raise ValueError("members must have learned numbers of classes")
+                require_places(self, member, places)
 
     @available_if(_final_has("predict"))
     def predict(self, X, **predict_params):

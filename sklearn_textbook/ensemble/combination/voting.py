@@ -20,6 +20,7 @@ from sklearn_textbook.ensemble.combination.base_combination import BaseCombinati
 from sklearn_textbook.ensemble.combination.class_target import (
     check_class_target,
     read_class_target,
+    require_places,
 )
 from sklearn_textbook.ensemble.combination.rules import (
     PROBABILITY_RULES,
@@ -233,6 +234,18 @@ class VotingClassifier(ClassifierMixin, BaseCombination):
         return not self.prefit or self.calibration is not None
 
     def _finish_fit(self, X, target, tasks, sample_weight):
+        self._check_reject_label()
+
+    def _restore(self, parts, kept):
+        if self.calibration is not None:
+            raise ValueError("calibrated members cannot be in a model file")
+        super()._restore(parts, kept)
+        self._check_reject_label()
+        for member in self.estimators_:
+            require_places(self, member, self._encode(member.classes_))
+
+    def _check_reject_label(self):
+        """Require a label that is not one of the classes."""
         label = self.reject_label
         if label is not None and label in self.classes_.tolist():
             raise ValueError(
