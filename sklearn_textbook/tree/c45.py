@@ -18,106 +18,108 @@ from sklearn_textbook.tree.route import pick_classes
 
 
 class C45Classifier(BaseGainTree):
-    r"""Classification tree by gain ratio, pruned by estimated errors (C4.5, J48).
+    r"""Classification tree by gain ratio with error-based pruning (C4.5, J48).
 
-    Of the tests that gain at least the average, every node takes the one of the largest
-    gain ratio (增益率)
+    Every node is split by the test with the largest gain ratio (增益率) among those
+    whose gain is at least average,
 
     .. math:: R(D, A) = \frac{g(D, A)}{IV(A)}, \qquad
         IV(A) = - \sum_v \frac{|D^v|}{|D|} \log_2 \frac{|D^v|}{|D|},
 
-    where g is the information gain and the cases that miss A are one more part of the
-    intrinsic value IV (固有值). A nominal column has one branch per declared level, a
-    numeric or ordinal one is divided in two and its gain pays
-    :math:`\log_2(n_\text{thresholds}) / |D|` for the choice of the threshold. Cases
-    that miss the tested value go into every branch with a fraction of their weight. The
-    grown tree is collapsed where it saves no errors, then pruned by estimated errors.
+    where g is the information gain, and the cases whose value of A is missing form one
+    more part in the intrinsic value IV (固有值). A nominal column has one branch per
+    declared level. A numeric or ordinal column has two branches, and its gain is
+    reduced by :math:`\log_2(n_\text{thresholds}) / |D|` for the choice of the
+    threshold. Cases whose tested value is missing go into every branch with a fraction
+    of their weight. Subtrees of the grown tree that do not reduce the training errors
+    are collapsed, and the tree is then pruned by estimated errors.
 
-    The defaults are those of Weka's J48 (release 3.6.14), tree for tree; the user guide
-    has every rule. The books' simpler variant is ``gain_ratio_rule="plain"``,
+    The defaults give the trees of Weka's J48 (release 3.6.14); the user guide describes
+    all rules. The books' simpler variant is ``gain_ratio_rule="plain"``,
     ``mdl_correction=False``, ``threshold="midpoint"``, ``collapse=False``,
     ``pruning=None``, ``min_samples_leaf=1``.
 
     Parameters
     ----------
     gain_ratio_rule : {"above_average", "plain"}, default="above_average"
-        Largest gain ratio of the tests whose gain is at least average (less 0.001
-        bits); or of all tests that gain anything.
+        Whether the gain ratio is maximized over the tests whose gain is at least
+        average (less 0.001 bits), or over all tests with a positive gain.
     mdl_correction : bool, default=True
-        Whether numeric tests pay for their threshold, as since release 8.
+        Whether the gain of numeric tests is reduced for the choice of the threshold, as
+        in C4.5 since release 8.
     threshold : {"observed", "midpoint"}, default="observed"
-        A threshold is the largest value of the whole table that is not above the
-        midpoint between the neighbours it divides; or this midpoint itself.
+        Whether a threshold is the largest value of the whole table that does not exceed
+        the midpoint between the neighbouring values it divides, or this midpoint
+        itself.
     categorical_split : {"multiway", "one_vs_rest", "subset"}, default="multiway"
-        One branch per declared level; one level against the others (J48 ``-B``); or
-        groups of levels, merged pair by pair as long as the gain ratio does not fall
-        (C4.5 ``-s``). The time for groups grows with the cube of the number of levels
-        present in a node, in small steps, and the memory with its square.
+        How a nominal column divides its levels: one branch per declared level; one
+        level against the others (J48 ``-B``); or groups of levels, merged pair by pair
+        as long as the gain ratio does not decrease (C4.5 ``-s``). For groups, time is
+        cubic and memory quadratic in the number of levels in a node.
     max_depth : int, default=None
-        Largest depth; None: until the other limits stop.
+        Maximum depth of the tree. None: limited by the other parameters only.
     min_samples_split : int or float, default=2
-        Weight that a node must have to be split; a float is a share of the total
-        weight. At least twice ``min_samples_leaf`` is needed anyway.
+        Minimum weight of a node that is split; a float is a fraction of the total
+        weight. It is at least twice ``min_samples_leaf``.
     min_samples_leaf : int or float, default=2
-        Weight, not rows, of known cases that at least two branches of a test must have
-        (J48 ``-M``); a float is a share of the total weight. Both sides of a numeric
-        test need a tenth of the known weight divided by the number of classes if that
-        is more, but no more than 25: so if ``min_samples_leaf`` is above 25, numeric
-        tests of large nodes, where that tenth exceeds it, still ask for 25 only, as
-        in J48.
+        Minimum weight (not number) of known cases in at least two branches of a test
+        (J48 ``-M``); a float is a fraction of the total weight. For both sides of a
+        numeric test the minimum is a tenth of the known weight divided by the number of
+        classes if this is larger, but then at most 25. So if ``min_samples_leaf`` is
+        above 25, numeric tests of large nodes, where that tenth exceeds it, need a
+        weight of only 25, as in J48.
     min_weight_fraction_leaf : float, default=0.0
-        The same as ``min_samples_leaf``, as a share of the total weight; the larger
-        of both counts.
+        ``min_samples_leaf`` as a fraction of the total weight; the larger of both
+        applies.
     max_features : int, float, {"sqrt", "log2"}, default=None
-        Columns sampled at each node; None: all.
+        Number of columns sampled at each node. None: all.
     max_leaf_nodes : int, default=None
-        Largest number of leaves; the nodes that lower the entropy most are split
-        first. A many-way
-        split that would exceed it is not made, and ends the growth.
+        Maximum number of leaves. The node with the largest decrease of entropy is split
+        first; growth ends at a multiway split that would exceed the maximum.
     min_impurity_decrease : float, default=0.0
-        A node is split if this lowers the entropy of the whole tree by at least as
-        much, :math:`\frac{W_t}{W} \Delta H(t)`.
+        A node is split if this decreases the entropy of the whole tree by at least this
+        value, :math:`\frac{W_t}{W} \Delta H(t)`.
     collapse : bool, default=True
-        Whether subtrees that do not reduce the training errors become leaves before
-        pruning; as in J48, never with validation rows ("reduced_error",
+        Whether subtrees that do not reduce the training errors are replaced by leaves
+        before pruning; as in J48, not with validation rows ("reduced_error",
         "pre_pruning").
     pruning : None, str or pruner, default="error_based"
         How the grown tree is pruned. :class:`ErrorBasedPruning` has the confidence
-        factor (J48 ``-C``) and subtree raising (off: J48 ``-S``); None: J48 ``-U``;
-        :class:`ReducedErrorPruning` is J48's ``-R``, but for the rows it holds out.
-        ``GridSearchCV`` reaches them as ``pruning__confidence`` and
+        factor (J48 ``-C``) and subtree raising (off: J48 ``-S``); None is J48 ``-U``;
+        :class:`ReducedErrorPruning` is J48 ``-R``, except for which rows it holds out.
+        Grid searches set the parameters as ``pruning__confidence`` and
         ``pruning__subtree_raising``.
     laplace : bool, default=False
         Whether ``predict_proba`` adds one case to every class of a leaf (J48 ``-A``).
-        ``predict`` stays the same.
+        This does not change ``predict``.
     class_weight : dict or "balanced", default=None
         Weights of the classes, as in scikit-learn.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Nominal columns: by dtype, none, or a mask, indices or names, as in
+        Nominal columns: by dtype, none, or given by a mask, indices or names, as in
         HistGradientBoostingClassifier. By dtype, strings and unordered categories are
-        nominal, ordered categories and the Enum of polars ordinal; objects are nominal
-        unless all are numbers, booleans or dates, which are numeric.
+        nominal, ordered categories and the Enum of polars are ordinal; objects are
+        nominal unless all are numbers, booleans or dates, which are numeric.
     missing : {"fractional", "error"}, default="fractional"
-        Cases that miss the tested value go into every branch with a fraction of their
-        weight, in training, pruning and prediction; or they are an error.
+        How missing values are treated: the case goes into every branch with a fraction
+        of its weight, in training, pruning and prediction; or they raise an error.
     handle_unknown : {"parent", "fractional", "error"}, default="parent"
-        What becomes of a level without a branch: the row stays and takes the node's
-        own distribution; it goes into all branches in proportion to their weight; or
-        it is an error.
+        How a level without a branch is treated: the prediction is that of the node
+        itself; the row goes into all branches in proportion to their weights; or it
+        raises an error.
     tie_breaking : {"first", "random"}, default="first"
-        Of equally good tests the first column and the lowest threshold win; or the
-        first of columns in random order.
+        How ties between equally good tests are broken: by the first column and the
+        lowest threshold, or by the first of the columns in random order.
     top_splits : int, default=1
-        A node takes one of so many best tests at random, each as likely: of the
-        columns' tests with at least average gain (``gain_ratio_rule``), and no less
-        than ``min_impurity_decrease``, those of the largest gain ratio. For the
-        members of an ensemble (算法参数扰动 [4]_); [5]_ takes one of 20, among which
-        may be several thresholds of a column.
+        Number of best tests, of different columns, of which one is drawn at random to
+        split a node: those with the largest gain ratios among the tests that satisfy
+        ``gain_ratio_rule`` and ``min_impurity_decrease``. For the members of an
+        ensemble (算法参数扰动 [4]_); [5]_ draws from 20 tests, among which may be
+        several thresholds of a column.
     random_state : int, RandomState instance or None, default=None
-        Seed of the sampled columns and tests and of random ties.
+        Seed for sampling columns and tests and for random ties.
     n_jobs : int, default=None
-        Threads; None: one per core, fewer in a parallel call. The tree is the same
-        for any number.
+        Number of threads. None: one per core, fewer within a parallel call. The tree
+        does not depend on it.
 
     Attributes
     ----------
@@ -128,52 +130,53 @@ class C45Classifier(BaseGainTree):
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, if the table has names that are all strings.
+        Names of the columns, if all are strings.
     n_outputs_ : int
         1.
     max_features_ : int
         Columns sampled at each node.
     n_missing_ : ndarray of int, shape (n_features,)
-        Missing values of each column in training.
+        Number of missing values in each column of the training table.
     schema_ : TableSchema
         Kinds, names and levels of the columns.
     tree_ : RoutedTree
         The tree as arrays.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each column in the decrease of entropy.
+        Entropy-based importances, normalized to sum to 1.
     rules_ : sequence of dict
-        One if-then rule per leaf, and, with ``handle_unknown="parent"``, one per inner
-        node in which a row with an unseen level may stop.
+        If-then rules, one per leaf and, with ``handle_unknown="parent"``, one per inner
+        node in which a row with an unseen level may end.
     pruning_path_ : PruningTable
-        With "cost_complexity": the subtrees, their risks, and which was chosen.
+        With "cost_complexity": the sequence of subtrees, their risks, and the chosen
+        one.
     pruning_report_ : PruningTable
-        With any ``pruning``: the nodes that were looked at, what became of them, and
-        the measure that decided.
+        With any ``pruning``: the nodes considered, whether each was pruned, and the
+        measure that decided.
 
     See Also
     --------
-    C45RulesClassifier : A ruleset made from the unpruned tree.
+    C45RulesClassifier : A rule list derived from the unpruned tree.
     ID3Classifier : Information gain, no pruning.
-    CARTClassifier : Two-way splits by Gini impurity.
+    CARTClassifier : Binary splits by Gini impurity.
 
     Notes
     -----
-    Weights count as copies of rows, so limits are sums of weights; J48 counts rows in
-    two places, which is the same where every row weighs 1. Weights that sum to 1 leave
-    a single leaf: scale them to the number of rows.
+    A weight counts as a number of copies of the row, so limits apply to sums of
+    weights. J48 counts rows in two places, which is the same if all weights are 1.
+    Weights that sum to 1 give a single leaf: scale them to sum to the number of rows.
 
-    Values of a numeric column that differ by less than 1e-5 count as equal, as in
-    J48: a column measured in millionths needs other units. Thresholds are compared
-    exactly in prediction, where J48 allows 1e-6.
+    Values of a numeric column that differ by less than 1e-5 count as equal, as in J48,
+    so a column of much smaller values has to be rescaled. In prediction values are
+    compared with thresholds exactly, where J48 has a tolerance of 1e-6.
 
-    Nominal columns with 0.3 N levels or more, N being the weight of the table, do not
-    count in the average gain; a node in which only such columns have a valid test is a
-    leaf. If all columns are nominal and of so many levels, all count. With
+    Nominal columns with 0.3 N levels or more, where N is the weight of the table, are
+    left out of the average gain; a node in which only such columns have a valid test is
+    a leaf. If all columns are of this kind, none is left out. With
     ``gain_ratio_rule="plain"`` the number of levels does not matter.
 
-    An empty branch is a leaf with the distribution of its parent. Growing takes
-    O(columns * rows * depth); missing values multiply the rows by the number of
-    branches they go into.
+    A branch without cases is a leaf with the class distribution of its parent. Growing
+    takes O(columns * rows * depth) time; a row with missing values counts once for each
+    branch it goes into.
 
     References
     ----------
@@ -264,7 +267,7 @@ class C45Classifier(BaseGainTree):
 
     def _resolve_rules(self, table, target, weight, n_rows):
         total = float(table.n_rows if weight is None else weight.sum())
-        # The default is no limit beside that of min_samples_leaf.
+        # The default adds no limit to that of min_samples_leaf.
         split = resolve_weight(self.min_samples_split, total)
         split = 0.0 if self.min_samples_split == 2 else split
         branch = resolve_weight(self.min_samples_leaf, total)
@@ -281,7 +284,7 @@ class C45Classifier(BaseGainTree):
         return self._resolve_growth(table, gain)
 
     def _warn_before_growth(self, target, weight):
-        """Weights that sum to 1, as boosting gives them, forbid every test."""
+        """Warn if the weights are too small for any test, as with those of boosting."""
         total = float(target.n_rows if weight is None else weight.sum())
         branch = resolve_weight(self.min_samples_leaf, total)
         branch = self._resolve_least_branch(total, branch)
@@ -299,7 +302,7 @@ class C45Classifier(BaseGainTree):
 
     def _finish_growth(self, tree, pruner):
         tree = super()._finish_growth(tree, pruner)
-        # Error-based pruning collapses by itself, which is faster.
+        # Error-based pruning collapses the tree itself, which is faster.
         is_needless = isinstance(pruner, ErrorBasedPruning)
         is_needless |= pruner is not None and not pruner.follows_collapse
         return collapse_tree(tree) if self.collapse and not is_needless else tree
@@ -337,13 +340,13 @@ class C45Classifier(BaseGainTree):
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows. Rows of weight 0 take no part in growing and pruning,
-            but their classes stay in ``classes_``, and the levels of their strings
-            stay declared, each with a branch of many-way tests.
+            Weights of the rows. Rows of weight 0 are ignored in growing and pruning,
+            but their classes stay in ``classes_``, and the levels of their strings stay
+            declared, each with a branch of multiway tests.
         X_val, y_val : array-like, default=None
-            Validation rows, not used to grow the tree, for a pruner that needs them.
+            Validation rows for the pruner. They are not used to grow the tree.
         sample_weight_val : array-like of shape (n_val,), default=None
-            Their weights.
+            Weights of the validation rows.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Rules from a C4.5 tree, generalised one by one (C4.5rules, 规则集)."""
+"""Rule list from a C4.5 tree, each rule generalised (C4.5rules, 规则集)."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from sklearn_textbook.tree.rules import (
 
 
 class C45RulesClassifier(ClassifierMixin, BaseEstimator):
-    r"""Ordered list of if-then rules, made from an unpruned C4.5 tree (C4.5rules).
+    r"""Ordered list of if-then rules derived from an unpruned C4.5 tree (C4.5rules).
 
-    A tree says the same thing in many places, and the tests near its root are part of
-    every path. A list of rules is free of both: each path is made as general as the
-    training rows allow, and few of the results are kept.
+    In a tree the same subtree may occur in several places, and the tests near the root
+    are part of every path. A list of rules avoids both: each path is generalised as far
+    as the training rows allow, and only a subset of the resulting rules is kept.
 
     1. *Paths.* Every path of an unpruned :class:`C45Classifier` to a leaf with
        training rows is a rule for the most frequent class of the leaf.
@@ -50,68 +50,69 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
            + \frac{z^2}{4N^2}}}{1 + \frac{z^2}N}, \qquad f = \frac{E + 0.5}{N},
            \quad \Phi(z) = 1 - CF,
 
-       for 0 < E < 1 between both, and 1 for larger E. As long as a condition can be
-       dropped without a higher rate, the one that leaves the lowest rate is. Rules
-       that come out equal are one; a rule is dropped unless its rate is below the
-       share of the other classes in the table.
-    3. *Choosing.* For every class, the subset R of its rules with the shortest
-       description, in bits:
+       for 0 < E < 1 between both, and 1 for larger E. As long as dropping some
+       condition does not increase the rate, the one whose removal gives the lowest rate
+       is dropped. Of equal rules one is kept; a rule is dropped unless its rate is
+       below the proportion of the other classes in the table.
+    3. *Choosing.* For every class, the subset R of its rules with the minimum
+       description length, in bits, is chosen:
 
        .. math::
 
            \tfrac12 \Big(\sum_{i \in R} c_i - \log_2 |R|!\Big)
            + \log_2 \binom{r}{f} + \log_2 \binom{n - r}{m - r + f}
 
-       where the rules cover rows of weight r, f of them wrongly, the table has the
-       weight n, and the class m. A rule of k conditions costs :math:`c_i`, the bits
-       of the conditions less :math:`\log_2 k!`. A condition costs :math:`\log_2 d`
-       for its column, one of d, and :math:`1 + \log_2 v` for a side of one of v cuts
-       between the values of the column, or the entropy of the column for one of its
-       levels (1 more for all but one level; one bit per level for another set).
-       All subsets of at most 10 rules are tried; otherwise rules are added and deleted
-       one at a time, the best first, from no rule and from all rules on.
-    4. *Order.* First come the rules of the class that covers the fewest rows of other
-       classes, then of the class that does so among the rows not covered yet, and so
-       on; within a class they stand by rising U.
-    5. *Default.* Rows without a rule get the class with the most training rows
-       without a rule; of equals, the more frequent one.
-    6. *Polishing.* As long as the list makes fewer errors in training without some
-       rule, that rule is dropped and the default chosen again.
+       where the rules cover rows of weight r, f of them of other classes, and n and m
+       are the weights of the table and of the class. A rule of k conditions costs
+       :math:`c_i`, the bits of the conditions minus :math:`\log_2 k!`. A condition
+       costs :math:`\log_2 d` for its column, one of d, and :math:`1 + \log_2 v` for one
+       side of one of v possible thresholds, or the entropy of the column for one of its
+       levels (1 more for all levels but one; one bit per level for another set). All
+       subsets are tried for up to 10 rules; for more, rules are added and deleted
+       greedily, one at a time, starting from no rule and from all rules.
+    4. *Order.* The rules of the class that cover the fewest rows of other classes come
+       first, then those of the class with the fewest such rows among the rows not yet
+       covered, and so on; within a class rules are sorted by increasing U.
+    5. *Default.* Rows that no rule covers get the class with the most training rows
+       that no rule covers; ties go to the more frequent class.
+    6. *Polishing.* As long as removing some rule reduces the training errors, it is
+       removed and the default class is chosen again.
 
-    The first rule that a row meets decides. A missing value meets no condition, in
-    training and in prediction, nor does a level that training has not seen.
+    The first rule that covers a row decides. Missing values, and levels not seen in
+    training, satisfy no condition, neither in training nor in prediction.
 
     Parameters
     ----------
     confidence : float, default=0.25
         Probability that the true error rate of a rule exceeds its pessimistic one;
-        a smaller value makes more general rules. Above 0.5 nothing is added to E.
+        smaller values give more general rules. Above 0.5 nothing is added to E.
     significance : float, default=None
-        If given, a condition is also dropped if Fisher's exact test, one-sided, finds
-        a p-value above it, the largest first: the chance that a condition without
-        any bearing on the class keeps so many right rows. None: no such test.
+        If given, conditions whose p-value in a one-sided Fisher's exact test of
+        independence from the class exceeds it are also dropped, the largest p-value
+        first. None: no such test.
     gain_ratio_rule : {"above_average", "plain"}, default="above_average"
-        As in :class:`C45Classifier`, like all that follow.
+        As in :class:`C45Classifier`, like all parameters below.
     mdl_correction : bool, default=True
-        Whether a numeric test pays for the choice of its threshold.
+        Whether the gain of numeric tests is reduced for the choice of the threshold.
     threshold : {"observed", "midpoint"}, default="observed"
-        Where thresholds lie.
+        Position of thresholds.
     categorical_split : {"multiway", "one_vs_rest", "subset"}, default="multiway"
         How a nominal column divides its levels.
     max_depth : int, default=None
-        Largest depth of the tree, so the longest path; None: no limit.
+        Maximum depth of the tree, and so the maximum length of a path. None: no limit.
     min_samples_leaf : int or float, default=2
-        Weight, not rows, that at least two branches of a test must have; a float is a
-        share of the total weight.
+        Minimum weight (not number) of cases in at least two branches of a test; a float
+        is a fraction of the total weight.
     class_weight : dict or "balanced", default=None
         Weight of each class, multiplied with the sample weights.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Nominal columns: by dtype, none, or a mask, indices or names. By dtype, strings
-        and unordered categories are nominal, ordered categories and the Enum of polars
-        ordinal; objects are nominal unless all are numbers, booleans or dates.
+        Nominal columns: by dtype, none, or given by a mask, indices or names. By dtype,
+        strings and unordered categories are nominal, ordered categories and the Enum of
+        polars are ordinal; objects are nominal unless all are numbers, booleans or
+        dates.
     n_jobs : int, default=None
-        Threads; None: one per core, fewer in a parallel call. The rules are the
-        same for any number.
+        Number of threads. None: one per core, fewer within a parallel call. The rules
+        do not depend on it.
 
     Attributes
     ----------
@@ -120,20 +121,20 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
     default_class_ : object
         Class of the rows that no rule covers.
     n_rules_ : int
-        Number of rules, the default not counted.
+        Number of rules, not counting the default.
     rules_ : sequence of dict
-        The rules in order, and last the default, which has no conditions; see
-        :func:`export_rules` for what they hold and for other forms.
+        The rules in order, followed by the default, which has no conditions; see
+        :func:`export_rules` for their keys and for other formats.
     rule_list_ : RuleList
         The rules as arrays.
     tree_estimator_ : C45Classifier
-        The fitted tree that the rules come from.
+        The fitted tree from which the rules are derived.
     schema_ : TableSchema
         Kinds, names and levels of the columns.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, if the table has names that are all strings.
+        Names of the columns, if all are strings.
 
     See Also
     --------
@@ -142,15 +143,13 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Differences from the program C4.5rules: its large classes are searched by adding
-    and deleting from random subsets or by simulated annealing, so that its result
-    depends on a seed; some of its costs differ in detail. Weights are counts: a row of
-    weight 2 is two rows.
+    Differences from the program C4.5rules: for large classes it searches from random
+    subsets or by simulated annealing, so that its result depends on a seed; some of its
+    costs differ in detail. A weight counts as a number of copies of the row.
 
-    Generalising looks at all n rows, 64 at a time, for every condition that it drops:
-    with L paths of k conditions it takes up to L k² n / 64 steps, but most words of
-    rows are done after a few conditions. Choosing takes about R² steps for R rules
-    of one class.
+    Generalising reads all n rows, 64 at a time, for every condition that it drops: with
+    L paths of k conditions it takes up to L k² n / 64 steps, usually far fewer.
+    Choosing takes about R² steps for R rules of one class.
 
     References
     ----------
@@ -211,7 +210,7 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X, y, sample_weight=None):
-        """Grow the tree and turn it into rules.
+        """Grow the tree and derive the rules.
 
         Parameters
         ----------
@@ -220,9 +219,8 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows. Rows of weight 0 take no part in growing the tree and
-            making the rules, but their classes stay in ``classes_``, and their levels
-            in the schema.
+            Weights of the rows. Rows of weight 0 are ignored, but their classes stay in
+            ``classes_``, and their levels in the schema.
 
         Returns
         -------
@@ -231,7 +229,7 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
         """
         self._check_parameters()
         if y is None:
-            # Lets scikit-learn say what it always says.
+            # scikit-learn raises its usual message.
             validate_data(self, X, y, skip_check_array=True)
         require_classes(y)
         y = column_or_1d(decode_dictionary(y), warn=True)
@@ -267,7 +265,7 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
             )
 
     def _make_tree_estimator(self):
-        """Make the tree whose paths become rules."""
+        """Make the tree from whose paths the rules are derived."""
         return C45Classifier(
             pruning=None,
             gain_ratio_rule=self.gain_ratio_rule,
@@ -283,7 +281,7 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
 
     # ------------------------------------------------------------ public methods
     def apply(self, X):
-        """Find the rule that decides each row.
+        """Return the index of the first rule that covers each row.
 
         Parameters
         ----------
@@ -293,12 +291,12 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         rules : ndarray of int64, shape (n_samples,)
-            Numbers of the rules, positions in ``rules_``; -1 for the default.
+            Indices into ``rules_``; -1 for the default.
         """
         return self._find_rules(X, 1)[0]
 
     def predict(self, X):
-        """Class of the first rule that each row meets, or the default class.
+        """Predict the class of the first rule that covers each row, or the default.
 
         Parameters
         ----------
@@ -314,12 +312,12 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_.take(self.rule_list_.rule_class[rules])
 
     def predict_proba(self, X):
-        r"""Share of each class among the training rows of the rule that decides.
+        r"""Predict class probabilities from the training rows of the deciding rule.
 
-        By Laplace's rule, :math:`(n_k + 1) / (n + K)` with :math:`n_k` the weight of
-        class k, of K, among the n that the rule decides in training; if it decides
-        none there, among all that it covers. The class of the rule always has the
-        largest share: another class with more weight counts as having as much.
+        By Laplace's rule, :math:`(n_k + 1) / (n + K)`, where K is the number of
+        classes, n the weight of the training rows that the rule decides (or, if it
+        decides none, that it covers), and :math:`n_k` the weight of class k among them,
+        which for other classes is limited to that of the class of the rule.
 
         Parameters
         ----------
@@ -328,14 +326,14 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        shares : ndarray of shape (n_samples, n_classes)
-            Shares of ``classes_``.
+        proba : ndarray of shape (n_samples, n_classes)
+            Probabilities, in the order of ``classes_``.
         """
         rules = self.apply(X)
         return self.rule_list_.shares[rules]
 
     def predict_log_proba(self, X):
-        """Natural logarithm of :meth:`predict_proba`.
+        """Predict class log-probabilities.
 
         Parameters
         ----------
@@ -344,13 +342,13 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        logarithms : ndarray of shape (n_samples, n_classes)
-            Finite numbers: no share is 0.
+        log_proba : ndarray of shape (n_samples, n_classes)
+            Natural logarithms of the probabilities, which are never 0.
         """
         return np.log(self.predict_proba(X))
 
     def evaluate(self, X, y, sample_weight=None):
-        """Count what each rule does on rows whose class is known.
+        """Evaluate each rule on rows with known classes.
 
         Parameters
         ----------
@@ -365,14 +363,14 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
         -------
         evaluation : RuleEvaluation
             Size, error, use, errors and advantage of every rule, and the confusion
-            matrix; ``print`` writes both as tables. A class that the model does not
-            know is an error and has a line of its own in the matrix.
+            matrix; ``print`` shows both as tables. A row of a class unknown to the
+            model is an error; such classes have rows of their own in the matrix.
 
         Raises
         ------
         ValueError
-            If ``y`` has no class of the model at all, as "0" is none if 0 is; if X and
-            y have different numbers of rows.
+            If no label in ``y`` is a class of the model (for example "0" instead of 0),
+            or X and y have different numbers of rows.
         """
         first, second = self._find_rules(X, 2)
         require_classes(y)
@@ -390,14 +388,14 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
     def rules_(self):
         """The rules in order, as a sequence of dictionaries.
 
-        Written out on first use; see
-        :func:`~sklearn_textbook.tree.export_rules` for other forms.
+        Computed on first access; see :func:`~sklearn_textbook.tree.export_rules` for
+        other formats.
         """
         check_is_fitted(self)
         return LazyRules(self.rule_list_, self.schema_, self.classes_)
 
     def _find_rules(self, X, n_found):
-        """Numbers of the first rules that cover each row; -1 where there is none."""
+        """Return the index of the first rule that covers each row, or -1."""
         check_is_fitted(self)
         if isinstance(X, np.ndarray):
             require_two_dimensions(X)

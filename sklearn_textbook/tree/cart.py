@@ -15,138 +15,137 @@ REGRESSION_CRITERIA = ("squared_error", "absolute_error", "poisson")
 
 
 class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
-    r"""Classification tree of two-way splits (CART, 分类树), grown exactly.
+    r"""Classification tree with exact binary splits (CART, 分类树).
 
-    Every node takes the test that lowers the weighted impurity most,
+    Every node is split by the test with the largest decrease of weighted impurity,
 
     .. math:: W_t\, i(t) - \sum_c W_c\, i(c) \to \max,
 
-    with W the weight of a node's rows and i their impurity. Thresholds are midpoints
-    between neighbouring values.
+    where W is the weight of a node's rows and i their impurity. Thresholds are
+    midpoints between neighbouring values.
 
     The table may hold numbers, booleans, strings, ordered and unordered categories,
-    dates and missing values as they are. Where scikit-learn has a parameter, its name,
-    meaning and default are the same, so that an import of ``DecisionTreeClassifier``
-    can be changed for this class.
+    dates and missing values without preprocessing. Parameters of
+    ``DecisionTreeClassifier`` have the same name, meaning and default here.
 
     Parameters
     ----------
     criterion : {"gini", "entropy", "log_loss", "error"}, default="gini"
-        Impurity of a node with class shares p: :math:`1 - \sum p_k^2`,
+        Impurity of a node with class proportions p: :math:`1 - \sum p_k^2`,
         :math:`-\sum p_k \log_2 p_k` ("entropy" and "log_loss"), or
-        :math:`1 - \max p_k`. With "error" a node is split only if that saves errors.
+        :math:`1 - \max p_k`. With "error" a node is split only if this reduces the
+        training errors.
     splitter : {"best", "random"}, default="best"
-        The best threshold (or split of levels), or a random one per column.
+        Best threshold (or split of levels) of each column, or a random one.
     max_depth : int, default=None
-        Largest depth; None: until the other limits stop.
+        Maximum depth of the tree. None: no limit.
     min_samples_split : int or float, default=2
-        Rows a node needs to be split; a float is a share of all rows.
+        Minimum rows in a node that is split; a float is a fraction of all rows.
     min_samples_leaf : int or float, default=1
-        Rows every child must have, whatever these weigh, as in scikit-learn; a float
-        is a share of all rows.
+        Minimum rows in each child, whatever their weights, as in scikit-learn; a float
+        is a fraction of all rows.
     min_weight_fraction_leaf : float, default=0.0
-        Share of the total weight every child must have.
+        Minimum fraction of the total weight in each child.
     max_features : int, float, {"sqrt", "log2"}, default=None
-        Columns sampled at each node; None: all.
+        Columns sampled at each node. None: all.
     random_state : int, RandomState instance or None, default=None
-        Seed of the sampled columns, thresholds, tests and ties. Without these the tree
-        does not depend on it.
+        Seed for sampling columns and for random thresholds, tests and ties.
     max_leaf_nodes : int, default=None
-        Largest number of leaves; the nodes that gain most are split first. A many-way
-        split that would exceed it is not made, and ends the growth.
+        Maximum number of leaves. The node with the largest decrease of impurity is
+        split first; growth ends at a multiway split that would exceed the maximum.
     min_impurity_decrease : float, default=0.0
-        A node is split if this lowers the impurity of the whole tree by at least as
-        much, :math:`\frac{W_t}{W} \Delta i(t)`.
+        A node is split if this decreases the impurity of the whole tree by at least
+        this value, :math:`\frac{W_t}{W} \Delta i(t)`.
     class_weight : dict, list of dict or "balanced", default=None
         Weight of each class, multiplied with the sample weights.
     ccp_alpha : non-negative float, default=0.0
         Complexity parameter of minimal cost-complexity pruning (代价复杂度剪枝); 0: no
         pruning.
     pruning : None, str or pruner, default=None
-        How the tree is cut back once it is grown: "cost_complexity" chooses
-        ``ccp_alpha`` by cross-validation; "reduced_error", "pre_pruning", "loss" and
-        "error_based" (classes only) are the others. A pruner such as
-        :class:`CostComplexityPruning` has parameters, also as ``pruning__...``.
+        How the grown tree is pruned. "cost_complexity" chooses ``ccp_alpha`` by
+        cross-validation; the others are "reduced_error", "pre_pruning", "loss" and
+        "error_based" (classification only). A pruner object such as
+        :class:`CostComplexityPruning` has parameters of its own, which can also be set
+        as ``pruning__...``.
     monotonic_cst : array-like of {-1, 0, 1} or dict of {str: int}, default=None
-        Constraints of all columns, or of some by their names. 1: the prediction may
-        only rise with the column, -1: only fall, 0: free.
+        Monotonicity constraints for all columns, or for some by name. 1: the prediction
+        may only increase with the column, -1: only decrease, 0: no constraint.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Nominal columns: by dtype (strings, objects, unordered categories; ordered
-        ones are ordinal), none, or a mask,
-        indices or names, as in HistGradientBoostingClassifier.
+        ones are ordinal), none, or given by a mask, indices or names, as in
+        HistGradientBoostingClassifier.
     categorical_split : {"subset", "one_vs_rest", "multiway"}, default="subset"
         How a nominal column divides its levels: into two subsets; one level against
         the rest, the A(x) = a of the book; or one branch per level.
     missing : {"learned", "branch", "surrogate", "error"}, default="learned"
-        What becomes of missing values: the better child, found in training, as in
-        scikit-learn; a child of their own; the child that a surrogate split on
-        another column says, as in rpart; or they are an error.
+        How missing values are treated: they go to the child that is found to be better
+        in training, as in scikit-learn; to a child of their own; to the child chosen by
+        a surrogate split on another column, as in rpart; or they raise an error.
     handle_unknown : {"parent", "fractional", "error"}, default="parent"
-        What becomes of a level without training rows in the node: the row stays and
-        takes the node's own distribution; it goes into all children in proportion to
-        their weight; or it is an error.
+        How a level without training rows in the node is treated: the prediction is that
+        of the node itself; the row goes to all children in proportion to their weights;
+        or it raises an error.
     tie_breaking : {"first", "random"}, default="first"
-        Of equally good tests the first column and the lowest threshold win; or the
-        first of columns in random order.
+        How ties between equally good tests are broken: by the first column and the
+        lowest threshold, or by the first of the columns in random order.
     top_splits : int, default=1
-        A node takes one of so many best tests at random, each as likely: the best
-        ones of the columns that lower the impurity most, and by no less than
-        ``min_impurity_decrease``. For members of ensembles (算法参数扰动 [3]_ [4]_).
+        Number of best tests, of different columns, of which one is drawn at random to
+        split a node; each satisfies ``min_impurity_decrease``. For members of ensembles
+        (算法参数扰动 [3]_ [4]_).
     n_jobs : int, default=None
-        Threads; None: one per core, fewer in a parallel call. The tree is the same
-        for any number.
+        Number of threads. None: one per core, fewer within a parallel call. The tree
+        does not depend on it.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,), or list of such arrays
-        Class labels; a list for several outputs.
+        The class labels; a list for several outputs.
     n_classes_ : int or ndarray of int
         Number of classes; one per output.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, if the table has names that are all strings.
+        Names of the columns, if all are strings.
     n_outputs_ : int
         Number of outputs.
     max_features_ : int
-        Columns sampled at each node.
-    n_missing_ : ndarray of int, shape (n_features,)
-        Missing values of each column in training.
+        Number of columns sampled at each node. n_missing_ : ndarray of int, shape
+        (n_features,) Number of missing values in each column of the training table.
     schema_ : TableSchema
         Kinds, names and levels of the columns.
     tree_ : RoutedTree
         The tree as arrays, readable like scikit-learn's ``tree_``.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each column in the decrease of impurity.
+        Impurity-based importances, normalized to sum to 1.
     rules_ : sequence of dict
-        One if-then rule per leaf, and one per inner node in which a row may stop.
+        If-then rules, one per leaf and one per inner node in which a row may end.
     pruning_path_ : PruningTable
-        With "cost_complexity": the subtrees, their risks, and which was chosen.
+        With "cost_complexity": the subtrees, their risks, and the chosen one.
     pruning_report_ : PruningTable
-        With any ``pruning``: the nodes that were looked at, what became of them, and
-        the measure that decided.
+        With any ``pruning``: the nodes considered, whether each was pruned, and the
+        measure that decided.
 
     See Also
     --------
-    CARTRegressor : The same for numbers.
+    CARTRegressor : The corresponding regression tree.
     sklearn.tree.DecisionTreeClassifier : Numeric columns only, thresholds in float32,
         ties broken by the order in which columns are sampled.
 
     Notes
     -----
     Differences from scikit-learn: values are compared exactly in float64, so columns
-    whose values differ by less than 1e-7 are no constants; purity is decided by the
-    classes present, so rounding of weights splits no pure node; nodes are numbered
-    breadth first; ties do not depend on ``random_state``. From rpart: no split is
-    undone for saving no error, and nothing is pruned unless asked for.
+    whose values differ by less than 1e-7 are not treated as constant; a node is pure if
+    it contains one class, whatever the rounding of weights; nodes are numbered breadth
+    first; ties do not depend on ``random_state``. Differences from rpart: splits that
+    save no error are kept, and pruning is optional.
 
-    Growing costs O(n d log n) for sorting and O(n d) per level of the tree. Memory is
-    about 23 bytes per cell of the table while the tree grows.
+    Growing takes O(n d log n) time for sorting and O(n d) per level of the tree, and
+    about 23 bytes of memory per cell of the table.
 
-    Two classes, and regression: the best split of a nominal column is found by
-    sorting the levels. Three and more classes: all splits are tried up to 10
-    levels; beyond, the best split in the order of each class's share is improved by
-    moving single levels.
+    With two classes the best split of a nominal column is found exactly by sorting the
+    levels. With three or more classes all splits of up to 10 levels are tried; for more
+    levels, the levels are sorted by the proportion of each class in turn, and the best
+    split in these orders is improved by moving single levels.
 
     References
     ----------
@@ -228,7 +227,7 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         y_val=None,
         sample_weight_val=None,
     ):
-        """Grow the tree, and prune it if asked to.
+        """Grow the tree, and prune it according to ``pruning`` and ``ccp_alpha``.
 
         Parameters
         ----------
@@ -237,11 +236,11 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; rows of weight 0 take no part.
+            Weights of the rows. Rows of weight 0 are ignored.
         X_val, y_val : array-like, default=None
-            Validation rows, not used to grow the tree, for a pruner that needs them.
+            Validation rows for the pruner. They are not used to grow the tree.
         sample_weight_val : array-like of shape (n_val,), default=None
-            Their weights.
+            Weights of the validation rows.
 
         Returns
         -------
@@ -253,123 +252,120 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
 
 
 class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
-    r"""Regression tree of two-way splits (CART, 回归树), grown exactly.
+    r"""Regression tree with exact binary splits (CART, 回归树).
 
-    Every node takes the test that lowers the weighted impurity most; with the squared
-    error this is the least-squares split of the book,
+    Every node is split by the test with the largest decrease of weighted impurity; with
+    the squared error this is the least-squares split of the book,
 
     .. math:: \min_{j, s} \Big[ \min_{c_1} \sum_{x_j \le s} (y - c_1)^2
         + \min_{c_2} \sum_{x_j > s} (y - c_2)^2 \Big].
 
     The table may hold numbers, booleans, strings, ordered and unordered categories,
-    dates and missing values as they are. Where scikit-learn has a parameter, its name,
-    meaning and default are the same, so that an import of ``DecisionTreeRegressor``
-    can be changed for this class.
+    dates and missing values without preprocessing. Parameters of
+    ``DecisionTreeRegressor`` have the same name, meaning and default here.
 
     Parameters
     ----------
     criterion : {"squared_error", "absolute_error", "poisson"}, default="squared_error"
-        Impurity of a node: variance about the mean; mean absolute deviation from the
-        median; or half the Poisson deviance, :math:`\frac{1}{W} \sum w\, y \log
-        (y / \bar y)`. "friedman_mse" is scikit-learn's deprecated second name for
-        "squared_error".
+        Impurity of a node: the variance; the mean absolute deviation from the median;
+        or half the Poisson deviance, :math:`\frac{1}{W} \sum w\, y \log (y / \bar y)`.
+        "friedman_mse" is scikit-learn's deprecated name for "squared_error".
     splitter : {"best", "random"}, default="best"
-        The best threshold (or split of levels), or a random one per column.
+        Best threshold (or split of levels) of each column, or a random one.
     max_depth : int, default=None
-        Largest depth; None: until the other limits stop.
+        Maximum depth of the tree. None: no limit.
     min_samples_split : int or float, default=2
-        Rows a node needs to be split; a float is a share of all rows.
+        Minimum rows in a node that is split; a float is a fraction of all rows.
     min_samples_leaf : int or float, default=1
-        Rows every child must have, whatever these weigh, as in scikit-learn; a float
-        is a share of all rows.
+        Minimum rows in each child, whatever their weights, as in scikit-learn; a float
+        is a fraction of all rows.
     min_weight_fraction_leaf : float, default=0.0
-        Share of the total weight every child must have.
+        Minimum fraction of the total weight in each child.
     max_features : int, float, {"sqrt", "log2"}, default=None
-        Columns sampled at each node; None: all.
+        Columns sampled at each node. None: all.
     random_state : int, RandomState instance or None, default=None
-        Seed of the sampled columns, thresholds, tests and ties. Without these the tree
-        does not depend on it.
+        Seed for sampling columns and for random thresholds, tests and ties.
     max_leaf_nodes : int, default=None
-        Largest number of leaves; the nodes that gain most are split first. A many-way
-        split that would exceed it is not made, and ends the growth.
+        Maximum number of leaves. The node with the largest decrease of impurity is
+        split first; growth ends at a multiway split that would exceed the maximum.
     min_impurity_decrease : float, default=0.0
-        A node is split if this lowers the impurity of the whole tree by at least as
-        much, :math:`\frac{W_t}{W} \Delta i(t)`.
+        A node is split if this decreases the impurity of the whole tree by at least
+        this value, :math:`\frac{W_t}{W} \Delta i(t)`.
     ccp_alpha : non-negative float, default=0.0
         Complexity parameter of minimal cost-complexity pruning (代价复杂度剪枝); 0: no
         pruning.
     pruning : None, str or pruner, default=None
-        How the tree is cut back once it is grown: "cost_complexity" chooses
-        ``ccp_alpha`` by cross-validation; "reduced_error", "pre_pruning", "loss" and
-        "error_based" (classes only) are the others. A pruner such as
-        :class:`CostComplexityPruning` has parameters, also as ``pruning__...``.
+        How the grown tree is pruned. "cost_complexity" chooses ``ccp_alpha`` by
+        cross-validation; the others are "reduced_error", "pre_pruning", "loss" and
+        "error_based" (classification only). A pruner object such as
+        :class:`CostComplexityPruning` has parameters of its own, which can also be set
+        as ``pruning__...``.
     monotonic_cst : array-like of {-1, 0, 1} or dict of {str: int}, default=None
-        Constraints of all columns, or of some by their names. 1: the prediction may
-        only rise with the column, -1: only fall, 0: free.
+        Monotonicity constraints for all columns, or for some by name. 1: the prediction
+        may only increase with the column, -1: only decrease, 0: no constraint.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Nominal columns: by dtype (strings, objects, unordered categories; ordered
-        ones are ordinal), none, or a mask,
-        indices or names, as in HistGradientBoostingRegressor.
+        ones are ordinal), none, or given by a mask, indices or names, as in
+        HistGradientBoostingRegressor.
     categorical_split : {"subset", "one_vs_rest", "multiway"}, default="subset"
         How a nominal column divides its levels: into two subsets; one level against
         the rest, the A(x) = a of the book; or one branch per level.
     missing : {"learned", "branch", "surrogate", "error"}, default="learned"
-        What becomes of missing values: the better child, found in training, as in
-        scikit-learn; a child of their own; the child that a surrogate split on
-        another column says, as in rpart; or they are an error.
+        How missing values are treated: they go to the child that is found to be better
+        in training, as in scikit-learn; to a child of their own; to the child chosen by
+        a surrogate split on another column, as in rpart; or they raise an error.
     handle_unknown : {"parent", "fractional", "error"}, default="parent"
-        What becomes of a level without training rows in the node: the row stays and
-        takes the node's own distribution; it goes into all children in proportion to
-        their weight; or it is an error.
+        How a level without training rows in the node is treated: the prediction is that
+        of the node itself; the row goes to all children in proportion to their weights;
+        or it raises an error.
     tie_breaking : {"first", "random"}, default="first"
-        Of equally good tests the first column and the lowest threshold win; or the
-        first of columns in random order.
+        How ties between equally good tests are broken: by the first column and the
+        lowest threshold, or by the first of the columns in random order.
     top_splits : int, default=1
-        A node takes one of so many best tests at random, each as likely: the best
-        ones of the columns that lower the impurity most, and by no less than
-        ``min_impurity_decrease``. For members of ensembles (算法参数扰动 [3]_ [4]_).
+        Number of best tests, of different columns, of which one is drawn at random to
+        split a node; each satisfies ``min_impurity_decrease``. For members of ensembles
+        (算法参数扰动 [3]_ [4]_).
     n_jobs : int, default=None
-        Threads; None: one per core, fewer in a parallel call. The tree is the same
-        for any number.
+        Number of threads. None: one per core, fewer within a parallel call. The tree
+        does not depend on it.
 
     Attributes
     ----------
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, if the table has names that are all strings.
+        Names of the columns, if all are strings.
     n_outputs_ : int
         Number of outputs.
     max_features_ : int
-        Columns sampled at each node.
-    n_missing_ : ndarray of int, shape (n_features,)
-        Missing values of each column in training.
+        Number of columns sampled at each node. n_missing_ : ndarray of int, shape
+        (n_features,) Number of missing values in each column of the training table.
     schema_ : TableSchema
         Kinds, names and levels of the columns.
     tree_ : RoutedTree
         The tree as arrays, readable like scikit-learn's ``tree_``.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each column in the decrease of impurity.
+        Impurity-based importances, normalized to sum to 1.
     rules_ : sequence of dict
-        One if-then rule per leaf, and one per inner node in which a row may stop.
+        If-then rules, one per leaf and one per inner node in which a row may end.
     pruning_path_ : PruningTable
-        With "cost_complexity": the subtrees, their risks, and which was chosen.
+        With "cost_complexity": the subtrees, their risks, and the chosen one.
     pruning_report_ : PruningTable
-        With any ``pruning``: the nodes that were looked at, what became of them, and
-        the measure that decided.
+        With any ``pruning``: the nodes considered, whether each was pruned, and the
+        measure that decided.
 
     See Also
     --------
-    CARTClassifier : The same for classes.
+    CARTClassifier : The corresponding classification tree.
     sklearn.tree.DecisionTreeRegressor : Numeric columns only, thresholds in float32,
         ties broken by the order in which columns are sampled.
 
     Notes
     -----
     The differences from scikit-learn and rpart are those of
-    :class:`CARTClassifier`. Nominal columns are divided exactly by sorting the levels
-    by their mean, except with the absolute error, where all splits are tried up to
-    10 levels and the order of the means is used beyond.
+    :class:`CARTClassifier`. The best split of a nominal column is found exactly by
+    sorting the levels by their mean, except with the absolute error: there all splits
+    of up to 10 levels are tried, and the order of the means is used for more levels.
 
     References
     ----------
@@ -418,7 +414,7 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         n_jobs=None,
     ):
         if isinstance(criterion, str) and criterion == "friedman_mse":
-            # scikit-learn's own name for the same splits, on its way out there too.
+            # Deprecated in scikit-learn, too.
             warnings.warn(
                 'criterion="friedman_mse" is deprecated and grows the same tree as '
                 '"squared_error"; use that name.',
@@ -476,7 +472,7 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         y_val=None,
         sample_weight_val=None,
     ):
-        """Grow the tree, and prune it if asked to.
+        """Grow the tree, and prune it according to ``pruning`` and ``ccp_alpha``.
 
         Parameters
         ----------
@@ -485,11 +481,11 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Target values.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; rows of weight 0 take no part.
+            Weights of the rows. Rows of weight 0 are ignored.
         X_val, y_val : array-like, default=None
-            Validation rows, not used to grow the tree, for a pruner that needs them.
+            Validation rows for the pruner. They are not used to grow the tree.
         sample_weight_val : array-like of shape (n_val,), default=None
-            Their weights.
+            Weights of the validation rows.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What both CART estimators share: scikit-learn's parameters and their meaning."""
+"""Base class of the CART estimators: scikit-learn's parameters, with its meanings."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class BaseCART(BaseTree):
         ):
             if kind == "nominal" and sign != 0:
                 raise ValueError(
-                    f"monotonic_cst asks for {sign:+d} in column {name!r}, which is "
+                    f"monotonic_cst is {sign:+d} for column {name!r}, which is "
                     "nominal: its levels have no order. Use 0 there."
                 )
         return constraints
@@ -128,7 +128,7 @@ class BaseCART(BaseTree):
         return prune_to_alpha(tree, self.ccp_alpha)
 
     def cost_complexity_pruning_path(self, X, y, sample_weight=None):
-        """Effective alphas of minimal cost-complexity pruning, and the leaf risks.
+        """Compute the pruning path of minimal cost-complexity pruning.
 
         Parameters
         ----------
@@ -142,8 +142,9 @@ class BaseCART(BaseTree):
         Returns
         -------
         ccp_path : sklearn.utils.Bunch
-            ``ccp_alphas`` and ``impurities``, as in scikit-learn: from the full tree
-            to the root, ascending.
+            ``ccp_alphas``, the effective alphas of the subtrees from the full tree to
+            the root, in ascending order, and ``impurities``, the total impurity of
+            their leaves, as in scikit-learn.
         """
         full = clone(self).set_params(ccp_alpha=0.0, pruning=None)
         full.fit(X, y, sample_weight=sample_weight)

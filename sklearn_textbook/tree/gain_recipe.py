@@ -1,4 +1,4 @@
-"""What ID3 and C4.5 share: gains decide, weights measure, cases are divided."""
+"""Base class of ID3 and C4.5: splits by gain, sizes as weights, fractional cases."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from sklearn_textbook.tree.recipe import BaseTree, TreeClassifierMethods
 
 
 def resolve_weight(value, total_weight):
-    """Take a count as a weight, a share as its part of the total weight."""
+    """Convert a count to a weight, a fraction to that part of the total weight."""
     return float(value) if is_integer(value) else float(value * total_weight)
 
 
 class BaseGainTree(ClassifierMixin, TreeClassifierMethods, BaseTree):
-    """Base of the classifiers that divide by information gain or gain ratio."""
+    """Base class of the trees that split by information gain or gain ratio."""
 
     _categorical_splits = ()
     _sorts_nominal = False
@@ -62,7 +62,7 @@ class BaseGainTree(ClassifierMixin, TreeClassifierMethods, BaseTree):
         return False
 
     def _select_rows(self, rows):
-        """Drop the rows of weight 0: their values make no thresholds either."""
+        """Drop the rows of weight 0, so that their values give no thresholds either."""
         if rows.weight is None or (rows.weight > 0).all():
             return rows, None
         is_kept = rows.weight > 0
@@ -72,7 +72,7 @@ class BaseGainTree(ClassifierMixin, TreeClassifierMethods, BaseTree):
         return max(least, self.min_weight_fraction_leaf * total_weight)
 
     def _resolve_growth(self, table, gain):
-        """Return the growth rules that hold for ID3 and C4.5."""
+        """Return the growth rules common to ID3 and C4.5."""
         self.max_features_ = min(
             resolve_max_features(self.max_features, table.n_columns), table.n_columns
         )

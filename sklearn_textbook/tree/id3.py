@@ -8,86 +8,85 @@ from sklearn_textbook.tree.grow.rules import GainRules
 
 
 class ID3Classifier(BaseGainTree):
-    r"""Classification tree by information gain (ID3, 信息增益), many ways.
+    r"""Classification tree with multiway splits by information gain (ID3, 信息增益).
 
-    Every node tests the column of the largest information gain
+    Every node tests the column with the largest information gain
 
     .. math:: g(D, A) = \rho \Bigl( H(\tilde D)
         - \sum_v \tilde r_v H(\tilde D^v) \Bigr), \qquad
         H(D) = - \sum_k p_k \log_2 p_k,
 
-    where :math:`\tilde D` are the cases whose value of A is known, :math:`\rho` their
-    share of the weight of D, and :math:`\tilde r_v` the shares of the branches. A
-    nominal column has one branch per declared level and is then used up; a numeric or
-    ordinal one is divided in two, at a midpoint between neighbouring values
-    (连续值的二分法), and may be tested again below. A case that misses the value goes
-    into every branch, with :math:`\tilde r_v` of its weight.
+    where :math:`\tilde D` are the cases whose value of A is known, :math:`\rho` is
+    their fraction of the weight of D, and :math:`\tilde r_v` is the fraction of their
+    weight in branch v. A nominal column has one branch per declared level and is not
+    tested again below; a numeric or ordinal column has two branches, divided at a
+    midpoint between neighbouring values (连续值的二分法), and may be tested again. A
+    case whose value is missing goes into every branch v with the fraction :math:`\tilde
+    r_v` of its weight.
 
-    A node is a leaf if all of its cases are of one class, if no column divides it, or
-    if the best gain is below ``min_gain``, the :math:`\varepsilon` of the book.
+    A node is a leaf if all its cases are of one class, if no column divides it, or if
+    the largest gain is below ``min_gain``, the :math:`\varepsilon` of the book.
 
     Parameters
     ----------
     min_gain : float, default=0.0
-        Smallest information gain, in bits, for which a node is split
-        (:math:`\varepsilon` of algorithm 5.2). With 0 a test without gain still splits.
+        Minimum information gain, in bits, of a split (:math:`\varepsilon` of algorithm
+        5.2). With 0, a test whose gain is 0 still splits a node.
     max_depth : int, default=None
-        Largest depth; None: until the other limits stop.
+        Maximum depth of the tree. None: limited by the other parameters only.
     min_samples_split : int or float, default=2
-        Weight that a node must have to be split; a float is a share of the total
-        weight. 2, the default, is no limit: two cases of different classes can
-        always be split. Only below a test that divided cases among its branches, a
-        node lighter than one case (weight below 1) is a leaf, so that fractions are
-        not split for ever. 3 keeps trees of tables with many missing values small.
+        Minimum weight of a node that is split; a float is a fraction of the total
+        weight. The default of 2 is no limit, since two cases of different classes can
+        always be split, with one exception: below a test that divided cases among its
+        branches, a node of weight below 1 is a leaf, which bounds the splitting of
+        fractional cases. A value of 3 keeps trees small if many values are missing.
     min_samples_leaf : int or float, default=1
-        Weight, not rows, of known cases that every branch with cases must have; a float
-        is a share of the total weight. 1, the default, asks for a case only, or for a
-        fraction of one.
+        Minimum weight (not number) of the known cases in every nonempty branch; a float
+        is a fraction of the total weight. The default of 1 is no limit: a case or a
+        fraction of a case is enough.
     min_weight_fraction_leaf : float, default=0.0
-        The same as ``min_samples_leaf``, as a share of the total weight; the larger
-        of both counts.
+        ``min_samples_leaf`` as a fraction of the total weight; the larger of both
+        applies.
     max_features : int, float, {"sqrt", "log2"}, default=None
-        Columns sampled at each node; None: all.
+        Number of columns sampled at each node. None: all.
     max_leaf_nodes : int, default=None
-        Largest number of leaves; the nodes that lower the entropy most are split
-        first. A many-way
-        split that would exceed it is not made, and ends the growth.
+        Maximum number of leaves. The node with the largest decrease of entropy is split
+        first; growth ends at a multiway split that would exceed the maximum.
     min_impurity_decrease : float, default=0.0
-        A node is split if this lowers the entropy of the whole tree by at least as
-        much, :math:`\frac{W_t}{W} \Delta H(t)`.
+        A node is split if this decreases the entropy of the whole tree by at least this
+        value, :math:`\frac{W_t}{W} \Delta H(t)`.
     class_weight : dict or "balanced", default=None
         Weights of the classes, as in scikit-learn.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Nominal columns: by dtype, none, or a mask, indices or names, as in
+        Nominal columns: by dtype, none, or given by a mask, indices or names, as in
         HistGradientBoostingClassifier. By dtype, strings and unordered categories are
-        nominal, ordered categories and the Enum of polars ordinal; objects are nominal
-        unless all are numbers, booleans or dates, which are numeric.
+        nominal, ordered categories and the Enum of polars are ordinal; objects are
+        nominal unless all are numbers, booleans or dates, which are numeric.
     categorical_split : {"multiway", "one_vs_rest"}, default="multiway"
-        One branch per declared level; or the level whose parting from the others
-        gains most.
+        Whether a nominal column has one branch per declared level, or divides the level
+        with the largest gain from all others.
     missing : {"fractional", "error"}, default="fractional"
-        Cases that miss the tested value go into every branch with a fraction of their
-        weight, in training and in prediction; or they are an error.
+        How missing values are treated: the case goes into every branch with a fraction
+        of its weight, in training and in prediction; or they raise an error.
     handle_unknown : {"parent", "fractional", "error"}, default="parent"
-        What becomes of a level without a branch: the row stays and takes the node's
-        own distribution; it goes into all branches in proportion to their weight; or
-        it is an error.
+        How a level without a branch is treated: the prediction is that of the node
+        itself; the row goes into all branches in proportion to their weights; or it
+        raises an error.
     pruning : None, str or pruner, default=None
-        How the grown tree is pruned; "error_based" is that of C4.5
+        How the grown tree is pruned; "error_based" is the method of C4.5
         (:class:`ErrorBasedPruning`).
     tie_breaking : {"first", "random"}, default="first"
-        Of equally good tests the first column and the lowest threshold win; or the
-        first of columns in random order.
+        How ties between equally good tests are broken: by the first column and the
+        lowest threshold, or by the first of the columns in random order.
     top_splits : int, default=1
-        A node takes one of so many best tests at random, each as likely: the best
-        ones of the columns that gain most, and no less than ``min_gain`` and
-        ``min_impurity_decrease``. For the members of an ensemble (算法参数扰动
-        [2]_ [4]_).
+        Number of best tests, of different columns, of which one is drawn at random to
+        split a node; each satisfies ``min_gain`` and ``min_impurity_decrease``. For the
+        members of an ensemble (算法参数扰动 [2]_ [4]_).
     random_state : int, RandomState instance or None, default=None
-        Seed of the sampled columns and tests and of random ties.
+        Seed for sampling columns and tests and for random ties.
     n_jobs : int, default=None
-        Threads; None: one per core, fewer in a parallel call. The tree is the same
-        for any number.
+        Number of threads. None: one per core, fewer within a parallel call. The tree
+        does not depend on it.
 
     Attributes
     ----------
@@ -98,41 +97,43 @@ class ID3Classifier(BaseGainTree):
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, if the table has names that are all strings.
+        Names of the columns, if all are strings.
     n_outputs_ : int
         1.
     max_features_ : int
         Columns sampled at each node.
     n_missing_ : ndarray of int, shape (n_features,)
-        Missing values of each column in training.
+        Number of missing values in each column of the training table.
     schema_ : TableSchema
         Kinds, names and levels of the columns.
     tree_ : RoutedTree
         The tree as arrays.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each column in the decrease of entropy.
+        Entropy-based importances, normalized to sum to 1.
     rules_ : sequence of dict
-        One if-then rule per leaf, and, with ``handle_unknown="parent"``, one per inner
-        node in which a row with an unseen level may stop.
+        If-then rules, one per leaf and, with ``handle_unknown="parent"``, one per inner
+        node in which a row with an unseen level may end.
     pruning_path_ : PruningTable
-        With "cost_complexity": the subtrees, their risks, and which was chosen.
+        With "cost_complexity": the sequence of subtrees, their risks, and the chosen
+        one.
     pruning_report_ : PruningTable
-        With any ``pruning``: the nodes that were looked at, what became of them, and
-        the measure that decided.
+        With any ``pruning``: the nodes considered, whether each was pruned, and the
+        measure that decided.
 
     See Also
     --------
-    C45Classifier : Gain ratio, pruning, and the rules of C4.5.
-    CARTClassifier : Two-way splits by Gini impurity.
+    C45Classifier : Gain ratio and error-based pruning (C4.5).
+    CARTClassifier : Binary splits by Gini impurity.
 
     Notes
     -----
-    An empty branch (no case has the level) is a leaf with the distribution of its
-    parent. Weights count as copies of rows, so the limits are sums of weights.
-    Information gain prefers columns of many levels: leave identifiers out, or use
+    A branch without cases is a leaf with the class distribution of its parent. A weight
+    counts as a number of copies of the row, so limits apply to sums of weights.
+    Information gain favours columns with many levels: leave out identifiers, or use
     :class:`C45Classifier`.
 
-    Quinlan's ID3 and Weka's ``Id3`` take nominal columns without missing values only.
+    Quinlan's ID3 and Weka's ``Id3`` support only nominal columns without missing
+    values.
 
     References
     ----------
@@ -206,7 +207,7 @@ class ID3Classifier(BaseGainTree):
         total = float(table.n_rows if weight is None else weight.sum())
         split = resolve_weight(self.min_samples_split, total)
         branch = resolve_weight(self.min_samples_leaf, total)
-        # The defaults are no limits; below a divided case, a whole case is one.
+        # The defaults set no limit, except for nodes below a divided case.
         split = 0.0 if self.min_samples_split == 2 else split
         branch = 0.0 if self.min_samples_leaf == 1 else branch
         gain = GainRules(
@@ -238,13 +239,13 @@ class ID3Classifier(BaseGainTree):
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows. Rows of weight 0 take no part in growing and pruning,
-            but their classes stay in ``classes_``, and the levels of their strings
-            stay declared, each with a branch of many-way tests.
+            Weights of the rows. Rows of weight 0 are ignored in growing and pruning,
+            but their classes stay in ``classes_``, and the levels of their strings stay
+            declared, each with a branch of multiway tests.
         X_val, y_val : array-like, default=None
-            Validation rows, not used to grow the tree, for a pruner that needs them.
+            Validation rows for the pruner. They are not used to grow the tree.
         sample_weight_val : array-like of shape (n_val,), default=None
-            Their weights.
+            Weights of the validation rows.
 
         Returns
         -------

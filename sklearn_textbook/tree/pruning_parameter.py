@@ -1,4 +1,4 @@
-"""What a tree estimator does with its ``pruning`` parameter."""
+"""Mixins for the ``pruning`` parameter of the tree estimators."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from sklearn_textbook.tree.route import RoutedTree, find_ends, predict_statistic
 
 
 class NamedPruner:
-    """Parameters ``pruning__...`` of an estimator, also where a name is its pruner."""
+    """Mixin for ``pruning__...`` parameters, also if the pruner is given by name."""
 
     def get_params(self, deep=True):
-        """Get the parameters; with ``deep`` those of the pruner, too.
+        """Get the parameters, with ``deep`` also those of the pruner.
 
         Parameters
         ----------
         deep : bool, default=True
-            Whether to add the pruner's, as ``pruning__...``.
+            Whether to include the parameters of the pruner, as ``pruning__...``.
 
         Returns
         -------
@@ -43,7 +43,7 @@ class NamedPruner:
         return params
 
     def set_params(self, **params):
-        """Set parameters; ``pruning__...`` turns a named pruner into an object.
+        """Set parameters; ``pruning__...`` replaces a pruner's name by a pruner object.
 
         Parameters
         ----------
@@ -74,11 +74,11 @@ class NamedPruner:
 
 
 class PruningParameter(NamedPruner):
-    """Validation rows, and pruning after the fact."""
+    """Mixin for validation rows and for pruning a fitted tree."""
 
     # ------------------------------------------------------------------------ rows
     def _check_validation(self, pruner, validation):
-        """Raise ValueError for validation rows that nobody would look at."""
+        """Raise ValueError for validation rows that the pruner would not use."""
         _require_whole(validation, suffix="_val")
         if validation[0] is None:
             return
@@ -124,7 +124,7 @@ class PruningParameter(NamedPruner):
 
     # -------------------------------------------------------------------- the stage
     def _run_pruner(self, pruner, tree, data, n_threads):
-        """Prune, and set the attributes that tell about it."""
+        """Prune the tree and set the attributes that describe the pruning."""
         outcome = pruner.prune_grown(tree, data, n_threads)
         self.pruning_report_ = outcome.report
         if outcome.path is not None:
@@ -132,7 +132,7 @@ class PruningParameter(NamedPruner):
         return outcome.tree
 
     def _make_training_data(self, rows, table, validation, grow, given, n_threads):
-        """Set beside the rows what pruners may ask of this estimator."""
+        """Bundle the rows with what pruners need from this estimator."""
 
         def ends(tree, matrix):
             return find_ends(tree, matrix, n_threads, self.schema_.names)
@@ -151,10 +151,10 @@ class PruningParameter(NamedPruner):
         )
 
     def _make_stand_in(self, tree, matrix, gather):
-        """Copy this estimator with another tree that knows where some rows end.
+        """Copy this estimator with another tree and the known leaves of some rows.
 
-        A scorer may do anything with it: only for the shares or values of these very
-        rows is there a shorter way than routing.
+        Scorers may call any of its methods; predictions for exactly these rows are
+        looked up instead of routed.
         """
         stand_in = copy(self)
         stand_in.tree_ = RoutedTree.from_grown(tree)
@@ -164,7 +164,7 @@ class PruningParameter(NamedPruner):
             if X is matrix and function is predict_statistics:
                 return gather(tree.value)
             if isinstance(X, np.ndarray) or issparse(X):
-                # A part of the matrix, which has been read already.
+                # Rows of the matrix, which has been validated already.
                 return function(tree, X, feature_names=self.schema_.names)
             return type(self)._route(stand_in, function, X, join, tree)
 
@@ -208,19 +208,19 @@ class PruningParameter(NamedPruner):
 
 
 def _require_grown(tree, weight, n_rows):
-    """Raise ValueError for rows that cannot be those that grew a tree."""
+    """Raise ValueError for rows that cannot be the training rows of the tree."""
     n_used = n_rows if weight is None else np.count_nonzero(weight > 0.0)
     n_grown = tree.nodes["n_samples"][0]
     if n_used != n_grown:
         raise ValueError(
-            f"The tree was grown from {n_grown} rows, but X has {n_used} that weigh "
-            "something: give the rows that grew it, without any held out, as X and y, "
+            f"The tree was grown from {n_grown} rows, but X has {n_used} of positive "
+            "weight: give the training rows, without any held-out rows, as X and y, "
             "and other rows as X_val and y_val."
         )
 
 
 def _require_whole(rows, suffix=""):
-    """Raise ValueError for a table without a target or the other way round."""
+    """Raise ValueError if only one of the table and the target is given."""
     X, y, weight = rows
     if X is not None and y is None:
         raise ValueError(f"X{suffix} was given without y{suffix}.")

@@ -1,4 +1,4 @@
-"""What every tree estimator shares: reading tables, routing, explaining."""
+"""Base class of the tree estimators: reading tables, routing and explaining."""
 
 from __future__ import annotations
 
@@ -43,22 +43,23 @@ NO_ROWS = (None, None, None)
 
 
 class BaseTree(PruningParameter, BaseEstimator, ABC):
-    """Base of the tree estimators.
+    """Base class of the tree estimators.
 
-    A recipe says in ``_grow`` how the tree is grown; everything else is here.
+    Subclasses define in ``_grow`` how the tree is grown.
     """
 
-    # Whether growing reads nominal columns in sorted order.
+    # Whether growth needs nominal columns in sorted order.
     _sorts_nominal = True
-    # Whether a tree of some rows can be grown over the sorted columns of all: rows of
-    # weight 0 must then leave no trace.
+    # Whether a tree of a subset of the rows can be grown over the sorted columns of all
+    # rows: rows of weight 0 must then not affect the tree.
     _grows_over_weightless_rows = True
-    # By how much more a share must be larger than that of an earlier class to win.
+    # A class is predicted instead of an earlier one only if its probability is larger
+    # by more than this.
     _class_tolerance = 0.0
 
     @abstractmethod
     def _check_parameters(self):
-        """Raise ValueError for parameters that are not allowed."""
+        """Raise ValueError for invalid parameters."""
 
     @abstractmethod
     def _resolve_rules(self, table, target, weight, n_rows):
@@ -66,10 +67,10 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
 
     @abstractmethod
     def _criterion_name(self):
-        """Name the impurity that the nodes hold."""
+        """Return the name of the impurity stored in the nodes."""
 
     def _finish_growth(self, tree, pruner):
-        """Do what belongs to growing, although it is done to a grown tree."""
+        """Apply the growth parameters that work on the grown tree."""
         return tree
 
     def _fit_tree(self, X, y, sample_weight, validation=NO_ROWS, *, is_classifier):
@@ -118,13 +119,13 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
         self.tree_ = RoutedTree.from_grown(tree)
 
     def _read_training(self, X, y, sample_weight, is_classifier, owner=None):
-        """Read the rows, the columns, and count the threads they are worth.
+        """Read the rows and the columns, and choose the number of threads.
 
-        An ensemble of such trees owns the table and is given its columns.
+        An ensemble of such trees passes the columns of its table.
         """
         owner = self if owner is None else owner
         if y is None:
-            # Lets scikit-learn say what it always says.
+            # scikit-learn raises its usual message.
             validate_data(owner, X, y, skip_check_array=True)
         y = self._check_target(y, is_classifier=is_classifier)
         matrix, schema = self._read_table(X)
@@ -159,13 +160,13 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
         return rows.take(~is_held_out), validation
 
     def _encode(self, rows, n_threads):
-        """Sort the columns of some rows."""
+        """Encode and sort the columns of the rows."""
         return encode_table(
             rows.matrix, self.schema_, n_threads, sorts_nominal=self._sorts_nominal
         )
 
     def _draw_seed(self, rules, n_columns):
-        """Draw a seed where chance has a say."""
+        """Draw a seed if growth is random."""
         if (
             rules.random_splitter
             or rules.shuffles_columns
@@ -187,9 +188,9 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
         )
 
     def _plan_folds(self, rows, table, seed):
-        """Make the function that grows a tree from some of the rows.
+        """Make the function that grows a tree from a subset of the rows.
 
-        It is called from several threads at a time.
+        It may be called from several threads at once.
         """
 
         def grow(is_kept, n_threads=1):
@@ -210,21 +211,21 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
         return grow
 
     def _warn_before_growth(self, target, weight):
-        """Warn of rows from which no tree can grow."""
+        """Warn about rows from which no tree can grow."""
 
     def _check_target(self, y, *, is_classifier):
-        """Read the target; raise ValueError for one that cannot be taken."""
+        """Read the target; raise ValueError if it is not supported."""
         if not self._takes_several_outputs():
             y = column_or_1d(decode_dictionary(y), warn=True)
         return check_target(y, is_numeric=not is_classifier)
 
     def _takes_several_outputs(self):
-        """Tell whether y may have several columns."""
+        """Return whether y may have several columns."""
         pruner = resolve_pruner(self.pruning, strict=False)
         return pruner is None or pruner.takes_several_outputs
 
     def _select_rows(self, rows):
-        """Choose the rows that take part; tell which were given, if not these."""
+        """Choose the rows to train on, and return which of the given ones they are."""
         return rows, None
 
     def _read_table(self, X):
@@ -270,7 +271,7 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
             raise self._missing_error(names[int(np.argmax(is_missing))], is_sparse)
 
     def _read_blocks(self, X, owner=None):
-        """Read a new table as numbers and codes, a sparse one by blocks of rows."""
+        """Read a new table as numbers and codes; a sparse one in blocks of rows."""
         if isinstance(X, np.ndarray):
             require_two_dimensions(X)
         owner = self if owner is None else owner
@@ -299,7 +300,7 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
 
     # ------------------------------------------------------------ public methods
     def apply(self, X):
-        """Find the node where each row ends.
+        """Return the node in which each row ends.
 
         Parameters
         ----------
@@ -309,13 +310,13 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
         Returns
         -------
         nodes : ndarray of int64, shape (n_samples,)
-            Node numbers in ``tree_``: a leaf, or the inner node in which a row stays
-            whose missing value or unseen level has no branch.
+            Node numbers in ``tree_``: a leaf, or an inner node for a row whose missing
+            value or unseen level has no branch there.
         """
         return self._route(find_leaves, X)
 
     def decision_path(self, X):
-        """Find the nodes that every row enters.
+        """Return the decision path of each row.
 
         Parameters
         ----------
@@ -325,35 +326,35 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
         Returns
         -------
         indicator : scipy.sparse.csr_matrix of shape (n_samples, node_count)
-            1 where the row enters the node.
+            Nonzero elements indicate that the row goes through the node.
         """
         return self._route(find_decision_path, X, partial(vstack, format="csr"))
 
     def get_depth(self):
-        """Return the depth of the deepest leaf; 0 for a tree that is one leaf.
+        """Return the depth of the tree, the largest distance of a leaf from the root.
 
         Returns
         -------
         depth : int
-            The depth.
+            The depth; 0 for a single leaf.
         """
         check_is_fitted(self)
         return self.tree_.max_depth
 
     def get_n_leaves(self):
-        """Count the leaves.
+        """Return the number of leaves.
 
         Returns
         -------
         n_leaves : int
-            The number.
+            Number of leaves.
         """
         check_is_fitted(self)
         return self.tree_.n_leaves
 
     @property
     def feature_importances_(self):
-        """Share of each column in the whole decrease of impurity; sums to 1.
+        """Impurity-based importance of each column, normalized to sum to 1.
 
         Returns
         -------
@@ -365,11 +366,11 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
 
     @property
     def rules_(self):
-        """One if-then rule per leaf, as a sequence of dictionaries.
+        """If-then rules, one per leaf, as a sequence of dictionaries.
 
-        After the leaves, one for every inner node in which a row may stop: one with an
-        unseen level (``handle_unknown="parent"``) or with a missing value that goes
-        nowhere. Written out on first use; see
+        They are followed by one rule for every inner node in which a row may end
+        because of an unseen level (``handle_unknown="parent"``) or a missing value
+        without a branch. Computed on first access; see
         :func:`~sklearn_textbook.tree.export_rules` for other forms.
         """
         check_is_fitted(self)
@@ -381,11 +382,11 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
         )
 
     def simplify(self):
-        """Copy the estimator without splits whose leaves all decide alike.
+        """Return a copy without the splits whose leaves all predict the same.
 
         ``predict`` stays the same for rows whose tested values are all known;
         ``predict_proba`` becomes that of the merged leaf. The class of a row that is
-        divided among branches may change, because merged shares mix differently.
+        divided among branches may change, since it averages over the merged leaf.
 
         Returns
         -------
@@ -396,7 +397,7 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
         copy = clone(self)
         vars(copy).update(vars(self))
         copy.tree_ = RoutedTree.from_grown(merge_equal_leaves(self.tree_))
-        # It names nodes of the tree as it was.
+        # The report refers to nodes of the tree before this.
         vars(copy).pop("pruning_report_", None)
         return copy
 
@@ -411,10 +412,10 @@ class BaseTree(PruningParameter, BaseEstimator, ABC):
 
 
 class TreeClassifierMethods:
-    """Prediction of classes."""
+    """Mixin for the prediction of classes."""
 
     def _choose_classes(self, shares):
-        """Return the number of the chosen class of every row and output."""
+        """Return the index of the predicted class for every row and output."""
         return shares.argmax(axis=2)
 
     def _list_classes(self):
@@ -422,12 +423,12 @@ class TreeClassifierMethods:
         return [self.classes_] if self.n_outputs_ == 1 else self.classes_
 
     def _share_statistics(self):
-        """Return the tree whose statistics are shown as shares."""
+        """Return the tree whose statistics, normalized, are the probabilities."""
         check_is_fitted(self)
         return self.tree_
 
     def predict_proba(self, X):
-        """Share of each class.
+        """Predict class probabilities, the class fractions in the leaf of each row.
 
         Parameters
         ----------
@@ -436,15 +437,15 @@ class TreeClassifierMethods:
 
         Returns
         -------
-        shares : ndarray of shape (n_samples, n_classes), or list of such arrays
-            Shares of ``classes_``, weighted by the training weights; a list for
-            several outputs.
+        proba : ndarray of shape (n_samples, n_classes), or list of such arrays
+            Weighted fractions of the training rows, in the order of ``classes_``; a
+            list for several outputs.
         """
         shares = self._route(predict_statistics, X, tree=self._share_statistics())
         return split_shares(shares, self.n_classes_)
 
     def predict_log_proba(self, X):
-        """Natural logarithm of :meth:`predict_proba`.
+        """Predict class log-probabilities.
 
         Parameters
         ----------
@@ -453,13 +454,13 @@ class TreeClassifierMethods:
 
         Returns
         -------
-        logarithms : ndarray of shape (n_samples, n_classes), or list of such arrays
-            ``-inf`` where a share is 0.
+        log_proba : ndarray of shape (n_samples, n_classes), or list of such arrays
+            Natural logarithms of the probabilities; ``-inf`` where one is 0.
         """
         return take_logarithms(self.predict_proba(X))
 
     def predict(self, X):
-        """Class of each row: the one with the largest share, the first of equals.
+        """Predict the most probable class of each row; ties go to the first class.
 
         Parameters
         ----------
@@ -477,10 +478,10 @@ class TreeClassifierMethods:
 
 
 class TreeRegressorMethods:
-    """Prediction of values."""
+    """Mixin for the prediction of values."""
 
     def predict(self, X):
-        """Value of each row: the mean or median of its leaf.
+        """Predict the value of each row, the mean or median of its leaf.
 
         Parameters
         ----------

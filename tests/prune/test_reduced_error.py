@@ -442,7 +442,7 @@ def test_member_without_out_of_bag_rows_stays_as_it_is(is_empty):
     outcome = OutOfBagPruning().prune_grown(member.tree_, data)
     assert outcome.tree is member.tree_
     assert outcome.report.n_rows == 0
-    with pytest.raises(ValueError, match="none that weigh something"):
+    with pytest.raises(ValueError, match="none of positive weight"):
         ReducedErrorPruning().prune_tree(member.tree_, data)
 
 

@@ -1,4 +1,4 @@
-"""What all pruners share."""
+"""Base classes of the pruners."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from sklearn_textbook.tree.prune.hold_out import choose_held_out
 
 
 class BasePruner(BaseEstimator, ABC):
-    """Base of the pruners.
+    """Base class of the pruners.
 
-    A pruner holds parameters alone; pruning leaves no trace in it. It is a parameter
-    of a tree estimator, ``pruning=``, or prunes a fitted one, :meth:`prune`.
+    A pruner holds only parameters and is not changed by pruning. It is passed to a tree
+    estimator as ``pruning``, or prunes a fitted estimator with :meth:`prune`.
     """
 
-    #: Whether validation rows have a use: "never", "optional" or "always".
+    #: Whether validation rows are used: "never", "optional" or "always".
     uses_validation = "never"
     #: Whether trees of several outputs can be pruned.
     takes_several_outputs = True
-    #: Whether a gain tree is collapsed before this pruner sees it, if it is to be.
+    #: Whether this pruner prunes the collapsed tree if the estimator collapses it.
     follows_collapse = True
 
     def check_parameters(self):
-        """Require parameters that are allowed.
+        """Check the parameters.
 
         Raises
         ------
         ValueError
-            If one is not; the message says what is allowed.
+            If a parameter is invalid.
         """
 
     def choose_held_out(self, target, weight):
-        """Choose the rows that shall not grow the tree, since they will judge it.
+        """Choose the training rows to hold out for validation.
 
         Parameters
         ----------
@@ -47,20 +47,20 @@ class BasePruner(BaseEstimator, ABC):
         Returns
         -------
         is_held_out : ndarray of bool, shape (n_rows,), or None
-            None if all rows grow the tree.
+            None if no rows are held out.
         """
         return
 
     @abstractmethod
     def prune_grown(self, tree, data, n_threads=1):
-        """Prune a grown tree, and tell what was done.
+        """Prune a grown tree and report the decisions.
 
         Parameters
         ----------
         tree : GrownTree
             The tree.
         data : TrainingData
-            The rows that grew it, and those that are to judge it.
+            Its training rows and the validation rows.
         n_threads : int, default=1
             Number of threads.
 
@@ -72,8 +72,7 @@ class BasePruner(BaseEstimator, ABC):
         Raises
         ------
         ValueError
-            If the method has no meaning for this tree, or needs rows that are not
-            there.
+            If the method does not apply to this tree, or needs rows that are not given.
         """
 
     def prune_tree(self, tree, data, n_threads=1):
@@ -84,14 +83,14 @@ class BasePruner(BaseEstimator, ABC):
         tree : GrownTree
             The tree.
         data : TrainingData
-            The rows that grew it, and those that are to judge it.
+            Its training rows and the validation rows.
         n_threads : int, default=1
             Number of threads.
 
         Returns
         -------
         GrownTree
-            The pruned tree; the same object if nothing falls.
+            The pruned tree; the same object if no node is pruned.
         """
         return self.prune_grown(tree, data, n_threads).tree
 
@@ -111,14 +110,14 @@ class BasePruner(BaseEstimator, ABC):
         Parameters
         ----------
         estimator : estimator
-            A fitted tree estimator of this package, grown with ``pruning=None`` if all
-            of its tree is to be judged. It stays as it is.
+            A fitted tree estimator of this package, usually with ``pruning=None``. It
+            is not changed.
         X_val, y_val : array-like, default=None
-            Rows that the tree has not seen, for a pruner that needs some.
+            Validation rows, for a pruner that needs them.
         sample_weight_val : array-like of shape (n_val,), default=None
             Their weights.
         X, y : array-like, default=None
-            The rows that grew the tree, for a pruner that looks at them again.
+            The training rows of the tree, for a pruner that needs them.
         sample_weight : array-like of shape (n_samples,), default=None
             Their weights.
 
@@ -132,8 +131,8 @@ class BasePruner(BaseEstimator, ABC):
         TypeError
             If ``estimator`` is not a tree estimator of this package.
         ValueError
-            If rows are missing that the method needs, ``X`` has not as many rows as
-            grew the tree, or the method has no meaning for this tree.
+            If the method needs rows that are not given, the number of rows of ``X`` is
+            not that of the training rows, or the method does not apply to this tree.
         """
         prune_fitted = getattr(estimator, "_prune_fitted", None)
         if prune_fitted is None or isinstance(estimator, type):
@@ -146,7 +145,7 @@ class BasePruner(BaseEstimator, ABC):
 
 
 class HoldOutPruner(BasePruner):
-    """Base of the pruners that judge by rows which did not grow the tree.
+    """Base class of the pruners that use validation rows.
 
     A subclass has the parameters ``validation_fraction`` and ``random_state``.
     """
@@ -155,12 +154,12 @@ class HoldOutPruner(BasePruner):
     follows_collapse = False
 
     def check_parameters(self):
-        """Require parameters that are allowed.
+        """Check the parameters.
 
         Raises
         ------
         ValueError
-            If one is not; the message says what is allowed.
+            If a parameter is invalid.
         """
         if not is_checked():
             return
@@ -173,7 +172,7 @@ class HoldOutPruner(BasePruner):
         check_random_seed("random_state", self.random_state)
 
     def choose_held_out(self, target, weight):
-        """Choose the share ``validation_fraction`` of the rows, class by class.
+        """Choose the fraction ``validation_fraction`` of the rows, stratified by class.
 
         Parameters
         ----------

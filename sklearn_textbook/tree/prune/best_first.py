@@ -1,4 +1,4 @@
-"""Keep the splits that best-first growth would have made."""
+"""Limit the number of leaves as best-first growth does."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from sklearn_textbook.tree.prune.rebuild import cut_below
 
 
 def keep_best_first(tree, max_leaf_nodes):
-    r"""Keep at most some number of leaves, the best splits first.
+    r"""Keep at most a given number of leaves, choosing the best splits first.
 
-    Starting from the root alone, the frontier node t whose split gains most,
+    Starting from the root, the leaf t of the current tree whose split has the largest
+    decrease of impurity,
 
     .. math:: W_t \, \Delta i(t),
 
-    (weight times improvement; of equals, up to 1e-12 of the whole impurity, the one
-    with the smaller number) is split
-    again and again, until the next one would make too many leaves. Which split a node
-    has does not depend on the other nodes, so taking them from the fully grown tree
-    gives the tree that best-first growth gives.
+    (weight times improvement; ties, up to 1e-12 of the total impurity, go to the
+    smaller node number) is split repeatedly, until the next split would exceed the
+    limit. The split of a node does not depend on the other nodes, so taking the splits
+    from the fully grown tree gives the same tree as best-first growth.
 
     Parameters
     ----------
     tree : GrownTree
         The tree, grown without a limit on its leaves.
     max_leaf_nodes : int
-        Largest number of leaves, at least 1. A split into k children adds k - 1.
+        Maximum number of leaves, at least 1. A split into k children adds k - 1.
 
     Returns
     -------
     GrownTree
-        The smaller tree; the same object if it has few enough leaves.
+        The smaller tree; the same object if it does not exceed the limit.
 
     Raises
     ------
@@ -42,9 +42,9 @@ def keep_best_first(tree, max_leaf_nodes):
 
     Notes
     -----
-    The same rule as scikit-learn's ``max_leaf_nodes`` where all splits have two
-    children. Where splits have more, growth ends with the first that would exceed the
-    limit, although a smaller one might still fit.
+    For binary splits the rule is that of scikit-learn's ``max_leaf_nodes``. With
+    multiway splits, growth ends at the first that would exceed the limit, even if a
+    split with fewer children would not.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The pruners by name, and what an estimator's ``pruning`` parameter stands for."""
+"""The pruners by name, and resolution of the ``pruning`` parameter."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ PRUNERS = {
 
 
 def resolve_pruner(pruning, *, strict=True):
-    """Return the pruner that a parameter names or is.
+    """Return the pruner given as an object or by name.
 
     Parameters
     ----------
     pruning : None, str or pruner
         The parameter.
     strict : bool, default=True
-        Whether anything else is an error; otherwise it is taken for None.
+        Whether any other value raises an error; otherwise it is treated as None.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def resolve_pruner(pruning, *, strict=True):
     Raises
     ------
     ValueError
-        If it is neither.
+        If it is none of these.
     """
     if pruning is None:
         return None

@@ -18,14 +18,14 @@ from sklearn_textbook.tree.prune.rebuild import cut_below
 
 @dataclass(frozen=True, eq=False)
 class PruningSequence:
-    """The nested subtrees from the full tree down to the root.
+    """The nested subtrees from the full tree to the root.
 
-    One entry per subtree: the full tree first, then one for every node that falls.
+    One entry per subtree: the full tree first, then one for every node that is pruned.
 
     Attributes
     ----------
     ccp_alphas : ndarray of float64, shape (n_steps,)
-        The alpha at which the step's node falls; 0 for the full tree.
+        The alpha at which the node of the step is pruned; 0 for the full tree.
     impurities : ndarray of float64, shape (n_steps,)
         Total risk of the subtree's leaves.
     n_leaves : ndarray of int64, shape (n_steps,)
@@ -54,7 +54,7 @@ class PruningSequence:
     cut_node: np.ndarray
 
     def find_step(self, ccp_alpha):
-        """Find the last step before a cut that is dearer than some alpha.
+        """Find the last step whose alpha does not exceed a given one.
 
         Parameters
         ----------
@@ -70,7 +70,7 @@ class PruningSequence:
         return int(is_dearer.argmax()) if is_dearer.any() else len(is_dearer)
 
     def find_cut(self, step):
-        """List the nodes of the full tree that have fallen up to a step.
+        """List the nodes of the full tree that are pruned up to a step.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class PruningSequence:
         Returns
         -------
         ndarray of int64
-            What :func:`cut_below` needs to make the subtree of the step.
+            The nodes to pass to :func:`cut_below` for the subtree of the step.
         """
         return self.cut_node[1 : step + 1]
 
@@ -93,17 +93,17 @@ def compute_weakest_link_sequence(tree, risk="impurity"):
 
     .. math:: g(t) = \frac{R(t) - R(T_t)}{|T_t| - 1}
 
-    becomes a leaf, again and again, until the root is one. Of exactly equal g the
-    node that comes first in depth-first order (first child first) falls first.
+    becomes a leaf, repeatedly, until the root is a leaf. Of exactly equal g the first
+    node in depth-first order (first child first) is pruned first.
 
     Parameters
     ----------
     tree : GrownTree
         The tree; splits may have any number of children.
     risk : {"impurity", "error"}, default="impurity"
-        R(t): "impurity" for impurity * weight / total weight, as scikit-learn has it;
-        "error" for the weight of the training rows of t that are not of its largest
-        class over the total weight (the mean over the outputs), as in the books.
+        R(t): "impurity" for impurity * weight / total weight, as in scikit-learn;
+        "error" for the weight of the training rows of t outside its majority class,
+        divided by the total weight (the mean over the outputs), as in the books.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def compute_weakest_link_sequence(tree, risk="impurity"):
     Raises
     ------
     ValueError
-        If ``risk`` is neither word, or is "error" for a tree that predicts values.
+        If ``risk`` is neither, or is "error" for a regression tree.
 
     See Also
     --------
@@ -122,14 +122,14 @@ def compute_weakest_link_sequence(tree, risk="impurity"):
 
     Notes
     -----
-    Rows that a tree keeps at an inner node (a missing value without a branch) are in
-    no leaf, so R(T_t) lacks them, as in rpart. An empty child counts as a leaf.
+    Rows that end in an inner node (a missing value without a branch) are in no leaf, so
+    they are not part of R(T_t), as in rpart. An empty child counts as a leaf.
 
-    With whole weights errors are counted exactly, so links that are equally strong are
-    exactly equal; a link of no more than 1e-12 of the root's risk counts as one of 0.
-    Impurities are rounded, and rounding decides between such links.
+    With integer weights errors are counted exactly, so equal values of g are exactly
+    equal; a g of at most 1e-12 of the risk of the root counts as 0. Impurities are
+    rounded, so rounding may decide between equal values.
 
-    The work is O(n log n) for n nodes, plus the sum of the depths of all leaves.
+    The time is O(n log n) for n nodes, plus the sum of the depths of all leaves.
 
     References
     ----------
@@ -154,28 +154,29 @@ def compute_weakest_link_sequence(tree, risk="impurity"):
 
 
 def prune_to_alpha(tree, ccp_alpha, sequence=None):
-    r"""Cut off what scikit-learn's ``ccp_alpha`` cuts off.
+    r"""Prune a tree as scikit-learn's ``ccp_alpha`` does.
 
-    Of all subtrees T of the tree, the smallest one that minimises
+    Returns the smallest subtree T that minimises
 
     .. math:: R_\alpha(T) = R(T) + \alpha |T|
 
-    that is, every node falls whose link is at most ``ccp_alpha`` strong.
+    that is, nodes are pruned in the weakest-link order as long as g is at most
+    ``ccp_alpha``.
 
     Parameters
     ----------
     tree : GrownTree
         The tree.
     ccp_alpha : float
-        Cost of a leaf, at least 0. 0 leaves the tree alone, as in scikit-learn, even
-        where a split gains nothing.
+        Cost of a leaf, at least 0. With 0 nothing is pruned, as in scikit-learn, not
+        even splits that do not reduce the risk.
     sequence : PruningSequence, default=None
-        The tree's sequence, if known; else as much of it is computed as is needed.
+        The sequence of the tree, if known; otherwise the necessary part is computed.
 
     Returns
     -------
     GrownTree
-        The pruned tree; the same object if nothing falls.
+        The pruned tree; the same object if no node is pruned.
 
     Raises
     ------
@@ -205,11 +206,11 @@ def prune_to_alpha(tree, ccp_alpha, sequence=None):
 
 
 def _compute_sequence(tree, risk, max_alpha):
-    """Compute the sequence up to the last link that is at most max_alpha strong."""
+    """Compute the sequence up to the last step whose alpha is at most max_alpha."""
     total = tree.nodes["weight"][0]
     node_risks = measure_node_risks(tree, risk)
     if risk == "impurity":
-        # scikit-learn divides at once, errors are counted first.
+        # scikit-learn divides each term; for errors the sum is divided.
         node_risks /= total
         total = 1.0
     n_steps = tree.node_count - tree.n_leaves + 1
@@ -220,7 +221,7 @@ def _compute_sequence(tree, risk, max_alpha):
     )
     alphas, risks = alphas[:stop] / total, risks[:stop] / total
     if risk == "error":
-        # What rounding leaves of nothing, where weights are fractions.
+        # Rounding errors of zero if weights are fractions.
         alphas[np.abs(alphas) <= SAME * node_risks[0] / total] = 0.0
     return PruningSequence(
         alphas, risks, n_leaves[:stop].copy(), cut_node[:stop].copy()

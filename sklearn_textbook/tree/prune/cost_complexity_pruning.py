@@ -1,4 +1,4 @@
-"""Cost-complexity pruning whose alpha is chosen, 代价复杂度剪枝."""
+"""Cost-complexity pruning with a validated alpha, 代价复杂度剪枝."""
 
 from __future__ import annotations
 
@@ -26,89 +26,92 @@ SEQUENCES = {
     "weakest_link": compute_weakest_link_sequence,
     "rpart": compute_rpart_sequence,
 }
-# Risks that differ by no more than this share of the largest one are equal.
+# Risks that differ by at most this fraction of the largest one are equal.
 _SAME = 1e-12
 
 
 class CostComplexityPruning(BasePruner):
     r"""Choose among the minimal cost-complexity subtrees, 代价复杂度剪枝.
 
-    The subtree :math:`T_\alpha` minimises risk plus the price of its leaves,
+    The subtree :math:`T_\alpha` minimises the risk plus the cost of its leaves,
 
     .. math:: R(T) + \alpha |T|,
 
-    and the smallest such subtrees for all :math:`\alpha \ge 0` are a nested sequence
-    :math:`T_0 \supset T_1 \supset \dots` that ends with the root, for critical values
-    :math:`\alpha_1 < \alpha_2 < \dots` One of them is chosen by K-fold
-    cross-validation, or by a validation set.
+    and the smallest such subtrees for all :math:`\alpha \ge 0` form a nested sequence
+    :math:`T_0 \supset T_1 \supset \dots` that ends with the root, with critical values
+    :math:`\alpha_1 < \alpha_2 < \dots`. One of them is chosen by K-fold
+    cross-validation or on a validation set.
 
     For cross-validation a tree is grown from each K - 1 folds and its own sequence is
-    scored on the fold left out. The subtree of :math:`\alpha_k` stands for all
-    :math:`\alpha` from :math:`\alpha_k` to :math:`\alpha_{k+1}` and is judged by the
-    trees of the folds at the geometric midpoint :math:`\sqrt{\alpha_k \alpha_{k+1}}`.
+    scored on the fold left out. The subtree of :math:`\alpha_k` is optimal for all
+    :math:`\alpha` from :math:`\alpha_k` to :math:`\alpha_{k+1}`; its score is that of
+    the trees of the folds at the geometric mean :math:`\sqrt{\alpha_k \alpha_{k+1}}`.
 
     Parameters
     ----------
     cv : int, splitter, iterable or None, default=10
-        Number of folds (at most one per row), which have nearly the same classes or
-        values each; a splitter of scikit-learn; or the folds as (train, test) indices.
-        None: compute the sequence alone and leave the tree as it is. Not used if
-        ``fit`` gets ``X_val``.
+        Number of folds (at most one per row), stratified by class or value; a
+        scikit-learn splitter; or the folds as (train, test) indices. None: only the
+        sequence is computed, and the tree is not pruned. Ignored if ``X_val`` is passed
+        to ``fit``.
     rule : {"min", "1se"}, default="min"
-        The subtree of the least risk, the smallest of equals; or the smallest whose
-        risk is within one standard error of that.
+        The subtree with the minimum risk (the smallest one of ties), or the smallest
+        subtree whose risk is within one standard error of the minimum.
     risk : {"impurity", "error"}, default="impurity"
-        Risk of a leaf in the sequence: its weight times the impurity that grew the
-        tree, as in scikit-learn, or the weight of its training errors, as in rpart.
+        Risk of a leaf in the sequence: its weight times its impurity by the criterion
+        of the tree, as in scikit-learn, or the weight of its training errors, as in
+        rpart.
     sequence : {"weakest_link", "rpart"}, default="weakest_link"
         The exact sequence, or the approximation that rpart computes.
     scoring : str, callable or None, default=None
-        A scorer of scikit-learn, to be as great as possible. None: the share of
-        errors for classes, the squared error for values (the absolute one, if that is
-        the tree's ``criterion``), to be as small as possible. A callable gets each
-        subtree as a fitted estimator, and the rows as a tree reads them: a matrix of
-        numbers, level codes and NaN.
+        A scikit-learn scorer to be maximised. None: the error rate for classification,
+        the squared error for regression (the absolute error if that is the
+        ``criterion``), to be minimised. A callable receives each subtree as a fitted
+        estimator, and the rows as encoded for the tree: a matrix of numbers, level
+        codes and NaN.
     random_state : int, RandomState instance or None, default=None
-        Seed by which a number of folds is dealt. None: always the same folds.
+        Seed for the assignment of rows to folds if ``cv`` is a number. None: always the
+        same folds.
 
     See Also
     --------
     CARTClassifier : ``ccp_alpha`` prunes with a given alpha.
-    LossPruning : Alpha is given, and counts rows.
-    sklearn.tree.DecisionTreeClassifier.cost_complexity_pruning_path : The sequence;
-        to choose from it is left to the user.
+    LossPruning : Prunes with a given alpha, relative to counts of rows.
+    sklearn.tree.DecisionTreeClassifier.cost_complexity_pruning_path : Computes
+        the sequence only.
 
     Notes
     -----
-    Fitted estimators have ``pruning_path_``, a table of these subtrees, from
+    Fitted estimators have an attribute ``pruning_path_``, a table of these subtrees
+    from
     :math:`T_0` to the root, one row for each alpha: ``alpha``, ``n_leaves``, ``risk``
     (of the training rows, per unit of weight) and, where one was chosen, ``cv_risk``
     and ``cv_risk_std`` (or ``validation_risk`` and ``validation_risk_std``) and
     ``selected``.
 
-    Without ``scoring``, the risk is the mean over all rows, each judged by the tree
-    that has not seen it, and its standard error is that of a mean of W rows,
+    Without ``scoring``, the risk is the mean loss over all rows, each predicted by the
+    tree grown without it, and its standard error is that of a mean of W rows,
 
     .. math:: \frac{1}{W} \sqrt{\sum w e^2 - \frac{(\sum w e)^2}{W}},
 
     as in rpart. With ``scoring`` it is minus the mean score of the folds, and the
-    standard error is that of a mean of K scores. Sample weights count in growing and
-    in scores; class weights in growing and in the risk, not in a given scorer. A row
-    whose missing value divides it among branches counts in each leaf by its share, or,
-    with ``scoring``, by the class it is predicted.
+    standard error is that of a mean of K scores. Sample weights are used in growing and
+    in scores; class weights in growing and in the risk, but not in a given scorer. A
+    row that is divided among branches because of a missing value counts in each leaf
+    with its fraction or, with ``scoring``, by its predicted class.
 
-    The table is sorted once; folds are row weights over it (in ID3 and C4.5 they are
-    sorted anew). Each fold's rows are routed once, through its full tree: the losses of
-    every node tell those of all subtrees. So K-fold cross-validation takes about as
-    long as growing K trees.
+    The table is sorted once; folds are row weights over it (in ID3 and C4.5 each fold
+    is sorted again). The rows of each fold are routed once, through its full tree,
+    since the losses of all subtrees follow from the losses of the nodes. So K-fold
+    cross-validation takes about as long as growing K trees.
 
-    rpart deals its folds at random, without strata; its ``xerror`` and ``xstd`` are
-    ``cv_risk`` and ``cv_risk_std`` over the risk of the root, for the same folds, with
-    ``sequence="rpart"``, ``missing="surrogate"`` and, for classes, ``risk="error"``.
-    They differ where a left-out row has a value equal to a threshold (there it is
-    a high one), a level that a node has not seen (there it is missing), or no value
-    that a surrogate knows (there the row goes to the heavier child, here to the one
-    with more rows).
+    rpart assigns rows to folds at random, without stratification; its ``xerror`` and
+    ``xstd`` are ``cv_risk`` and ``cv_risk_std`` over the risk of the root, for the same
+    folds, with ``sequence="rpart"``, ``missing="surrogate"`` and, for classes,
+    ``risk="error"``. They differ if a left-out row has a value equal to a threshold
+    (rpart sends it to the upper child), a level not seen in a node (rpart treats it as
+    missing), or no value that a surrogate can use (rpart sends the row to the child
+    with more weight, this package to the child with more rows).
 
     References
     ----------
@@ -146,12 +149,12 @@ class CostComplexityPruning(BasePruner):
         self.random_state = random_state
 
     def check_parameters(self):
-        """Require parameters that are allowed.
+        """Check the parameters.
 
         Raises
         ------
         ValueError
-            If one is not; the message says what is allowed.
+            If a parameter is invalid.
         """
         check_choice("rule", self.rule, ("min", "1se"))
         check_choice("risk", self.risk, ("impurity", "error"))
@@ -177,9 +180,9 @@ class CostComplexityPruning(BasePruner):
         tree : GrownTree
             The tree.
         data : TrainingData
-            The rows that grew it, for cross-validation; or validation rows.
+            Its training rows, for cross-validation, or validation rows.
         n_threads : int, default=1
-            Number of threads; folds are grown side by side.
+            Number of threads, which grow the trees of the folds in parallel.
 
         Returns
         -------
@@ -189,7 +192,7 @@ class CostComplexityPruning(BasePruner):
         Raises
         ------
         ValueError
-            If there are neither rows to grow folds from nor validation rows.
+            If there are neither training rows nor validation rows.
         """
         self.check_parameters()
         sequence = self._compute_sequence(tree)
@@ -200,10 +203,10 @@ class CostComplexityPruning(BasePruner):
             "risk": sequence.impurities[steps],
         }
         step, alpha = 0, 0.0
-        judged = self._judge(tree, sequence, alphas, steps, data, n_threads)
-        if judged is not None:
-            risk, error = judged
-            # A tree that is one leaf leaves no choice.
+        risks = self._score_subtrees(tree, sequence, alphas, steps, data, n_threads)
+        if risks is not None:
+            risk, error = risks
+            # For a tree that is a single leaf there is nothing to choose.
             chosen = choose_subtree(risk, error, self.rule) if len(steps) > 1 else 0
             name = "cv_risk" if data.validation is None else "validation_risk"
             columns |= {name: risk, f"{name}_std": error}
@@ -217,20 +220,21 @@ class CostComplexityPruning(BasePruner):
     def _compute_sequence(self, tree):
         return SEQUENCES[self.sequence](tree, risk=self.risk)
 
-    # ------------------------------------------------------------------- judging
-    def _judge(self, tree, sequence, alphas, steps, data, n_threads):
-        """Risk and standard error of each subtree; None if none is to be chosen."""
+    # ------------------------------------------------------------------- scoring
+    def _score_subtrees(self, tree, sequence, alphas, steps, data, n_threads):
+        """Return the risk of each subtree and its standard error, or None."""
         if data.validation is None and self.cv is None:
             return None
         if len(steps) == 1:
-            # It may have a single row, or rows of one class, which make no folds.
+            # There may be a single row, or one class only, so that folds are
+            # impossible.
             return np.full((2, 1), np.nan)
         if data.validation is not None:
             return self._validate(tree, sequence, steps, data)
         return self._cross_validate(alphas, data, n_threads)
 
     def _validate(self, tree, sequence, steps, data):
-        """Judge the subtrees by validation rows; risk and standard error of each."""
+        """Compute the validation risk of each subtree and its standard error."""
         rows = data.validation
         if self.scoring is None:
             return summarise_losses([score_by_loss(tree, sequence, steps, rows, data)])
@@ -238,7 +242,7 @@ class CostComplexityPruning(BasePruner):
         return -scores, np.zeros(len(scores))
 
     def _cross_validate(self, alphas, data, n_threads):
-        """Judge the values of alpha by folds; risk and standard error of each."""
+        """Compute the cross-validated risk of each alpha and its standard error."""
         if data.grow is None:
             raise ValueError(
                 "Cross-validation grows trees from the training rows: give X and y, or "
@@ -247,25 +251,25 @@ class CostComplexityPruning(BasePruner):
         folds = make_folds(self.cv, data, self.random_state)
         tested = self._find_midpoints(alphas)
         n_jobs = min(n_threads, len(folds))
-        judged = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(self._judge_fold)(is_kept, test, tested, data, n_threads // n_jobs)
+        scores = Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(self._score_fold)(is_kept, test, tested, data, n_threads // n_jobs)
             for is_kept, test in folds
         )
         if self.scoring is None:
-            return summarise_losses(judged)
-        scores = np.array(judged)
+            return summarise_losses(scores)
+        scores = np.array(scores)
         spread = (
             scores.std(axis=0, ddof=1) if len(scores) > 1 else np.zeros(len(tested))
         )
         return -scores.mean(axis=0), spread / np.sqrt(len(scores))
 
     def _find_midpoints(self, alphas):
-        """Geometric midpoints of neighbouring alphas; for the root, any above."""
+        """Return the geometric means of neighbouring alphas, then a larger one."""
         last = 10.0 * alphas[-1] if self.sequence == "rpart" else np.inf
         return np.append(np.sqrt(alphas[:-1]) * np.sqrt(alphas[1:]), last)
 
-    def _judge_fold(self, is_kept, test, alphas, data, n_threads):
-        """Grow a tree from some rows and judge its subtrees by others."""
+    def _score_fold(self, is_kept, test, alphas, data, n_threads):
+        """Grow the tree of a fold and score its subtrees on the rows left out."""
         tree = data.grow(is_kept, n_threads)
         sequence = self._compute_sequence(tree)
         reached = np.maximum.accumulate(sequence.ccp_alphas)
@@ -280,34 +284,34 @@ class CostComplexityPruning(BasePruner):
 
 
 def list_subtrees(sequence):
-    """List the subtrees that are best for some alpha, the smallest of equals.
+    """List the subtrees that are optimal for some alpha, the smallest ones of ties.
 
     Parameters
     ----------
     sequence : PruningSequence
-        The sequence, one step for every node that falls.
+        The sequence, with one step for every node that is pruned.
 
     Returns
     -------
     alphas : ndarray of float64, shape (n_subtrees,)
-        The smallest alpha for which each is best; 0 first, and ascending. The subtree
-        of 0 lacks the branches of the full tree that do not lower its risk.
+        The smallest alpha for which each is optimal, ascending from 0. The subtree of 0
+        is the full tree without the branches that do not lower its risk.
     steps : ndarray of int64, shape (n_subtrees,)
-        The step that makes it.
+        The step that gives it.
     """
-    # Rounding may let a link be weaker than one before it by a hair.
+    # Because of rounding, an alpha may be slightly smaller than the one before it.
     alphas = np.maximum(np.maximum.accumulate(sequence.ccp_alphas), 0.0)
     is_last = np.append(alphas[1:] != alphas[:-1], True)
     steps = np.flatnonzero(is_last)
     return alphas[steps], steps
 
 
-def summarise_losses(judged):
-    """Compute the mean loss of all folds' rows, and its standard error.
+def summarise_losses(folds):
+    """Compute the mean loss over the rows of all folds, and its standard error.
 
     Parameters
     ----------
-    judged : list of (ndarray of shape (n_subtrees, 2), float)
+    folds : list of (ndarray of shape (n_subtrees, 2), float)
         Loss and squared loss, added up over the rows of a fold, and their weight.
 
     Returns
@@ -315,27 +319,27 @@ def summarise_losses(judged):
     risk, error : ndarray of float64, shape (n_subtrees,)
         Per unit of weight.
     """
-    total = sum(losses for losses, _ in judged)
-    weight = sum(weight for _, weight in judged)
-    # Divided first: squares of very small or large weights are out of range.
+    total = sum(losses for losses, _ in folds)
+    weight = sum(weight for _, weight in folds)
+    # Divide first, since squares of very small or large weights are out of range.
     spread = np.maximum(total[:, 1] - total[:, 0] * (total[:, 0] / weight), 0.0)
     return total[:, 0] / weight, np.sqrt(spread) / weight
 
 
 def choose_subtree(risk, error, rule):
-    """Choose a subtree.
+    """Choose a subtree by its risk.
 
     Parameters
     ----------
     risk, error : ndarray of float64, shape (n_subtrees,)
         Risk of each subtree and its standard error, from the full tree to the root.
     rule : {"min", "1se"}
-        The least risk, or the smallest tree within one standard error of it.
+        The minimum risk, or the smallest tree within one standard error of it.
 
     Returns
     -------
     int
-        The chosen one; the smallest tree of equals.
+        Index of the chosen subtree; the smallest one of ties.
 
     Raises
     ------
@@ -357,7 +361,7 @@ def choose_subtree(risk, error, rule):
 
 
 def _record_steps(sequence, step, alpha):
-    """Tell of the nodes that fell, weakest first, and of the next that would."""
+    """Report the pruned nodes, weakest link first, and the next one in the sequence."""
     stop = min(step + 2, len(sequence.cut_node))
     made = slice(1, stop)
     n_steps = stop - 1

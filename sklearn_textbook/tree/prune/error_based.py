@@ -1,6 +1,6 @@
-"""Error-based pruning, 基于错误的剪枝: how C4.5 cuts a tree back.
+"""Error-based pruning, 基于错误的剪枝, the pruning method of C4.5.
 
-Quinlan (1993), chapter 4, as Weka's J48 carries it out.
+Quinlan (1993), chapter 4, as implemented in Weka's J48.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from sklearn_textbook.tree.prune.raise_branches import (
 )
 from sklearn_textbook.tree.prune.rebuild import cut_below
 
-# A subtree that saves no more errors than this on its own cases is collapsed.
+# A subtree that saves at most this many training errors is collapsed.
 _COLLAPSE_SLACK = 0.001
 
 
 class ErrorBasedPruning(BasePruner):
-    r"""Prune by an estimate of the errors on new rows, 基于错误的剪枝.
+    r"""Prune by estimated errors on new rows, 基于错误的剪枝.
 
-    It works for any classification tree of one output and needs no rows beside those
-    that grew the tree; without subtree raising not even these. A leaf that holds N
-    cases, E of them not of its majority class, is expected to err in
-    :math:`N \, U(E, N)` of N new cases, with the upper limit of the error rate at some
-    confidence CF,
+    The method applies to any classification tree with one output. It needs no
+    validation rows; without subtree raising it does not need the training rows either.
+    A leaf with N cases, E of them not of its majority class, is estimated to
+    misclassify :math:`N \, U(E, N)` of N new cases, where U is the upper limit of the
+    error rate at confidence CF,
 
     .. math::
 
@@ -51,51 +51,51 @@ class ErrorBasedPruning(BasePruner):
             {1 + \frac{z^2}{N}}, \quad
         f = \frac{E + 0.5}{N}, \quad z = \Phi^{-1}(1 - CF)
 
-    the second one for E from 1 to N - 0.5. It is 1 above, and between E = 0 and E = 1
-    it is found by linear interpolation.
+    the second formula for E from 1 to N - 0.5. U is 1 for larger E, and is interpolated
+    linearly between E = 0 and E = 1.
 
     From the leaves upwards, three estimates are compared for every inner node: that of
     the node as a leaf, that of the leaves below it, and that of its largest branch if
-    all cases of the node were sent down that branch. The node becomes a leaf if that
-    costs at most 0.1 errors more than either of the others. Otherwise the branch takes
-    the place of the node (subtree raising, 子树提升) if that costs at most 0.1 errors
-    more than the leaves below the node do now; the cases are distributed anew, and
-    pruning starts again in this place.
+    all cases of the node were sent down this branch. The node becomes a leaf if its
+    estimate exceeds neither of the others by more than 0.1 errors. Otherwise the branch
+    replaces the node (subtree raising, 子树提升) if its estimate exceeds that of the
+    leaves below the node by at most 0.1 errors; the cases are then redistributed, and
+    pruning is repeated at this node.
 
     Parameters
     ----------
     confidence : float, default=0.25
-        CF, above 0 and below 1: the smaller, the more is pruned. Above 0.5 the errors
-        are taken as they were counted, without any addition.
+        CF, above 0 and below 1; smaller values prune more. Above 0.5 the training
+        errors are used without any addition.
     subtree_raising : bool, default=True
-        Whether a branch may take the place of the node above it. If not, a fitted tree
-        can be pruned without the rows that grew it. Trees with ``monotonic_cst`` need
-        False: raising moves rows into branches that they did not grow.
+        Whether a branch may replace the node above it. If not, a fitted tree can be
+        pruned without its training rows. It must be False for trees with
+        ``monotonic_cst``, since raising moves rows into branches grown from other rows.
 
     See Also
     --------
-    C45Classifier : Prunes so by default.
-    CARTClassifier : Prunes so with ``pruning="error_based"``.
+    C45Classifier : Uses this method by default.
+    CARTClassifier : Uses this method with ``pruning="error_based"``.
 
     Notes
     -----
-    Cases are counted by their weight; the formula takes it for a number of rows, so
-    weights should sum to that. A row that lacks the value of a test of C4.5 is divided
-    among the branches, in proportion to the weight of the rows that have it, and is so
-    divided anew wherever a branch is raised.
+    Cases are counted by weight. The formula takes the weight for a number of rows, so
+    weights should sum to the number of rows. A row whose value is missing in a test of
+    C4.5 is divided among the branches in proportion to the weight of the other rows,
+    and is divided again wherever a branch is raised.
 
-    In other trees a missing value goes down a raised branch to the child that the test
-    or its surrogates name (if none can tell, to that with most weight, as in growing),
-    and a level that the test does not know is divided
-    (``handle_unknown="fractional"``) or stays where it is. Rows
-    that stay in an inner node are in no leaf; they are counted as one more leaf of it,
-    whose class is the majority class of the node. Surrogates go with their test and
-    keep the measures with which they were grown. C4.5 and J48 have no such rows.
+    In other trees a row with a missing value goes down a raised branch to the child
+    chosen by the test or its surrogates (if these do not decide, to the child with the
+    largest weight, as in growing), and a row with an unseen level is divided
+    (``handle_unknown="fractional"``) or ends in the node. Rows that end in an inner
+    node are in no leaf; they count as one more leaf of it, with the majority class of
+    the node. Surrogates stay with their test and keep the measures computed in growing.
+    C4.5 and J48 have no such rows.
 
-    Results are those of Weka's J48 3.6 (``-C``; ``-S`` for no subtree raising), down
-    to its comparisons with a tolerance of 1e-6 and the confidence in single precision.
-    Quinlan's C4.5 takes z from a short table, 0.6925 where exact computation gives
-    0.6745 for the default.
+    The results equal those of Weka's J48 3.6 (``-C``; ``-S`` for no subtree raising),
+    including its comparisons with a tolerance of 1e-6 and the confidence in single
+    precision. Quinlan's C4.5 interpolates z in a short table, which gives 0.6925
+    instead of 0.6745 for the default.
 
     References
     ----------
@@ -114,7 +114,7 @@ class ErrorBasedPruning(BasePruner):
     5
     4
 
-    A fitted tree, with what was done to it, without its rows:
+    Pruning a fitted tree without its rows, and the report:
 
     >>> from sklearn_textbook.tree import CARTClassifier
     >>> cart = CARTClassifier().fit(X, y)
@@ -137,13 +137,13 @@ class ErrorBasedPruning(BasePruner):
         self.subtree_raising = subtree_raising
 
     def check_parameters(self):
-        """Require parameters that are allowed.
+        """Check the parameters.
 
         Raises
         ------
         ValueError
-            If ``confidence`` is no number between 0 and 1, or ``subtree_raising`` no
-            truth value; the message says what is allowed.
+            If ``confidence`` is not a number between 0 and 1, or ``subtree_raising`` is
+            not a bool.
         """
         if not is_checked():
             return
@@ -156,50 +156,50 @@ class ErrorBasedPruning(BasePruner):
             )
 
     def prune_grown(self, tree, data, n_threads=1):
-        """Prune a grown tree, with the rows that grew it if branches may be raised.
+        """Prune a grown tree, using its training rows if branches may be raised.
 
         Parameters
         ----------
         tree : GrownTree
             The tree.
         data : TrainingData
-            The training table, the classes and the weights; without subtree raising
-            there may be none.
+            The training table, the classes and the weights; not needed without subtree
+            raising.
         n_threads : int, default=1
-            Not used: pruning takes a small part of the time of growing.
+            Ignored: pruning takes little time compared to growing.
 
         Returns
         -------
         PruningOutcome
-            The pruned tree and a report, one row for each decision in the order in
-            which it was taken: collapsed nodes from the top downwards, then the nodes
-            from the bottom upwards. ``before`` and ``after`` are the estimated errors
-            of the whole tree. A ``node`` is "pruned", "kept" or "raised": then the
-            branch ``raised_node`` (else -1) has taken its place, goes by its own number
-            further on, and is gone through again, so that a node may be decided upon
-            several times. The column ``collapsed`` marks what fell because it saved no
-            errors on the training rows; see ``collapse`` of C45Classifier.
+            The pruned tree and a report with one row per decision, in order: collapsed
+            nodes from the top downwards, then the other nodes from the bottom upwards.
+            ``before`` and ``after`` are the estimated errors of the whole tree. A
+            ``node`` is "pruned", "kept" or "raised"; in the last case it has been
+            replaced by the branch ``raised_node`` (otherwise -1), which keeps its
+            number and is processed again, so that a node may have several rows. The
+            column ``collapsed`` marks nodes that saved no errors on the training rows;
+            see ``collapse`` of C45Classifier.
 
         Raises
         ------
         ValueError
-            If a parameter is not allowed, if the tree is no classification tree of one
-            output, if it does not belong to the table, or if branches are to be raised
-            and there is no table or predictions must be monotonic.
+            If a parameter is invalid, the tree is not a classification tree with one
+            output or was not grown from the table, or branches may be raised although
+            there is no table or predictions must be monotonic.
         """
         self.check_parameters()
         _check_tree(tree)
         if self.subtree_raising and data.is_monotonic:
             raise ValueError(
-                "ErrorBasedPruning(subtree_raising=True) sends rows down branches that "
-                "they did not grow, so that predictions may break monotonic_cst: set "
-                "subtree_raising=False."
+                "ErrorBasedPruning(subtree_raising=True) moves rows into branches "
+                "grown from other rows, so that predictions may violate monotonic_cst: "
+                "set subtree_raising=False."
             )
         if self.subtree_raising and data.matrix is None:
             raise ValueError(
-                "ErrorBasedPruning(subtree_raising=True) sends the rows that grew the "
-                "tree down the branches that it raises: give these rows as X and y, or "
-                "set subtree_raising=False, which needs none."
+                "ErrorBasedPruning(subtree_raising=True) routes the training rows "
+                "through the raised branches: give these rows as X and y, or set "
+                "subtree_raising=False, which needs none."
             )
         if not self.subtree_raising:
             return _prune(tree, None, self.confidence, data.collapses)
@@ -214,30 +214,31 @@ class ErrorBasedPruning(BasePruner):
 
 
 def collapse_tree(tree):
-    """Make leaves of the nodes whose leaves save no errors on the training rows.
+    """Replace subtrees that save no errors on the training rows by leaves.
 
-    A node falls if its leaves make at least as many errors as the node itself would
-    as a leaf, less 0.001. C4.5 does so before it prunes, and also where it does not.
+    A node becomes a leaf if the leaves below it make at least as many errors, up to
+    0.001, as the node itself would make as a leaf. C4.5 does so before pruning, and
+    also without pruning.
 
     Parameters
     ----------
     tree : GrownTree
-        A classification tree of one output.
+        A classification tree with one output.
 
     Returns
     -------
     GrownTree
-        The smaller tree; the same object if nothing falls.
+        The smaller tree; the same object if nothing is collapsed.
 
     Raises
     ------
     ValueError
-        If the tree is no classification tree of one output.
+        If the tree is not a classification tree with one output.
 
     Notes
     -----
-    Of classes that weigh the same, up to 1e-6, the first is the majority class. An
-    empty leaf makes no errors. The work is in proportion to the number of nodes.
+    Of classes with the same weight, up to 1e-6, the first is the majority class. An
+    empty leaf makes no errors. The time is linear in the number of nodes.
 
     Examples
     --------
@@ -253,7 +254,7 @@ def collapse_tree(tree):
 
 
 def _find_collapsed(tree):
-    """Mask of the inner nodes that become leaves by themselves."""
+    """Return a mask of the inner nodes to collapse."""
     collapsed = np.empty(tree.node_count, dtype=bool)
     mark_collapsed(
         tree.nodes, tree.statistics[:, 0], _COLLAPSE_SLACK, collapsed.view(np.uint8)
@@ -275,68 +276,67 @@ def prune_by_error(
 ):
     """Replace subtrees by leaves or by their largest branch.
 
-    :class:`ErrorBasedPruning` says which.
+    See :class:`ErrorBasedPruning` for the rule.
 
     Parameters
     ----------
     tree : GrownTree
-        A classification tree of one output.
+        A classification tree with one output.
     matrix : array of shape (n_rows, n_features), or scipy sparse matrix or array
-        The table that grew the tree, in float32 or float64: numbers, and level codes
-        for nominal and ordinal columns; missing values are NaN. Without subtree
-        raising the rows are not looked at and may be None.
+        The training table of the tree, in float32 or float64: numbers, and level codes
+        for nominal and ordinal columns; missing values are NaN. Not used without
+        subtree raising, and may then be None.
     codes : array of int, shape (n_rows,)
-        The class number of every row.
+        The class index of every row.
     sample_weight : array of shape (n_rows,) or None
-        The weight of every row; rows of weight 0 take no part. None: 1.
+        The weight of every row; rows of weight 0 are ignored. None: 1.
     confidence : float, default=0.25
         Confidence of the estimate.
     subtree_raising : bool, default=True
-        Whether a branch may take the place of the node above it.
-    collapse : bool, default=False
+        Whether a branch may replace the node above it. collapse : bool, default=False
         Whether the tree is collapsed first: the same as pruning the result of
         :func:`collapse_tree`, but faster.
     level_codes : ndarray of uint16 or uint32, default=None
         The nominal columns of the table as in
-        :class:`~sklearn_textbook.tree.encode.EncodedTable`, which are faster to read.
+        :class:`~sklearn_textbook.tree.encode.EncodedTable`, which is faster to read.
     criterion : {"entropy", "log_loss", "gini", "error"}, default="entropy"
-        The impurity that the nodes hold.
+        The impurity stored in the nodes.
 
     Returns
     -------
     GrownTree
-        The pruned tree, numbered breadth first; the same object if nothing falls.
-        A raised branch counts all cases of its new place.
+        The pruned tree, numbered breadth first; the same object if no node is pruned.
+        The statistics of a raised branch include all cases of its new position.
 
     Raises
     ------
     ValueError
-        If the tree is not of this kind, or was not grown from this table, or if
-        branches are to be raised without a table.
+        If the tree is not of this kind or was not grown from this table, or if branches
+        may be raised but there is no table.
 
     Notes
     -----
     At a test that divides missing values among all branches, a level without a branch
-    is treated as a missing value. It can occur where a branch is raised whose test
-    knows only the levels that were there.
+    is treated as a missing value. It can occur in a raised branch, whose tests know
+    only the levels of its former rows.
 
-    For n rows and a tree of depth d, the work is of the order n d log n without missing
-    values. With them it is m d² for m parts of rows in a level of the tree: below every
-    node, all fractions have to be found again. A raised branch is gone through twice.
-    Without subtree raising the work is in proportion to the number of nodes.
+    For n rows and a tree of depth d, the time is O(n d log n) without missing values.
+    With them it is O(m d²), where m is the number of parts of rows in a level of the
+    tree, since all fractions are computed again below every node. A raised branch is
+    processed twice. Without subtree raising the time is linear in the number of nodes.
     """
     _check_tree(tree)
     _check_confidence(confidence)
     if not subtree_raising:
         return _prune(tree, None, confidence, collapse).tree
     if matrix is None or codes is None:
-        raise ValueError("subtree_raising=True needs the table that grew the tree.")
+        raise ValueError("subtree_raising=True needs the training table of the tree.")
     rows = TrainingRows(matrix, codes, sample_weight, level_codes, criterion)
     return _prune(tree, rows, confidence, collapse).tree
 
 
 def _prune(tree, rows, confidence, collapses):
-    """Prune a tree, without subtree raising if there are no rows."""
+    """Prune a tree; without rows there is no subtree raising."""
     if rows is not None:
         check_rows(tree, rows)
     confidence = measure_confidence(confidence)
@@ -361,14 +361,14 @@ def _prune(tree, rows, confidence, collapses):
 
 
 def compute_added_errors(weight, errors, confidence=0.25):
-    """Compute what the estimate adds to the errors that were counted.
+    """Compute the errors that the estimate adds to the training errors.
 
     Parameters
     ----------
     weight : array-like of shape (n_leaves,)
         Weight of the cases of each leaf, above 0.
     errors : array-like of shape (n_leaves,)
-        Weight of those that are not of the majority class.
+        Weight of the cases that are not of the majority class.
     confidence : float, default=0.25
         Confidence of the estimate, CF in :class:`ErrorBasedPruning`.
 
@@ -380,7 +380,7 @@ def compute_added_errors(weight, errors, confidence=0.25):
     Raises
     ------
     ValueError
-        If ``confidence`` is no number between 0 and 1, or the shapes differ.
+        If ``confidence`` is not a number between 0 and 1, or the shapes differ.
 
     Examples
     --------
@@ -411,11 +411,11 @@ def _check_confidence(confidence):
 
 
 def measure_confidence(confidence):
-    """Find the confidence in single precision, its logarithm, the normal quantile."""
+    """Return the confidence (single precision), its logarithm and normal quantile."""
     smallest = np.finfo(np.float32).smallest_subnormal
     level = max(np.float32(confidence), smallest)
     rest = np.float32(1.0) - level
-    # Next to 0 the confidence is lost in 1 - CF; any quantile so large says the same.
+    # Near 0 the confidence is lost in 1 - CF; any quantile this large gives the same.
     z = min(float(ndtri(np.float64(rest))), 1e6)
     return float(level), math.log(level), z
 

@@ -1,4 +1,4 @@
-"""Error-based pruning by the nodes' own counts, and the report on any such pruning."""
+"""Error-based pruning from the counts of the nodes, and the report on it."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ class ErrorEstimates:
     tree : GrownTree
         A classification tree of one output.
     confidence : tuple of float
-        What ``measure_confidence`` gives.
+        The result of ``measure_confidence``.
 
     Attributes
     ----------
     leaf : ndarray of float64, shape (node_count,)
-        Of each node, if it were a leaf.
+        Errors of each node as a leaf.
     rest : ndarray of float64, shape (node_count,)
-        Of the rows of an inner node that are in no branch.
+        Errors of the rows of an inner node that are in no branch.
     branch : ndarray of float64, shape (node_count,)
-        Of what the tree has from a node downwards.
+        Errors of the branch of each node.
     """
 
     def __init__(self, tree, confidence):
@@ -47,7 +47,7 @@ class ErrorEstimates:
         self.branch, _ = self._add_up(no_leaf, prunes=False)
 
     def _add_up(self, is_leaf, *, prunes):
-        """Estimates from each node downwards, and which nodes are made leaves."""
+        """Return the estimate of each branch, and the nodes to make leaves."""
         branch = np.empty(self.tree.node_count)
         is_cut = np.empty(self.tree.node_count, dtype=bool)
         add_up_estimates(
@@ -67,7 +67,7 @@ class ErrorEstimates:
         Parameters
         ----------
         collapsed : ndarray of bool, shape (node_count,)
-            The inner nodes that become leaves; those below another one do not count.
+            The inner nodes that become leaves; those below another one are ignored.
 
         Returns
         -------
@@ -78,12 +78,12 @@ class ErrorEstimates:
         return self._make_steps(node, np.ones(len(node), bool), self.branch)
 
     def prune_upwards(self, collapsed):
-        """Make leaves of nodes from the bottom upwards; no rows are needed for that.
+        """Prune nodes from the bottom upwards, without using rows.
 
         Parameters
         ----------
         collapsed : ndarray of bool, shape (node_count,)
-            The inner nodes that are leaves from the beginning.
+            The inner nodes that are collapsed before pruning.
 
         Returns
         -------
@@ -99,7 +99,7 @@ class ErrorEstimates:
         return is_cut, self._make_steps(node, is_cut[node], branch)
 
     def _find_standing(self, is_cut):
-        """Mask of the nodes with no node of a mask above them."""
+        """Return a mask of the nodes without an ancestor in a given mask."""
         is_standing = np.empty(self.tree.node_count, dtype=bool)
         mark_kept(self.tree.nodes, is_cut.view(np.uint8), is_standing.view(np.uint8))
         return is_standing
@@ -114,25 +114,25 @@ class ErrorEstimates:
 
 
 def number_places(tree, places, steps):
-    """Give numbers to the nodes that stay, some of them in the place of another one.
+    """Assign numbers to the remaining nodes, some of which replaced another one.
 
     Parameters
     ----------
     tree : GrownTree
         The tree as it was grown.
     places : ndarray of int32
-        For every node of the pruned tree the place in the grown tree where it stands.
+        For every node of the pruned tree its position in the grown tree.
     steps : ndarray of ENTRY_DTYPE
         The decisions.
 
     Returns
     -------
     ndarray of int64, shape (node_count,)
-        The number of each node in the pruned tree; -1 for one that is gone.
+        The number of each node in the pruned tree; -1 for removed nodes.
     """
     occupant = np.arange(tree.node_count)
     raised = steps[steps["decision"] == DECISIONS["raised"]]
-    # The last one of a place stays there.
+    # The last node raised to a position stays there.
     for step in raised:
         occupant[step["slot"]] = step["raised"]
     number = np.full(tree.node_count, -1, dtype=np.int64)
@@ -150,11 +150,11 @@ def report_errors(tree, steps, n_collapsed, total, new_number):
     steps : ndarray of ENTRY_DTYPE
         The decisions.
     n_collapsed : int
-        How many of them, at the beginning, collapsed a node.
+        Number of decisions, at the beginning, that collapsed a node.
     total : float
         Estimated errors of the whole tree before the first step.
     new_number : ndarray of int64, shape (node_count,)
-        Number of each node in the pruned tree, -1 for one that is gone.
+        Number of each node in the pruned tree; -1 for removed nodes.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Turn a ``cv`` parameter into folds of training rows and test rows."""
+"""Resolve the ``cv`` parameter to folds of training and test rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn_textbook.tree.prune.hold_out import deal_folds
 
 
 def check_folds(cv):
-    """Require a number of folds, a splitter, or the folds themselves.
+    """Check that ``cv`` is a number of folds, a splitter, or an iterable of folds.
 
     Parameters
     ----------
@@ -41,21 +41,22 @@ def make_folds(cv, data, random_state=None):
     Parameters
     ----------
     cv : int, splitter or iterable
-        Number of folds, stratified; or what scikit-learn takes.
+        Number of stratified folds, or a splitter or folds as in scikit-learn.
     data : TrainingData
-        The rows that grew the tree.
+        The training rows of the tree.
     random_state : int, RandomState instance or None, default=None
-        Seed of a number of folds; None: always the same folds.
+        Seed for assigning rows if ``cv`` is a number. None: always the same folds.
 
     Returns
     -------
     list of (ndarray of bool, ndarray of int)
-        For each fold a mask of the rows that grow a tree, and the rows that judge it.
+        For each fold a mask of the training rows, and the test rows.
 
     Raises
     ------
     ValueError
-        If a fold has no rows on either side, is no pair, or needs groups.
+        If a fold is not a pair or has no training or no test rows, or the splitter
+        needs groups.
     """
     n_rows, weight = data.target.n_rows, data.weight
     is_used = np.ones(n_rows, dtype=bool) if weight is None else weight > 0
@@ -71,8 +72,8 @@ def make_folds(cv, data, random_state=None):
         is_train, is_test = (_translate(rows, data) for rows in (train, test))
         if not (is_train & is_used).any() or not (is_test & is_used).any():
             raise ValueError(
-                f"cv={cv!r} gives a fold without training rows or without test rows "
-                "that weigh something."
+                f"cv={cv!r} gives a fold without training rows or without test rows of "
+                "positive weight."
             )
         folds.append((is_train, np.flatnonzero(is_test & is_used)))
     if not folds:
@@ -84,7 +85,7 @@ def make_folds(cv, data, random_state=None):
 
 
 def _split(cv, data):
-    """Let a splitter, or the folds themselves, speak of the rows as they were given."""
+    """List the folds, whose indices refer to the rows as they were given."""
     target = data.target if data.given is None else data.given[1]
     y = target.codes if target.is_classifier else target.values
     y = y[:, 0] if y.shape[1] == 1 else y
@@ -103,7 +104,7 @@ def _split(cv, data):
 
 
 def _unpack(fold, cv):
-    """Take a fold apart; raise ValueError for one that is not (train, test)."""
+    """Unpack a fold; raise ValueError unless it is (train, test)."""
     try:
         train, test = fold
     except (TypeError, ValueError):
@@ -115,7 +116,7 @@ def _unpack(fold, cv):
 
 
 def _translate(rows, data):
-    """Turn row numbers, or a mask, into a mask of the rows that were kept."""
+    """Convert row numbers or a mask to a mask of the rows that were kept."""
     is_kept = None if data.given is None else data.given[0]
     n_rows = data.target.n_rows if is_kept is None else len(is_kept)
     rows = np.asarray(rows)

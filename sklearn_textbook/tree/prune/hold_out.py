@@ -1,4 +1,4 @@
-"""Which rows grow a tree and which judge it: hold-out and folds, both stratified."""
+"""Stratified division into training and validation rows: hold-out and folds."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from sklearn.utils import check_random_state
 
 
 def sort_by_target(target, rows, random_state):
-    """Put rows into an order in which neighbours have the same class, or near values.
+    """Sort rows so that neighbours have the same class or similar values.
 
     Parameters
     ----------
     target : Target
-        Classes or values; of several outputs all classes, or the first one's values.
+        Classes or values; for several outputs all classes, or the first values.
     rows : ndarray of int
         The rows to order.
     random_state : numpy.random.RandomState
-        Decides the order of equal ones.
+        Decides the order of ties.
 
     Returns
     -------
@@ -31,27 +31,27 @@ def sort_by_target(target, rows, random_state):
 
 
 def deal_folds(target, is_used, n_folds, random_state=None):
-    """Give every row a fold, so that all folds have nearly the same classes or values.
+    """Assign rows to folds with nearly the same distribution of the target.
 
-    Rows are put in random order, sorted by class, and dealt to the folds in turn. For
-    regression they are sorted by value, and every run of ``n_folds`` neighbours goes
-    to the folds in random order.
+    Rows are shuffled, sorted by class, and assigned to the folds in turn. In regression
+    they are sorted by value, and every ``n_folds`` consecutive rows are assigned to the
+    folds in random order.
 
     Parameters
     ----------
     target : Target
         Classes or values of all rows.
     is_used : ndarray of bool, shape (n_rows,)
-        The rows to deal.
+        The rows to assign.
     n_folds : int
-        Number of folds; with fewer rows, every row is a fold.
+        Number of folds; if there are fewer rows, every row is a fold.
     random_state : int, RandomState instance or None, default=None
-        Seed; None: always the same.
+        Seed. None: always the same result.
 
     Returns
     -------
     fold : ndarray of int, shape (n_rows,)
-        Number of each row's fold; -1 for a row that is not used.
+        Index of the fold of each row; -1 for a row that is not used.
     """
     rows = np.flatnonzero(is_used)
     n_folds = min(n_folds, len(rows))
@@ -67,7 +67,7 @@ def deal_folds(target, is_used, n_folds, random_state=None):
 
 
 def choose_held_out(target, is_used, share, random_state=None):
-    """Choose a share of the rows, class by class or over the whole range of values.
+    """Choose a fraction of the rows, stratified by class or value.
 
     Parameters
     ----------
@@ -76,9 +76,9 @@ def choose_held_out(target, is_used, share, random_state=None):
     is_used : ndarray of bool, shape (n_rows,)
         The rows to choose from.
     share : float
-        Share of the rows, rounded to at least one row on either side.
+        Fraction of the rows, rounded so that each part has at least one row.
     random_state : int, RandomState instance or None, default=None
-        Seed; None: always the same.
+        Seed. None: always the same result.
 
     Returns
     -------

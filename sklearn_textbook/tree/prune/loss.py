@@ -1,4 +1,4 @@
-"""Pruning by a penalised loss, 损失函数剪枝: the least C_α(T) of all subtrees.
+"""Pruning by a penalised loss, 损失函数剪枝: the subtree with minimum C_α(T).
 
 李航《统计学习方法》, section 5.4.
 """
@@ -18,15 +18,15 @@ from sklearn_textbook.tree.prune.outcome import PruningRecord, cut_and_report
 _OF_CLASSES = ("entropy", "log_loss", "gini", "error")
 _OF_VALUES = ("squared_error", "absolute_error", "poisson")
 
-# Costs that differ by no more than this share of the root's are equal.
+# Costs that differ by at most this fraction of that of the root are equal.
 _EQUAL = 1e-12
 
 
 class LossPruning(BasePruner):
-    r"""Prune to the subtree of the least penalised loss, 损失函数剪枝.
+    r"""Prune to the subtree with the minimum penalised loss, 损失函数剪枝.
 
-    A tree T with the leaves t, of :math:`N_t` cases and :math:`N_{tk}` of class k each,
-    costs
+    The cost of a tree T, whose leaves t have :math:`N_t` cases, :math:`N_{tk}` of them
+    of class k, is
 
     .. math::
 
@@ -34,31 +34,31 @@ class LossPruning(BasePruner):
         H_t(T) = -\sum_k \frac{N_{tk}}{N_t} \ln \frac{N_{tk}}{N_t}
 
     that is, the negative log-likelihood of the training rows (拟合程度) and a penalty
-    for each leaf (模型复杂度). From the leaves upwards, a node becomes a leaf if the
-    tree does not cost more then. What is left costs least of all subtrees with the same
-    root, and is the smallest of those that cost as little.
+    for each leaf (模型复杂度). From the leaves upwards, a node becomes a leaf if this
+    does not increase the cost of the tree. The result has the minimum cost of all
+    subtrees with the same root, and is the smallest of these.
 
-    It needs no rows: the nodes of a grown tree hold all counts. So it prunes any fitted
-    tree after the fact.
+    The method needs no rows, since the nodes of a grown tree store all counts. So it
+    can prune any fitted tree.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        The cost of a leaf, at least 0: the larger, the smaller the tree. It stands
-        beside counts of cases, not shares: twice as many rows of the same kind need
-        twice the alpha for the same tree.
+        The cost of a leaf, at least 0; larger values give smaller trees. It is relative
+        to counts of cases, not proportions: if all rows are duplicated, alpha has to be
+        doubled for the same tree.
     criterion : str, default=None
-        Takes the place of :math:`H_t`; None is the criterion of the tree itself, the
-        entropy for ID3 and C4.5. For classes:
+        Measure used for :math:`H_t`; None: the criterion of the tree, which is the
+        entropy for ID3 and C4.5. For classification:
 
-        - "entropy" (or "log_loss"): in nats, although nodes hold bits;
+        - "entropy" (or "log_loss"): in nats, although the nodes store bits;
         - "gini": :math:`1 - \sum_k (N_{tk} / N_t)^2`;
-        - "error": the share of cases not of the majority class, so that
-          :math:`N_t H_t` counts the errors.
+        - "error": the fraction of cases not of the majority class, so that :math:`N_t
+          H_t` is the number of errors.
 
-        Regression trees know only their own: with "squared_error" :math:`N_t H_t` is
-        the sum of squared errors, with "absolute_error" that of absolute errors, with
-        "poisson" half the deviance.
+        Regression trees allow only their own criterion: with "squared_error" :math:`N_t
+        H_t` is the sum of squared errors, with "absolute_error" the sum of absolute
+        errors, with "poisson" half the deviance.
 
     See Also
     --------
@@ -67,31 +67,31 @@ class LossPruning(BasePruner):
 
     Notes
     -----
-    Counts are sums of weights. A row that is divided among branches counts in each by
-    its share, an empty branch costs alpha alone, and for several outputs :math:`H_t` is
-    the mean over them.
+    Counts are sums of weights. A row that is divided among branches counts in each with
+    its fraction, an empty branch costs only alpha, and for several outputs :math:`H_t`
+    is the mean over them.
 
-    A training row that stays in an inner node (``missing="surrogate"``, where neither a
+    A training row that ends in an inner node (``missing="surrogate"``, if neither a
     surrogate nor a larger branch decides) is in no leaf; the node itself predicts it.
-    It is charged :math:`H_t` of this node, so it speaks neither for nor against the
+    Its cost is :math:`H_t` of this node, so it does not affect the decision on the
     split.
     :func:`~sklearn_textbook.tree.prune.compute_weakest_link_sequence` leaves such rows
-    out, as rpart does, which speaks for the split.
+    out, as rpart does, which favours the split.
 
-    The book's algorithm takes a group of leaves back into their parent. Here every node
-    is looked at after its branches have been pruned, also one above a split that
-    stays: the dynamic programming that the book names. Otherwise a split that is worth
-    its leaves would shield a useless one above it, and the tree would not be optimal.
+    The book's algorithm merges groups of leaves into their parent. Here every node is
+    considered after its branches have been pruned, also a node above a split that is
+    kept (the dynamic programming that the book mentions). Otherwise a useful split
+    would keep a useless one above it, and the tree would not be optimal.
 
     With :math:`N` the weight of all rows, scikit-learn's ``ccp_alpha`` gives the same
-    tree for :math:`\alpha = N` ``ccp_alpha``; for the entropy, which it measures in
-    bits, for :math:`\alpha = N \ln 2` ``ccp_alpha``. They differ at 0: ``ccp_alpha=0``
-    prunes nothing, here splits fall that gain nothing. Costs that differ by no more
-    than 1e-12 of the root's cost are equal.
+    tree for :math:`\alpha = N` ``ccp_alpha``; for the entropy, which is in bits there,
+    for :math:`\alpha = N \ln 2` ``ccp_alpha``. They differ at 0: ``ccp_alpha=0`` prunes
+    nothing, while ``alpha=0`` prunes splits without gain. Costs that differ by at most
+    1e-12 of that of the root are equal.
 
     C45Classifier collapses the tree first unless ``collapse=False``.
 
-    The work is in proportion to the number of nodes.
+    The time is linear in the number of nodes.
 
     References
     ----------
@@ -114,8 +114,8 @@ class LossPruning(BasePruner):
     >>> print(*report["decision"])
     kept pruned
 
-    The first node looked at, with 6 cases of one class and 3 of the other, is worth its
-    two leaves; the whole tree is not worth its three.
+    The split of the first node, with 6 cases of one class and 3 of the other, is kept;
+    the whole tree is then pruned to its root.
     """
 
     def __init__(self, alpha=1.0, criterion=None):
@@ -123,13 +123,13 @@ class LossPruning(BasePruner):
         self.criterion = criterion
 
     def check_parameters(self):
-        """Require parameters that are allowed.
+        """Check the parameters.
 
         Raises
         ------
         ValueError
-            If ``alpha`` is no finite number of at least 0, or ``criterion`` is none of
-            the names; the message says what is allowed.
+            If ``alpha`` is not a finite number of at least 0, or ``criterion`` is
+            invalid.
         """
         if not is_checked():
             return
@@ -142,16 +142,16 @@ class LossPruning(BasePruner):
         check_choice("criterion", self.criterion, allowed, accepts_none=True)
 
     def prune_grown(self, tree, data, n_threads=1):
-        """Prune a grown tree, and tell what was done.
+        """Prune a grown tree and report the decisions.
 
         Parameters
         ----------
         tree : GrownTree
             The tree.
         data : TrainingData
-            Only the name of the tree's criterion is read.
+            Only the criterion of the tree is used.
         n_threads : int, default=1
-            Not used: pruning takes a small part of the time of growing.
+            Ignored: pruning takes little time compared to growing.
 
         Returns
         -------
@@ -162,8 +162,7 @@ class LossPruning(BasePruner):
         Raises
         ------
         ValueError
-            If a parameter is not allowed, or the criterion has no meaning for this
-            tree.
+            If a parameter is invalid, or the criterion does not apply to this tree.
         """
         self.check_parameters()
         alpha, nodes = float(self.alpha), tree.nodes
@@ -179,15 +178,15 @@ class LossPruning(BasePruner):
 
 
 def _measure_impurity(tree, criterion, own):
-    """Measure H_t of every node, whose criterion is ``own``; entropy in nats.
+    """Return H_t of every node of a tree with criterion ``own``; entropy in nats.
 
-    Raises ValueError for a criterion that the nodes do not tell.
+    Raises ValueError for a criterion that the nodes do not store.
     """
     if not tree.is_classifier:
         if criterion not in (None, own):
             raise ValueError(
                 f"LossPruning(criterion={criterion!r}) cannot prune this regression "
-                f"tree: its nodes hold criterion={own!r} alone. Use criterion=None."
+                f"tree: its nodes only store criterion={own!r}. Use criterion=None."
             )
         return tree.nodes["impurity"]
     if criterion in _OF_VALUES:
@@ -206,9 +205,9 @@ def _measure_impurity(tree, criterion, own):
 
 
 def _weigh_staying_rows(nodes):
-    """Weigh the rows of every inner node that went into none of its branches.
+    """Return the weight of the rows that end in each inner node.
 
-    ``missing_branch`` does not tell: it counts for new rows, as rpart has it.
+    ``missing_branch`` does not say so: it applies to new rows, as in rpart.
     """
     weight, parent = nodes["weight"], nodes["parent"][1:]
     below = np.bincount(parent, weights=weight[1:], minlength=len(nodes))
@@ -217,10 +216,10 @@ def _weigh_staying_rows(nodes):
 
 
 def _record_steps(tree, is_cut, leaf, stay, branch):
-    """Follow the loss of the whole tree, one inner node after the other."""
+    """Record the loss of the whole tree for each decision, node by node."""
     is_inner = tree.nodes["n_children"] > 0
     inner = np.flatnonzero(is_inner)
-    # Nodes are numbered breadth first, so those of a depth stand from left to right.
+    # Nodes are numbered breadth first, so those of a level are sorted left to right.
     inner = inner[np.argsort(-tree.depth[inner], kind="stable")]
     change = leaf[inner] - branch[inner]
     done = np.cumsum(np.where(is_cut[inner], change, 0.0))

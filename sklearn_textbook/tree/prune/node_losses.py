@@ -1,4 +1,4 @@
-"""What each node of a tree would lose on rows that the tree has not seen."""
+"""Loss of each node of a tree on rows that are not training rows."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from sklearn_textbook.tree.prune._subtree import (
 
 @dataclass(frozen=True, eq=False)
 class NodeLosses:
-    """Weighted losses of rows in the nodes of a tree; absolute, not per row.
+    """Weighted sums of the losses of rows in the nodes of a tree.
 
     Each array has two columns: the loss and its square, both times the weight.
 
     Parameters
     ----------
     leaf : ndarray of float64, shape (node_count, 2)
-        Of all rows that enter a node, if it were a leaf.
+        Loss of all rows that enter a node, as a leaf.
     stay : ndarray of float64, shape (node_count, 2)
-        Of the rows that end in an inner node, since their missing value or unknown
+        Loss of the rows that end in an inner node because their missing value or unseen
         level has no branch there.
     branch : ndarray of float64, shape (node_count, 2)
-        Of all rows that enter a node, with the branch below it as it is.
+        Loss of all rows that enter a node, predicted by its branch.
     total_weight : float
         Weight of all rows.
     """
@@ -39,17 +39,17 @@ class NodeLosses:
 
 
 def choose_loss(criterion):
-    """Name the loss that a tree is judged by.
+    """Return the name of the loss for validating a tree.
 
     Parameters
     ----------
     criterion : str
-        The impurity that grew the tree.
+        The criterion of the tree.
 
     Returns
     -------
     str
-        "error" for classes, "absolute_error" or "squared_error" for values.
+        "error" for classification, "absolute_error" or "squared_error" for regression.
     """
     if criterion in ("gini", "entropy", "log_loss", "error"):
         return "error"
@@ -57,19 +57,19 @@ def choose_loss(criterion):
 
 
 def decide_nodes(tree, choose_classes):
-    """Find what each node predicts.
+    """Return the prediction of each node.
 
     Parameters
     ----------
     tree : GrownTree
         The tree.
     choose_classes : callable or None
-        As in :class:`TrainingData`; None: the first of the largest shares.
+        As in :class:`TrainingData`; None: the most probable class, ties to the first.
 
     Returns
     -------
     ndarray of float64, shape (node_count, n_outputs)
-        Class numbers or values.
+        Class indices or values.
     """
     value = tree.value
     if not tree.is_classifier:
@@ -79,9 +79,9 @@ def decide_nodes(tree, choose_classes):
 
 
 def measure_node_losses(tree, rows, data):
-    """Send rows through a tree and measure what every node on the way would lose.
+    """Route rows through a tree and compute the loss of every node on their paths.
 
-    A row that is divided among branches counts in each by its share.
+    A row that is divided among branches counts in each with its fraction.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def measure_node_losses(tree, rows, data):
     rows : Rows
         The rows.
     data : TrainingData
-        Tells how rows are routed and what nodes decide.
+        Defines how rows are routed and what nodes predict.
 
     Returns
     -------
@@ -100,12 +100,11 @@ def measure_node_losses(tree, rows, data):
     Raises
     ------
     ValueError
-        If the tree does not predict what the rows have, or a part of the rows has
-        another length.
+        If the outputs of the tree and the rows differ, or the lengths of the arrays do.
 
     Notes
     -----
-    One pass of routing, then one step for each node that a row enters.
+    Rows are routed once; then there is one step per row and node on its path.
     """
     _check_rows(tree, rows)
     numbers, ends, shares = data.find_ends(tree, rows.matrix)
@@ -131,7 +130,7 @@ def measure_node_losses(tree, rows, data):
 
 
 def _check_rows(tree, rows):
-    """Raise ValueError for rows that the kernel would read past the end of."""
+    """Raise ValueError for wrong lengths, which the kernel does not check."""
     target, weight = rows.target, rows.weight
     if (target.is_classifier, target.n_outputs) != (tree.is_classifier, tree.n_outputs):
         raise ValueError(

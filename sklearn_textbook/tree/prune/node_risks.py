@@ -1,4 +1,4 @@
-"""What every node of a tree costs as a leaf, on the rows that grew it."""
+"""Training risk of every node of a tree as a leaf."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ import numpy as np
 from sklearn_textbook._contract.parameters import check_choice
 
 RISKS = ("impurity", "error")
-#: Costs that differ by no more than this share of the root's cost are equal.
+#: Costs that differ by at most this fraction of the cost of the root are equal.
 SAME = 1e-12
 
 
 def measure_node_risks(tree, risk):
-    """Measure what every node would cost as a leaf, without dividing by anything.
+    """Compute the cost of every node as a leaf, not divided by the total weight.
 
-    Whole weights give whole numbers of errors, so that equal costs are exactly equal.
+    Integer weights give integer numbers of errors, so that ties are exact.
 
     Parameters
     ----------
     tree : GrownTree
         The tree.
     risk : {"impurity", "error"}
-        Impurity times weight, or the weight of the rows of other classes than the
-        largest one (the mean over the outputs).
+        Impurity times weight, or the weight of the rows not of the majority class (the
+        mean over the outputs).
 
     Returns
     -------
     ndarray of float64, shape (node_count,)
-        The costs; over the weight of the root they are risks.
+        The costs; divided by the weight of the root they are risks.
 
     Raises
     ------
     ValueError
-        If ``risk`` is neither, or is "error" for a tree that predicts values.
+        If ``risk`` is neither, or is "error" for a regression tree.
     """
     check_choice("risk", risk, RISKS)
     if risk == "impurity":

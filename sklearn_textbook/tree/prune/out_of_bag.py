@@ -1,4 +1,4 @@
-"""Pruning the members of a bagging by their out-of-bag rows, 包外样本剪枝.
+"""Pruning the members of a bagging ensemble on out-of-bag rows, 包外样本剪枝.
 
 周志华《机器学习》, section 8.3.1.
 """
@@ -16,16 +16,16 @@ from sklearn_textbook.tree.prune.validation_error import (
 
 
 class OutOfBagPruning(BasePruner):
-    """Prune a member of a bagging or forest by its out-of-bag rows, 包外样本剪枝.
+    """Prune a member of a bagging ensemble on its out-of-bag rows, 包外样本剪枝.
 
-    A bootstrap sample leaves out about 36.8 % of the rows. These judge the member as
-    the validation rows do in :class:`ReducedErrorPruning`: from the leaves upwards,
-    every node becomes a leaf that then errs no more on them.
+    A bootstrap sample leaves out about 36.8 % of the rows. These serve as validation
+    rows for the member as in :class:`ReducedErrorPruning`: from the leaves upwards, a
+    node becomes a leaf if this does not increase the error on them.
 
     Parameters
     ----------
     tie : {"prune", "keep"}, default="prune"
-        Whether a node falls that errs as much as its branch.
+        Whether a node is pruned if its error equals that of its branch.
 
     See Also
     --------
@@ -33,10 +33,9 @@ class OutOfBagPruning(BasePruner):
 
     Notes
     -----
-    Each member has other out-of-bag rows, so the pruner gets them with the member, as
-    validation rows. A member without any stays as it is. A single tree has no
-    out-of-bag rows: as its ``pruning`` this is an error, unless ``X_val`` and
-    ``y_val`` are given.
+    Each member has its own out-of-bag rows, which the ensemble passes as validation
+    rows. A member without any is not pruned. A single tree has no out-of-bag rows: as
+    its ``pruning`` this raises an error unless ``X_val`` and ``y_val`` are given.
 
     References
     ----------
@@ -67,17 +66,17 @@ class OutOfBagPruning(BasePruner):
         self.tie = tie
 
     def check_parameters(self):
-        """Require parameters that are allowed.
+        """Check the parameters.
 
         Raises
         ------
         ValueError
-            If ``tie`` is not; the message says what is allowed.
+            If ``tie`` is invalid.
         """
         check_choice("tie", self.tie, TIES)
 
     def choose_held_out(self, target, weight):
-        """Refuse to hold rows out, which is not how members get theirs.
+        """Raise ValueError, since out-of-bag rows are not held out.
 
         Parameters
         ----------
@@ -94,28 +93,28 @@ class OutOfBagPruning(BasePruner):
         raise self._lack_of_rows()
 
     def prune_grown(self, tree, data, n_threads=1):
-        """Prune a member by its out-of-bag rows.
+        """Prune a member on its out-of-bag rows.
 
         Parameters
         ----------
         tree : GrownTree
             The member's tree.
         data : TrainingData
-            Has the out-of-bag rows, as validation rows; those that grew the tree are
-            not needed.
+            Contains the out-of-bag rows as validation rows; training rows are not
+            needed.
         n_threads : int, default=1
-            Not used: routing knows its own.
+            Ignored; routing chooses its own number.
 
         Returns
         -------
         PruningOutcome
-            The pruned tree and a report as that of :class:`ReducedErrorPruning`; the
-            same tree and an empty report if no out-of-bag row weighs anything.
+            The pruned tree and a report as in :class:`ReducedErrorPruning`; the same
+            tree and an empty report if no out-of-bag row has positive weight.
 
         Raises
         ------
         ValueError
-            If ``tie`` is not allowed, or ``data.validation`` is None.
+            If ``tie`` is invalid, or ``data.validation`` is None.
         """
         self.check_parameters()
         if data.validation is None:

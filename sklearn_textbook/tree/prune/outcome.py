@@ -1,4 +1,4 @@
-"""What pruning gives back: a tree, what was done, and the subtrees it chose from."""
+"""Results of pruning: the pruned tree, a report, and the sequence of subtrees."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.prune._subtree import count_branch_leaves, mark_kept
 from sklearn_textbook.tree.prune.rebuild import cut_below
 
-#: Rows at either end of a table that are printed.
+#: Number of rows printed at the beginning and at the end of a table.
 _SHOWN_ROWS = 10
 
 
 class PruningTable(dict):
     """A table of equal-length arrays by name.
 
-    Printed, it shows at most its first and last ten rows.
+    At most the first and last ten rows are printed.
 
     Parameters
     ----------
@@ -27,10 +27,10 @@ class PruningTable(dict):
     Attributes
     ----------
     measure : str or None
-        What the columns ``before`` and ``after`` of a report are, such as "validation
-        error".
+        Name of the measure in the columns ``before`` and ``after`` of a report, such as
+        "validation error".
     n_leaves_grown : int or None
-        Number of leaves of the tree as it was grown, in a report.
+        For a report, the number of leaves of the grown tree.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def _make_table(columns):
 
 
 def _word(value):
-    """Write a value in few letters, whole numbers in full."""
+    """Format a value briefly; integers in full."""
     if not isinstance(value, float):
         return str(value)
     return f"{value:.0f}" if abs(value) < 1e12 and value % 1 == 0 else f"{value:.6g}"
@@ -130,19 +130,19 @@ def _word(value):
 
 @dataclass(frozen=True, eq=False)
 class PruningRecord:
-    """What a pruner did to the nodes it looked at, in the order it did so.
+    """Decisions of a pruner, in order.
 
     Parameters
     ----------
     measure : str
-        What ``before`` and ``after`` are, such as "validation error".
+        Name of the measure ``before`` and ``after``, such as "validation error".
     node : ndarray of int, shape (n_steps,)
-        Number of the node in the tree as it was grown.
+        Number of the node in the grown tree.
     decision : ndarray of str, shape (n_steps,)
         "pruned", "kept" or "raised".
     before, after : ndarray of float64, shape (n_steps,)
-        The measure of the tree before the step, and what it is, or would be, after
-        the node has become a leaf (or, for pre-pruning, after it has been divided).
+        The measure of the tree before the step, and its value if the node becomes a
+        leaf (or, for pre-pruning, is split).
     extra : dict of ndarray
         Further columns.
     """
@@ -157,16 +157,16 @@ class PruningRecord:
 
 @dataclass(frozen=True, eq=False)
 class PruningOutcome:
-    """A pruned tree and how it came about.
+    """A pruned tree, the report and the sequence of subtrees.
 
     Parameters
     ----------
     tree : GrownTree
-        The pruned tree; the same object as the grown one if nothing fell.
+        The pruned tree; the same object as the grown one if no node was pruned.
     report : PruningTable
-        One row for each node that was looked at.
+        One row for each node considered.
     path : PruningTable or None
-        The subtrees among which one was chosen, if there were some.
+        The subtrees among which one was chosen, if any.
     """
 
     tree: GrownTree
@@ -175,19 +175,19 @@ class PruningOutcome:
 
 
 def number_kept(tree, is_cut):
-    """Give numbers to the nodes that stay after :func:`cut_below`.
+    """Assign numbers to the nodes that remain after :func:`cut_below`.
 
     Parameters
     ----------
     tree : GrownTree
         The grown tree.
     is_cut : ndarray of bool, shape (node_count,)
-        The nodes that become leaves.
+        The nodes to make leaves.
 
     Returns
     -------
     ndarray of int64, shape (node_count,)
-        The number of each node in the pruned tree; -1 for one that is gone.
+        The number of each node in the pruned tree; -1 for removed nodes.
     """
     is_kept = np.empty(tree.node_count, dtype=bool)
     mark_kept(tree.nodes, is_cut.view(np.uint8), is_kept.view(np.uint8))
@@ -195,7 +195,7 @@ def number_kept(tree, is_cut):
 
 
 def build_report(tree, record, new_number):
-    """Set beside each step which node it was.
+    """Build the report: the steps with the data of their nodes.
 
     Parameters
     ----------
@@ -204,16 +204,16 @@ def build_report(tree, record, new_number):
     record : PruningRecord
         The steps.
     new_number : ndarray of int64, shape (node_count,)
-        Number of each node in the pruned tree, -1 for one that is gone.
+        Number of each node in the pruned tree; -1 for removed nodes.
 
     Returns
     -------
     PruningTable
         ``node``, ``tree_node`` (number in the pruned tree, or -1), ``depth``,
         ``feature`` (number of the tested column), ``decision``, ``before``, ``after``,
-        ``n_samples``, ``weight`` and ``n_leaves`` (of the branch as it was grown). Its
-        attribute ``measure`` says what ``before`` and ``after`` are,
-        ``n_leaves_grown`` how many leaves the tree had.
+        ``n_samples``, ``weight`` and ``n_leaves`` (of the grown branch). Its attribute
+        ``measure`` names the measure in ``before`` and ``after``; ``n_leaves_grown`` is
+        the number of leaves of the grown tree.
     """
     node = np.asarray(record.node, dtype=np.int64)
     nodes = tree.nodes[node]
@@ -238,7 +238,7 @@ def build_report(tree, record, new_number):
 
 
 def cut_and_report(tree, is_cut, record, path=None):
-    """Cut branches off and report on it: what most pruners end with.
+    """Cut off branches and build the report, the last step of most pruners.
 
     Parameters
     ----------

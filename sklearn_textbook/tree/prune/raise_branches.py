@@ -1,4 +1,4 @@
-"""Error-based pruning with subtree raising: the rows go down the tree once more."""
+"""Error-based pruning with subtree raising, which routes the training rows again."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from sklearn_textbook.tree.prune.rebuild import compact_maps
 
 
 class TrainingRows:
-    """The rows that grew a tree, as the kernel reads them.
+    """The training rows of a tree in the form that the kernel reads.
 
     Parameters
     ----------
     matrix : array of shape (n_rows, n_features), or scipy sparse matrix or array
         The table.
     codes : array of int, shape (n_rows,)
-        The class number of every row.
+        The class index of every row.
     weight : array of shape (n_rows,) or None
         The weight of every row.
     level_codes : ndarray of uint16 or uint32, or None
-        The nominal columns as an EncodedTable has them.
+        The nominal columns as in an EncodedTable.
     criterion : str
-        Name of the impurity that the nodes hold.
+        Name of the impurity stored in the nodes.
     """
 
     def __init__(self, matrix, codes, weight, level_codes, criterion):
@@ -37,7 +37,7 @@ class TrainingRows:
 
 
 def check_rows(tree, rows):
-    """Require rows that may have grown the tree.
+    """Check that the rows can be the training rows of the tree.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def check_rows(tree, rows):
     Raises
     ------
     ValueError
-        If their number or shape is wrong, or a class number is none of the tree's.
+        If their number or shape is wrong, or a class index is out of range.
     """
     matrix, codes, sample_weight = rows.matrix, rows.codes, rows.weight
     nodes, n_rows = tree.nodes, len(codes)
@@ -69,7 +69,7 @@ def check_rows(tree, rows):
     if n_used != nodes["n_samples"][0]:
         raise ValueError(
             f"The tree was grown from {nodes['n_samples'][0]} rows; the table has "
-            f"{n_used} that weigh something."
+            f"{n_used} of positive weight."
         )
     n_classes = tree.max_n_classes
     if codes.min() < 0 or codes.max() >= n_classes:
@@ -82,20 +82,20 @@ def raise_branches(tree, rows, confidence, collapsed):
     Parameters
     ----------
     tree : GrownTree
-        A tree that has an inner node.
+        A tree with at least one inner node.
     rows : TrainingRows
-        The rows that grew it.
+        Its training rows.
     confidence : tuple of float
-        What ``measure_confidence`` gives.
+        The result of ``measure_confidence``.
     collapsed : ndarray of bool, shape (node_count,)
-        The inner nodes, not the root, that are leaves from the beginning.
+        The inner nodes, without the root, that are collapsed before pruning.
 
     Returns
     -------
     pruned : GrownTree
-        The pruned tree; the same object if nothing falls.
+        The pruned tree; the same object if no node is pruned.
     places : ndarray of int32
-        For every node of the pruned tree the place in the grown tree where it stands.
+        For every node of the pruned tree its position in the grown tree.
     steps : ndarray of ENTRY_DTYPE
         The decisions.
     """
@@ -147,7 +147,7 @@ def raise_branches(tree, rows, confidence, collapsed):
 
 # ------------------------------------------------------------------------ small parts
 def _take_tested_columns(tree, matrix):
-    """List the columns that the tree tests; make a dense table of them alone."""
+    """List the columns that the tree tests, and make a dense table of them."""
     inner = tree.nodes["kind"] != LEAF
     tested = np.union1d(tree.nodes["feature"][inner], tree.surrogates["feature"])
     columns = sparse.csc_array(matrix)[:, tested]
@@ -155,7 +155,7 @@ def _take_tested_columns(tree, matrix):
 
 
 def _renumber_columns(records, tested):
-    """Give the columns the numbers that they have among the tested ones."""
+    """Renumber the columns to their positions among the tested ones."""
     records = records.copy()
     inner = records["kind"] != LEAF
     records["feature"][inner] = np.searchsorted(tested, records["feature"][inner])
@@ -163,7 +163,7 @@ def _renumber_columns(records, tested):
 
 
 def _keep_surrogates(tree, is_inner, places, steps):
-    """Take the surrogates of the tests that stay, in the order of the new nodes."""
+    """Select the surrogates of the remaining tests, in the order of the new nodes."""
     if len(tree.surrogates) == 0:
         return tree.surrogates.copy()
     node = number_places(tree, places, steps)[tree.surrogates["node"]]

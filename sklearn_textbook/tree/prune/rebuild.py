@@ -1,4 +1,4 @@
-"""Cut branches off a grown tree and close the gaps: what every pruner ends with."""
+"""Cut branches off a grown tree and renumber its nodes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from sklearn_textbook.tree.prune._subtree import mark_kept
 
 
 def cut_below(tree, cut):
-    """Make some nodes leaves and drop everything below them.
+    """Make some nodes leaves and remove all nodes below them.
 
     The remaining nodes keep their order, so they are numbered breadth first again.
-    Level maps and surrogates remain for the remaining inner nodes alone.
+    Level maps and surrogates are kept only for the remaining inner nodes.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def cut_below(tree, cut):
         The tree.
     cut : array of bool, shape (node_count,), or sequence of int
         The nodes to make leaves, as a mask or as numbers. Nodes that are leaves
-        already, or that stand below another one of ``cut``, change nothing.
+        already, or that are below another one of ``cut``, have no effect.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def cut_below(tree, cut):
     Raises
     ------
     ValueError
-        If a mask has the wrong length or a number is no node's.
+        If a mask has the wrong length or a number is not that of a node.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def cut_below(tree, cut):
 
 
 def _as_mask(tree, cut):
-    """Turn the nodes to cut into a mask."""
+    """Convert the nodes to cut to a mask."""
     cut = np.asarray(cut)
     if cut.dtype == bool:
         if cut.shape != (tree.node_count,):
@@ -97,7 +97,7 @@ def _as_mask(tree, cut):
 
 
 def _clear_tests(nodes, where):
-    """Write the marks of a leaf into some nodes."""
+    """Mark some nodes as leaves."""
     marks = {
         "kind": LEAF,
         "first_child": TREE_LEAF,
@@ -113,7 +113,7 @@ def _clear_tests(nodes, where):
 
 
 def compact_maps(tree, nodes, surrogates):
-    """Keep the level maps in use; nodes and surrogates get their new places."""
+    """Keep only the level maps in use, and update their positions in the nodes."""
     tables = (nodes, surrogates)
     users = [np.flatnonzero(records["kind"] == NOMINAL) for records in tables]
     starts, features = (

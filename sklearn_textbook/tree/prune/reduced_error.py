@@ -1,4 +1,4 @@
-"""Reduced-error pruning, 错误率降低剪枝: post-pruning by the error on other rows.
+"""Reduced-error pruning, 错误率降低剪枝: post-pruning by validation error.
 
 Quinlan (1987); 周志华《机器学习》, section 4.3.2.
 """
@@ -15,9 +15,9 @@ from sklearn_textbook.tree.prune.validation_error import (
 
 
 class ValidationErrorPruner(HoldOutPruner):
-    """Base of the pruners that count errors on validation rows.
+    """Base class of the pruners by validation error.
 
-    A subclass says in ``_cut`` in which order its nodes are decided.
+    Subclasses define in ``_cut`` the order of the decisions.
     """
 
     def __init__(self, validation_fraction=0.3, tie="prune", random_state=None):
@@ -26,55 +26,55 @@ class ValidationErrorPruner(HoldOutPruner):
         self.random_state = random_state
 
     def check_parameters(self):
-        """Require parameters that are allowed.
+        """Check the parameters.
 
         Raises
         ------
         ValueError
-            If one is not; the message says what is allowed.
+            If a parameter is invalid.
         """
         super().check_parameters()
         check_choice("tie", self.tie, TIES)
 
     def prune_grown(self, tree, data, n_threads=1):
-        """Prune a grown tree by its validation rows.
+        """Prune a grown tree by its error on validation rows.
 
         Parameters
         ----------
         tree : GrownTree
             The tree.
         data : TrainingData
-            Has the validation rows; those that grew the tree are not needed.
+            Contains the validation rows; training rows are not needed.
         n_threads : int, default=1
-            Not used: routing knows its own.
+            Ignored; routing chooses its own number.
 
         Returns
         -------
         PruningOutcome
             The pruned tree and a report; ``before`` and ``after`` are the error rate,
-            or the mean error of the values, of the whole tree on the validation rows.
+            or the mean error in regression, of the whole tree on the validation rows.
 
         Raises
         ------
         ValueError
-            If a parameter is not allowed, or there is no validation row.
+            If a parameter is invalid, or there is no validation row.
         """
         self.check_parameters()
         if not has_weight(data.validation):
             raise ValueError(
-                f"{type(self).__name__} judges a tree by rows that did not grow it, "
-                "but there are none that weigh something: give X_val and y_val."
+                f"{type(self).__name__} needs validation rows, but there are none of "
+                "positive weight: give X_val and y_val."
             )
         return self._cut(tree, data, self.tie)
 
 
 class ReducedErrorPruning(ValidationErrorPruner):
-    r"""Prune from the leaves upwards by the error on other rows, 错误率降低剪枝.
+    r"""Prune from the leaves upwards by validation error, 错误率降低剪枝.
 
-    Every inner node t is looked at when all nodes below it have been. With V(t) the
-    validation rows that enter it, :math:`w_i` their weights, :math:`c(t)` the class
-    or value of t as a leaf, it is compared what these rows lose there and in the
-    leaves that its branch T_t still has:
+    Every inner node t is considered after all nodes below it. Let V(t) be the
+    validation rows that enter t, :math:`w_i` their weights, and :math:`c(t)` the class
+    or value of t as a leaf. The loss of t as a leaf is compared with that of the
+    remaining leaves of its branch T_t:
 
     .. math::
 
@@ -82,52 +82,49 @@ class ReducedErrorPruning(ValidationErrorPruner):
         R(T_t) = \sum_{s \in \text{leaves of } T_t} R(s)
 
     The node becomes a leaf if :math:`R(t) \le R(T_t)`, or with ``tie="keep"`` if
-    :math:`R(t) < R(T_t)`. L is 1 for a wrong class and 0 for the right one; for
-    values it is the squared error, or the absolute one if that grew the tree; for
-    several outputs it is the mean over these. The result is the subtree with the
-    smallest error on the validation rows, and of several such subtrees the smallest
-    one, or with ``tie="keep"`` the largest.
+    :math:`R(t) < R(T_t)`. L is 1 for a wrong class and 0 for the right one; in
+    regression it is the squared error, or the absolute error if that is the criterion
+    of the tree; for several outputs it is the mean over them. The result is the subtree
+    with the smallest error on the validation rows, and of several such subtrees the
+    smallest one, or with ``tie="keep"`` the largest.
 
     Parameters
     ----------
     validation_fraction : float, default=0.3
-        Share of the training rows, above 0 and below 1, that ``fit`` holds out: they
-        do not grow the tree but judge it. Every class is represented, as far as
-        possible, by this share of its rows; in regression the held out rows are spread
-        over the whole range of values. With ``X_val`` and ``y_val`` nothing is held
-        out.
+        Fraction of the training rows, above 0 and below 1, that ``fit`` holds out for
+        validation, stratified by class or, in regression, by value. Not used if
+        ``X_val`` and ``y_val`` are given.
     tie : {"prune", "keep"}, default="prune"
-        Whether a node falls that errs as much as its branch.
+        Whether a node is pruned if its error equals that of its branch.
     random_state : int, RandomState instance or None, default=None
-        Seed of the choice of the rows. None: always the same rows.
+        Seed for the choice of the held-out rows. None: always the same rows.
 
     See Also
     --------
-    PrePruning : Decides from the root downwards.
-    OutOfBagPruning : The same for the members of a bagging.
-    ErrorBasedPruning : Needs no other rows.
+    PrePruning : Prunes from the root downwards.
+    OutOfBagPruning : The same method for the members of a bagging ensemble.
+    ErrorBasedPruning : Needs no validation rows.
 
     Notes
     -----
-    A row that is divided among branches, since it lacks the value of a test, counts
-    in each by its share, so that the error of the report need not be that of
-    ``predict``, which mixes the shares of classes first. A row that ends in an inner
-    node, since its level is unknown there, is judged by that node whether its branch
-    stays or not. A node that no validation row enters errs 0 either way: it falls with
+    A row that is divided among branches because of a missing value counts in each with
+    its fraction, so the error in the report may differ from that of ``predict``, which
+    averages class probabilities first. A row that ends in an inner node because of an
+    unseen level is predicted by that node whether its branch is pruned or not. A node
+    that no validation row enters has error 0 in both cases: it is pruned with
     ``tie="prune"``.
 
-    Costs that differ by no more than 1e-12 of the root's are equal. ``class_weight``
-    weighs the validation rows, too; "balanced" counts the classes of ``y_val``, or, if
-    rows are held out, those of all rows.
+    Costs that differ by at most 1e-12 of that of the root are equal. ``class_weight``
+    also applies to the validation rows; "balanced" uses the class frequencies of
+    ``y_val`` or, if rows are held out, of all rows.
 
-    C45Classifier does not collapse a tree that is pruned so. Its result is the tree of
-    Weka's J48 with ``-R`` from the same growing and pruning rows, but that J48 takes
-    its list of possible thresholds, and the number of rows by which a column has many
-    levels, from both kinds of rows. The book (图4.7) keeps the tree at ties for the
-    sake of its figure; it says that in practice one would prune.
+    C45Classifier does not collapse a tree that is pruned by this method. The result is
+    the tree of Weka's J48 with ``-R`` for the same training and validation rows, except
+    that J48 takes the list of possible thresholds, and the number of rows that defines
+    a column with many levels, from both. The book (图4.7) keeps branches at ties for
+    its figure, and says that in practice one would prune.
 
-    Sending the n validation rows through the tree takes O(n depth), all decisions
-    together O(nodes).
+    Routing n validation rows takes O(n depth) time, all decisions O(nodes).
 
     References
     ----------
@@ -141,9 +138,9 @@ class ReducedErrorPruning(ValidationErrorPruner):
     >>> melons = load_watermelon("2.0", as_frame=True)
     >>> columns = ["脐部", "色泽", "根蒂", "敲声", "纹理", "触感"]
     >>> X, y = melons.data[columns], melons.target == "否"
-    >>> grows, judges = melons.subset == "train", melons.subset == "validation"
+    >>> train, val = melons.subset == "train", melons.subset == "validation"
     >>> id3 = ID3Classifier(pruning=ReducedErrorPruning(tie="keep"))
-    >>> id3 = id3.fit(X[grows], y[grows], X_val=X[judges], y_val=y[judges])
+    >>> id3 = id3.fit(X[train], y[train], X_val=X[val], y_val=y[val])
     >>> report = id3.pruning_report_.as_frame()
     >>> report[["node", "decision", "before", "after"]].round(3)
        node decision  before  after

@@ -12,16 +12,17 @@ from sklearn_textbook.tree.prune.node_risks import SAME, measure_node_risks
 def compute_rpart_sequence(tree, risk="impurity"):
     r"""Compute rpart's approximate nested sequence of cost-complexity subtrees.
 
-    From the leaves upwards every inner node gets a complexity, the cost of a leaf up
-    to which its split pays,
+    From the leaves upwards every inner node is assigned a complexity, the cost of a
+    leaf up to which its split is kept,
 
     .. math:: c(t) = \frac{R(t) - \sum_j R_j}{\sum_j n_j - 1},
 
-    with :math:`R_j` the risk of the leaves of child j's branch and :math:`n_j` their
-    number. Children whose own complexity is smaller than c(t) have fallen by then:
-    in ascending order (the last of equals first) each becomes a leaf, and c(t) is
-    computed anew, until the next child's complexity is not exceeded. A node without
-    positive complexity is never split. At last no node may have more than its parent:
+    where :math:`R_j` is the risk of the leaves of the branch of child j and :math:`n_j`
+    their number. Children whose own complexity is smaller than c(t) are pruned before
+    t: in ascending order (of ties, the last first) each becomes a leaf, and c(t) is
+    computed again, until it does not exceed the complexity of the next child. A node
+    without positive complexity is never split. Finally, the complexity of a node is
+    limited to that of its parent:
     :math:`c(t) := \min(c(t), c(\text{parent}))`.
 
     Parameters
@@ -29,20 +30,20 @@ def compute_rpart_sequence(tree, risk="impurity"):
     tree : GrownTree
         The tree; splits may have any number of children.
     risk : {"impurity", "error"}, default="impurity"
-        What a leaf loses, as for :func:`compute_weakest_link_sequence`. rpart has
+        Risk of a leaf, as in :func:`compute_weakest_link_sequence`. rpart uses
         "impurity" for its method "anova", and "error" for its method "class".
 
     Returns
     -------
     PruningSequence
-        One step for every inner node, in ascending order of complexity, of equals
-        the deeper first: the tree at alpha is what is left after all steps of at most
-        that alpha. Splits that save nothing are the first, with alpha 0.
+        One step for every inner node, in ascending order of complexity (of ties, the
+        deeper node first): the tree at alpha is the result of all steps up to that
+        alpha. Splits that do not reduce the risk come first, with alpha 0.
 
     Raises
     ------
     ValueError
-        If ``risk`` is neither word, or is "error" for a tree that predicts values.
+        If ``risk`` is neither, or is "error" for a regression tree.
 
     See Also
     --------
@@ -50,20 +51,20 @@ def compute_rpart_sequence(tree, risk="impurity"):
 
     Notes
     -----
-    rpart's ``CP`` is alpha over the risk of the root, its ``rel error`` the risk of
-    the subtree over that of the root, and its ``nsplit`` the number of leaves less one;
-    rpart lists equal alphas once, and drops the splits of alpha 0 as soon as they are
-    grown. ``rpart(cp=0)`` has the same table for the same tree. Complexities that
-    differ by no more than 1e-12 of the root's risk are equal here, where in rpart
-    rounding decides.
+    rpart's ``CP`` is alpha divided by the risk of the root, its ``rel error`` the risk
+    of the subtree divided by that of the root, and its ``nsplit`` the number of leaves
+    minus one; rpart lists equal alphas once, and removes the splits of alpha 0 during
+    growth. ``rpart(cp=0)`` has the same table for the same tree. Complexities that
+    differ by at most 1e-12 of the risk of the root are equal here; in rpart rounding
+    decides.
 
-    The sequence is not always the exact one. A child that stays hands up its branch as
-    it stands just before the child itself falls, so that splits further down which
-    fall after their grandparent, but before the child, are missing from the
-    grandparent's number of leaves. Where that happens, c(t) is too small, and the
+    The sequence is not always the exact one. A child that is not pruned contributes its
+    branch in the state just before the child itself is pruned, so that splits further
+    down that are pruned after their grandparent, but before the child, are missing from
+    the number of leaves of the grandparent. In this case c(t) is too small, and the
     subtrees may differ.
 
-    The work is O(n log n) for n nodes.
+    The time is O(n log n) for n nodes.
 
     References
     ----------
@@ -88,7 +89,7 @@ def compute_rpart_sequence(tree, risk="impurity"):
     complexity = np.empty(tree.node_count)
     measure_complexities(nodes, costs, SAME * costs[0], complexity)
     inner = np.flatnonzero(nodes["n_children"] > 0)
-    # A child's number is larger than its parent's.
+    # The number of a child is larger than that of its parent.
     falling = inner[np.lexsort((-inner, complexity[inner]))]
     below = np.bincount(nodes["parent"][1:], costs[1:], tree.node_count)
     impurities = np.cumsum(

@@ -1,4 +1,4 @@
-"""Merge leaves that decide alike: a smaller tree with the same predictions."""
+"""Merge leaves with the same prediction."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from sklearn_textbook.tree.prune.rebuild import cut_below
 
 
 def merge_equal_leaves(tree, decisions=None):
-    """Make a leaf of every inner node below which nothing is decided.
+    """Prune every inner node below which all leaves predict the same.
 
-    From the leaves upwards, a node whose children are, or have become, leaves with
-    one and the same decision becomes a leaf, if its own decision is that one too.
+    From the leaves upwards, a node whose children are, or have become, leaves with the
+    same decision becomes a leaf if this is also its own decision.
 
     Parameters
     ----------
     tree : GrownTree
         The tree.
     decisions : array of shape (node_count,) or (node_count, n_outputs), default=None
-        What each node decides. By default the class with the largest share, the
-        first of equals (one per output), or the value of a regression tree.
+        The prediction of each node. By default the most probable class, ties to the
+        first (one per output), or the value of a regression tree.
 
     Returns
     -------
@@ -34,19 +34,19 @@ def merge_equal_leaves(tree, decisions=None):
 
     Notes
     -----
-    The decision of every table row stays the same, that of a row which stops at an
-    inner node (missing value, unseen level) included, because a node is merged only
-    if all nodes below it decide as it does itself. There is one exception: a row that
-    is divided among branches (``FRACTIONAL``) weighs whole distributions against each
-    other. Those change (and so may its decision), as do the class shares of other
-    rows: a merged node gives its own shares, not those of its former leaves.
+    The prediction of every row stays the same, including that of a row that ends in an
+    inner node (missing value, unseen level), because a node is merged only if all nodes
+    below it have its own decision. There is one exception: a row that is divided among
+    branches (``FRACTIONAL``) averages distributions. These change (and so may its
+    prediction), as do the class probabilities of other rows: a merged node gives its
+    own, not those of its former leaves.
 
-    In a regression tree only exactly equal values are merged; two leaves with the
-    same mean seldom have a parent with the same mean in floating point unless all
-    their rows have one value.
+    In a regression tree only exactly equal values are merged. In floating point the
+    parent of two leaves with the same mean seldom has exactly this mean, unless all its
+    rows have the same value.
 
-    scikit-learn has no counterpart; rpart's rule ``cp = 0`` comes near for
-    classification, where a split that saves no error falls.
+    scikit-learn has no counterpart; rpart's ``cp = 0`` is similar for classification,
+    as it removes splits that save no errors.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def merge_equal_leaves(tree, decisions=None):
     >>> tree = CARTClassifier().fit(X, y).tree_
     >>> tree.threshold
     array([ 1.5,  0.5, -2. , -2. , -2. ])
-    >>> merge_equal_leaves(tree).threshold  # both sides of 0.5 say class 0
+    >>> merge_equal_leaves(tree).threshold  # both sides of 0.5 predict class 0
     array([ 1.5, -2. , -2. ])
     """
     if decisions is None:

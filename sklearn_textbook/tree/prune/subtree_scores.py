@@ -1,4 +1,4 @@
-"""How well every subtree of a sequence predicts rows, found in one pass of routing."""
+"""Scores of all subtrees of a sequence from one pass of routing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sklearn_textbook.tree.prune.rebuild import cut_below
 
 
 def measure_step_losses(tree, sequence, losses):
-    """Add up the losses of the leaves of every subtree.
+    """Sum the losses of the leaves of every subtree.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def measure_step_losses(tree, sequence, losses):
     sequence : PruningSequence
         Its subtrees.
     losses : NodeLosses
-        What its nodes lose.
+        Losses of its nodes.
 
     Returns
     -------
@@ -35,9 +35,9 @@ def measure_step_losses(tree, sequence, losses):
 
     Notes
     -----
-    A node is a leaf from the step that cuts it, or from the first if it is one from
-    the start, until a node above it is cut. So it adds to a run of steps, and all
-    nodes together take a time in proportion to their number.
+    A node is a leaf from the step that prunes it (or from the first step, if it is a
+    leaf of the full tree) until a node above it is pruned. So it adds to a range of
+    steps, and the total time is linear in the number of nodes.
     """
     n_steps = len(sequence.cut_node)
     is_leaf = tree.nodes["n_children"] == 0
@@ -45,7 +45,7 @@ def measure_step_losses(tree, sequence, losses):
     cut_step[sequence.cut_node[1:]] = np.arange(1, n_steps)
     gone_step = np.empty(tree.node_count, dtype=np.int64)
     find_gone_steps(tree.nodes, cut_step, n_steps, gone_step)
-    # Errors are their own squares: then one column is enough.
+    # Errors equal their squares, so one column is enough.
     is_square = all(np.array_equal(*of.T) for of in (losses.leaf, losses.stay))
     any_stays = bool(losses.stay.any())
     total = np.empty((n_steps, 2))
@@ -63,7 +63,7 @@ def measure_step_losses(tree, sequence, losses):
 
 
 def _add_runs(change, start, stop, amount):
-    """Add amounts to runs of steps, as changes from step to step."""
+    """Add amounts to ranges of steps, as differences between steps."""
     used = np.flatnonzero((start < stop) & (amount != 0.0))
     n_steps = len(change)
     change += np.bincount(start[used], amount[used], n_steps)
@@ -71,7 +71,7 @@ def _add_runs(change, start, stop, amount):
 
 
 def score_by_loss(tree, sequence, steps, rows, data):
-    """Measure the losses of some subtrees on some rows.
+    """Compute the losses of some subtrees on some rows.
 
     Parameters
     ----------
@@ -80,16 +80,16 @@ def score_by_loss(tree, sequence, steps, rows, data):
     sequence : PruningSequence
         Its subtrees.
     steps : ndarray of int, shape (n_subtrees,)
-        Which of them.
+        The steps of the subtrees to score.
     rows : Rows
         The rows.
     data : TrainingData
-        Tells how rows are routed and what nodes decide.
+        Defines how rows are routed and what nodes predict.
 
     Returns
     -------
     losses : ndarray of float64, shape (n_subtrees, 2)
-        Loss and squared loss, added up over the rows.
+        Loss and squared loss, summed over the rows.
     weight : float
         Weight of the rows.
     """
@@ -107,30 +107,30 @@ def score_by_scorer(tree, sequence, steps, rows, data, scoring):
     sequence : PruningSequence
         Its subtrees.
     steps : ndarray of int, shape (n_subtrees,)
-        Which of them.
+        The steps of the subtrees to score.
     rows : Rows
         The rows.
     data : TrainingData
-        Tells how rows are routed, and makes the estimator that a scorer wants; each
-        subtree is its ``tree_`` in turn.
+        Defines how rows are routed, and makes the estimator passed to the scorer, whose
+        ``tree_`` is set to each subtree in turn.
     scoring : str or callable
         The scorer.
 
     Returns
     -------
     scores : ndarray of float64, shape (n_subtrees,)
-        Greater is better.
+        Higher is better.
 
     Raises
     ------
     ValueError
-        If the scorer does not give one number, or takes no weights where there are
-        some.
+        If the scorer does not return one number, or does not support weights although
+        there are some.
 
     Notes
     -----
-    Rows are routed once. In a smaller tree, a row ends in the lowest node above its
-    end that is still there.
+    Rows are routed once. In a subtree, a row ends in the lowest remaining ancestor of
+    its leaf.
     """
     numbers, ends, shares = data.find_ends(tree, rows.matrix)
     is_whole = len(numbers) == rows.n_rows
@@ -147,7 +147,7 @@ def score_by_scorer(tree, sequence, steps, rows, data, scoring):
 
     estimator = data.stand_in(tree, rows.matrix, gather)
     scorer = check_scoring(estimator, scoring=scoring)
-    # What make_scorer makes sees predictions alone; others may look at the tree.
+    # Scorers from make_scorer use only predictions; others may use the tree.
     is_of_predictions = isinstance(scorer, type(get_scorer("accuracy")))
     y = _decode_target(rows.target, estimator)
     scores, done = {}, 0
@@ -163,7 +163,7 @@ def score_by_scorer(tree, sequence, steps, rows, data, scoring):
 
 
 def _call_scorer(scorer, estimator, rows, y):
-    """Score one subtree; raise ValueError for a scorer that cannot."""
+    """Score one subtree; raise ValueError if the scorer fails."""
     weight = rows.sample_weight
     options = {} if weight is None else {"sample_weight": weight}
     try:
@@ -185,7 +185,7 @@ def _call_scorer(scorer, estimator, rows, y):
 
 
 def _decode_target(target, estimator):
-    """Turn class numbers into labels again."""
+    """Convert class indices to labels."""
     if not target.is_classifier:
         y = target.values
     elif target.n_outputs == 1:

@@ -1,4 +1,4 @@
-"""What grew a tree, and pruning may want to see again."""
+"""Training data of a tree, for pruning."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from sklearn_textbook.tree.grow.target import Target
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows that can be sent through a tree.
+    """Rows that can be routed through a tree.
 
     Parameters
     ----------
     matrix : array of shape (n_rows, n_features), or scipy sparse array
-        The table as ``schema_.read`` reads it: numbers, level codes, NaN for missing
+        The table as returned by ``schema_.read``: numbers, level codes, NaN for missing
         values.
     target : Target
         Classes or values of the rows.
     weight : ndarray of float64, shape (n_rows,), or None
-        Weights of the rows, class weights included; None: 1.
+        Weights of the rows, including class weights; None: 1.
     sample_weight : ndarray of float64, shape (n_rows,), or None
         The same without class weights.
     """
@@ -39,7 +39,7 @@ class Rows:
         return self.target.n_rows
 
     def take(self, rows):
-        """Take some of the rows.
+        """Select some of the rows.
 
         Parameters
         ----------
@@ -59,10 +59,10 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """The rows that grew a tree, and what a pruner may ask of the tree's estimator.
+    """The training rows of a tree, and methods of its estimator for pruners.
 
-    A tree that is pruned long after it was grown may lack its rows; then ``rows``,
-    ``table`` and ``grow`` are None, and so is what is read from the rows.
+    For a tree that is pruned later, the rows may not be available; then ``rows``,
+    ``table`` and ``grow`` are None, and so are the attributes read from the rows.
 
     Parameters
     ----------
@@ -71,31 +71,32 @@ class TrainingData:
     table : EncodedTable or None
         Their table, sorted or coded.
     criterion : str, default="entropy"
-        Name of the impurity that the nodes hold.
+        Name of the impurity stored in the nodes.
     validation : Rows, default=None
-        Rows that had no part in growing.
+        Rows that are not training rows.
     find_ends : callable, default=None
-        ``find_ends(tree, matrix)`` tells in which nodes rows end; see
+        ``find_ends(tree, matrix)`` returns the nodes in which rows end; see
         :func:`sklearn_textbook.tree.route.find_ends`.
     choose_classes : callable, default=None
-        ``choose_classes(shares)`` gives the class numbers, shape (n, n_outputs), that
-        the estimator predicts for class shares of shape (n, n_outputs, n_classes).
+        ``choose_classes(shares)`` returns the class indices, of shape (n, n_outputs),
+        that the estimator predicts for class proportions of shape (n, n_outputs,
+        n_classes).
     grow : callable, default=None
         ``grow(is_kept, n_threads)`` grows a tree, as the estimator does, from the
-        rows that a mask marks. It may be called from several threads at a time.
+        rows selected by a mask. It may be called from several threads at once.
     collapses : bool, default=False
-        Whether error-based pruning is to collapse the tree first; see ``collapse`` of
+        Whether error-based pruning collapses the tree first; see ``collapse`` of
         C45Classifier.
     stand_in : callable, default=None
         ``stand_in(tree, matrix, gather)`` makes a fitted estimator with this tree for
-        scikit-learn's scorers; ``gather(value)`` takes the class shares or values of
-        all nodes and returns those of the rows of the matrix.
+        scikit-learn's scorers; ``gather(value)`` takes the class proportions or values
+        of all nodes and returns those of the rows of the matrix.
     given : (ndarray of bool, Target), default=None
-        If rows were dropped because they weigh nothing: a mask of those that were kept
-        among all rows that were given, and the target of all.
+        If rows of weight 0 were dropped: a mask of the kept rows among all given rows,
+        and the target of all given rows.
     is_monotonic : bool, default=False
-        Whether predictions must rise or fall with a column; see ``monotonic_cst`` of
-        CARTClassifier.
+        Whether predictions must increase or decrease with a column; see
+        ``monotonic_cst`` of CARTClassifier.
     """
 
     rows: Rows | None

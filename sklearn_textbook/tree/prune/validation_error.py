@@ -1,4 +1,4 @@
-"""Deciding by the error on rows that did not grow the tree."""
+"""Pruning decisions by the error on validation rows."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from sklearn_textbook.tree.prune.outcome import (
 MEASURE = "validation error"
 TIES = ("prune", "keep")
 
-# Costs are equal that differ by no more than this share of the root's: so much may
-# fractions of rows lose in adding up.
+# Costs that differ by at most this fraction of that of the root are equal, because of
+# rounding in sums of fractional rows.
 _SLACK = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class ValidationCosts:
-    """Losses of the validation rows in every node, times their weights.
+    """Weighted losses of the validation rows in every node.
 
     Parameters
     ----------
     leaf : ndarray of float64, shape (node_count,)
-        Of all rows that enter a node, if it were a leaf.
+        Loss of all rows that enter a node, as a leaf.
     stay : ndarray of float64, shape (node_count,)
-        Of the rows that end in an inner node.
+        Loss of the rows that end in an inner node.
     branch : ndarray of float64, shape (node_count,)
-        Of all rows that enter a node, with the branch below it as it was grown.
+        Loss of all rows that enter a node, predicted by its grown branch.
     total_weight : float
         Weight of all rows.
     """
@@ -50,7 +50,7 @@ class ValidationCosts:
 
 
 def has_weight(rows):
-    """Tell whether there is a row that counts.
+    """Return whether there is a row of positive weight.
 
     Parameters
     ----------
@@ -67,14 +67,14 @@ def has_weight(rows):
 
 
 def measure_costs(tree, data):
-    """Send the validation rows through a tree.
+    """Compute the losses of the validation rows in the nodes of a tree.
 
     Parameters
     ----------
     tree : GrownTree
         The tree.
     data : TrainingData
-        Has the validation rows.
+        Contains the validation rows.
 
     Returns
     -------
@@ -88,16 +88,16 @@ def measure_costs(tree, data):
 
 
 def cut_bottom_up(tree, data, tie):
-    """Make a leaf of every node that errs less as one, from the leaves upwards.
+    """Prune every node whose error as a leaf is smaller, from the leaves upwards.
 
     Parameters
     ----------
     tree : GrownTree
         The tree.
     data : TrainingData
-        Has the validation rows.
+        Contains the validation rows.
     tie : {"prune", "keep"}
-        What becomes of a node that errs as much either way.
+        Whether a node is pruned or kept if both errors are equal.
 
     Returns
     -------
@@ -127,16 +127,16 @@ def cut_bottom_up(tree, data, tie):
 
 
 def cut_top_down(tree, data, tie):
-    """Divide every node that errs less divided, from the root downwards.
+    """Keep every split that lowers the error, from the root downwards.
 
     Parameters
     ----------
     tree : GrownTree
         The tree.
     data : TrainingData
-        Has the validation rows.
+        Contains the validation rows.
     tie : {"prune", "keep"}
-        What becomes of a node that errs as much either way.
+        Whether a node is pruned or kept if both errors are equal.
 
     Returns
     -------
@@ -162,7 +162,7 @@ def cut_top_down(tree, data, tie):
 
 
 def leave_whole(tree):
-    """Leave a tree as it is since there is nothing to judge it by.
+    """Return the tree unchanged, for members without validation rows.
 
     Parameters
     ----------
@@ -182,10 +182,10 @@ def leave_whole(tree):
 
 
 def _follow(costs, start, change, is_done):
-    """Error of the whole tree before every step, and what it would make of it."""
+    """Return the error of the whole tree before and after every step."""
     done = np.where(is_done, change, 0.0)
     before = start + np.concatenate([[0.0], np.cumsum(done)[:-1]])
     before = before[: len(done)]
-    # Fractions may add up to a little less than nothing.
+    # Sums of fractions may be slightly negative.
     errors = np.maximum(np.stack([before, before + change]), 0.0)
     return errors / costs.total_weight

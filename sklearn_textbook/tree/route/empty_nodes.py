@@ -1,4 +1,4 @@
-"""What nodes say that no training row reached, told by other rows."""
+"""Statistics of nodes without training rows, estimated from other rows."""
 
 from __future__ import annotations
 
@@ -11,51 +11,50 @@ from sklearn_textbook.tree.route.ends import find_ends
 def estimate_empty_nodes(
     tree, matrix, target, weight=None, *, criterion=None, n_threads=1
 ):
-    r"""Estimate the distributions of empty nodes from rows that did not grow the tree.
+    r"""Estimate the distributions of empty nodes from rows that are not training rows.
 
-    A test of many branches has one for every level of its column, also for levels of
-    which no training row was in the node. Such a branch is empty and says what its
-    parent says. In a member of bagging, the out-of-bag rows (包外样本) that end there
-    know better: they estimate the posterior of the classes,
+    A multiway test has a branch for every level of its column, also for levels without
+    training rows in the node. Such a branch is empty and predicts as its parent does.
+    In a member of a bagging ensemble, the out-of-bag rows (包外样本) that end there
+    give a better estimate of the posterior of the classes,
 
     .. math::
 
         p_t(c) = \frac{\sum_{i \in t, y_i = c} w_i}{\sum_{i \in t} w_i},
 
-    or the mean of the values. An empty node that none of the rows reaches goes on
-    saying what its parent says, and all other nodes stay as they are.
+    or the mean of the values. An empty node that none of these rows reaches still
+    predicts as its parent does, and all other nodes are not changed.
 
     Parameters
     ----------
     tree : GrownTree
         The tree.
     matrix : array of shape (n_rows, n_features), or scipy sparse matrix or array
-        Rows that did not grow the tree, as in :func:`find_leaves`. A level that a node
-        has not seen ends the row's way there, also with ``handle_unknown="error"``.
+        Rows that are not training rows, as in :func:`find_leaves`. A row with a level
+        not seen in a node ends there, also with ``handle_unknown="error"``.
     target : Target
         Their classes or values, with the classes of the tree.
     weight : ndarray of float64, shape (n_rows,), default=None
-        Their weights, not negative; None for unit weights. A row that is divided among
-        branches counts with its shares.
+        Their non-negative weights; None for unit weights. A row that is divided among
+        branches counts in each with its fraction.
     criterion : str, default=None
-        Name of the criterion that grew a tree of values: with "absolute_error" nodes
-        say the weighted median, otherwise the weighted mean.
+        Criterion of a regression tree: with "absolute_error" nodes predict the weighted
+        median, otherwise the weighted mean.
     n_threads : int, default=1
         Number of threads. The result does not depend on it.
 
     Returns
     -------
     GrownTree
-        A tree with other statistics; the same object if no empty node is reached. Class
-        weights of an estimated node sum to what they summed to before, the weight of
-        the parent, so that the estimate replaces shares, not weights: many rows weigh
-        no more than few. ``n_samples``, ``weight`` and ``impurity`` speak of training
-        rows and stay.
+        A tree with the new statistics; the same object if no empty node is reached. The
+        sum of the class weights of an estimated node does not change (it is the weight
+        of the parent), only their proportions. ``n_samples``, ``weight`` and
+        ``impurity`` refer to training rows and are not changed.
 
     Notes
     -----
-    The estimates know nothing of monotonic constraints; do not estimate where there are
-    some.
+    The estimates ignore monotonicity constraints, so do not use this function for trees
+    with ``monotonic_cst``.
 
     References
     ----------
@@ -105,7 +104,7 @@ def estimate_empty_nodes(
         statistics[reached] = _find_values(
             y, nodes, shares, reached, takes_median=criterion == "absolute_error"
         )
-    # A node that is still empty says what its parent says now.
+    # A node that is still empty predicts as its parent does now.
     is_estimated = np.zeros(tree.node_count, dtype=bool)
     is_estimated[reached] = True
     for node in np.flatnonzero(is_empty & ~is_estimated):
@@ -117,7 +116,7 @@ def estimate_empty_nodes(
 
 
 def _add_empty_ancestors(tree, is_empty, rows, nodes, shares):
-    """List the rows once more for every empty node above the one in which they end."""
+    """Repeat the rows for every empty ancestor of the node in which they end."""
     parent = tree.nodes["parent"]
     parts = [(rows, nodes, shares)]
     while len(nodes):
@@ -129,7 +128,7 @@ def _add_empty_ancestors(tree, is_empty, rows, nodes, shares):
 
 
 def _count_classes(tree, target, rows, nodes, shares):
-    """Class weights of the rows of each node; shape of the tree's statistics."""
+    """Return the class weights of the rows of each node, shaped as the statistics."""
     n_nodes, n_outputs, width = tree.statistics.shape
     counts = np.empty(tree.statistics.shape)
     for output in range(n_outputs):
@@ -140,7 +139,7 @@ def _count_classes(tree, target, rows, nodes, shares):
 
 
 def _find_values(y, nodes, shares, reached, *, takes_median):
-    """Weighted means or medians of the rows of each node; (node, output, 1)."""
+    """Return weighted means or medians of the rows of each node; (node, output, 1)."""
     order = np.argsort(nodes, kind="stable")
     starts = np.searchsorted(nodes[order], reached)
     values = np.empty((len(reached), y.shape[1], 1))

@@ -1,4 +1,4 @@
-"""In which nodes rows end, and which share of each."""
+"""The nodes in which rows end, with the fraction of each row."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sklearn_textbook.tree.route.walk import as_table, walk_blocks
 
 
 def find_ends(tree, matrix, n_threads=1, feature_names=None):
-    """List the nodes where rows end, with their shares of the rows.
+    """List the nodes in which rows end, and the fraction of the row in each.
 
     Parameters
     ----------
@@ -27,9 +27,9 @@ def find_ends(tree, matrix, n_threads=1, feature_names=None):
     rows : ndarray of int64, shape (n_ends,)
         Numbers of the rows, ascending; a row that is divided has several entries.
     nodes : ndarray of int64, shape (n_ends,)
-        Where they end: a leaf, or an inner node in which the row stays.
+        The node: a leaf, or an inner node in which the row ends.
     shares : ndarray of float64, shape (n_ends,)
-        Shares that sum to 1 for every row.
+        Fractions, which sum to 1 for every row.
 
     Raises
     ------
@@ -66,11 +66,11 @@ def find_ends(tree, matrix, n_threads=1, feature_names=None):
 
 
 def _share_out(tree, path):
-    """Follow divided rows down their paths; where they end and with which shares."""
+    """Return the nodes in which divided rows end, with the fractions."""
     n_nodes = tree.node_count
     rows = np.repeat(np.arange(path.shape[0]), np.diff(path.indptr))
     nodes = path.indices.astype(np.int64)
-    # Entries are sorted by row and node, hence so are these keys.
+    # Entries are sorted by row and node, and so are these keys.
     keys = rows * n_nodes + nodes
     depth = tree.depth[nodes]
     above = np.searchsorted(keys, rows * n_nodes + tree.nodes["parent"][nodes])
@@ -79,7 +79,7 @@ def _share_out(tree, path):
     n_entered = np.bincount(above[~is_root], minlength=len(keys))
     divided_weight = np.bincount(above[~is_root], weight[~is_root], len(keys))
     shares = np.ones(len(keys))
-    # Alone below its parent, a row was sent there whole, even without weight there.
+    # A single child on the path gets the whole row, even if its weight is 0.
     is_part = ~is_root & (n_entered[above] > 1)
     for level in range(1, int(depth.max()) + 1):
         at = np.flatnonzero(depth == level)

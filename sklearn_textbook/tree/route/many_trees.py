@@ -1,10 +1,10 @@
-"""Rows of a table -> the sums of what many trees say of them, or all their leaves.
+"""Rows of a table -> summed predictions of many trees, or all their leaves.
 
-A forest asks all its trees about the same rows. Tree by tree, the table would come
-from memory once for each of them; here a block of rows stays near while one tree after
-the other is walked. Trees of two-way tests, whatever their size, are made ready once,
-in 16 bytes a node, and kept for as long as they live. Other trees are asked one by one,
-and so are rows with a level never seen in training.
+All trees of a forest predict the same rows. To avoid reading the table from memory once
+per tree, a block of rows stays in the cache while all trees are traversed. Trees with
+binary tests are packed once, with 16 bytes per node, and the packed form is kept with
+the tree. Other trees predict one by one, and so do all trees for rows with a level
+never seen in training.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from sklearn_textbook.tree.route.packed_tree import PackedTree
 from sklearn_textbook.tree.route.route import find_leaves, predict_block
 from sklearn_textbook.tree.route.walk import as_table
 
-# Bytes of a block of rows that meets one tree after the other.
+# Bytes of a block of rows that all trees traverse in turn.
 _BLOCK_BYTES = 1 << 21
-# A block of fewer rows is not worth a thread.
+# Minimum rows per thread.
 _LEAST_BLOCK_ROWS = 128
-# Rows that a tree is asked about at a time if it is asked alone.
+# Rows per call of a tree that is not packed.
 _ROWS_ALONE = 1 << 16
-# Entries of a sparse table that are made dense at a time.
+# Entries of a sparse table that are converted to dense at once.
 _MAX_DENSE_ENTRIES = 1 << 21
 
 
 def add_predictions(
     trees, matrix, out, n_threads=1, feature_names=None, votes=False, weights=None
 ):
-    r"""Add the class shares or values of many trees, or their votes.
+    r"""Add the class probabilities or values of many trees, or their votes.
 
     .. math:: out_i \leftarrow out_i + \sum_t w_t \, p_t(x_i)
 
-    with the class shares (or the value) :math:`p_t(x)` that tree t gives, or, if
-    ``votes``, 1 for the class with the largest share and 0 for the others (of equal
-    shares, the first class). Sums are taken in the order of the trees, so they do not
-    depend on ``n_threads``, bit for bit.
+    where :math:`p_t(x)` are the class probabilities (or the value) of tree t or, with
+    ``votes``, 1 for the most probable class (ties to the first) and 0 for the others.
+    Sums are taken in the order of the trees, so they do not depend on ``n_threads``,
+    bit for bit.
 
     Parameters
     ----------
@@ -53,23 +53,24 @@ def add_predictions(
     matrix : array of shape (n_rows, n_features), or scipy sparse matrix or array
         The table: numbers, and level codes for nominal and ordinal columns; missing
         values are NaN and levels never seen in training -1. float32 and float64
-        arrays of any layout are read where they are.
+        arrays of any layout are read without copying.
     out : ndarray of float64, shape (n_rows, n_outputs, n_statistics)
-        The sums, in C order; the trees' predictions are added to what is there.
+        The sums, in C order, to which the predictions are added in place.
     n_threads : int, default=1
         Number of threads.
     feature_names : sequence of str, default=None
         Names of the columns, for error messages.
     votes : bool, default=False
-        Whether every tree votes for one class, 相对多数投票, instead of giving shares.
+        Whether every tree votes for one class, 相对多数投票, instead of adding its
+        probabilities.
     weights : array-like of shape (n_trees,), default=None
         Weights of the trees; None for 1.
 
     Raises
     ------
     ValueError
-        If the shapes do not fit, if regression trees shall vote, or if a level was
-        not seen in training and the tree's ``handle_unknown`` is "error".
+        If shapes do not match, ``votes`` is True for regression trees, or a level was
+        not seen in training and ``handle_unknown`` of the tree is "error".
 
     Examples
     --------
@@ -119,7 +120,7 @@ def add_predictions(
 
 
 def find_leaves_of_all(trees, matrix, n_threads=1, feature_names=None):
-    """Find the node where each row ends, in each of many trees.
+    """Return the node in which each row ends, for each of many trees.
 
     Parameters
     ----------
@@ -135,7 +136,7 @@ def find_leaves_of_all(trees, matrix, n_threads=1, feature_names=None):
     Returns
     -------
     ndarray of int64, shape (n_rows, n_trees)
-        What :func:`~sklearn_textbook.tree.route.find_leaves` tells, tree by tree.
+        The result of :func:`~sklearn_textbook.tree.route.find_leaves` for each tree.
 
     Raises
     ------
@@ -183,7 +184,7 @@ def find_leaves_of_all(trees, matrix, n_threads=1, feature_names=None):
 
 
 class Forest:
-    """Many trees made ready for the walk; done once for the same trees."""
+    """Many packed trees; the same trees are packed once."""
 
     _known: ClassVar[WeakKeyDictionary] = WeakKeyDictionary()
 
@@ -209,21 +210,21 @@ class Forest:
 
     @classmethod
     def of(cls, trees):
-        """Make trees ready, or find them if the last such call was for the same."""
+        """Pack the trees, or return the last result if it was for the same."""
         forest = cls._known.get(trees[0])
         if forest is None or not forest.holds(trees):
             forest = cls._known[trees[0]] = cls(trees)
         return forest
 
     def find_unseen(self, block):
-        """Mark the rows with a level never seen in training; None: there are none."""
+        """Return a mask of the rows with a level never seen in training, or None."""
         if not self.has_levels:
             return None
         has_unseen = (block[:, self.coded] < 0).any(axis=1)
         return has_unseen if has_unseen.any() else None
 
     def holds(self, trees):
-        """Whether these are the same trees in the same order."""
+        """Return whether these are the same trees in the same order."""
         references = self.references
         return len(references) == len(trees) and all(
             reference() is tree
@@ -232,7 +233,7 @@ class Forest:
 
 
 def _walk(packed, matrix, n_threads, weights, sums=None, votes=False, leaves=None):
-    """Walk a dense table through trees that are ready."""
+    """Route a dense table through packed trees."""
     n_rows, n_columns = matrix.shape
     if n_rows == 0:
         return
@@ -254,7 +255,7 @@ def _walk(packed, matrix, n_threads, weights, sums=None, votes=False, leaves=Non
 
 
 def _choose_blocks(matrix, n_threads):
-    """Rows of a block, so that all threads have the same work; and the threads."""
+    """Return the rows of a block, for equal work per thread, and the threads."""
     n_rows, n_columns = matrix.shape
     most = max(_LEAST_BLOCK_ROWS, _BLOCK_BYTES // (n_columns * matrix.itemsize))
     n_threads = min(n_threads, -(-n_rows // _LEAST_BLOCK_ROWS))
@@ -265,7 +266,7 @@ def _choose_blocks(matrix, n_threads):
 
 
 def _dense_blocks(table):
-    """Give the rows of a table; a sparse one in blocks made dense."""
+    """Iterate over blocks of rows; those of a sparse table are converted to dense."""
     n_rows = table.shape[0]
     if not sparse.issparse(table):
         yield slice(0, n_rows), table
@@ -277,13 +278,13 @@ def _dense_blocks(table):
 
 
 def _add_shares(tree, weight, rows, matrix, out, n_threads, feature_names):
-    """Add the shares of one tree that is asked alone."""
+    """Add the probabilities of one tree that is not packed."""
     for part, shares in _predict_alone(tree, rows, matrix, n_threads, feature_names):
         out[part] += weight * shares
 
 
 def _add_votes(tree, weight, rows, matrix, out, n_threads, feature_names):
-    """Add the votes of one tree that is asked alone."""
+    """Add the votes of one tree that is not packed."""
     for part, shares in _predict_alone(tree, rows, matrix, n_threads, feature_names):
         chosen = shares.argmax(axis=2)
         row, output = np.indices(chosen.shape)
@@ -291,7 +292,7 @@ def _add_votes(tree, weight, rows, matrix, out, n_threads, feature_names):
 
 
 def _predict_alone(tree, rows, matrix, n_threads, feature_names):
-    """Predict of one tree, some rows at a time; and which."""
+    """Iterate over blocks of rows and the predictions of one tree for them."""
     for first in range(rows.start, rows.stop, _ROWS_ALONE):
         part = slice(first, min(first + _ROWS_ALONE, rows.stop))
         block = matrix[first - rows.start : part.stop - rows.start]

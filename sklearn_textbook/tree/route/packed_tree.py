@@ -1,4 +1,4 @@
-"""A tree of two-way tests in the form that forests walk."""
+"""A tree with binary tests, packed for prediction."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from sklearn_textbook.tree.grow.layout import DENSE_MAP, NOMINAL
 from sklearn_textbook.tree.grow.level_map import list_places
 from sklearn_textbook.tree.route._route import PACKED_NODE_DTYPE
 
-#: A test of levels has a bit for each of them.
+#: Maximum number of levels of a nominal test, which has a bit for each.
 MOST_LEVELS = 64
 
 
 @dataclass(frozen=True, eq=False)
 class PackedTree:
-    """A tree that is ready.
+    """A packed tree.
 
     Parameters
     ----------
     arrays : tuple
-        The nodes in 16 bytes each, the numbers of the leaves among the leaves, and the
-        distributions of the leaves.
+        The nodes in 16 bytes each, the index of each leaf, and the distributions of the
+        leaves.
     depth : int
-        Largest number of tests.
+        Maximum number of tests on a path.
     has_levels : bool
-        Whether it has tests of levels, or of ordered ones. Rows with a level never
-        seen in training must not walk then.
+        Whether it has nominal or ordinal tests. If so, rows with a level never seen in
+        training must not be routed.
     stays : ndarray of int
-        Nodes where a row stays whose level the node does not know. Each has two nodes
-        more, behind those of the tree: a leaf for these rows, and the test of the
-        others.
+        Nodes in which rows with a level not seen there end. Each has two additional
+        nodes after those of the tree: a leaf for these rows, and the test for all other
+        rows.
     """
 
     arrays: tuple
@@ -46,13 +46,13 @@ class PackedTree:
 
     @classmethod
     def of(cls, tree):
-        """Find the pack of a tree, which is immutable; None if it has none."""
+        """Return the packed form of an immutable tree; None if there is none."""
         if tree not in cls._known:
             cls._known[tree] = _pack(tree)
         return cls._known[tree]
 
     def find_nodes(self, positions):
-        """Turn positions in the pack into numbers of nodes, in place."""
+        """Convert positions in the packed tree to node numbers, in place."""
         n_nodes = len(self.arrays[0]) - 2 * len(self.stays)
         is_more = positions >= n_nodes
         if is_more.any():
@@ -81,17 +81,17 @@ def _pack(tree):
     stays = nominal[has_stays]
     n_nodes = len(n_children)
     nodes = np.empty(n_nodes + 2 * len(stays), dtype=PACKED_NODE_DTYPE)
-    # A leaf leads back to itself.
+    # The child of a leaf is the leaf itself.
     nodes["feature"] = 0
     nodes["threshold"] = np.inf
     nodes["first_child"] = 2 * np.arange(len(nodes), dtype=np.int32)
     nodes["feature"][inner] = feature[inner]
     nodes["threshold"][inner] = threshold[inner]
-    # All nodes but the root are children, two by two in the order of their parents.
+    # All nodes but the root are children, in pairs, in the order of their parents.
     nodes["first_child"][inner] = 2 * np.arange(1, n_nodes, 2) + missing
     nodes["feature"][nominal] = ~feature[nominal]
     nodes["threshold"][nominal] = is_second.view(np.float64)
-    # The test of those who know their way, behind the leaf of those who do not.
+    # The test for rows with known levels follows the leaf for the other rows.
     nodes[n_nodes + 1 :: 2] = nodes[stays]
     nodes["first_child"][stays] = 2 * np.arange(n_nodes, len(nodes), 2) + 1
     nodes["threshold"][stays] = is_known[has_stays].view(np.float64)
@@ -109,13 +109,13 @@ def _pack(tree):
 
 
 def _count_up(n_levels):
-    """Set as many bits of a number as there are levels."""
+    """Return a number with one bit set for each level."""
     shift = np.uint64(MOST_LEVELS) - n_levels.astype(np.uint64)
     return ~np.uint64(0) >> shift
 
 
 def _read_levels(tree, nominal, feature):
-    """Read level maps: bits of the known codes, and of those of the second child."""
+    """Return level maps as bits: the known codes, and those of the second child."""
     is_known = np.zeros(len(nominal), dtype=np.uint64)
     is_second = is_known.copy()
     if len(nominal) == 0:

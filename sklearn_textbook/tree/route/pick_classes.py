@@ -1,4 +1,4 @@
-"""Shares of the classes -> the class that is predicted."""
+"""Class proportions -> predicted class."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import numpy as np
 
 
 def pick_classes(shares, tolerance):
-    """Find the class of the largest share; differences within a tolerance are none.
+    """Return the class with the largest proportion, up to a tolerance.
 
     Parameters
     ----------
     shares : ndarray of float64, shape (n_rows, n_classes)
-        Shares of the classes.
+        Class proportions.
     tolerance : float
-        A class takes over from an earlier one only if its share is larger by more.
+        A class is chosen over an earlier one only if its proportion is larger by more.
 
     Returns
     -------
     best : ndarray of int64, shape (n_rows,)
-        Numbers of the classes.
+        Indices of the classes.
     """
     best = np.zeros(len(shares), dtype=np.int64)
     largest = shares[:, 0].copy()

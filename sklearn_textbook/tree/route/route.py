@@ -3,16 +3,15 @@
 A row starts at the root. At an inner node its value in the tested column decides:
 
 * present, numeric or ordinal test: child 0 if value <= threshold, else child 1;
-* present, nominal test: the child that the node's map gives for the level code;
-* missing: the first surrogate of the node whose own value is present and whose
-  level is known decides; without one, the node's ``missing_branch``: a child, or
-  ``STAY`` (the row ends here), or ``FRACTIONAL`` (the row is divided among the
-  children in proportion to their training weight, 多路加权);
-* a level that the node has not seen: as ``tree.handle_unknown`` says.
+* present, nominal test: the child in the node's map for the level code;
+* missing: decided by the first surrogate of the node whose value is present and whose
+  level is known; otherwise by the node's ``missing_branch``: a child, or ``STAY`` (the
+  row ends here), or ``FRACTIONAL`` (the row is divided among the children in proportion
+  to their training weight, 多路加权);
+* a level not seen in the node: according to ``tree.handle_unknown``.
 
-Values are compared in float64 as they are. scikit-learn rounds the table to float32
-first, so a row whose value lies within that rounding of a threshold may go to the
-other side there.
+Values are compared in float64. scikit-learn rounds the table to float32 first, so there
+a row whose value is within rounding of a threshold may go to the other child.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from sklearn_textbook.tree.route.walk import Plan, Walk, as_table, walk_blocks
 
 
 def find_leaves(tree, matrix, n_threads=1, feature_names=None):
-    """Find the node where each row ends.
+    """Return the node in which each row ends.
 
     Parameters
     ----------
@@ -38,7 +37,7 @@ def find_leaves(tree, matrix, n_threads=1, feature_names=None):
     matrix : array of shape (n_rows, n_features), or scipy sparse matrix or array
         The table: numbers, and level codes for nominal and ordinal columns; missing
         values are NaN and levels never seen in training -1. float32 and float64
-        arrays of any layout are read where they are.
+        arrays of any layout are read without copying.
     n_threads : int, default=1
         Number of threads. The result does not depend on it.
     feature_names : sequence of str, default=None
@@ -47,14 +46,14 @@ def find_leaves(tree, matrix, n_threads=1, feature_names=None):
     Returns
     -------
     ndarray of int64, shape (n_rows,)
-        A leaf; or the inner node where the row stays (missing value or unseen level
-        without a branch), or where it is divided among the children.
+        A leaf; or the inner node in which the row ends (missing value or unseen level
+        without a branch), or in which it is divided among the children.
 
     Raises
     ------
     ValueError
-        If the table has another number of columns than the tree, or if a level was
-        not seen in training and ``tree.handle_unknown`` is "error".
+        If the numbers of columns of the table and the tree differ, or a level was not
+        seen in training and ``tree.handle_unknown`` is "error".
 
     Examples
     --------
@@ -74,17 +73,17 @@ def find_leaves(tree, matrix, n_threads=1, feature_names=None):
 
 
 def predict_statistics(tree, matrix, n_threads=1, feature_names=None):
-    r"""Predict the class shares or values of every row.
+    r"""Predict the class probabilities or values of every row.
 
-    A row that is divided among the children of a node takes the weighted mean of
-    all the distributions it reaches,
+    For a row that is divided among the children of a node, the prediction is the
+    weighted mean of the distributions of all leaves it reaches,
 
     .. math::
 
         p(x) = \sum_{leaf} p_{leaf} \prod_{t \to c} \frac{W_c}{\sum_{c'} W_{c'}}
 
-    with the product over the splits on the way to the leaf and W the training
-    weight of a child; children without weight take no part.
+    where the product is over the splits on the path to the leaf, and W is the training
+    weight of a child; children without weight are left out.
 
     Parameters
     ----------
@@ -100,7 +99,7 @@ def predict_statistics(tree, matrix, n_threads=1, feature_names=None):
     Returns
     -------
     ndarray of float64, shape (n_rows, n_outputs, n_statistics)
-        Classification: the share of each class, 1 in total for each output.
+        Classification: the class probabilities, which sum to 1 for each output.
         Regression: the value, with ``n_statistics`` = 1.
 
     Raises
@@ -130,7 +129,7 @@ def predict_statistics(tree, matrix, n_threads=1, feature_names=None):
 
 
 def predict_block(tree, block, rows, n_threads, feature_names):
-    """Predict for some rows of a larger table, whose numbers errors shall tell.
+    """Predict a block of rows of a larger table; errors name the rows in the table.
 
     Parameters
     ----------
@@ -158,7 +157,7 @@ def predict_block(tree, block, rows, n_threads, feature_names):
 
 
 def find_decision_path(tree, matrix, n_threads=1, feature_names=None):
-    """List the nodes that every row enters.
+    """Return the decision path of every row.
 
     Parameters
     ----------
@@ -174,8 +173,8 @@ def find_decision_path(tree, matrix, n_threads=1, feature_names=None):
     Returns
     -------
     scipy.sparse.csr_matrix of shape (n_rows, node_count)
-        1 where the row enters the node, as scikit-learn's ``decision_path``. A row
-        that is divided enters every child with training weight.
+        1 if the row goes through the node, as in scikit-learn's ``decision_path``. A
+        row that is divided goes through every child with training weight.
 
     Raises
     ------
@@ -212,7 +211,7 @@ def find_decision_path(tree, matrix, n_threads=1, feature_names=None):
 
 
 def _spread_divided_rows(walk, predicted):
-    """Write the distributions of the rows that are divided."""
+    """Compute the distributions of the rows that are divided."""
     divided = walk.divided
     if len(divided) == 0:
         return
@@ -233,7 +232,7 @@ def _spread_divided_rows(walk, predicted):
 
 
 def _list_path_nodes(walk, depth):
-    """Count and list the nodes that each row of a block enters."""
+    """Count and list the nodes that each row of a block goes through."""
     if len(walk.divided):
         lengths = np.empty(len(walk.ended), dtype=np.int64)
         entered = walk.scratch(len(depth), np.int32)

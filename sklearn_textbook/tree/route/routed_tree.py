@@ -1,4 +1,4 @@
-"""A grown tree that also answers for rows: what estimators keep as ``tree_``."""
+"""A grown tree with prediction methods, the ``tree_`` of the estimators."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from sklearn_textbook.tree.route.route import (
 class RoutedTree(GrownTree):
     """A grown tree with the methods of scikit-learn's ``tree_``.
 
-    They take tables of numbers and level codes, not the user's tables: those go
-    through the estimator, which looks their levels up.
+    They take tables of numbers and level codes; other tables have to be passed to the
+    estimator, which encodes their levels.
     """
 
     @classmethod
     def from_grown(cls, tree):
-        """Give a tree these methods.
+        """Convert a grown tree.
 
         Parameters
         ----------
@@ -36,7 +36,7 @@ class RoutedTree(GrownTree):
         return routed
 
     def apply(self, X):
-        """Node where each row ends.
+        """Return the node in which each row ends.
 
         Parameters
         ----------
@@ -51,7 +51,7 @@ class RoutedTree(GrownTree):
         return find_leaves(self, X)
 
     def predict(self, X):
-        """Class shares or values.
+        """Predict class probabilities or values.
 
         Parameters
         ----------
@@ -60,15 +60,15 @@ class RoutedTree(GrownTree):
 
         Returns
         -------
-        shares : ndarray
+        proba : ndarray
             Of shape (n_rows, n_classes) for one output, otherwise (n_rows, n_outputs,
-            n_classes); values stand for classes in regression.
+            n_classes); in regression the values.
         """
         predicted = predict_statistics(self, X)
         return predicted[:, 0] if self.n_outputs == 1 else predicted
 
     def decision_path(self, X):
-        """Nodes that every row enters.
+        """Return the decision path of every row.
 
         Parameters
         ----------
@@ -78,6 +78,6 @@ class RoutedTree(GrownTree):
         Returns
         -------
         indicator : scipy.sparse.csr_matrix of shape (n_rows, node_count)
-            1 where the row enters the node.
+            Nonzero elements indicate that the row goes through the node.
         """
         return find_decision_path(self, X)

@@ -1,4 +1,4 @@
-"""One walk of a table through a tree, the first step of all functions here."""
+"""Routing of a table through a tree, the first step of all functions here."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from sklearn_textbook.tree.route._route import (
     walk_rows,
 )
 
-# Entries of a sparse table that are made dense at a time (16 MB).
+# Entries of a sparse table that are converted to dense at once (16 MB).
 _MAX_DENSE_ENTRIES = 1 << 21
-# Making a tree ready for the fast walk pays from so many rows per node on, and up to
-# so many steps (entries of level maps, about) per row.
+# Limits for the fast walk, which needs tables made from the tree: minimum rows per
+# node, and maximum steps (about the entries of level maps) per row.
 _MIN_ROWS_PER_NODE = 1 / 16
 _MAX_STEPS_PER_ROW = 4
 
 
 def as_table(tree, matrix):
-    """Make a float array, or CSR array, with as many columns as the tree has."""
+    """Convert to a float array, or CSR array, with the columns of the tree."""
     table = sparse.csr_array(matrix) if sparse.issparse(matrix) else np.asarray(matrix)
     if table.ndim != 2 or table.shape[1] != tree.n_features:
         raise ValueError(
@@ -48,7 +48,7 @@ def as_table(tree, matrix):
 
 
 def walk_blocks(tree, table, n_threads, feature_names, predicted=None):
-    """Walk a table of :func:`as_table`, a sparse one in blocks made dense."""
+    """Route a table of :func:`as_table`; a sparse one in dense blocks."""
     if n_threads < 1:
         raise ValueError(f"n_threads is {n_threads}, but must be at least 1.")
     n_rows, n_columns = table.shape
@@ -65,7 +65,7 @@ def walk_blocks(tree, table, n_threads, feature_names, predicted=None):
 
 
 def _keep_tested_columns(tree, table):
-    """Restrict a tree and a sparse table to the tested columns; tell which."""
+    """Restrict a tree and a sparse table to the tested columns; also return these."""
     features = [tree.nodes["feature"], tree.surrogates["feature"]]
     tested = np.unique(np.concatenate(features))
     tested = tested[tested != TREE_UNDEFINED]
@@ -85,14 +85,14 @@ def _keep_tested_columns(tree, table):
 
 
 class Traits:
-    """What kind of walk a tree needs; found once per tree."""
+    """Properties of a tree that decide how rows are routed; found once per tree."""
 
     _known: ClassVar[WeakKeyDictionary] = WeakKeyDictionary()
 
     def __init__(self, tree):
         kind, missing = tree.nodes["kind"], tree.nodes["missing_branch"]
         if np.any(kind == OBLIQUE):
-            raise ValueError("The tree has oblique tests, which cannot be walked here.")
+            raise ValueError("Oblique tests are not supported here.")
         is_inner = kind != LEAF
         self.tables = RouteTables(tree)
         self.is_numeric = not np.any(is_inner & (kind != NUMERIC))
@@ -100,14 +100,15 @@ class Traits:
             np.any(is_inner & (missing == FRACTIONAL))
             or (tree.handle_unknown == "fractional" and not self.is_numeric)
         )
-        # Whether a missing value may do more than go to child 0 or 1.
+        # Whether missing values are treated in any other way than going to child 0 or
+        # 1.
         self.marks_missing = bool(
             len(tree.surrogates) or np.any(is_inner & (missing != 0) & (missing != 1))
         )
 
     @classmethod
     def of(cls, tree):
-        """Find the traits of a tree, which is immutable, so that they stay true."""
+        """Return the cached properties of a tree, which is immutable."""
         traits = cls._known.get(tree)
         if traits is None:
             traits = cls._known[tree] = cls(tree)
@@ -115,7 +116,7 @@ class Traits:
 
 
 class Plan:
-    """What all blocks of one call share."""
+    """Data common to all blocks of one call."""
 
     def __init__(self, tree, n_threads, columns, feature_names):
         self.tree = tree
@@ -130,7 +131,7 @@ class Plan:
         return self.traits.tables
 
     def choose_fast_tables(self, n_rows):
-        """Make the tree ready for the fast walk; None if that would not pay."""
+        """Make the tables of the fast walk; None if they cost more than they save."""
         if n_rows < self.tree.node_count * _MIN_ROWS_PER_NODE:
             return None
         traits = self.traits
@@ -143,17 +144,17 @@ class Plan:
 
     @cached_property
     def shares(self):
-        """The distribution of every node; shape (node_count, width)."""
+        """The distribution of every node, of shape (node_count, width)."""
         shares = self.tree.value.reshape(self.tree.node_count, -1)
         return np.ascontiguousarray(shares)
 
 
 class Walk:
-    """One dense block of rows, walked.
+    """The result of routing one dense block of rows.
 
-    ``ended`` holds the node where each row ends, or ~node if the row is divided
-    among the children of that node. ``predicted``, if given, has the distributions
-    of all other rows then.
+    ``ended`` contains the node in which each row ends, or ~node if the row is divided
+    among the children of the node. ``predicted``, if given, contains the distributions
+    of all other rows.
     """
 
     def __init__(self, plan, rows, matrix, predicted=None):
@@ -164,7 +165,7 @@ class Walk:
         self.n_threads = plan.n_threads if n_rows > BLOCK_ROWS else 1
         self.ended = np.empty(n_rows, dtype=np.int64)
         errors = self.no_errors(-(-n_rows // BLOCK_ROWS))
-        # A few rows need not the distributions of all nodes.
+        # For a few rows the distributions of all nodes are not needed.
         is_worth = plan.traits.may_divide or n_rows >= plan.tree.node_count
         gathers = predicted is not None and is_worth
         walk_rows(
@@ -183,7 +184,7 @@ class Walk:
 
     @property
     def node(self):
-        """Number of the node where each row ends or is divided."""
+        """Number of the node in which each row ends or is divided."""
         if not self.plan.traits.may_divide:
             return self.ended
         return np.where(self.ended < 0, ~self.ended, self.ended)
@@ -196,12 +197,12 @@ class Walk:
         return np.flatnonzero(self.ended < 0)
 
     def scratch(self, n_entries, dtype):
-        """Allot a line of working memory to every thread."""
+        """Allocate a row of working memory for every thread."""
         return np.empty((self.n_threads, n_entries), dtype=dtype)
 
     @staticmethod
     def no_errors(n_parts):
-        """Allot (row, column) of the first unseen level to each part."""
+        """Allocate (row, column) of the first unseen level for each part."""
         return np.full((n_parts, 2), -1, dtype=np.int64)
 
     def check(self, errors):

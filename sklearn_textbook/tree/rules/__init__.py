@@ -1,4 +1,4 @@
-"""Rules: a grown tree as a shorter, ordered list of general rules."""
+"""Rules: conversion of a grown tree to a shorter, ordered list of general rules."""
 
 from sklearn_textbook.tree.rules.build_list import build_rule_list
 from sklearn_textbook.tree.rules.evaluate import (

@@ -1,4 +1,4 @@
-"""The whole way from a grown tree to an ordered list of rules."""
+"""Conversion of a grown tree to an ordered list of rules."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from sklearn_textbook.tree.rules.rule_list import RuleList
 def build_rule_list(
     tree, schema, X, codes, weight, confidence, significance=None, n_threads=1
 ):
-    """Turn a classification tree into an ordered list of rules.
+    """Convert a classification tree to an ordered list of rules.
 
     Parameters
     ----------
     tree : GrownTree
-        A tree with one output, not pruned.
+        An unpruned tree with one output.
     schema : TableSchema
         The columns of its table.
     X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
@@ -30,18 +30,18 @@ def build_rule_list(
     codes : ndarray of int32, shape (n_rows,)
         Class of each row.
     weight : ndarray of float64, shape (n_rows,), or None
-        Weights of the rows; rows of weight 0 take no part.
+        Weights of the rows; rows of weight 0 are ignored.
     confidence : float
         Probability that the true error rate of a rule exceeds the pessimistic one.
     significance : float or None, default=None
-        Largest p-value of a condition that stays; None: no test.
+        Maximum p-value of a condition that is kept; None: no test.
     n_threads : int, default=1
         Number of threads. The rules do not depend on it.
 
     Returns
     -------
     rule_list : RuleList
-        The rules, and what they do to the training rows.
+        The rules, and their statistics on the training rows.
     """
     paths = collect_paths(tree)
     is_inner = tree.nodes["kind"] != LEAF
@@ -60,7 +60,7 @@ def build_rule_list(
 
 
 def _describe(tree, rules, first, default_class, rows):
-    """Make the list; ``first`` is the place of the rule that takes each slot."""
+    """Make the list; ``first`` is the position of the rule that decides each slot."""
     n_rules = len(rules)
     taker = np.where(first < 0, n_rules, first)
     cell = taker * rows.n_classes + rows.slot_class
@@ -83,7 +83,7 @@ def _describe(tree, rules, first, default_class, rows):
 
 
 def _fill_idle(taken, rules, rows):
-    """Give rules that take no rows the class weights of all rows that they cover."""
+    """Give rules that decide no rows the class weights of all rows that they cover."""
     counts = taken.copy()
     for number in np.flatnonzero(counts.sum(axis=1) == 0.0).tolist():
         if number == len(rules):
@@ -102,22 +102,22 @@ def _fill_idle(taken, rules, rows):
 
 
 def compute_shares(counts, rule_class):
-    r"""Compute class shares by Laplace's rule, the largest for a given class.
+    r"""Compute class probabilities by Laplace's rule, the largest for a given class.
 
-    :math:`(n_k + 1) / (n + K)` with :math:`n_k` the weight of class k, of K, and n
-    their sum. A class with more weight than the given one counts as having as much.
+    :math:`(n_k + 1) / (n + K)` where :math:`n_k` is the weight of class k of K, and n
+    their sum. The weight of a class is limited to that of the given one.
 
     Parameters
     ----------
     counts : ndarray of float64, shape (n_rules, n_classes)
         Class weights.
     rule_class : ndarray of int, shape (n_rules,)
-        The class that must have the largest share.
+        The class that must have the largest probability.
 
     Returns
     -------
     shares : ndarray of float64, shape (n_rules, n_classes)
-        Shares; of equals, the given class is the larger by the last bit.
+        Probabilities; at ties, that of the given class is larger by the last bit.
     """
     own = np.arange(len(counts)), rule_class
     smoothed = np.minimum(counts, counts[own][:, None]) + 1.0

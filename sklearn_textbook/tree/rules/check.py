@@ -1,4 +1,4 @@
-"""What must be true of a list of rules, however it came to be."""
+"""Consistency checks of a list of rules."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import numpy as np
 from sklearn_textbook.tree.grow.check import refuse
 from sklearn_textbook.tree.grow.layout import NOMINAL
 
-#: Sums of shares may be off by so much: they were written rounded.
+#: Tolerance of sums of ``shares``, which may have been rounded when written.
 ROUNDING = 1e-6
 
 
 def check_rule_list(rule_list):
-    """Raise a ValueError that names what is wrong with a list of rules.
+    """Raise ValueError for an inconsistent list of rules.
 
     Parameters
     ----------
@@ -22,8 +22,7 @@ def check_rule_list(rule_list):
     Raises
     ------
     ValueError
-        If a use of the rules could leave an array, or if two arrays contradict each
-        other or the tree.
+        If an index is out of range, or arrays contradict each other or the tree.
     """
     tree = rule_list.tree
     if not tree.is_classifier or tree.n_outputs != 1:
@@ -67,7 +66,7 @@ def _check_shapes(rule_list):
 
 
 def _check_conditions(rule_list):
-    """Every rule is part of one path of the tree, read from its root on."""
+    """Check that every rule is part of one path, from the root downwards."""
     start, conditions, tree = rule_list.start, rule_list.nodes, rule_list.tree
     # Compared, not subtracted: the difference of any two integers may overflow.
     if start[0] != 0 or start[-1] != len(conditions) or np.any(start[1:] < start[:-1]):

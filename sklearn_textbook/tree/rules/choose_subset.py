@@ -1,4 +1,4 @@
-"""Choosing for each class the rules that together describe it in the fewest bits."""
+"""Choice of the rules of each class by minimum description length."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from sklearn_textbook.tree.grow.layout import NOMINAL
 from sklearn_textbook.tree.rules._rules import SubsetSearch
 from sklearn_textbook.tree.rules.collect_paths import AcceptedLevels
 
-#: Weight of the bits of a theory beside those of its exceptions: rules have more
-#: than one way to say the same, so that a plain sum would overrate them.
+#: Weight of the bits of the rules relative to those of their exceptions: the same rules
+#: can be written in several ways, so that a plain sum would overestimate them.
 THEORY_WEIGHT = 0.5
-#: All subsets of at most so many rules are tried.
+#: All subsets are tried up to this number of rules.
 MOST_TRIED = 10
-#: What a subset must save, in bits, to replace another.
+#: Minimum number of bits that a subset must save to replace another.
 MARGIN = 1e-6
-#: Costs are whole multiples of this, so that their sums are exact.
+#: Costs are integer multiples of this, so that their sums are exact.
 COST_UNIT = 2.0**-20
-#: Logarithms of factorials are tabulated up to such a total weight.
+#: Logarithms of factorials are tabulated up to this total weight.
 LARGEST_TABLE = 1 << 22
 
 
 def choose_subsets(tree, schema, rules, rows):
-    """Choose the rules of every class.
+    """Choose a subset of the rules of every class.
 
     Parameters
     ----------
     tree : GrownTree
-        The tree that the rules come from.
+        The tree from which the rules are derived.
     schema : TableSchema
         The columns of its table.
     rules : Rules
@@ -55,22 +55,22 @@ def choose_subsets(tree, schema, rules, rows):
 
 
 def choose_subset(rules, cost, rows, log2_factorial):
-    r"""Choose the subset of the rules of one class with the shortest description.
+    r"""Choose the subset of the rules of one class with minimum description length.
 
-    A subset R whose rules cover a weight of r, f of it wrongly, of a table of weight
-    n that has a weight of m of the class, takes
+    For a table of weight n in which the class has weight m, the description of a subset
+    R whose rules cover a weight of r, f of it of other classes, takes
 
     .. math::
 
         \tfrac12 \Big( \sum_{i \in R} c_i - \log_2 |R|! \Big)
         + \log_2 \binom{r}{f} + \log_2 \binom{n - r}{m - (r - f)}
 
-    bits: the first bracket tells the rules, in any order; the rest tells which of the
-    covered rows are of other classes, and which of the others are of the class. All
-    subsets of at most ten rules are tried, those without later rules first; the first
-    of equals is taken. Otherwise the rule whose addition or deletion saves most is
-    added or deleted, of equals the first, as long as one does, once from no rule on
-    and once from all; the better end is taken, of equals that from no rule.
+    bits: the first bracket encodes the rules, in any order; the rest encodes which of
+    the covered rows are of other classes, and which of the other rows are of the class.
+    Up to ten rules all subsets are tried, those without later rules first; ties go to
+    the first. For more rules, the rule whose addition or deletion saves most bits (ties
+    to the first) is added or deleted until none saves bits, starting once from no rule
+    and once from all rules; the better result is taken, at ties that from no rule.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def choose_subset(rules, cost, rows, log2_factorial):
 
 
 def _prepare_search(rules, cost, rows, log2_factorial):
-    """Make a function that starts a search; it also tells the mask of chosen rules."""
+    """Make a function that starts a search and returns the mask of chosen rules."""
     rule = np.repeat(np.arange(len(rules), dtype=np.int32), np.diff(rules.cover_start))
     by_word = np.argsort(rules.cover_word, kind="stable")
     counts = np.bincount(rules.cover_word, minlength=rows.n_words)
@@ -141,7 +141,7 @@ def _prepare_search(rules, cost, rows, log2_factorial):
 
 
 def make_factorial_table(rows):
-    """Tabulate log2 k! for k up to the total weight, if the weights are whole."""
+    """Tabulate log2 k! for k up to the total weight, if the weights are integers."""
     is_whole = bool((rows.weight == np.floor(rows.weight)).all())
     if not is_whole or rows.total_weight > LARGEST_TABLE:
         return np.empty(0)
@@ -149,21 +149,21 @@ def make_factorial_table(rows):
 
 
 def compute_costs(tree, schema, rules, rows):
-    r"""Compute the bits that tell each rule.
+    r"""Compute the bits that encode each rule.
 
-    A rule of k conditions costs the sum of their bits, less :math:`\log_2 k!`
-    because their order does not matter. A condition costs :math:`\log_2 d` for its
-    column, one of d, and for what it asks
+    A rule of k conditions costs the sum of their bits minus :math:`\log_2 k!`, since
+    their order does not matter. A condition costs :math:`\log_2 d` for its column, one
+    of d, and for its test
 
-    - ``x <= t`` or ``x > t``: :math:`1 + \log_2 v` with v the number of cuts between
-      the distinct values of the column;
-    - one level: the entropy of the column; all levels but one: the same and 1 more;
+    - ``x <= t`` or ``x > t``: :math:`1 + \log_2 v` with v the number of possible
+      thresholds of the column;
+    - one level: the entropy of the column; all levels but one: the same plus 1;
     - another set of levels: one bit per level.
 
     Parameters
     ----------
     tree : GrownTree
-        The tree that the rules come from.
+        The tree from which the rules are derived.
     schema : TableSchema
         The columns of its table.
     rules : Rules
@@ -192,7 +192,7 @@ def compute_costs(tree, schema, rules, rows):
 
 
 def _measure_column(rows, number, column):
-    """Bits of a threshold, or of one level, of a column."""
+    """Return the bits of a threshold, or of one level, of a column."""
     n_known = rows.n_known[number]
     values = rows.values[number, :n_known]
     if column.kind != "nominal":
@@ -205,7 +205,7 @@ def _measure_column(rows, number, column):
 
 
 def _measure_condition(accepted_levels, node, column_bits):
-    """Bits of one condition."""
+    """Return the bits of one condition."""
     tree = accepted_levels.tree
     parent = tree.nodes[tree.nodes["parent"][node]]
     column = int(parent["feature"])

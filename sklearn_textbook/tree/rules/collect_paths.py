@@ -1,6 +1,6 @@
 """The paths of a grown tree from the root to its leaves, and the tests on them.
 
-The test of a branch is known by the number of the node it leads to.
+The test of a branch is identified by the number of the node it leads to.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 
 from sklearn_textbook.tree.grow.layout import LEAF, NOMINAL
 
-#: numpy side of the struct in ``_cover.pxd``.
+#: numpy dtype of the struct in ``_cover.pxd``.
 TEST_DTYPE = np.dtype(
     [
         ("threshold", np.float64),
@@ -23,7 +23,7 @@ TEST_DTYPE = np.dtype(
     align=True,
 )
 
-#: Class weights that differ by less count as equal: they may be sums of fractions.
+#: Class weights, which may be sums of fractions, are equal up to this difference.
 SAME_WEIGHT = 1e-6
 
 
@@ -40,7 +40,7 @@ class Paths:
     path_class : ndarray of int32, shape (n_paths,)
         Most frequent class of each leaf.
     rank : ndarray of int64, shape (node_count,)
-        Place of every node when the tree is read from left to right.
+        Position of every node in depth-first order.
     """
 
     start: np.ndarray
@@ -86,8 +86,8 @@ def collect_paths(tree):
     Returns
     -------
     paths : Paths
-        Leaves without rows, such as the empty branches of a many-way split, have
-        none, nor has a tree that is one leaf.
+        Leaves without rows, such as the empty branches of a multiway split, have no
+        path; neither has a tree that is a single leaf.
     """
     nodes = tree.nodes
     kind, first = nodes["kind"].tolist(), nodes["first_child"].tolist()
@@ -116,7 +116,7 @@ def collect_paths(tree):
 
 
 def _find_majority(class_weights):
-    """Heaviest class of each row of a table, the first of equals."""
+    """Return the class with the largest weight in each row, ties to the first."""
     majority = np.zeros(len(class_weights), dtype=np.int32)
     largest = np.zeros(len(class_weights))
     for number, weight in enumerate(class_weights.T):
@@ -127,7 +127,7 @@ def _find_majority(class_weights):
 
 
 class AcceptedLevels:
-    """Which levels meet the nominal tests of a tree.
+    """The levels that satisfy the nominal tests of a tree.
 
     Parameters
     ----------
@@ -140,11 +140,11 @@ class AcceptedLevels:
         self._divided = {}
 
     def find(self, node):
-        """Codes of the levels that go to a node from its parent, ascending."""
+        """Return the codes of the levels that go from its parent to a node."""
         parent = int(self.tree.nodes["parent"][node])
         record = self.tree.nodes[parent]
         if parent not in self._divided:
-            # All children of a parent at once: there may be as many as levels.
+            # All children of a parent at once, since there may be as many as levels.
             children = self.tree.read_level_map(record)
             codes = np.argsort(children, kind="stable").astype(np.int32)
             branches = np.arange(record["n_children"] + 1)
@@ -155,19 +155,19 @@ class AcceptedLevels:
 
 
 def write_signature(accepted_levels, nodes):
-    """Write what the tests of a rule ask together, the same for equal demands.
+    """Return a signature of the tests of a rule, the same for equivalent rules.
 
     Parameters
     ----------
     accepted_levels : AcceptedLevels
-        The levels that meet the tests of the tree.
+        The levels that satisfy the tests of the tree.
     nodes : sequence of int
         The nodes that the branches of the rule lead to.
 
     Returns
     -------
     signature : tuple
-        What each column must hold, whatever the order of the tests.
+        The condition on each column, independent of the order of the tests.
     """
     tree = accepted_levels.tree
     demands = {}

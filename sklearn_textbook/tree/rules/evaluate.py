@@ -1,4 +1,4 @@
-"""How the rules of a list do on rows whose class is known."""
+"""Evaluation of a list of rules on rows with known classes."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import numpy as np
 
 from sklearn_textbook.tree.rules.order import measure_contributions
 
-# What of a rule is a weight of rows.
+# Fields of a rule that are weights of rows.
 _WEIGHTS = ("used", "wrong", "advantage", "saved", "spoilt")
-# So many labels are named in a message.
+# Number of labels shown in a message.
 MOST_LISTED = 5
 
 
 @dataclass(frozen=True, eq=False)
 class RuleEvaluation:
-    """What each rule of a list does on some rows; ``print`` writes it as tables.
+    """Evaluation of each rule of a list on some rows; ``print`` shows it as tables.
 
     Parameters
     ----------
@@ -32,10 +32,10 @@ class RuleEvaluation:
     weight : float
         Weight of all rows.
     errors : float
-        Weight of the rows that the list gets wrong.
+        Weight of the misclassified rows.
     classes : ndarray
-        Labels of the rows and columns of the confusion matrix: those of the model, and
-        last those that only the rows have. They are always wrong.
+        Labels of the rows and columns of the confusion matrix: those of the model,
+        followed by those that occur only in the rows, which are always misclassified.
     confusion : ndarray of float64, shape (n_classes, n_classes)
         Weight by true class (rows) and predicted class (columns).
     """
@@ -49,7 +49,7 @@ class RuleEvaluation:
 
     @property
     def error_rate(self):
-        """Share of the weight that the list gets wrong."""
+        """Fraction of the weight that is misclassified."""
         return self.errors / self.weight
 
     def __str__(self):
@@ -69,14 +69,14 @@ class RuleEvaluation:
 
 
 def evaluate_rules(rule_list, first, second, y, classes, weight=None):
-    """Count what each rule of a list does on some rows.
+    """Evaluate each rule of a list on some rows.
 
     Parameters
     ----------
     rule_list : RuleList
         The rules.
     first, second : ndarray of int64, shape (n_rows,)
-        Numbers of the first and the second rule that cover each row; -1: none.
+        Indices of the first and the second rule that cover each row; -1: none.
     y : ndarray, shape (n_rows,)
         Classes of the rows.
     classes : ndarray
@@ -134,9 +134,9 @@ def evaluate_rules(rule_list, first, second, y, classes, weight=None):
 
 
 def _find_codes(y, classes):
-    """Give the number of every row's class, and all classes: new ones come last.
+    """Return the class index of every row, and all classes, new ones last.
 
-    Labels are the same if Python finds them equal: 1, 1.0 and True are, "1" is not.
+    Labels are compared by ``==``: 1, 1.0 and True are equal, "1" is different.
     """
     labels = y.tolist()
     numbers = {label: number for number, label in enumerate(classes.tolist())}
@@ -181,18 +181,18 @@ def _count_confusions(codes, predicted, n_classes, weight):
 
 
 def tabulate_rules(rules):
-    """Write what each rule does as the words of a table.
+    """Format the evaluation of the rules as the cells of a table.
 
     Parameters
     ----------
     rules : list of dict
-        As :class:`RuleEvaluation` has them.
+        As in :class:`RuleEvaluation`.
 
     Returns
     -------
     lines : list of tuple of str
-        The headers, and one line per rule. All but the last word, the class, belong
-        to the right of their column.
+        The headers, and one line per rule. All cells but the last, the class, are
+        right-aligned.
     """
     lines = [("Rule", "Size", "Error", "Used", "Wrong", "Advantage", "Class")]
     for rule in rules:
@@ -213,12 +213,12 @@ def tabulate_rules(rules):
 
 
 def write_weight(weight):
-    """Write a weight: whole numbers in full, without the noise of sums of others."""
+    """Format a weight: integers in full, other numbers without rounding errors."""
     return f"{weight:.12g}"
 
 
 def _align_lines(lines):
-    """Make columns of lines of words, the first of which are headers."""
+    """Align lines of cells in columns; the first line has the headers."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     header, *lines = lines
     lines = [header, tuple("-" * width for width in widths), *lines]
@@ -226,7 +226,7 @@ def _align_lines(lines):
 
 
 def _align(words, widths):
-    """Numbers to the right, the last word to the left."""
+    """Align numbers to the right, the last cell to the left."""
     *numbers, last = [
         word.rjust(width) for word, width in zip(words, widths, strict=True)
     ]
@@ -234,7 +234,7 @@ def _align(words, widths):
 
 
 def _write_confusion(confusion, classes):
-    """One column per predicted class, one line per true class."""
+    """Format the matrix, one column per predicted and one line per true class."""
     marks = [f"({_write_mark(number)})" for number in range(len(classes))]
     cells = [
         [write_weight(value) if value else "" for value in line] for line in confusion
@@ -251,7 +251,7 @@ def _write_confusion(confusion, classes):
 
 
 def _write_mark(number):
-    """Write the number of a class as a, b, ..., z, aa, ab, ..."""
+    """Format the index of a class as a, b, ..., z, aa, ab, ..."""
     mark = ""
     number += 1
     while number:

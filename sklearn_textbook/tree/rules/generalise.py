@@ -1,4 +1,4 @@
-"""From the paths of a tree to general rules, without conditions that do not help."""
+"""Generalisation of the paths of a tree to rules without superfluous conditions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn_textbook.tree.rules.collect_paths import (
     write_signature,
 )
 
-#: Bytes of the covers of the paths that are generalised at a time.
+#: Bytes of the covers of the paths that are generalised at once.
 BATCH_BYTES = 1 << 25
 
 
@@ -50,7 +50,7 @@ class Rules:
         return len(self.nodes)
 
     def take(self, numbers):
-        """Take some of the rules, in the given order."""
+        """Select some of the rules, in the given order."""
         start, stop = self.cover_start[:-1][numbers], self.cover_start[1:][numbers]
         length = stop - start
         new_start = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
@@ -66,15 +66,15 @@ class Rules:
 
 
 def generalise_paths(tree, paths, rows, confidence, significance=None, n_threads=1):
-    r"""Drop conditions from the paths of a tree, and then the paths that are no good.
+    r"""Drop conditions from the paths of a tree, and keep the useful rules.
 
-    As long as there is a condition without which the pessimistic error rate
+    As long as dropping some condition does not increase the pessimistic error rate
     :math:`(E + \mathrm{add}(N, E)) / N` of a rule that covers N training rows, E of
-    them wrongly, is not higher, the one whose absence gives the lowest rate is
-    dropped, of equals that nearest to the leaf. With ``significance``, conditions
-    that Fisher's exact test finds not significant are dropped as well, the least
-    significant first. Rules that come out equal are one rule. Those whose rate is
-    not below the error rate of naming their class for every row are left out.
+    them of other classes, the condition whose removal gives the lowest rate is dropped
+    (at ties, the one nearest to the leaf). With ``significance``, conditions that are
+    not significant by Fisher's exact test are dropped as well, the least significant
+    first. Of equal rules one is kept. Rules whose rate is not below the error rate of
+    predicting their class for every row are left out.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def generalise_paths(tree, paths, rows, confidence, significance=None, n_threads
     confidence : float
         Probability that the true rate exceeds the pessimistic one.
     significance : float or None, default=None
-        Largest p-value of a condition that stays.
+        Maximum p-value of a condition that is kept.
     n_threads : int, default=1
         Number of threads. The rules do not depend on it.
 
@@ -106,7 +106,7 @@ def generalise_paths(tree, paths, rows, confidence, significance=None, n_threads
 
 
 class _Run:
-    """What all batches of paths share."""
+    """Data common to all batches of paths."""
 
     def __init__(self, tree, paths, rows, confidence, significance, n_threads):
         self.paths = paths
@@ -129,7 +129,7 @@ class _Run:
         )
 
     def generalise(self, first, stop):
-        """Generalise some paths: kept conditions, class, counts, rates and covers."""
+        """Generalise paths; return kept conditions, class, counts, rates and covers."""
         paths, rows = self.paths, self.rows
         start = paths.start[first : stop + 1] - paths.start[first]
         nodes = paths.nodes[paths.start[first] : paths.start[stop]]
@@ -167,7 +167,7 @@ class _Run:
 
 
 class _Found:
-    """The different rules that are worth keeping, gathered batch by batch."""
+    """The distinct rules to keep, collected batch by batch."""
 
     def __init__(self, tree, rows):
         self.accepted_levels = AcceptedLevels(tree)
@@ -196,7 +196,7 @@ class _Found:
         self.bits.append(cover[number, word])
 
     def collect(self):
-        """Join what was added."""
+        """Join the added rules."""
         length = _join(self.length, np.int64)
         return Rules(
             nodes=self.nodes,

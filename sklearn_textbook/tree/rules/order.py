@@ -1,4 +1,4 @@
-"""From the chosen rules to a list: the first that applies decides."""
+"""Order of the chosen rules in a list in which the first rule that covers decides."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from sklearn_textbook.tree.rules._rules import find_first_two, weigh_wrong
 
 @dataclass(frozen=True)
 class Contributions:
-    """What each rule of a list does to some rows.
+    """Effect of each rule of a list on some rows.
 
     Parameters
     ----------
     used : ndarray of float64, shape (n_rules,)
-        Weight of the rows that it is the first to cover.
+        Weight of the rows that the rule decides.
     wrong : ndarray of float64, shape (n_rules,)
         Of these, the weight of other classes.
     saved : ndarray of float64, shape (n_rules,)
-        Weight that it gets right and that would be wrong without it.
+        Weight of the rows classified correctly only with the rule.
     spoilt : ndarray of float64, shape (n_rules,)
-        Weight that it gets wrong and that would be right without it.
+        Weight of the rows classified correctly only without the rule.
     """
 
     used: np.ndarray
@@ -32,17 +32,17 @@ class Contributions:
 
     @property
     def advantage(self):
-        """Errors more that the list would make without the rule."""
+        """Additional errors of the list without the rule."""
         return self.saved - self.spoilt
 
 
 def measure_contributions(first, second, rule_class, default_class, codes, weight):
-    """Measure what each rule of a list does to some rows.
+    """Measure the effect of each rule of a list on some rows.
 
     Parameters
     ----------
     first, second : ndarray of int, shape (n_rows,)
-        Places of the first and the second rule that cover each row; -1: none.
+        Positions of the first and the second rule that cover each row; -1: none.
     rule_class : ndarray of int, shape (n_rules,)
         Class of every rule, in the order of the list.
     default_class : int
@@ -61,7 +61,7 @@ def measure_contributions(first, second, rule_class, default_class, codes, weigh
     is_used = first >= 0
     first, codes, weight = first[is_used], codes[is_used], weight[is_used]
     is_right = classes[first] == codes
-    # Place -1 is the default, at the end.
+    # Position -1 is the default, at the end.
     next_right = classes[second[is_used]] == codes
 
     def add_up(is_counted=slice(None)):
@@ -76,16 +76,15 @@ def measure_contributions(first, second, rule_class, default_class, codes, weigh
 
 
 def order_rules(rules, rows):
-    """Put the rules in order, choose the default class and drop rules that do harm.
+    """Sort the rules, choose the default class and drop harmful rules.
 
-    The next class is always the one whose rules cover the least weight of other
-    classes among the rows that no class before covers; of equals the heavier class,
-    then the first. Within a class the rules stand by rising pessimistic error rate.
-    The default class is that with the most weight among the rows that no rule
-    covers, of equals the heavier class, then the first. Then, as long as the list
-    makes fewer errors in training without some rule, the rule is dropped without
-    which it makes the fewest, of equals the last, and the default class is chosen
-    anew.
+    The next class is always the one whose rules cover the smallest weight of other
+    classes among the rows not covered by earlier classes; ties go to the class with
+    more weight, then to the first. Within a class rules are sorted by increasing
+    pessimistic error rate. The default class is the one with the largest weight among
+    the rows that no rule covers, with ties as before. Then, as long as removing some
+    rule reduces the training errors, the rule whose removal reduces them most (at ties,
+    the last) is dropped, and the default class is chosen again.
 
     Parameters
     ----------
@@ -97,9 +96,9 @@ def order_rules(rules, rows):
     Returns
     -------
     order : ndarray of int64
-        Numbers of the rules that stay, in order.
+        Indices of the kept rules, in order.
     first : ndarray of int32, shape (n_slots,)
-        Place in this order of the first rule that covers each slot; -1: none.
+        Position in this order of the first rule that covers each slot; -1: none.
     default_class : int
         The default class.
     """
@@ -157,7 +156,7 @@ def order_classes(rules, rows):
 
 
 def find_takers(rules, order, rows):
-    """Places of the first and second rule of a list that cover each slot."""
+    """Return the positions of the first and second rule that cover each slot."""
     words = np.zeros((2, rows.n_words), dtype=np.uint64)
     first = np.full(rows.n_words * 64, -1, dtype=np.int32)
     second = first.copy()

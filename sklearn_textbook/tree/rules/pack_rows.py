@@ -1,4 +1,4 @@
-"""The training rows as words of 64 rows each, sorted so that words are alike."""
+"""The training rows, sorted and packed in words of 64 rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 WORD = 64
-#: Largest sum of weights in units of the smallest step between them, in bits.
+#: Maximum sum of weights in units of their grid, in bits.
 WEIGHT_BITS = 51
 
 
@@ -29,17 +29,17 @@ class PackedRows:
     n_known : ndarray of int64, shape (n_columns,)
         Number of rows whose value is not missing.
     known : ndarray of uint64, shape (n_columns, n_words)
-        Which slots have a row whose value is not missing.
+        Mask of the slots of rows whose value is not missing.
     slot : ndarray of int64, shape (n_rows,)
         Slot of every training row of positive weight.
     row : ndarray of int64, shape (n_rows,)
         Numbers of these rows in the training table.
     filled : ndarray of uint64, shape (n_words,)
-        Which slots have a row.
+        Mask of the slots with a row.
     weight : ndarray of float64, shape (n_slots,)
-        Weights, whole multiples of a power of two.
+        Weights, integer multiples of a power of two.
     common_weight : float
-        Weight of every row, if all have the same, else 0.
+        Weight of every row if all are equal, otherwise 0.
     class_start : ndarray of int64, shape (n_classes + 1,)
         First word of every class.
     class_weight : ndarray of float64, shape (n_classes,)
@@ -95,8 +95,8 @@ def pack_rows(values, columns, codes, weight, place, n_classes):
     weight : ndarray of float64, shape (n_rows,), or None
         Weights of the rows; rows of weight 0 are left out.
     place : ndarray of int64, shape (n_rows,)
-        Place of every row in the tree, from left to right. It decides the order
-        within a class and so how fast rules are found, but not which.
+        Position of every row in the tree, from left to right. It decides the order
+        within a class, which affects only the speed.
     n_classes : int
         Number of classes.
 
@@ -154,7 +154,7 @@ def _sort_columns(values, row, slot, n_slots):
 
 
 def round_weights(weight):
-    """Round weights to a grid on which their sums are exact, whatever the order.
+    """Round weights to a grid on which sums are exact in any order.
 
     Parameters
     ----------
@@ -164,8 +164,8 @@ def round_weights(weight):
     Returns
     -------
     rounded : ndarray of float64
-        Whole multiples of a power of two, which is at most 2**-50 of the total
-        weight, so whole numbers stay what they are. Positive weights stay positive.
+        Integer multiples of a power of two, which is at most 2**-50 of the total
+        weight, so integers are not changed. Positive weights stay positive.
     """
     _, exponent = np.frexp(weight.sum())
     unit = 2.0 ** (int(exponent) - WEIGHT_BITS)

@@ -1,4 +1,4 @@
-"""Rows of a table -> the rule of a list that decides each of them."""
+"""Rows of a table -> the rule of a list that decides each row."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ def find_deciding_rules(rule_list, matrix, after=None, n_threads=1):
     matrix : ndarray of float64 or float32, shape (n_rows, n_features)
         Numbers and level codes.
     after : ndarray of int64, shape (n_rows,), default=None
-        Rules to pass over, as this function found them: the first rule after them is
-        looked for. A row for which none was found keeps none.
+        An earlier result of this function: the first rule after these is searched. A
+        row without a rule there has none in the result.
     n_threads : int, default=1
         Number of threads.
 
     Returns
     -------
     rules : ndarray of int64, shape (n_rows,)
-        Numbers of the rules; -1 where none covers the row.
+        Indices of the rules; -1 if none covers the row.
     """
     if after is None:
         place = np.zeros(len(matrix), dtype=np.int64)

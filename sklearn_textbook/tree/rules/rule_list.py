@@ -1,4 +1,4 @@
-"""An ordered list of rules, as data."""
+"""Arrays of an ordered list of rules."""
 
 from __future__ import annotations
 
@@ -13,30 +13,29 @@ from sklearn_textbook.tree.rules.serialise import read_fields, write_fields
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RuleList:
-    """Rules of which the first that covers a row decides its class.
+    """List of rules; the first rule that covers a row decides its class.
 
-    A condition is known by the node of the tree to which its branch leads. A missing
-    value, and a level that the node has not seen, meet no condition. Arrays with an
-    entry more than there are rules end with that of the rows which no rule covers.
+    A condition is identified by the node of the tree to which its branch leads. Missing
+    values, and levels not seen in the node, satisfy no condition. Arrays with one entry
+    more than there are rules end with the entry of the default.
 
     Parameters
     ----------
     tree : GrownTree
-        The tree that the rules come from.
-    start : ndarray of int64, shape (n_rules + 1,)
-        Where the conditions of each rule start in ``nodes``.
+        The tree from which the rules are derived. start : ndarray of int64, shape
+        (n_rules + 1,) Where the conditions of each rule start in ``nodes``.
     nodes : ndarray of int32
         The conditions.
     rule_class : ndarray of int32, shape (n_rules + 1,)
         Class of each rule, and the default class.
     shares : ndarray of float64, shape (n_rules + 1, n_classes)
-        Share of each class, largest for the rule's own.
+        Class probabilities, the largest for the class of the rule.
     rate : ndarray of float64, shape (n_rules + 1,)
         Pessimistic error rate of each rule; NaN for the default.
     n_samples : ndarray of int64, shape (n_rules + 1,)
-        Training rows that each rule is the first to cover.
+        Number of training rows that each rule decides.
     weight : ndarray of float64, shape (n_rules + 1,)
-        Their weight.
+        Weight of these rows.
     """
 
     tree: GrownTree
@@ -54,7 +53,7 @@ class RuleList:
                 array.flags.writeable = False
 
     def __len__(self):
-        """Return the number of rules, the default not counted."""
+        """Return the number of rules, not counting the default."""
         return len(self.start) - 1
 
     def __repr__(self):
@@ -66,7 +65,7 @@ class RuleList:
         return np.diff(self.start)
 
     def to_dict(self):
-        """Write the rules as plain Python values, fit for JSON, without the tree.
+        """Return the rules, without the tree, as plain Python values for JSON.
 
         Returns
         -------
@@ -78,12 +77,12 @@ class RuleList:
 
     @classmethod
     def from_dict(cls, fields, tree):
-        """Read the rules from what :meth:`to_dict` wrote.
+        """Read the rules from the result of :meth:`to_dict`.
 
         Parameters
         ----------
         fields : dict
-            The dictionary. It may come from anywhere: everything is checked.
+            The dictionary. It need not be trusted, as everything is checked.
         tree : GrownTree
             The tree that the rules come from.
 
@@ -95,8 +94,8 @@ class RuleList:
         Raises
         ------
         ValueError
-            If the dictionary is not one of a list of rules, was written by a newer
-            version, is damaged, or belongs to another tree; the message says where.
+            If the dictionary is not that of a list of rules, was written by a newer
+            version, is damaged, or belongs to another tree.
         """
         rule_list = cls(tree=tree, **read_fields(fields))
         check_rule_list(rule_list)

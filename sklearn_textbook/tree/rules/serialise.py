@@ -1,6 +1,6 @@
-"""List of rules <-> a dictionary that JSON can hold, in the manner of grown trees.
+"""List of rules <-> dictionary for JSON, as for grown trees.
 
-The tree that the rules come from is no part of it: it is written beside it.
+The tree from which the rules are derived is written separately.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 from sklearn_textbook.tree.grow.serialise import check_header, read_array, write_array
 
 FORMAT = "sklearn_textbook.RuleList"
-#: Raised whenever a field changes its meaning, its type or its place.
+#: Incremented whenever a field changes its meaning, type or position.
 SCHEMA_VERSION = 1
 
 #: Type and number of dimensions of every array.
@@ -26,7 +26,7 @@ _ARRAYS = {
 
 
 def write_fields(rule_list):
-    """Write a list of rules as a dictionary of plain Python values.
+    """Convert a list of rules to a dictionary of plain Python values.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def write_fields(rule_list):
 
 
 def read_fields(fields):
-    """Read the arrays of a RuleList from what :func:`write_fields` wrote.
+    """Read the arrays of a RuleList from the result of :func:`write_fields`.
 
     Parameters
     ----------
@@ -53,14 +53,14 @@ def read_fields(fields):
     Returns
     -------
     dict
-        Arguments of :class:`RuleList` but the tree, of the right types; what they
-        say has yet to be checked.
+        Arguments of :class:`RuleList` without the tree, of the right types; their
+        contents have not been checked.
 
     Raises
     ------
     ValueError
-        If the dictionary is not one of a list of rules, if it was written by a newer
-        version, or if anything in it is missing or of a wrong type.
+        If the dictionary is not that of a list of rules, was written by a newer
+        version, or has missing fields or wrong types.
     """
     names = {"format", "schema_version", *_ARRAYS}
     check_header(fields, "rule list", FORMAT, SCHEMA_VERSION, names)
