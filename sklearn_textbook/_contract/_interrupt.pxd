@@ -25,7 +25,7 @@ cdef enum:
     CELLS_PER_LOOK = 4000000  # some hundredths of a second
 
 cdef inline int start_interrupt(Interrupt* interrupt) except -1:
-    """Only the main thread gets signals; others are told to end by Python's means."""
+    """Only the main thread gets signals; other threads are ended by Python."""
     import threading
 
     interrupt.has_come = False
@@ -36,7 +36,7 @@ cdef inline int start_interrupt(Interrupt* interrupt) except -1:
     return 0
 
 cdef inline bint must_stop(Interrupt* interrupt, int64_t n_cells) noexcept nogil:
-    """Whether a signal asks to stop; called before some cells are looked at. The error
+    """Whether a signal was received; called before some cells are looked at. The error
     is set then, for ``raise_failure``."""
     if interrupt == NULL:
         return False

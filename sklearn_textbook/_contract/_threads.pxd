@@ -6,7 +6,7 @@ cdef extern from "pythread.h":
 # Does one task; ``thread`` counts from 0, so that each can have working memory.
 ctypedef void (*TaskFunction)(void* context, int64_t task, int thread) noexcept nogil
 
-# One thread beside the one that calls.
+# One thread in addition to the calling one.
 cdef struct Helper:
     ThreadTeam* team
     int thread

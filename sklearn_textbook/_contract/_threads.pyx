@@ -68,7 +68,7 @@ cdef extern from * nogil:
 
 
 cdef enum:
-    # A thread takes this part of its share of what is left at a time, or one task.
+    # A thread takes this part of its fraction of what is left at a time, or one task.
     PARTS = 32
     # Before a thread sleeps it looks so many times whether it still has to.
     N_TRIES = 4000
@@ -194,8 +194,8 @@ cdef ThreadTeam* start_team(int n_threads) noexcept:
     """Start threads; the one that calls is one of them.
 
     Returns NULL, a team of one thread, if no other is wanted or can be started; with
-    fewer than asked for the tasks take longer. Called with the interpreter's lock, for
-    starting a thread looks at what the interpreter says of threads.
+    with fewer than requested the tasks take longer. Called with the interpreter's lock,
+    for starting a thread looks at what the interpreter says of threads.
     """
     cdef:
         ThreadTeam* team

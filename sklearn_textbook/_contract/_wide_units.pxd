@@ -1,6 +1,6 @@
 # Functions that are compiled a second time for wide vector units, where the compiler
-# can; when a module is loaded, it asks the machine which to take. For loops of few
-# kinds of operations: whole numbers, or real numbers each of which has a place of its
+# can; when a module is loaded, it selects the one for the processor. For loops of few
+# kinds of operations: integers, or real numbers each of which has a place of its
 # own, so that the results are the same bits.
 
 cdef extern from *:

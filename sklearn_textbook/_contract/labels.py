@@ -29,7 +29,7 @@ def decode_dictionary(values):
 
 
 def require_classes(y):
-    """Raise a ValueError that names the row if a series lacks a class label."""
+    """Raise ValueError that names the row if a series lacks a class label."""
     if isinstance(y, np.ndarray):
         return  # found when it is read
     series = nw.from_native(y, series_only=True, pass_through=True)
@@ -308,12 +308,12 @@ def decode_labels(codes, classes):
 
 
 def split_shares(shares, n_classes):
-    """Give class shares as scikit-learn does: a list for several outputs.
+    """Give class proportions as scikit-learn does: a list for several outputs.
 
     Parameters
     ----------
     shares : ndarray of shape (n_rows, n_outputs, max_n_classes)
-        Shares of the classes.
+        Class proportions.
     n_classes : int, or sequence of int
         Number of classes of each output.
 
@@ -331,7 +331,7 @@ def split_shares(shares, n_classes):
 
 
 def take_logarithms(shares):
-    """Natural logarithms of shares, or of a list of them; ``-inf`` for 0."""
+    """Return natural logarithms of probabilities or lists of them; ``-inf`` for 0."""
     if isinstance(shares, list):
         return [take_logarithms(of_output) for of_output in shares]
     with np.errstate(divide="ignore"):

@@ -1,4 +1,4 @@
-"""Checking constructor parameters, with messages that say what is allowed."""
+"""Checking constructor parameters, with messages that name the allowed values."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def is_checked():
 
 
 def is_integer(value):
-    """Whether a value is a whole number, truth values apart."""
+    """Return whether a value is an integer but not a bool."""
     return isinstance(value, numbers.Integral) and not isinstance(
         value, (bool, np.bool_)
     )
@@ -151,7 +151,7 @@ def check_real(name, value, smallest, largest=math.inf):
 
 
 def check_count_or_share(name, value, smallest, *, words=(), includes_one=True):
-    """Require a count (int), a share of all (float), or one of some words.
+    """Require a count (int), a fraction of all (float), or one of some words.
 
     Raises
     ------
@@ -190,9 +190,9 @@ def check_estimator(name, value, methods, is_kind=None, kind="an estimator"):
     value : object
         What was given.
     methods : sequence of str
-        What it must have, besides ``get_params``.
+        Required methods in addition to ``get_params``.
     is_kind : callable, default=None
-        Tells whether an estimator is of the kind; None: any will do.
+        Function that checks the kind of an estimator; None: any kind.
     kind : str, default="an estimator"
         What the message calls the kind.
 
@@ -235,7 +235,7 @@ def check_random_seed(name, value):
 
 
 def resolve_count(value, n_all):
-    """Take a count as it is, a share as the next count above it."""
+    """Return a count unchanged, a fraction as a count rounded up."""
     return int(value) if is_integer(value) else math.ceil(value * n_all)
 
 
@@ -245,7 +245,7 @@ def resolve_max_features(max_features, n_features):
     Parameters
     ----------
     max_features : int, float, {"sqrt", "log2"} or None
-        A count, a share, the square root or the binary logarithm of all; None: all.
+        A count, a fraction, the square root or the binary logarithm of all; None: all.
     n_features : int
         Number of columns.
 

@@ -13,7 +13,7 @@ from threadpoolctl import LibController, register
 from sklearn_textbook._contract import _threads
 from sklearn_textbook._contract.parameters import is_checked, is_integer
 
-MOST_THREADS = 256  # more would only cost memory
+MAX_THREADS = 256  # more would only cost memory
 
 
 CELLS_PER_THREAD = 50_000  # less work than this is done before a thread has started
@@ -105,7 +105,7 @@ def count_threads(n_jobs, n_cells=None):
     elif n_jobs < 0:
         n_threads = cpu_count() + 1 + int(n_jobs)
     else:
-        n_threads = min(int(n_jobs), MOST_THREADS)
+        n_threads = min(int(n_jobs), MAX_THREADS)
     if n_cells is not None:
         n_threads = min(n_threads, 1 + n_cells // CELLS_PER_THREAD)
     return max(1, n_threads)

@@ -16,7 +16,7 @@ def check_weights(sample_weight, n_rows, name="sample_weight"):
     Parameters
     ----------
     sample_weight : array-like of shape (n_rows,), float or None
-        Weights of the rows; one number stands for all.
+        Weights of the rows, or one number for all.
     n_rows : int
         Number of rows.
     name : str, default="sample_weight"

@@ -1,12 +1,12 @@
 """The formulas of the trees as plain functions: arrays in, a number out.
 
-Entropy and what is made of it (information gain, gain ratio), the Gini index, the
+Entropy, information gain and gain ratio, the Gini index, the
 squared error, the best threshold of a numeric column, and three scores of columns for
 :class:`~sklearn.feature_selection.SelectKBest`.
 
 Labels may have any type. A missing value in ``x`` (None, NaN, NaT or pandas.NA) is
 handled by the weights of Zhou (周志华), section 4.4.2; ``y`` must be complete.
-Everywhere 0 log 0 = 0, and a row of weight w counts as w copies of it.
+In all formulas 0 log 0 = 0, and a row of weight w counts as w copies of it.
 """
 
 from sklearn_textbook.criteria._impurity import gini, gini_index, squared_error

@@ -1,4 +1,4 @@
-"""From label arrays and weights to the weights of levels and of pairs of levels."""
+"""Weights of levels and of pairs of levels from label arrays."""
 
 from dataclasses import dataclass
 
@@ -8,13 +8,13 @@ from sklearn_textbook._contract.labels import decode_dictionary
 
 
 def _as_vector(values, name):
-    """Return a one-dimensional array in which missing values can be seen."""
+    """Return a one-dimensional array that keeps missing values."""
     if isinstance(values, np.ma.MaskedArray):
         vector = np.array(values.data, dtype=object)
         vector[np.ma.getmaskarray(values)] = None
     elif hasattr(values, "__array__"):
         vector = np.asarray(decode_dictionary(values))
-    else:  # numpy would turn a NaN beside strings into the string "nan"
+    else:  # numpy would convert a NaN among strings to the string "nan"
         vector = np.array(values, dtype=object)
     if vector.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional; got shape {vector.shape}")
@@ -27,7 +27,7 @@ def _is_missing(value):
     if value is None:
         return True
     differs = value != value
-    # pandas.NA compares as NA, which is no truth value.
+    # pandas.NA compares as NA, which has no truth value.
     return bool(differs) if isinstance(differs, bool | np.bool_) else True
 
 
@@ -172,7 +172,7 @@ class CrossTable:
 
 
 def cross_tabulate(x, y, sample_weight):
-    """Count two columns against each other; rows without weight are dropped."""
+    """Cross-tabulate two columns; rows of weight 0 are dropped."""
     x_codes, x_levels = encode_labels(x, "x")
     y_codes, y_levels = encode_labels(y, "y")
     check_same_length(x_codes, y_codes)

@@ -27,7 +27,7 @@ def gini(y, sample_weight=None):
 
     .. math:: \mathrm{Gini}(D) = 1 - \sum_k p_k^2
 
-    with the share :math:`p_k` of class k in the weight of all rows: the probability
+    where :math:`p_k` is the proportion of class k by weight: the probability
     that two rows drawn at random (with replacement) differ in class.
 
     Parameters
@@ -70,7 +70,7 @@ def gini_index(x, y, value=None, sample_weight=None):
 
     over the levels v of x, or, with ``value=a``, over the two sides x = a and x ≠ a,
     which the books write Gini(D, A=a). Rows whose x is missing are left out:
-    :math:`\tilde r_v` is the share of level v among the rows with known x.
+    :math:`\tilde r_v` is the fraction of level v among the rows with known x.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ def entropy(y, sample_weight=None, base=2):
 
     .. math:: H(D) = -\sum_k p_k \log p_k
 
-    with the share :math:`p_k` of class k in the weight of all rows, and 0 log 0 = 0.
+    where :math:`p_k` is the proportion of class k by weight, and 0 log 0 = 0.
 
     Parameters
     ----------
@@ -83,11 +83,11 @@ def entropy(y, sample_weight=None, base=2):
 
 
 def conditional_entropy(x, y, sample_weight=None, base=2):
-    r"""Compute the entropy of y that is left when x is known (条件熵).
+    r"""Compute the conditional entropy of y given x (条件熵).
 
     .. math:: H(D|A) = \sum_v \tilde r_v \, H(\tilde D^v)
 
-    Rows whose x is missing are left out: :math:`\tilde r_v` is the share of level v
+    Rows whose x is missing are left out: :math:`\tilde r_v` is the fraction of level v
     among the rows with known x, and :math:`\tilde D^v` are the rows with that level.
 
     Parameters
@@ -138,8 +138,8 @@ def information_gain(x, y, sample_weight=None, base=2):
     .. math:: \mathrm{Gain}(D, A) = \rho \, \Bigl(-\sum_k \tilde p_k \log \tilde p_k
               - \sum_v \tilde r_v \, H(\tilde D^v)\Bigr)
 
-    with, all in weight: :math:`\rho` the share of the rows with known x,
-    :math:`\tilde p_k` the share of class k and :math:`\tilde r_v` the share of level v
+    where, by weight, :math:`\rho` is the fraction of the rows with known x, and
+    :math:`\tilde p_k` and :math:`\tilde r_v` are the fractions of class k and level v
     among these rows. Without missing values it is H(D) - H(D|A).
 
     Parameters
@@ -193,7 +193,7 @@ def intrinsic_value(x, sample_weight=None, base=2):
 
     .. math:: \mathrm{IV}(A) = -\sum_v \tilde r_v \log \tilde r_v
 
-    with the share :math:`\tilde r_v` of level v among the rows with known x: the
+    where :math:`\tilde r_v` is the fraction of level v among the rows with known x: the
     entropy of the column itself. C4.5 and J48 count the missing values as one more
     level here; the books do not say.
 

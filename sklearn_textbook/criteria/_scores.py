@@ -1,4 +1,4 @@
-"""Scores of the columns of a table, for SelectKBest and its kin."""
+"""Scores of the columns of a table, for SelectKBest and similar selectors."""
 
 from numbers import Integral, Real
 
@@ -41,7 +41,7 @@ def _hide_marks(column, missing_values):
     if column.dtype.kind in "iuf":
         return np.where(column == missing_values, np.nan, column)
     hidden = column.astype(object)
-    # What pandas.NA compares to is no truth value.
+    # Comparisons with pandas.NA have no truth value.
     hidden[[(value == missing_values) is True for value in hidden.tolist()]] = None
     return hidden
 
@@ -158,11 +158,11 @@ def information_gain_score(
 
     Notes
     -----
-    SelectKBest takes numbers only, and none missing. Let an OrdinalEncoder write codes
-    and a mark for missing values first, and tell the score function of both; the
-    second example shows how. The encoder marks NaN only and takes None for a level, so
-    give it pandas frames of strings or categories, and polars frames after
-    ``to_pandas()``.
+    SelectKBest only accepts numbers without missing values. Encode the table with an
+    OrdinalEncoder, with a code for missing values, and pass both settings to the score
+    function, as in the second example. The encoder only recognises NaN as missing and
+    treats None as a level, so pass it pandas frames of strings or categories, and
+    polars frames after ``to_pandas()``.
 
     Examples
     --------
@@ -267,9 +267,9 @@ def gini_score(X, y, *, categorical_features="from_dtype", missing_values=None):
     .. math:: \rho \, \bigl(\mathrm{Gini}(\tilde D)
               - \mathrm{Gini\_index}(\tilde D, A)\bigr)
 
-    over the rows with known value, :math:`\rho` being their share. A nominal column is
-    split into all its levels (:func:`gini_index`), a numeric column in two at its best
-    threshold (:func:`best_threshold`).
+    over the rows with known value, where :math:`\rho` is their fraction. A nominal
+    column is split into all its levels (:func:`gini_index`), a numeric column in two at
+    its best threshold (:func:`best_threshold`).
 
     Parameters
     ----------

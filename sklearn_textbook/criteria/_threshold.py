@@ -17,7 +17,7 @@ CRITERIA = ("entropy", "gini", "gain_ratio", "squared_error")
 
 
 def _xlog2x(weights):
-    """Weights times their logarithm, with 0 log 0 = 0."""
+    """Return weights times their logarithm, with 0 log 0 = 0."""
     positive = weights > 0
     return weights * np.log2(weights, out=np.zeros_like(weights), where=positive)
 
@@ -79,7 +79,7 @@ def best_threshold(x, y, criterion="entropy", sample_weight=None):
               - \tilde r_{>} I(\tilde D_{>})\bigr)
 
     with the impurity I of the criterion, over the rows :math:`\tilde D` with known x,
-    and :math:`\rho` their share in the weight of all rows.
+    and :math:`\rho` their fraction of the weight of all rows.
 
     Parameters
     ----------
@@ -97,8 +97,7 @@ def best_threshold(x, y, criterion="entropy", sample_weight=None):
     Returns
     -------
     threshold : float
-        The best candidate. Of candidates that are equal up to rounding (1e-12 of the
-        best) the lowest.
+        The best candidate; the lowest one of ties, up to rounding (1e-12 of the best).
     gain : float
         Its gain, at least 0.
 
@@ -111,7 +110,7 @@ def best_threshold(x, y, criterion="entropy", sample_weight=None):
 
     Notes
     -----
-    Zhou's book prints the midpoints cut off after three decimals. C4.5 and J48 move
+    Zhou's book prints the midpoints truncated to three decimals. C4.5 and J48 move
     the threshold down to the largest value of the data not above it, and subtract
     log2(candidates) / n from the gain.
 

@@ -1,17 +1,17 @@
-"""Plant if-then rules in a table: the leaves of a random tree of asked coverage."""
+"""Plant if-then rules in a table: the leaves of a random tree with given coverage."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-# A split whose share of rows is this near the wanted one (relative to the smaller
-# side) is taken at once; otherwise the nearest of all columns.
+# A split whose fraction of rows is this close to the desired one (relative to the
+# smaller side) is accepted; otherwise the closest one of all columns is taken.
 _SHARE_TOLERANCE = 0.1
 
 
 @dataclass(frozen=True)
 class Split:
-    """A binary test of one column: the left side, and the share of rows it takes.
+    """A binary test of one column: the left side, and the fraction of rows it takes.
 
     ``threshold`` for ordered columns (left is <=), ``levels`` (a mask over the level
     codes) for nominal ones.
@@ -62,7 +62,7 @@ class PlantedRule:
 
 
 def _split_ordered(column, values, share, is_continuous):
-    """Return the threshold split whose left share is nearest, or None."""
+    """Return the threshold split with the closest left fraction, or None."""
     distinct, counts = np.unique(values, return_counts=True)
     if len(distinct) < 2:
         return None
@@ -75,7 +75,7 @@ def _split_ordered(column, values, share, is_continuous):
 
 
 def _split_nominal(column, values, share, n_levels, rng):
-    """Return a subset of levels whose share is near, or None."""
+    """Return a subset of levels with a close fraction, or None."""
     counts = np.bincount(values.astype(np.intp), minlength=n_levels)
     present = rng.permutation(np.flatnonzero(counts))
     if len(present) < 2:
@@ -95,7 +95,7 @@ def _split_nominal(column, values, share, n_levels, rng):
 
 
 def _choose_split(pilot, columns, rows, share, rng):
-    """Return a split of a random column whose left share is near the wanted one."""
+    """Return a split of a random column with a left fraction near the desired one."""
     best, best_distance = None, np.inf
     for i in rng.permutation(len(columns)):
         values, spec = pilot[rows, i], columns[i]
@@ -117,9 +117,9 @@ def _choose_split(pilot, columns, rows, share, rng):
 def plant_rules(pilot, columns, targets, shares, rng):
     """Return mutually exclusive rules that cover every row, one per target.
 
-    ``pilot`` is a sample of the table; rule i is to take the share ``shares[i]`` of it.
-    The rules are the leaves of a binary tree: at each node a random column is split
-    such that both sides get the shares of their leaves.
+    ``pilot`` is a sample of the table; rule i covers about the fraction ``shares[i]``
+    of it. The rules are the leaves of a binary tree: at each node a random column is
+    split such that both sides get the fractions of their leaves.
     """
     rules = []
     root = PlantedRule({}, 0.0)

@@ -1,4 +1,4 @@
-"""From a packaged csv file to a Bunch: what all loaders of this package share."""
+"""Reading of packaged csv files, common to all loaders."""
 
 import csv
 from dataclasses import dataclass, field

@@ -51,7 +51,7 @@ def make_mixed_table(
     n_samples : int, default=100
         Number of rows.
     n_numeric : int, default=5
-        Number of numeric columns. They take turns in these shapes: normal, lognormal,
+        Number of numeric columns. Their distributions are, in turn: normal, lognormal,
         uniform, exponential, left skewed, half zeros with a long tail; their scales
         are random powers of ten.
     n_nominal : int, default=3
@@ -88,8 +88,8 @@ def make_mixed_table(
     missing_fraction : float in [0, 1), default=0.0
         Expected fraction of missing values per column.
     missing_mechanism : str, default="completely_at_random"
-        "completely_at_random", "at_random" or "not_at_random": on what it depends
-        whether a value is missing, see Notes.
+        "completely_at_random", "at_random" or "not_at_random": the quantity on which
+        missingness depends, see Notes.
     as_frame : bool, default=False
         Return pandas objects: nominal and ordinal columns as (ordered) categoricals
         with all levels declared. Otherwise X is a float array in which nominal and
@@ -99,8 +99,8 @@ def make_mixed_table(
     return_rules : bool, default=False
         Add the rules to the tuple.
     random_state : int, RandomState instance or None, default=None
-        Seed. With the same integer the same table comes on every platform, up to the
-        last digit of unrounded numbers, and the same rules for every n_samples.
+        Seed. The same integer gives the same table on every platform, up to the last
+        digit of unrounded numbers, and the same rules for every n_samples.
 
     Returns
     -------
@@ -142,13 +142,14 @@ def make_mixed_table(
 
     Notes
     -----
-    Columns are dealt into groups of up to four. Column j of group g is an increasing
+    Columns are assigned to groups of up to four. Column j of group g is an increasing
     function (nominal: any function) of its latent value
 
     .. math:: z_j = \sqrt{c}\, f_g + \sqrt{1 - c}\, e_j
 
-    with independent standard normal :math:`f_g` and :math:`e_j` and c the
-    ``correlation``: so columns can stand in for each other (surrogate splits).
+    with independent standard normal :math:`f_g` and :math:`e_j`, where c is the
+    ``correlation``. Columns of a group can therefore replace each other in surrogate
+    splits.
 
     The probability that a value of column j is missing, m being ``missing_fraction``:
 
@@ -160,10 +161,10 @@ def make_mixed_table(
       large values are missing more often.
 
     The rules are the leaves of a random binary tree. Leaves of different classes
-    alternate, and each of the leaves of one class gets the same share of its rows.
+    alternate, and each of the leaves of one class gets the same fraction of its rows.
 
-    Time is proportional to the number of cells; beside the table the memory needed is
-    a few arrays of ``n_samples``, and ``n_rules`` bytes per row.
+    Time is proportional to the number of cells; in addition to the table, a few arrays
+    of ``n_samples`` and ``n_rules`` bytes per row are needed.
 
     Examples
     --------
@@ -183,7 +184,7 @@ def make_mixed_table(
     parameters = dict(locals())
     _check_parameters(parameters)
     if as_frame:
-        import_pandas("make_mixed_table")  # fails now, not after the work
+        import_pandas("make_mixed_table")  # fail early
     design_seed, pilot_seed, table_seed, target_seed = _draw_seeds(random_state, 4)
     design = np.random.RandomState(design_seed)
     columns = make_columns(
@@ -198,7 +199,7 @@ def make_mixed_table(
     targets, shares = _assign_targets(task, n_classes, class_weights, n_rules, design)
     pilot = _generate_pilot(columns, correlation, pilot_seed)
     planted = plant_rules(pilot, columns, targets, shares, design)
-    del pilot  # its memory is not needed beside the table
+    del pilot  # free its memory before the table is made
     values, rule_indices = _generate_table(
         n_samples,
         columns,
@@ -259,7 +260,7 @@ def _generate_pilot(columns, correlation, seed):
 
 
 def _assign_targets(task, n_classes, class_weights, n_rules, rng):
-    """Return the target of each rule, and the share of the rows it is to cover."""
+    """Return the target of each rule, and the fraction of rows to cover."""
     if task == "regression":
         targets = (10.0 * rng.permutation(n_rules)).tolist()
         return targets, np.full(n_rules, 1.0 / n_rules)

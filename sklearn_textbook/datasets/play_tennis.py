@@ -1,4 +1,4 @@
-"""The play-tennis (golf, weather) tables that the tree literature shares."""
+"""The play-tennis (golf, weather) tables of the literature on trees."""
 
 from sklearn_textbook.datasets._table import (
     NUMERIC,

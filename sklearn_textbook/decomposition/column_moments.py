@@ -25,7 +25,7 @@ LARGEST_BLOCK_SIZE = 2**22
 
 @dataclass(frozen=True, eq=False)
 class ColumnMoments:
-    """What principal components need to know of rows.
+    """Moments of rows for principal components.
 
     ``scatter`` is the sum of w (x - mean) (x - mean)' over the rows.
     """

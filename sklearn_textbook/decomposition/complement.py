@@ -1,4 +1,4 @@
-"""Orthonormal columns beside given ones."""
+"""Orthonormal complement of given columns."""
 
 from __future__ import annotations
 

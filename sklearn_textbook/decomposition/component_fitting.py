@@ -1,4 +1,4 @@
-"""From rows, or a matrix, to what is kept of their principal components."""
+"""Fitting of principal components to rows or a covariance matrix."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ WHOLE = ("full", "covariance_eigh")
 SPARSE_SOLVERS = ("auto", "arpack", "covariance_eigh")
 MATRIX_SOLVERS = ("auto", "covariance_eigh")
 NORMALIZERS = ("auto", "QR", "LU", "none")
-#: What fitting leaves, beside the names of the columns and their number.
+#: Fitted attributes, in addition to the names and number of the columns.
 FITTED = (
     "components_",
     "eigenvalues_",
@@ -60,7 +60,7 @@ FITTED = (
     "singular_values_",
     "var_",
 )
-#: What is computed of these when somebody looks at it.
+#: Attributes that are computed from these on access.
 DERIVED = ("communalities_", "cumulative_contribution_", "loadings_")
 
 
@@ -91,7 +91,7 @@ class ComponentFitting(ComponentMeasures):
                 f"{wanted!r} of type {type(wanted).__name__}."
             )
 
-    def _read_rows(self, X, *, is_first=True, least_rows=2):
+    def _read_rows(self, X, *, is_first=True, min_rows=2):
         if issparse(X) and self.svd_solver not in SPARSE_SOLVERS:
             raise TypeError(
                 'PCA only support sparse inputs with the "arpack" and "covariance_eigh"'
@@ -104,7 +104,7 @@ class ComponentFitting(ComponentMeasures):
             dtype=FLOATS,
             accept_sparse=("csr", "csc"),
             ensure_all_finite=False,
-            ensure_min_samples=least_rows,
+            ensure_min_samples=min_rows,
             reset=is_first,
         )
 
@@ -170,7 +170,7 @@ class ComponentFitting(ComponentMeasures):
         return X, spectrum, signs
 
     def _forget(self):
-        """Drop what was fitted before."""
+        """Delete earlier fitted attributes."""
         for name in (*FITTED, "_moments", "_dtype", "_fit_svd_solver"):
             vars(self).pop(name, None)
 
@@ -275,7 +275,7 @@ class ComponentFitting(ComponentMeasures):
             possible = min(n_wanted, *rows.shape)
             spectrum = decompose_at_random(rows, possible, options, random_state)
         n_needed = most if solver == "full" else n_wanted
-        # Rows of weight w stand for w rows, so there may be more components than rows.
+        # A row of weight w counts as w rows, so there may be more components than rows.
         values = np.zeros(n_needed)
         values[: len(spectrum.singular_values)] = spectrum.singular_values
         components = complete_directions(spectrum.components, n_needed)

@@ -45,7 +45,7 @@ class ComponentMeasures(
 
     @property
     def communalities_(self):
-        """Share of each variable's variance that the kept components explain."""
+        """Fraction of each variable's variance that the kept components explain."""
         return (self.loadings_**2).sum(axis=1)
 
     @property

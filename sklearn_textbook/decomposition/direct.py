@@ -66,7 +66,7 @@ def factor_by_gram(A):
         V, s, Ut = factor_by_gram(A.T)
         return SVDFactors(Ut.T, s, V.T)
     s, V = find_gram_eigenpairs(A)
-    # The columns A v are orthogonal but for rounding, which is large beside small
+    # The columns A v are orthogonal up to rounding, which is large relative to small
     # values: QR makes them so, the largest first, and divides them by their lengths.
     U, R = linalg.qr(A @ V, mode="economic", check_finite=False)
     return SVDFactors(U * np.where(R.diagonal() < 0, -1.0, 1.0), s, V.T.copy())

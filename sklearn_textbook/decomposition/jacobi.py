@@ -10,7 +10,7 @@ from sklearn_textbook.decomposition.complement import find_complement
 from sklearn_textbook.decomposition.factors import SVDFactors
 
 #: Six to ten are usual.
-MOST_SWEEPS = 60
+MAX_SWEEPS = 60
 #: Binary exponent of the largest entry that the rotations should be given: sums of
 #: squares do not overflow, and there is most room below.
 LARGEST_EXPONENT = 490
@@ -35,8 +35,8 @@ def factor_by_jacobi(A):
     if A.shape[0] < A.shape[1]:
         V, s, Ut = factor_by_jacobi(A.T)
         return SVDFactors(Ut.T, s, V.T)
-    # Rows sorted by size, columns by pivoting: then the error of QR is small beside
-    # every row and every column, not only beside the largest.
+    # Rows sorted by size, columns by pivoting: then the error of QR is small relative
+    # to every row and column, not only to the largest.
     order = np.argsort(-np.abs(A).max(axis=1), kind="stable")
     Q, R, pivots = linalg.qr(
         A[order], mode="economic", pivoting=True, check_finite=False
@@ -78,13 +78,13 @@ def orthogonalise_rows(R):
     threshold = np.sqrt(n_rows) * np.finfo(np.float64).eps
     squares = np.empty(n_rows)
     # A sweep at a time, so that a keyboard interrupt is heard.
-    for _ in range(MOST_SWEEPS):
+    for _ in range(MAX_SWEEPS):
         n_rotated = rotate_rows(rows, rotations, squares, threshold, SMALLEST_LENGTH**2)
         if n_rotated == 0:
             break
     else:
         raise linalg.LinAlgError(
-            f"The Jacobi rotations did not converge in {MOST_SWEEPS} sweeps."
+            f"The Jacobi rotations did not converge in {MAX_SWEEPS} sweeps."
         )
     lengths = np.linalg.norm(rows, axis=1)
     lengths[lengths < SMALLEST_LENGTH] = 0

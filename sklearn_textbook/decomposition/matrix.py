@@ -14,7 +14,7 @@ from sklearn_textbook._contract.finite import check_sparse_format
 #: it, is a number of the same type; in double precision, none that LAPACK would divide
 #: by numbers that are no powers of two.
 _LARGEST_EXPONENT = {np.dtype(np.float64): 100, np.dtype(np.float32): 40}
-_MOST_ENTRIES = 2**30
+_MAX_ENTRIES = 2**30
 
 
 def read_matrix(A, *, accepts_sparse):
@@ -84,8 +84,8 @@ def find_largest(A):
     # BLAS makes no copy and takes one pass, and counts with 32 bits.
     find_place = blas.isamax if entries.dtype == np.float32 else blas.idamax
     largest = 0.0
-    for start in range(0, len(entries), _MOST_ENTRIES):
-        part = entries[start : start + _MOST_ENTRIES]
+    for start in range(0, len(entries), _MAX_ENTRIES):
+        part = entries[start : start + _MAX_ENTRIES]
         largest = max(largest, abs(part[find_place(part)]))
     return largest
 

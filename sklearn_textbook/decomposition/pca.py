@@ -121,7 +121,7 @@ class PCA(ComponentFitting):
     singular_values_ : ndarray of shape (n_components,)
         Of the centred (and scaled) rows: :math:`\sqrt{(n - 1) \lambda_k}`.
     mean_ : ndarray of shape (n_features,) or None
-        Means of the columns; None if :meth:`fit_covariance` was not told.
+        Means of the columns; None if they were not passed to :meth:`fit_covariance`.
     var_ : ndarray of shape (n_features,)
         Variances of the columns, with the divisor n - 1.
     scale_ : ndarray of shape (n_features,) or None
@@ -317,7 +317,7 @@ class PCA(ComponentFitting):
                 "others, give all of them by partial_fit.",
                 stacklevel=2,
             )
-        X = self._read_rows(X, is_first=is_first, least_rows=1)
+        X = self._read_rows(X, is_first=is_first, min_rows=1)
         moments = self._sum_rows(X, check_weights(sample_weight, X.shape[0]))
         if not is_first:
             moments = self._moments.merge(moments)

@@ -233,7 +233,7 @@ class SingularValueDecomposition:
 
         computed of the singular values that are left out, without making A_k. Where
         they were not computed, they are what is missing from :math:`\|A\|_F^2`, and
-        errors below :math:`10^{-8} \|A\|_F` cannot be told from 0.
+        errors below :math:`10^{-8} \|A\|_F` cannot be distinguished from 0.
 
         Parameters
         ----------
@@ -289,7 +289,7 @@ class SingularValueDecomposition:
         return self._find_rest(self._factors.U)
 
     def _find_rest(self, vectors):
-        """Columns beside the first ``rank`` ones."""
+        """Return the columns after the first ``rank`` ones."""
         rank = self._n_known
         if self._is_complete:
             return _add_columns(vectors)[:, rank:]

@@ -82,13 +82,14 @@ def svd(
     method : str, default="lapack"
         One of the following. All triplets, of dense arrays:
 
-        - "lapack": divide and conquer; errors are small beside :math:`\sigma_1`.
+        - "lapack": divide and conquer; errors are small relative to :math:`\sigma_1`.
         - "gram": the book's procedure, eigenvectors of :math:`A^T A` (or of
           :math:`A A^T` if that is smaller) and :math:`u_j = A v_j / \sigma_j`. Squaring
           loses half of the digits: values below :math:`10^{-8} \sigma_1` are noise.
         - "jacobi": one-sided Jacobi rotations after a QR decomposition with pivoting;
-          slower, but errors are small beside each :math:`\sigma_i` as long as A is well
-          conditioned but for the scale of its columns (or of its rows). Values below
+          slower, but errors are small relative to each :math:`\sigma_i` as long as A is
+          well conditioned but for the scale of its columns (or of its rows). Values
+          below
           :math:`10^{-290} \sigma_1` become zero.
 
         The ``n_components`` largest, of any matrix:
@@ -114,7 +115,7 @@ def svd(
         What "randomized" does between two iterations; "auto": LU, and nothing if there
         are two at most.
     random_state : int, RandomState instance or None, default=None
-        Seed of what the last four methods begin with.
+        Seed for the starting vectors of the last four methods.
 
     Returns
     -------
@@ -212,7 +213,7 @@ def svd(
 def check_iteration_parameters(
     tol, n_iter, n_oversamples, power_iteration_normalizer, random_state
 ):
-    """Check what the methods for the largest singular values are told.
+    """Check the parameters of the methods for the largest singular values.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Rows divided among classes: shares, means and scatter, in a few passes."""
+"""Proportions, means and scatter of classes, in a few passes."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class ClassTable:
         means : ndarray of shape (n_classes, n_columns)
             Means of the classes.
         rows : ndarray of shape (n_rows, n_columns)
-            The centred rows, times the root of their share of the weight.
+            The centred rows, times the root of their fraction of the weight.
         """
         means = self.compute_means()
         rows = np.subtract(self.X, means[self.codes], order="C")
@@ -124,7 +124,7 @@ class ClassTable:
         Returns
         -------
         products : ndarray of shape (n_coordinates, n_coordinates)
-            The mean, rows weighted by their shares.
+            The weighted mean of the rows.
         """
         share = self.share_rows()
         upper = np.zeros((basis.shape[1], basis.shape[1]), order="F")
@@ -134,7 +134,7 @@ class ClassTable:
         return np.triu(upper) + np.triu(upper, 1).T
 
     def share_rows(self):
-        """Share of every row in the total."""
+        """Fraction of every row in the total."""
         if self.weight is None:
             return np.full(self.n_rows, 1.0 / self.n_rows)
         return self.weight / self.weight.sum()

@@ -18,8 +18,9 @@ def estimate_within(table, shrinkage, estimator, scatter):
     table : ClassTable
         The rows.
     shrinkage : float, "auto" or None
-        Share of the multiple of the identity that is mixed in; "auto": by the formula
-        of Ledoit and Wolf, for each class, of columns divided by their deviation.
+        Fraction of the multiple of the identity that is mixed in; "auto": by the
+        formula of Ledoit and Wolf, for each class, of columns divided by their
+        deviation.
     estimator : covariance estimator or None
         What estimates the covariance of each class instead.
     scatter : ndarray of shape (n_columns, n_columns)

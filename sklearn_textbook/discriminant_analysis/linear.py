@@ -86,9 +86,9 @@ class LinearDiscriminantAnalysis(
         "auto": as much as Ledoit and Wolf advise, for each class, of standardised
         columns. Not for "svd".
     priors : array-like of shape (n_classes,), default=None
-        Prior probabilities of the classes (先验概率). None: their shares of the weight.
-        They weigh the centres and add to the scores; the covariance within the classes
-        is that of the rows, whatever the priors, as in R's ``MASS::lda``.
+        Prior probabilities of the classes (先验概率). None: the class proportions by
+        weight. They weigh the centres and add to the scores; the covariance within the
+        classes is that of the rows, whatever the priors, as in R's ``MASS::lda``.
     n_components : int, default=None
         Number of directions that ``transform`` projects on, at most
         ``min(n_classes - 1, n_features)``. None: as many.
@@ -97,7 +97,7 @@ class LinearDiscriminantAnalysis(
     tol : float, default=1e-4
         Singular values up to this of the centred rows, in units of the standard
         deviations of the columns within the classes, count as zero, and directions of
-        the centres up to this share of the largest. Only for "svd".
+        the centres up to this fraction of the largest. Only for "svd".
     covariance_estimator : estimator, default=None
         What estimates the covariance matrix of each class: an object with ``fit`` and,
         afterwards, ``covariance_``, as those in :mod:`sklearn.covariance`. It is cloned
@@ -152,7 +152,7 @@ class LinearDiscriminantAnalysis(
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, if the table has names that are all strings.
+        Names of the columns, if all are strings.
 
     See Also
     --------
@@ -420,7 +420,7 @@ class LinearDiscriminantAnalysis(
         return ClassTable(X, codes[:, 0], len(self.classes_), weight), units, dtype
 
     def _choose_priors(self):
-        """Priors as given, or the shares of the classes."""
+        """Priors as given, or the class proportions."""
         if self.priors is None:
             return self.class_count_ / self.class_count_.sum()
         priors = check_array(

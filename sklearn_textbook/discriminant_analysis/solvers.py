@@ -13,7 +13,7 @@ from sklearn_textbook._contract.parameters import is_real
 from sklearn_textbook.discriminant_analysis.covariance import estimate_within
 from sklearn_textbook.discriminant_analysis.whiten import EPSILON, ROUNDING, whiten
 
-#: The projection of a class's centre is taken for 0 below this share of the largest.
+#: The projection of a class's centre is taken for 0 below this fraction of the largest.
 NEGLIGIBLE = 1e-6
 
 

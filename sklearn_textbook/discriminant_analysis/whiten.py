@@ -28,17 +28,17 @@ from scipy import linalg
 from scipy.linalg import blas, lapack
 
 EPSILON = np.finfo(np.float64).eps
-#: A column is constant within the classes if it varies by no more than such a share
+#: A column is constant within the classes if it varies by at most this fraction
 #: of its largest mean: that is the rounding of its values.
 ROUNDING = 8 * EPSILON
 #: Products of columns are trusted where their matrix has a reciprocal condition number
 #: of at least that: no more than four digits are lost, and eleven left.
-LEAST_CONDITION = 1e-4
+MIN_CONDITION = 1e-4
 
 
 @dataclass(frozen=True)
 class Whitening:
-    """Whitened coordinates T, by what they do to class centres.
+    """Whitened coordinates T, given by their values at the class centres.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def _factorise(matrix, tol):
     inverse_condition, _ = lapack.dpocon(factor, norm)
     # The smallest eigenvalue is at least 1 / norm of the inverse, which is estimated
     # from below, hardly ever by more than a factor of three.
-    is_safe = inverse_condition > LEAST_CONDITION
+    is_safe = inverse_condition > MIN_CONDITION
     return factor if is_safe and inverse_condition * norm > 10 * tol**2 else None
 
 
@@ -247,7 +247,7 @@ def _divide_eigenvalues(values, tol):
     """Mark the eigenvalues that count; None if for some that is not clear."""
     largest = values[-1]
     noise = len(values) * EPSILON * largest
-    is_large = (values > LEAST_CONDITION * largest) & (values > 2 * tol**2)
+    is_large = (values > MIN_CONDITION * largest) & (values > 2 * tol**2)
     limit = max(tol**2 / 2, 10 * noise)
     is_nothing = (values < limit) & (values < 1e-8 * largest)
     is_clear = (is_large | is_nothing).all() and (not tol or noise <= tol**2 / 2)

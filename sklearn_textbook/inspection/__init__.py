@@ -1,4 +1,4 @@
-"""Displays: what is better looked at, after scikit-learn's Display convention."""
+"""Displays for figures, with scikit-learn's Display convention."""
 
 from sklearn_textbook.inspection.accuracy_rejection_display import (
     AccuracyRejectionDisplay,

@@ -1,20 +1,20 @@
-"""Where displays draw."""
+"""Axes of displays."""
 
 
 def make_axes(ax=None, *, size=None):
-    """Make a new figure with one pair of axes, unless there are axes already.
+    """Make a figure with axes unless axes are given.
 
     Parameters
     ----------
     ax : matplotlib.axes.Axes or None, default=None
-        Axes to take.
+        Axes to use.
     size : tuple of float or None, default=None
         Width and height of the new figure in inches.
 
     Returns
     -------
     ax : matplotlib.axes.Axes
-        Where to draw.
+        Axes to draw into.
 
     Raises
     ------

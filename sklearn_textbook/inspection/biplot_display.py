@@ -8,67 +8,66 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_textbook.inspection._axes import make_axes
 
 KINDS = ("biplot", "scores", "loadings")
-#: Colours of Okabe and Ito, safe for colour-blind people.
+#: The colour-blind safe colours of Okabe and Ito.
 CLASS_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#F0E442")
 ARROW_COLOR = "#D55E00"
 CIRCLE_COLOR = "#5F6368"
-#: How far the longest arrow of a biplot reaches among the points, of their extent.
+#: Length of the longest arrow of a biplot, as a fraction of the extent of the points.
 ARROW_REACH = 0.85
-#: So many variables have their names written.
-MOST_NAMES = 40
+#: Maximum number of variables whose names are drawn.
+MAX_NAMES = 40
 
 
 class BiplotDisplay:
     r"""Scores (得分) and loadings (因子负荷量) of two components.
 
-    Points are rows, by scores with variance 1, :math:`y_k / \sqrt{\lambda_k}`; arrows
-    are variables, by their correlations with the components, all multiplied by one
-    factor so that they fill the picture. The inner product of a point and an arrow
-    (without the factor) is then the standardized value of the variable in this row, as
-    far as the two components tell: rows that lie in the direction of an arrow have
-    large values, arrows in one direction belong to correlated variables. In the
-    correlation circle (相关圆) an arrow reaches the circle if the two components
-    explain all of the variable.
+    Points are rows, at scores with variance 1, :math:`y_k / \sqrt{\lambda_k}`. Arrows
+    are variables, at their correlations with the components, all multiplied by a common
+    factor to fill the figure. The inner product of a point and an arrow (without the
+    factor) approximates the standardized value of the variable in this row by the two
+    components: rows in the direction of an arrow have large values, and arrows in the
+    same direction belong to correlated variables. In the correlation circle (相关圆) an
+    arrow reaches the circle if the two components explain the variable completely.
 
-    Make one with :meth:`from_estimator`, which draws it at once; call :meth:`plot` to
-    draw it again, elsewhere or in another way.
+    Use :meth:`from_estimator` to create and draw a display; :meth:`plot` draws it
+    again, with other axes or parameters.
 
     Parameters
     ----------
     scores : array-like of shape (n_samples, 2) or None
-        Scores with variance 1; None: loadings alone.
+        Scores with variance 1. None: only loadings.
     loadings : array-like of shape (n_features, 2)
         Correlations of the variables with the two components.
     feature_names : array-like of str or None, default=None
         Names of the variables; None: x0, x1, ...
     components : tuple of two int, default=(0, 1)
-        Numbers of the components, from 0.
+        Indices of the components, from 0.
     ratios : array-like of shape (2,) or None, default=None
         Contributions of the two components, for the labels.
     labels : array-like of shape (n_samples,) or None, default=None
-        Classes, or values, by which points are coloured.
+        Classes or values for the colours of the points.
 
     Attributes
     ----------
     ax_ : matplotlib.axes.Axes
         The axes of the last drawing.
     figure_ : matplotlib.figure.Figure
-        Their figure.
+        The figure of the axes.
     points_ : list of matplotlib.collections.PathCollection
         The rows, one collection for each class.
     arrows_ : list of matplotlib.text.Annotation
         The variables.
     names_ : list of matplotlib.text.Text
-        Their names.
+        The names of the variables.
     circle_ : matplotlib.patches.Circle or None
         The correlation circle.
     arrow_scale_ : float
-        What loadings were multiplied by.
+        The common factor of the loadings.
 
     Raises
     ------
     ValueError
-        If shapes do not fit together.
+        If shapes do not match.
 
     See Also
     --------
@@ -137,15 +136,15 @@ class BiplotDisplay:
         estimator : estimator
             A fitted :class:`~sklearn_textbook.decomposition.PCA`.
         X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
-            Rows, those of the fit or others; None: the variables alone.
+            Rows to draw, training rows or others. None: only the variables.
         labels : array-like of shape (n_samples,) or None, default=None
-            Classes, or values, by which points are coloured.
+            Classes or values for the colours of the points.
         components : tuple of two int, default=(0, 1)
-            Numbers of the components, from 0.
+            Indices of the components, from 0.
         feature_names : array-like of str or None, default=None
-            Names of the variables; None: those of the fit.
+            Names of the variables. None: those seen in ``fit``.
         ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. ``None`` for a new figure.
+            Axes to draw into; ``None`` for a new figure.
         **kwargs : dict
             Other parameters of :meth:`plot`.
 
@@ -159,7 +158,7 @@ class BiplotDisplay:
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If it has no loadings, or not the two components.
+            If it has no loadings or does not have both components.
         """
         check_is_fitted(estimator)
         loadings = getattr(estimator, "loadings_", None)
@@ -204,13 +203,13 @@ class BiplotDisplay:
         Parameters
         ----------
         ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. ``None`` for a new figure.
+            Axes to draw into; ``None`` for a new figure.
         kind : {"biplot", "scores", "loadings"}, default="biplot"
-            Rows and variables, rows alone, or variables alone in their circle.
+            Rows and variables, only rows, or only variables in the circle.
         show_circle : bool or None, default=None
             Whether to draw the correlation circle; None: with ``kind="loadings"``.
         legend : bool, default=True
-            Whether to say what the colours of the classes are, or the values.
+            Whether to draw a legend of the classes, or a colour bar of the values.
         point_kw : dict or None, default=None
             Parameters of matplotlib's ``scatter``.
         arrow_kw : dict or None, default=None
@@ -248,7 +247,7 @@ class BiplotDisplay:
             if show_circle or (show_circle is None and kind == "loadings"):
                 self._draw_circle()
         ax.set_aspect("equal", adjustable="datalim")
-        self._make_room_for_names()
+        self._widen_limits()
         _spread_names(self.names_)
         for number, name in enumerate("xy"):
             getattr(ax, f"set_{name}label")(self._describe_component(number))
@@ -256,7 +255,7 @@ class BiplotDisplay:
 
     # ---------------------------------------------------------------------- parts
     def _draw_points(self, legend, point_kw):
-        """Draw the rows, one colour for each class or a scale of values."""
+        """Draw the rows, coloured by class or by value."""
         x, y = self._scores.T
         style = {"s": 18, "alpha": 0.75, "linewidth": 0, "zorder": 2} | point_kw
         labels = None if self.labels is None else np.asarray(self.labels)
@@ -298,9 +297,9 @@ class BiplotDisplay:
                 "", xy=tip, xytext=(0, 0), arrowprops=style, zorder=3
             )
             self.arrows_.append(arrow)
-            if len(tips) <= MOST_NAMES:
+            if len(tips) <= MAX_NAMES:
                 self.names_.append(self._write_name(number, tip))
-        # Arrows are no data to matplotlib, which has to be told how far they reach.
+        # matplotlib ignores arrows in its data limits, so they are set here.
         reach = tips[np.isfinite(tips).all(axis=1)]
         self.ax_.update_datalim(np.vstack((1.2 * reach, [[0.0, 0.0]])))
         self.ax_.autoscale_view()
@@ -324,11 +323,11 @@ class BiplotDisplay:
             path_effects=[withStroke(linewidth=2.0, foreground="white")],
         )
 
-    def _make_room_for_names(self):
-        """Widen the limits by what names reach beyond them."""
+    def _widen_limits(self):
+        """Widen the limits to include the names."""
         self.ax_.apply_aspect()
         if self.names_:
-            # Once only: wider limits make names, which keep their size, reach farther.
+            # Only once, since names keep their size when the limits are widened.
             to_data = self.ax_.transData.inverted()
             corners = [_find_box(name).corners() for name in self.names_]
             self.ax_.update_datalim(to_data.transform(np.concatenate(corners)))
@@ -355,7 +354,7 @@ class BiplotDisplay:
 
 
 def _spread_names(names):
-    """Move names up that would stand on others, side by side of the picture."""
+    """Move overlapping names up, on each side of the figure."""
     for side in ("left", "right"):
         rows = [name for name in names if name.get_ha() == side]
         rows.sort(key=lambda name: name.xy[1])
@@ -385,7 +384,7 @@ def _read_pairs(name, pairs):
 
 
 def _check_components(components, n_components):
-    """Check the numbers of two components, and make them a list."""
+    """Check the indices of two components, and return them as a list."""
     pair = [int(number) for number in components]
     if len(pair) != 2 or not all(0 <= number < n_components for number in pair):
         raise ValueError(

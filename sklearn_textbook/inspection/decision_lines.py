@@ -1,4 +1,4 @@
-"""Lines between classes in a plane, from their linear scores."""
+"""Decision lines of linear scores in a plane."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from itertools import combinations
 
 import numpy as np
 
-#: Steeper than this, in shares of the frame's length, a condition counts as met or not
-#: along the whole line.
+#: A condition that changes less than this along the line is constant; in units of the
+#: frame.
 FLAT = 1e-12
 
 
 def find_decision_lines(weights, offsets, frame):
-    """Find where two classes have equal scores and no other has a larger one.
+    """Return where two classes have equal scores and no other class a larger one.
 
     Parameters
     ----------
@@ -21,17 +21,17 @@ def find_decision_lines(weights, offsets, frame):
     offsets : ndarray of shape (n_classes,)
         See ``weights``.
     frame : tuple of float
-        Left, right, bottom and top of the part of the plane to look at.
+        Left, right, bottom and top of the region of the plane.
 
     Returns
     -------
     lines : list of tuple
-        Numbers of the two classes, and the two ends of the line as an array (2, 2).
+        Indices of the two classes, and the two ends of the line as an array (2, 2).
     """
     left, right, bottom, top = frame
     size = np.array([right - left, top - bottom])
     corner = np.array([left, bottom])
-    # In units of the frame, so that nothing depends on the units of the columns.
+    # In units of the frame, independent of the units of the columns.
     slopes, levels = weights * size, offsets + weights @ corner
     lines = []
     for first, second in combinations(range(len(levels)), 2):
@@ -42,7 +42,7 @@ def find_decision_lines(weights, offsets, frame):
 
 
 def _clip_line(slopes, levels, first, second):
-    """Find what part of a line of equal scores decides, in the unit square."""
+    """Return the part of a line of equal scores that is a decision line."""
     normal = slopes[second] - slopes[first]
     level = levels[second] - levels[first]
     length = np.linalg.norm(normal)

@@ -8,40 +8,40 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook.inspection.decision_lines import find_decision_lines
 
-#: Colours of classes, safe for colour-blind people.
+#: Colour-blind safe colours of classes.
 COLORS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-#: Shares of the drawing: room around the points, height of the points of one class.
+#: Fractions of the figure: margin around the points, height of the band of a class.
 MARGIN, BAND = 0.08, 0.6
-#: More rows than this get no dotted lines to their projections.
-MOST_DROPPED = 100
+#: Maximum number of rows with dotted lines to their projections.
+MAX_DROPPED = 100
 
 
 class DiscriminantDisplay:
-    """What a linear discriminant sees: points, their projection, decision lines.
+    """Points, projection and decision lines of a linear discriminant.
 
-    Figure 3.3 of 周志华《机器学习》. There are three drawings:
+    Figure 3.3 of 周志华《机器学习》. There are three kinds of figures:
 
-    * of two columns, the plane itself; for two classes with the line on which the rows
-      are projected (投影直线), the projected rows and the projected class centres;
-    * of more columns and classes, the plane of the first two directions of
+    * for two columns, the plane itself; for two classes with the line onto which the
+      rows are projected (投影直线), the projected rows and the projected class centres;
+    * for more columns and classes, the plane of the first two directions of
       :class:`~sklearn_textbook.discriminant_analysis.LinearDiscriminantAnalysis`;
-    * of more columns but two classes, the projected rows on a line.
+    * for more columns but two classes, the projected rows on a line.
 
-    Decision lines are where two classes score equally and none scores higher. In the
-    plane of two directions they are those of rows that lie in it, which for three
-    classes are all.
+    On decision lines two classes have equal scores and no class a higher one. In the
+    plane of two directions they apply to rows in this plane, which for three classes
+    are all rows.
 
-    Make one with :meth:`from_estimator`, which draws it at once. For coloured regions,
-    and for classifiers that are not linear, take scikit-learn's
-    ``DecisionBoundaryDisplay``, which takes this package's estimators, too.
+    Use :meth:`from_estimator` to create and draw a display. For coloured regions, and
+    for classifiers that are not linear, use scikit-learn's ``DecisionBoundaryDisplay``,
+    which also supports the estimators of this package.
 
     Parameters
     ----------
     points : ndarray of shape (n_samples, 2) or (n_samples, 1)
         The rows in the plane, or projected.
     codes : ndarray of int, shape (n_samples,)
-        Class numbers.
+        Class indices.
     class_names : list of str
         Names of the classes.
     weights : ndarray of shape (n_classes, n_coordinates)
@@ -53,18 +53,18 @@ class DiscriminantDisplay:
     axis_names : list of str
         Names of the coordinates.
     direction : ndarray of shape (2,) or None, default=None
-        What the rows of the plane are projected on.
+        Direction onto which the rows of the plane are projected.
 
     Attributes
     ----------
     ax_ : matplotlib.axes.Axes
         The axes of the last drawing.
     figure_ : matplotlib.figure.Figure
-        Their figure.
+        The figure of the axes.
     decision_lines_ : list of matplotlib.lines.Line2D
         The decision lines.
     projection_line_ : matplotlib.lines.Line2D or None
-        The line that rows are projected on, if there is one.
+        The line onto which rows are projected, if any.
 
     See Also
     --------
@@ -103,7 +103,7 @@ class DiscriminantDisplay:
 
     @classmethod
     def from_estimator(cls, estimator, X, y, *, ax=None, **kwargs):
-        """Draw rows as a fitted linear classifier sees them.
+        """Draw the projection of rows by a fitted linear classifier.
 
         Parameters
         ----------
@@ -113,9 +113,9 @@ class DiscriminantDisplay:
         X : array-like of shape (n_samples, n_features)
             Rows to draw.
         y : array-like of shape (n_samples,)
-            Their class labels, all of them among ``classes_``.
+            Class labels of the rows, all of them in ``classes_``.
         ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. ``None`` for a new figure.
+            Axes to draw into; ``None`` for a new figure.
         **kwargs : dict
             Other parameters of :meth:`plot`.
 
@@ -127,8 +127,8 @@ class DiscriminantDisplay:
         Raises
         ------
         ValueError
-            If the estimator is not linear, if ``y`` has other classes, or if there are
-            more columns and classes than can be drawn.
+            If the estimator is not linear, ``y`` has other classes, or there are too
+            many columns and classes to draw.
         """
         check_is_fitted(estimator)
         weights, offsets = _read_scores(estimator)
@@ -145,7 +145,7 @@ class DiscriminantDisplay:
         options = {"class_names": [str(label) for label in classes], "codes": codes}
         means = getattr(estimator, "means_", None)
         if means is None:
-            # Other classifiers know no centres; those of the rows drawn stand in.
+            # Other classifiers have no centres; those of the given rows are used.
             means = [
                 rows[codes == k].mean(axis=0)
                 if (codes == k).any()
@@ -172,7 +172,7 @@ class DiscriminantDisplay:
 
     @classmethod
     def _project_on_line(cls, rows, weights, offsets, means, options):
-        """Project rows on the weights of two classes, of length 1."""
+        """Project rows onto the normalized weights of two classes."""
         normal = weights[1] - weights[0]
         length = np.linalg.norm(normal)
         if length == 0.0:
@@ -189,7 +189,7 @@ class DiscriminantDisplay:
 
     @classmethod
     def _project_on_plane(cls, estimator, rows, means, options):
-        """Project rows on the first two discriminant directions."""
+        """Project rows onto the first two discriminant directions."""
         scalings = getattr(estimator, "scalings_", None)
         if scalings is None or scalings.shape[1] < 2:
             raise ValueError(
@@ -218,11 +218,11 @@ class DiscriminantDisplay:
         Parameters
         ----------
         ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. ``None`` for a new figure.
+            Axes to draw into; ``None`` for a new figure.
         show_projection : bool, default=True
-            Whether to draw the projection in a plane of two columns.
+            Whether to draw the projection in the plane of two columns.
         legend : bool, default=True
-            Whether to say what points and lines are.
+            Whether to draw a legend.
         scatter_kw : dict or None, default=None
             Parameters of matplotlib's ``scatter`` for the points.
 
@@ -268,7 +268,7 @@ class DiscriminantDisplay:
             self.ax_.scatter(across, heights[rows], **style | scatter_kw)
 
     def _draw_plane(self, is_projected, scatter_kw):
-        """Draw a plane: in equal units where right angles are to be seen."""
+        """Draw the plane, with equal units if there is a projection."""
         self._draw_classes(self.points[:, 1], scatter_kw)
         drawn = np.vstack((self.points, self.centres[np.isfinite(self.centres[:, 0])]))
         if is_projected:
@@ -289,13 +289,13 @@ class DiscriminantDisplay:
         self.ax_.set_ylabel(self.axis_names[1])
 
     def _draw_projection(self, drawn):
-        """Draw the line, the projected points and centres; all points drawn."""
+        """Draw the line, the projected points and centres; return all points."""
         length = np.linalg.norm(self.direction)
         if length == 0.0:
             raise ValueError("All weights are zero: there is no direction to draw.")
         unit = self.direction / length
         spread = float(np.ptp(drawn, axis=0).max())
-        # The line may lie anywhere: here beside the points, where it hides none.
+        # The position of the line is arbitrary: next to the points, to hide none.
         across = np.array([-unit[1], unit[0]])
         across = -across if across[1] > 0 else across
         beyond = (drawn @ across).max() + 0.08 * spread
@@ -307,7 +307,7 @@ class DiscriminantDisplay:
         (self.projection_line_,) = self.ax_.plot(
             *ends.T, label="projection line", **style
         )
-        if n_rows <= MOST_DROPPED:
+        if n_rows <= MAX_DROPPED:
             style |= {"linewidth": 0.5, "linestyle": ":"}
             pairs = np.stack((self.points, projected[:n_rows]), axis=1)
             for pair in pairs:
@@ -341,10 +341,10 @@ class DiscriminantDisplay:
             )
 
     def _draw_strip(self, scatter_kw):
-        """Draw projected points, a band for each class, and where it is decided."""
+        """Draw projected points, a band for each class, and the decision limits."""
         n_classes = len(self.class_names)
         order = np.argsort(np.argsort(self.points[:, 0], kind="stable"), kind="stable")
-        # Neighbours get heights far apart, the same at every drawing.
+        # Neighbours have very different heights, the same in every drawing.
         shift = (order * 0.6180339887498949) % 1.0 - 0.5
         self._draw_classes(self.codes + BAND * shift, scatter_kw)
         centres = np.column_stack((self.centres[:, 0], np.arange(n_classes)))
@@ -359,7 +359,7 @@ class DiscriminantDisplay:
 
 
 def _read_scores(estimator):
-    """Weights and offsets of every class of a linear classifier."""
+    """Return weights and offsets of every class of a linear classifier."""
     for name in ("classes_", "coef_", "intercept_"):
         if not hasattr(estimator, name):
             raise ValueError(
@@ -383,7 +383,7 @@ def _read_scores(estimator):
 
 
 def _find_codes(y, classes, n_rows):
-    """Class numbers of labels."""
+    """Return the class indices of labels."""
     if y.shape != (n_rows,):
         raise ValueError(
             f"y must have one label for each of the {n_rows} rows of X; got an array "
@@ -401,7 +401,7 @@ def _find_codes(y, classes, n_rows):
 
 
 def _find_frame(points):
-    """Left, right, bottom and top of points, with room around them."""
+    """Return left, right, bottom and top of points, with a margin."""
     low, high = points.min(axis=0), points.max(axis=0)
     room = MARGIN * np.where(high > low, high - low, 1.0)
     (left, bottom), (right, top) = low - room, high + room

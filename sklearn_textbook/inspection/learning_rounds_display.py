@@ -1,4 +1,4 @@
-"""Errors of boosting after each of its rounds, as a Display."""
+"""Errors of boosting after each round, as a Display."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn_textbook.inspection.round_measures import (
 )
 
 KINDS = ("rounds", "margins")
-#: Colours of Okabe and Ito, safe for colour-blind people, and grey.
+#: The colour-blind safe colours of Okabe and Ito, and grey.
 STYLES = {
     "training": {"color": "#0072B2"},
     "bound": {"color": "#5F6368", "linestyle": "--", "linewidth": 1.2},
@@ -25,68 +25,68 @@ STYLES = {
 }
 LABELS = {"bound": r"bound $\prod Z_m$"}
 MARGIN_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
-#: So many rounds have a point each.
-MOST_MARKERS = 40
+#: Maximum number of rounds that are drawn as points.
+MAX_MARKERS = 40
 
 
 class LearningRoundsDisplay:
-    r"""Training and test error of boosting against its rounds, and margins.
+    r"""Training and test error of boosting by round, and margins.
 
-    Lines are an error or a loss of the training rows and of others after each round.
-    Of AdaBoost there is also the bound on the training error (训练误差界),
+    Lines show an error or a loss of the training rows and of other rows after each
+    round. For AdaBoost there is also the bound on the training error (训练误差界),
     :math:`\prod_m Z_m`, and with ``kind="margins"`` the distribution of the margins
-    (间隔) of the rows after some rounds, as a share of rows with at most this margin;
-    of gradient boosting what the validation and the out-of-bag rows say.
+    (间隔) of the rows after some rounds, as the fraction of rows with at most this
+    margin; for gradient boosting the losses of the validation and the out-of-bag rows.
 
-    Make one with :meth:`from_estimator`, which draws it at once; call :meth:`plot` to
-    draw it again, elsewhere or in another way.
+    Use :meth:`from_estimator` to create and draw a display; :meth:`plot` draws it
+    again, with other axes or parameters.
 
     Parameters
     ----------
     training : array-like of shape (n_rounds,) or None, default=None
         Error or loss of the training rows after each round.
     test : array-like of shape (n_rounds,) or None, default=None
-        The same of rows that took no part.
+        Error or loss of test rows.
     validation : array-like of shape (n_rounds,) or None, default=None
-        The same of the rows that decided when to stop.
+        Error or loss of the validation rows for early stopping.
     out_of_bag : array-like of shape (n_rounds,) or None, default=None
-        The same of the rows that did not grow the trees of the round; NaN: none.
+        Error or loss of the rows not used for the trees of the round; NaN: none.
     bound : array-like of shape (n_rounds,) or None, default=None
-        Bound on the error of the training rows. Where it is above 1 it says nothing
-        and is not drawn.
+        Bound on the error of the training rows. Values above 1 are not drawn.
     margins : dict of array or None, default=None
         Margins of the rows, from -1 to 1, by number of rounds.
     margin_weight : array-like of shape (n_samples,) or None, default=None
-        Weights of the rows that have margins.
+        Weights of the rows of the margins.
     metric : str, default="error"
-        What the values are called.
+        Name of the values.
 
     Attributes
     ----------
     ax_ : matplotlib.axes.Axes
         The axes of the last drawing.
     figure_ : matplotlib.figure.Figure
-        Their figure.
+        The figure of the axes.
     lines_ : dict of matplotlib.lines.Line2D
-        The lines that were drawn: "training", "bound", "validation", "out-of-bag" and
-        "test", or numbers of rounds in a drawing of margins.
+        The lines: "training", "bound", "validation", "out-of-bag" and "test", or for
+        margins the numbers of rounds.
     best_ : matplotlib.lines.Line2D or None
-        The mark of the smallest value of the validation rows, or without these of the
-        out-of-bag rows.
+        The mark of the smallest value of the validation rows or, if there are none, of
+        the out-of-bag rows.
 
     Raises
     ------
     ValueError
-        If there is nothing to draw, or if arrays differ in length.
+        If there is nothing to draw, or arrays differ in length.
 
     See Also
     --------
-    sklearn_textbook.ensemble.AdaBoostClassifier : Has the bound and margins.
-    sklearn_textbook.ensemble.GradientBoostingClassifier : Stops by validation rows.
+    sklearn_textbook.ensemble.AdaBoostClassifier : Provides the bound and margins.
+    sklearn_textbook.ensemble.GradientBoostingClassifier : Supports early stopping by
+        validation rows.
 
     Notes
     -----
-    Measuring n rows after M rounds costs O(n M) routed rows in trees, and no fit.
+    The values of n rows after M rounds take O(n M) predictions of trees, and no fit.
 
     References
     ----------
@@ -153,37 +153,38 @@ class LearningRoundsDisplay:
         ax=None,
         **kwargs,
     ):
-        """Draw what a fitted boosting says of rows after each of its rounds.
+        """Draw the errors of a fitted boosting estimator after each round.
 
         Parameters
         ----------
         estimator : estimator
-            Fitted boosting of :mod:`sklearn_textbook.ensemble`, or any estimator with
-            ``staged_predict``, such as those of scikit-learn.
+            Fitted boosting estimator of :mod:`sklearn_textbook.ensemble`, or any
+            estimator with ``staged_predict``, such as those of scikit-learn.
         X, y : array-like, default=None
-            The training rows. They may be left out with gradient boosting and its loss,
-            which then has the values that ``fit`` has kept: without the rows that it
-            has set aside for validation.
+            The training rows. They are optional for the loss of gradient boosting,
+            where by default the values stored by ``fit`` are used, which do not include
+            its validation rows.
         X_test, y_test : array-like, default=None
-            Rows that took no part in the fit.
+            Test rows.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the training rows.
         sample_weight_test : array-like of shape (n_test,), default=None
-            Weights of the others.
+            Weights of the test rows.
         metric : str, callable or None, default=None
-            "error" or "log_loss" for classes, "squared_error" or "absolute_error" for
-            values, "loss" for what gradient boosting, AdaBoost (the exponential loss)
-            or a boosting tree makes small, or a function of true and predicted values,
-            which is given ``sample_weight`` if there are weights. None: "loss" for
-            gradient boosting of this package, else the first that suits.
+            "error" or "log_loss" for classification, "squared_error" or
+            "absolute_error" for regression, "loss" for the loss that gradient boosting,
+            AdaBoost (the exponential loss) or a boosting tree minimises, or a function
+            of true and predicted values, which also receives ``sample_weight`` if there
+            are weights. None: "loss" for gradient boosting of this package, otherwise
+            the first one supported.
         margin_rounds : sequence of int, default=None
             Numbers of rounds after which the margins of the training rows are
             computed, for AdaBoost of this package. None: with ``kind="margins"`` the
             first, the square root of all, and all.
         kind : {"rounds", "margins"}, default="rounds"
-            What is drawn, as in :meth:`plot`.
+            Kind of figure, as in :meth:`plot`.
         ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. ``None`` for a new figure.
+            Axes to draw into; ``None`` for a new figure.
         **kwargs : dict
             Other parameters of :meth:`plot`.
 
@@ -197,8 +198,8 @@ class LearningRoundsDisplay:
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If the estimator has no stages, no such metric or no margins, if a round
-            does not exist, or if rows are lacking.
+            If the estimator has no stages, no such metric or no margins, a round does
+            not exist, or rows are missing.
         """
         check_is_fitted(estimator)
         if not hasattr(estimator, "staged_predict"):
@@ -237,11 +238,11 @@ class LearningRoundsDisplay:
         Parameters
         ----------
         ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. ``None`` for a new figure.
+            Axes to draw into; ``None`` for a new figure.
         kind : {"rounds", "margins"}, default="rounds"
             Values against rounds, or the distribution of margins.
         legend : bool, default=True
-            Whether to say what the lines are.
+            Whether to draw a legend.
         line_kw : dict or None, default=None
             Parameters of matplotlib's ``plot`` for all lines.
 
@@ -255,7 +256,7 @@ class LearningRoundsDisplay:
         ImportError
             If matplotlib is not installed.
         ValueError
-            If ``kind`` is none of its options, or if there is nothing of that kind.
+            If ``kind`` is invalid, or there is nothing of this kind to draw.
         """
         if kind not in KINDS:
             raise ValueError(f"kind must be one of {list(KINDS)}, got {kind!r}.")
@@ -284,7 +285,7 @@ class LearningRoundsDisplay:
                 if np.isnan(values).all():
                     continue
             style = {"label": LABELS.get(name, name), "linewidth": 1.6} | STYLES[name]
-            if len(values) <= MOST_MARKERS:
+            if len(values) <= MAX_MARKERS:
                 style["marker"] = "."
             numbers = np.arange(1, len(values) + 1)
             (line,) = self.ax_.plot(numbers, values, **(style | line_kw))
@@ -294,7 +295,7 @@ class LearningRoundsDisplay:
         self.ax_.set_ylabel(self.metric)
 
     def _mark_best(self):
-        """Mark the round that rows outside of the training found best."""
+        """Mark the best round on validation or out-of-bag rows."""
         for name in ("validation", "out-of-bag"):
             values = self._curves.get(name)
             if values is not None and not np.isnan(values).all():
@@ -337,7 +338,7 @@ class LearningRoundsDisplay:
 
 
 def _read_curves(curves):
-    """Check values by round, and leave out what is not there."""
+    """Check values by round, and drop those that are None."""
     read = {}
     for name, values in curves.items():
         if values is None:
@@ -372,7 +373,7 @@ def _read_margins(margins):
 
 
 def _find_kept(estimator):
-    """Find the losses that gradient boosting has kept from its fit."""
+    """Return the losses that gradient boosting stored in fit."""
     if not isinstance(estimator, GRADIENT_BOOSTING):
         return {}
     names = {
@@ -384,7 +385,7 @@ def _find_kept(estimator):
     for name, attribute in names.items():
         values = getattr(estimator, attribute, None)
         if values is not None:
-            # Of a warm start, only the later rounds may have been judged.
+            # After a warm start, only the later rounds may have been evaluated.
             n_lacking = estimator.n_estimators_ - len(values)
             kept[name] = np.r_[np.full(n_lacking, np.nan), values]
     return kept

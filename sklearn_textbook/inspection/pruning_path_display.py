@@ -1,4 +1,4 @@
-"""The subtrees among which pruning chose, as a Display."""
+"""The sequence of subtrees of cost-complexity pruning, as a Display."""
 
 from __future__ import annotations
 
@@ -8,88 +8,87 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_textbook.tree.prune import PruningTable, choose_loss, resolve_pruner
 
 X_AXES = ("alpha", "n_leaves")
-#: Blue and orange of Okabe and Ito, which people of every colour vision tell apart.
-JUDGED_COLOR = "#0072B2"
+#: The colour-blind safe blue and orange of Okabe and Ito.
+RISK_COLOR = "#0072B2"
 CHOSEN_COLOR = "#D55E00"
 TRAINING_COLOR = "#5F6368"
-#: Values that span less than this factor are shown on a linear axis.
+#: Values with a ratio below this are shown on a linear axis.
 LINEAR_SPAN = 30.0
-#: On an axis of powers of ten, all alphas below this part of the largest are near 0.
+#: On a logarithmic axis, alphas below this fraction of the largest are near 0.
 SMALLEST_SHARE = 1e-6
-#: Length of the part of such an axis that is near 0, in powers of ten.
+#: Length of the part of a logarithmic axis that is near 0, in powers of ten.
 ZERO_DECADES = 0.5
-#: How much farther than the last alpha the axis goes, since the root has no end.
+#: Extension of the axis beyond the last alpha, since the interval of the root is
+#: infinite.
 LAST_STEP = 0.08
-#: What a risk, or a score, is called, by the start of its column's name.
+#: Name of a risk or a score, by the prefix of its column.
 RISK_NAMES = {
     "cv": "cross-validated {}",
     "validation": "validation {}",
     "": "training {}",
 }
-#: So many subtrees are still drawn as single points.
-MOST_MARKERS = 40
-#: With more subtrees it takes too long to look for the best place of the legend.
-MOST_FOR_LEGEND = 1_000
+#: Maximum number of subtrees that are drawn as points.
+MAX_MARKERS = 40
+#: Maximum number of subtrees for which the best position of the legend is searched.
+MAX_FOR_LEGEND = 1_000
 
 
 class PruningPathDisplay:
-    """Risk of the nested subtrees of cost-complexity pruning, and which was chosen.
+    """Risk of the nested subtrees of cost-complexity pruning, and the chosen one.
 
-    Make one with :meth:`from_estimator`, which draws it at once; call :meth:`plot` to
-    draw it again, elsewhere or in another way.
+    Use :meth:`from_estimator` to create and draw a display; :meth:`plot` draws it
+    again, with other axes or parameters.
 
     Parameters
     ----------
     path : PruningTable or dict of array
         One entry per subtree, from the full tree to the root: ``alpha``,
-        ``n_leaves``, ``risk``; if rows judged them ``cv_risk``, ``cv_risk_std`` or
+        ``n_leaves``, ``risk``; after validation ``cv_risk``, ``cv_risk_std`` or
         ``validation_risk``, ``validation_risk_std``; and ``selected``, a mask.
     scoring : str or None, default=None
-        Name of the score that judged the subtrees. Their risk is then minus the
-        score, the score is drawn, and greater is better.
+        Name of the score of the subtrees. Their risk is then minus the score, the score
+        is drawn, and higher is better.
     measure : str or None, default=None
-        What the risk on rows that did not grow the tree is, such as "error".
+        Name of the validation risk, such as "error".
     training_measure : str or None, default=None
-        What the risk on the training rows is, such as "gini"; the two are often not
-        the same.
+        Name of the training risk, such as "gini", which may differ from ``measure``.
 
     Attributes
     ----------
     ax_ : matplotlib.axes.Axes
         The axes of the last drawing.
     figure_ : matplotlib.figure.Figure
-        Their figure.
+        The figure of the axes.
     top_ax_ : matplotlib.axes.Axes or None
         The axes of the second scale, at the top: leaves, or alpha.
     line_ : matplotlib.lines.Line2D
-        The risk, or score, on rows that did not grow the tree; without such rows,
-        the risk on the training rows.
+        The risk or score in validation; without validation, the training risk.
     training_line_ : matplotlib.lines.Line2D or None
-        The risk on the training rows; not drawn beside a score.
+        The training risk; not drawn together with a score.
     band_ : matplotlib.collections.FillBetweenPolyCollection or None
         One standard error on either side.
     limit_line_ : matplotlib.lines.Line2D or None
         One standard error from the best subtree, on the worse side.
     best_ : matplotlib.lines.Line2D or None
-        The mark of the subtree of the smallest risk, or the greatest score.
+        The mark of the subtree with the smallest risk or the highest score.
     chosen_ : matplotlib.lines.Line2D or None
-        The mark of the subtree that was chosen.
+        The mark of the chosen subtree.
 
     Raises
     ------
     ValueError
-        If ``path`` lacks a column or has no rows, or if its columns differ in length.
+        If ``path`` lacks a column or has no rows, or its columns differ in length.
 
     See Also
     --------
-    sklearn_textbook.tree.export_pruning_report : What was pruned, in words.
+    sklearn_textbook.tree.export_pruning_report : The pruned branches as text.
 
     Examples
     --------
     >>> from sklearn_textbook.inspection import PruningPathDisplay
     >>> path = {"alpha": [0.0, 0.02, 0.3], "n_leaves": [7, 4, 1], "risk": [0, 0.1, 0.5]}
-    >>> judged = {"cv_risk": [0.3, 0.2, 0.5], "cv_risk_std": [0.04, 0.03, 0.05]}
-    >>> path = path | judged | {"selected": [False, True, False]}
+    >>> validated = {"cv_risk": [0.3, 0.2, 0.5], "cv_risk_std": [0.04, 0.03, 0.05]}
+    >>> path = path | validated | {"selected": [False, True, False]}
     >>> display = PruningPathDisplay(path).plot()
     >>> display.chosen_.get_label()
     'chosen: 4 leaves'
@@ -109,12 +108,12 @@ class PruningPathDisplay:
         Parameters
         ----------
         estimator : estimator
-            A fitted tree of :mod:`sklearn_textbook.tree` that cost-complexity pruning
-            has pruned.
+            A fitted tree of :mod:`sklearn_textbook.tree` with
+            ``pruning="cost_complexity"``.
         x : {"alpha", "n_leaves"}, default="alpha"
-            What the subtrees are ordered by.
+            Quantity on the horizontal axis.
         ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. ``None`` for a new figure.
+            Axes to draw into; ``None`` for a new figure.
         **kwargs : dict
             Other parameters of :meth:`plot`.
 
@@ -128,7 +127,7 @@ class PruningPathDisplay:
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If its pruning leaves no path.
+            If it has no ``pruning_path_``.
         """
         if hasattr(estimator, "fit"):
             check_is_fitted(estimator)
@@ -158,20 +157,19 @@ class PruningPathDisplay:
     ):
         """Draw the path.
 
-        Over alpha, a subtree is drawn as a step, since it is the best one for a whole
-        interval of alpha. The axis has powers of ten and, at its left end, 0.
+        With ``x="alpha"`` a subtree is drawn as a step, since it is optimal for an
+        interval of alpha. The axis is logarithmic, with 0 at its left end.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. ``None`` for a new figure.
+            Axes to draw into; ``None`` for a new figure.
         x : {"alpha", "n_leaves"}, default="alpha"
-            What the subtrees are ordered by.
+            Quantity on the horizontal axis.
         show_training : bool, default=True
-            Whether to draw the risk on the training rows, too, where there is
-            another one.
+            Whether to draw the training risk in addition to the validation risk.
         legend : bool, default=True
-            Whether to say what lines and marks are.
+            Whether to draw a legend.
         line_kw : dict or None, default=None
             Parameters of matplotlib's ``plot`` for the main line.
         band_kw : dict or None, default=None
@@ -187,7 +185,7 @@ class PruningPathDisplay:
         ImportError
             If matplotlib is not installed.
         ValueError
-            If ``x`` is none of its options.
+            If ``x`` is invalid.
         """
         if x not in X_AXES:
             raise ValueError(f"x must be one of {list(X_AXES)}, got {x!r}.")
@@ -202,48 +200,48 @@ class PruningPathDisplay:
         ax.set_ylabel(self.scoring if self._is_score() else "risk")
         self.top_ax_ = axis.add_top(ax, self._find_first_labels())
         if legend:
-            is_long = self._table.n_rows > MOST_FOR_LEGEND
+            is_long = self._table.n_rows > MAX_FOR_LEGEND
             place = "upper left" if is_long else "best"
             ax.legend(fontsize="small", loc=place)
         return self
 
     # ---------------------------------------------------------------------- parts
-    def _find_judged(self):
-        """Say which rows that did not grow the tree judged it; empty if none did."""
+    def _find_validation(self):
+        """Return the kind of validation, "cv" or "validation", or an empty string."""
         names = (name for name in RISK_NAMES if f"{name}_risk" in self._table)
         return next(names, "")
 
     def _find_risk(self):
-        """Find the risk on the rows that judged the tree, else on the training rows."""
-        judged = self._find_judged()
-        return self._table[f"{judged}_risk" if judged else "risk"]
+        """Return the validation risk, or the training risk without validation."""
+        validation = self._find_validation()
+        return self._table[f"{validation}_risk" if validation else "risk"]
 
-    def _name_risk(self, judged, noun="risk"):
-        """Name a risk or score, and say what it measures, if that is known."""
-        measure = self.measure if judged else self.training_measure
+    def _name_risk(self, validation, noun="risk"):
+        """Return the name of a risk or score, with its measure if known."""
+        measure = self.measure if validation else self.training_measure
         ending = f" ({measure})" if measure and noun == "risk" else ""
-        return RISK_NAMES[judged].format(noun) + ending
+        return RISK_NAMES[validation].format(noun) + ending
 
     def _is_score(self):
-        """Whether the rows that judged the tree were scored: risk is minus that."""
-        return self.scoring is not None and self._find_judged() != ""
+        """Return whether the validation risk is minus a score."""
+        return self.scoring is not None and self._find_validation() != ""
 
     def _draw_lines(self, axis, show_training, line_kw, band_kw):
-        """Draw the risks, the band around them and the limit beside the best one."""
-        table, judged = self._table, self._find_judged()
+        """Draw the risks, their band and the limit of one standard error."""
+        table, validation = self._table, self._find_validation()
         self.training_line_ = self.band_ = self.limit_line_ = None
-        if judged and show_training and not self._is_score():
+        if validation and show_training and not self._is_score():
             style = {"color": TRAINING_COLOR, "linestyle": "--", "linewidth": 1.2}
             style["label"] = self._name_risk("")
             self.training_line_ = axis.draw(self.ax_, table["risk"], style)
         sign, noun = (-1.0, "score") if self._is_score() else (1.0, "risk")
         risk = self._find_risk()
-        style = {"color": JUDGED_COLOR, "linewidth": 1.8}
-        style["label"] = self._name_risk(judged, noun)
+        style = {"color": RISK_COLOR, "linewidth": 1.8}
+        style["label"] = self._name_risk(validation, noun)
         self.line_ = axis.draw(self.ax_, sign * risk, style | line_kw)
-        if not judged:
+        if not validation:
             self.training_line_ = self.line_
-        std = table.get(f"{judged}_risk_std")
+        std = table.get(f"{validation}_risk_std")
         if std is None or not np.any(std > 0):
             return
         color = self.line_.get_color()
@@ -265,7 +263,7 @@ class PruningPathDisplay:
         self.best_ = self.chosen_ = None
         risk = self._find_risk()
         sign, word = (-1.0, "best") if self._is_score() else (1.0, "smallest")
-        if self._find_judged() and np.isfinite(risk).any():
+        if self._find_validation() and np.isfinite(risk).any():
             style = {"marker": "o", "markersize": 9, "markerfacecolor": "none"}
             style |= {"markeredgecolor": "black", "markeredgewidth": 1.4, "zorder": 4}
             self.best_ = self._mark(
@@ -290,14 +288,14 @@ class PruningPathDisplay:
         return mark
 
     def _find_chosen(self):
-        """Row of the chosen subtree; None if nothing was chosen."""
+        """Return the row of the chosen subtree, or None."""
         selected = self._table.get("selected")
         if selected is None or not selected.any():
             return None
         return int(selected.argmax())
 
     def _find_best(self, risk):
-        """Row of the least risk: of equals the chosen one, else the smallest tree."""
+        """Return the row of minimum risk; at ties the chosen or the smallest tree."""
         least = np.nanmin(risk)
         is_least = risk <= least + 1e-12 * abs(least)
         chosen = self._find_chosen()
@@ -306,14 +304,14 @@ class PruningPathDisplay:
         return int(np.flatnonzero(is_least)[-1])
 
     def _find_first_labels(self):
-        """Rows that the second scale should name before others."""
+        """Return the rows to label first on the second scale."""
         chosen = self._find_chosen()
         rows = [] if chosen is None else [chosen]
         return [*rows, self._table.n_rows - 1, 0]
 
 
 def _name_measures(estimator, pruner):
-    """Say what the risks in the path of an estimator measure."""
+    """Return the names of the measures in the path of an estimator."""
     criterion = getattr(estimator, "criterion", "entropy")
     training = "error" if getattr(pruner, "risk", "") == "error" else criterion
     measures = {"measure": choose_loss(criterion), "training_measure": training}
@@ -321,7 +319,7 @@ def _name_measures(estimator, pruner):
 
 
 class _PathAxis:
-    """What the horizontal axis is: where subtrees stand, and their second scale."""
+    """The horizontal axis: positions of the subtrees, and the second scale."""
 
     label = top_label = ""
     #: Middle of every subtree on the axis.
@@ -334,7 +332,7 @@ class _PathAxis:
         raise NotImplementedError
 
     def add_top(self, ax, first_rows):
-        """Write the second scale at the top, as much as there is room for."""
+        """Draw the second scale at the top, with as many labels as fit."""
         top = ax.twiny()
         top.set_xscale(ax.get_xscale(), **self.scale_options)
         top.set_xlim(ax.get_xlim())
@@ -347,14 +345,14 @@ class _PathAxis:
         top.set_xticks([], minor=True)
         top.set_xlabel(self.top_label, fontsize="small")
         top.tick_params(labelsize="small")
-        # Zooming moves both scales.
+        # Keep both scales in sync when zooming.
         ax.callbacks.connect("xlim_changed", lambda axes: top.set_xlim(axes.get_xlim()))
         ax.figure.sca(ax)
         return top
 
 
 class _AlphaAxis(_PathAxis):
-    """Alpha: every subtree holds from its own alpha up to the next one's."""
+    """Alpha: every subtree extends from its own alpha to that of the next one."""
 
     label = r"effective $\alpha$"
     top_label = "leaves"
@@ -375,7 +373,7 @@ class _AlphaAxis(_PathAxis):
         self.edges = np.append(alpha, end)
 
     def set_up(self, ax):
-        """Set the scale of the axis, and find where the subtrees stand on it."""
+        """Set the scale of the axis, and find the positions of the subtrees."""
         ax.set_xscale(self.scale, **self.scale_options)
         ax.set_xlim(0.0, self.edges[-1])
         if self.scale == "symlog":
@@ -386,7 +384,7 @@ class _AlphaAxis(_PathAxis):
         self.places = scale.inverted().transform(middles)[:, 0]
 
     def _set_ticks(self, ax):
-        """Mark 0 and the powers of ten; between 0 and the first one there is none."""
+        """Set ticks at 0 and the powers of ten, without minor ticks near 0."""
         least, largest = self.scale_options["linthresh"], self.edges[-1]
         exponents = np.arange(np.floor(np.log10(least)), np.log10(largest))
         powers = 10.0**exponents
@@ -443,7 +441,7 @@ class _LeavesAxis(_PathAxis):
 
     def draw(self, ax, risk, style):
         """Draw a risk as a line with points."""
-        if len(risk) <= MOST_MARKERS:
+        if len(risk) <= MAX_MARKERS:
             style = {"marker": ".", "markersize": 6} | style
         (line,) = ax.plot(self.places, risk, **style)
         return line
@@ -470,7 +468,7 @@ def _read_path(path):
 
 
 def _choose_labels(places, words, first_rows):
-    """Choose rows whose words do not run into each other; ``places`` from 0 to 1."""
+    """Choose rows whose labels do not overlap; ``places`` are from 0 to 1."""
     shown = []
     for row in [*first_rows, *range(len(places))]:
         if not -1e-9 <= places[row] <= 1.0 + 1e-9:

@@ -8,41 +8,41 @@ from scipy.special import ndtri
 from sklearn_textbook._contract.parameters import check_choice
 from sklearn_textbook.inspection._axes import make_axes
 
-#: Blue and orange of Okabe and Ito, safe for colour-blind people.
+#: The colour-blind safe blue and orange of Okabe and Ito.
 POINT_COLOR = "#0072B2"
 LINE_COLOR = "#D55E00"
 GUIDE_COLOR = "#8A9097"
 KINDS = ("fitted", "normal", "scale", "leverage")
-#: Cook's distances that have a contour, as R draws them.
+#: Cook's distances of the contours, as in R.
 COOK_LEVELS = (0.5, 1.0)
-#: Inches of one picture.
+#: Size of one panel in inches.
 SIZE = (5.0, 4.0)
 
 
 class ResidualsDisplay:
-    r"""Residuals of a linear regression, in the four pictures that R draws (残差图).
+    r"""Residuals of a linear regression, in the four plots of R's ``plot.lm`` (残差图).
 
-    "fitted": residuals against fitted values, where a bend shows what the columns do
-    not explain. "normal": standardised residuals against quantiles of the normal
-    distribution (Q-Q 图), on the line if the noise is normal. "scale": roots of their
-    sizes against fitted values, level if the noise is everywhere the same. "leverage":
-    standardised residuals against leverage (杠杆值), with contours of Cook's distance
-    (库克距离), beyond which a row moves the model.
+    "fitted": residuals against fitted values; a curved trend shows a misspecified
+    model. "normal": standardised residuals against quantiles of the normal distribution
+    (Q-Q 图), on the line if the noise is normal. "scale": square roots of their
+    absolute values against fitted values, constant if the noise has constant variance.
+    "leverage": standardised residuals against leverage (杠杆值), with contours of
+    Cook's distance (库克距离); rows beyond them are influential.
 
-    Make one with :meth:`from_estimator`, which draws it at once; call :meth:`plot` to
-    draw it again, elsewhere or in another way.
+    Use :meth:`from_estimator` to create and draw a display; :meth:`plot` draws it
+    again, with other axes or parameters.
 
     Parameters
     ----------
     influence : Influence
-        Residuals and leverage of rows, of one target.
+        Residuals and leverage of rows for one target.
 
     Attributes
     ----------
     axes_ : dict
-        The axes of the last drawing, by the kind of the picture.
+        The axes of the last drawing, by kind.
     figure_ : matplotlib.figure.Figure
-        Their figure.
+        The figure of the axes.
 
     Raises
     ------
@@ -51,9 +51,9 @@ class ResidualsDisplay:
 
     See Also
     --------
-    sklearn.metrics.PredictionErrorDisplay : Residuals against predictions of any
+    sklearn.metrics.PredictionErrorDisplay : Residuals against predictions for any
         regressor.
-    sklearn_textbook.linear_model.LinearRegression.influence : What is drawn.
+    sklearn_textbook.linear_model.LinearRegression.influence : The data of the plots.
 
     Examples
     --------
@@ -81,15 +81,15 @@ class ResidualsDisplay:
         Parameters
         ----------
         estimator : LinearRegression
-            Fitted.
+            The fitted regression.
         X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
             The training rows.
         y : array-like of shape (n_samples,)
-            Their targets.
+            Targets of the rows.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Their weights.
+            Weights of the rows.
         ax : matplotlib.axes.Axes or None, default=None
-            Where to draw one kind of picture. ``None`` for a new figure.
+            Axes for a single plot; ``None`` for a new figure.
         **kwargs : dict
             Other parameters of :meth:`plot`.
 
@@ -112,11 +112,11 @@ class ResidualsDisplay:
         Parameters
         ----------
         kind : {"all", "fitted", "normal", "scale", "leverage"}, default="all"
-            Which picture.
+            The plot to draw.
         ax : matplotlib.axes.Axes or None, default=None
-            Where to draw one kind of picture. ``None`` for a new figure.
+            Axes for a single plot; ``None`` for a new figure.
         n_labels : int, default=3
-            How many rows, the most extreme, have their number beside them.
+            Number of the most extreme rows that are labelled with their index.
         scatter_kw : dict or None, default=None
             Parameters of matplotlib's ``scatter``.
 
@@ -130,7 +130,7 @@ class ResidualsDisplay:
         ImportError
             If matplotlib is not installed.
         ValueError
-            If the kind is none of these, or all are to be drawn into one ``ax``.
+            If ``kind`` is invalid, or is "all" although ``ax`` is given.
         """
         check_choice("kind", kind, ("all", *KINDS))
         if kind != "all":
@@ -159,7 +159,7 @@ class ResidualsDisplay:
     def _plot_normal(self, ax, style, n_labels):
         y = self.influence.standardized_residuals
         n_rows = int(np.isfinite(y).sum())
-        rows = np.argsort(y)[:n_rows]  # NaN are last
+        rows = np.argsort(y)[:n_rows]  # NaN sort last
         # The plotting positions of R.
         shift = 3 / 8 if n_rows <= 10 else 1 / 2
         x = np.full(len(y), np.nan)
@@ -205,7 +205,7 @@ class ResidualsDisplay:
                     va="center",
                 )
         ax.set_ylim(limits)
-        ax.set_xlim(0.0, 1.08 * right)  # room for what is beside the contours
+        ax.set_xlim(0.0, 1.08 * right)  # space for the labels of the contours
         _name_axes(
             ax,
             "leverage",
@@ -215,7 +215,7 @@ class ResidualsDisplay:
 
 
 def _draw_points(ax, x, y, style, sizes, n_labels):
-    """Draw rows, and the numbers of those of the largest sizes."""
+    """Draw rows, and the indices of those with the largest values."""
     ax.margins(0.08)
     ax.scatter(x, y, **style)
     known = np.flatnonzero(np.isfinite(sizes) & np.isfinite(x) & np.isfinite(y))

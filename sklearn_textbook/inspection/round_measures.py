@@ -1,4 +1,4 @@
-"""What boosting has learned after each of its rounds, in numbers."""
+"""Errors and losses of boosting after each round."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ OF_VALUES = {
     "absolute_error": mean_absolute_error,
 }
 GRADIENT_BOOSTING = (GradientBoostingClassifier, GradientBoostingRegressor)
-#: Losses of rows are not larger than e to this.
+#: Losses of rows are limited to e to this power.
 LARGEST_EXPONENT = 700.0
 
 
 def choose_metric(estimator, metric):
-    """Choose what is measured.
+    """Choose the metric.
 
     Parameters
     ----------
     estimator : estimator
-        Fitted boosting.
+        Fitted boosting estimator.
     metric : str, callable or None
-        What was asked for.
+        The parameter.
 
     Returns
     -------
     metric : str or callable
-        The same, or what suits the estimator.
+        The parameter, or the default for the estimator.
 
     Raises
     ------
     ValueError
-        If the estimator has no such measure.
+        If the estimator does not support it.
     """
     has_loss = isinstance(estimator, GRADIENT_BOOSTING)
     of_kind = list(OF_CLASSES if is_classifier(estimator) else OF_VALUES)
@@ -68,19 +68,19 @@ def choose_metric(estimator, metric):
 
 
 def name_metric(estimator, metric):
-    """Name a measure for an axis.
+    """Return the name of a metric for an axis.
 
     Parameters
     ----------
     estimator : estimator
-        Fitted boosting.
+        Fitted boosting estimator.
     metric : str or callable
-        What :func:`choose_metric` has chosen.
+        The result of :func:`choose_metric`.
 
     Returns
     -------
     name : str
-        Words.
+        The name.
     """
     if callable(metric):
         metric = getattr(metric, "__name__", "metric")
@@ -93,20 +93,20 @@ def name_metric(estimator, metric):
 
 
 def measure_rounds(estimator, metric, X, y, sample_weight=None):
-    """Measure predictions for some rows after every round.
+    """Evaluate the predictions for some rows after every round.
 
     Parameters
     ----------
     estimator : estimator
-        Fitted boosting.
+        Fitted boosting estimator.
     metric : str or callable
-        What :func:`choose_metric` has chosen.
+        The result of :func:`choose_metric`.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The rows.
     y : array-like of shape (n_samples,)
-        Their targets.
+        Targets of the rows.
     sample_weight : array-like of shape (n_samples,), default=None
-        Their weights.
+        Weights of the rows.
 
     Returns
     -------
@@ -126,14 +126,14 @@ def measure_rounds(estimator, metric, X, y, sample_weight=None):
 
 
 def _stage_losses(model, X, y, weight):
-    """Compute the mean loss that gradient boosting makes small."""
+    """Compute the mean loss that gradient boosting minimises."""
     y = model.loss_.check_target(model._encode_known(y, name="y"))
     for raw in model._stage_raw(X):
         yield model.loss_.compute_loss(y, raw, weight)
 
 
 def _stage_exponential_losses(model, X, y, weight):
-    """Compute the mean exponential loss; of the training rows it is their bound."""
+    """Compute the mean exponential loss, which for training rows is the bound."""
     is_right = np.asarray(y)[:, np.newaxis] == model.classes_
     is_known = is_right.any(axis=1)
     if not is_known.all():
@@ -147,14 +147,14 @@ def _stage_exponential_losses(model, X, y, weight):
     for decisions, total in zip(stages, totals, strict=True):
         if decisions.ndim == 1:
             decisions = np.column_stack((-decisions, decisions))
-        # Twice the votes for the right class, less all votes.
+        # Twice the votes for the correct class minus all votes.
         surplus = (2 * (k - 1) * decisions[is_right] + (2 - k) * total) / k
         losses = np.exp(np.minimum(-surplus, LARGEST_EXPONENT))
         yield np.average(losses, weights=weight)
 
 
 def _stage_metric(model, metric, X, y, weight):
-    """Measure what ``staged_predict`` says, or ``staged_predict_proba``."""
+    """Evaluate the results of ``staged_predict`` or ``staged_predict_proba``."""
     options = {} if weight is None else {"sample_weight": weight}
     if metric == "log_loss":
         for shares in model.staged_predict_proba(X):

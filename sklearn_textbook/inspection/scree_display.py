@@ -1,4 +1,4 @@
-"""Eigenvalues of principal components and what they contribute, as a Display."""
+"""Eigenvalues of principal components and their contributions, as a Display."""
 
 from __future__ import annotations
 
@@ -8,44 +8,43 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_textbook.decomposition import PCA
 from sklearn_textbook.inspection._axes import make_axes
 
-#: Blue, orange and grey of Okabe and Ito, safe for colour-blind people.
+#: The colour-blind safe blue, orange and grey of Okabe and Ito.
 KEPT_COLOR = "#0072B2"
 CUMULATIVE_COLOR = "#D55E00"
 LEFT_OUT_COLOR = "#B8BDC2"
-#: So many components have a tick each.
-MOST_TICKS = 15
+#: Maximum number of components with a tick each.
+MAX_TICKS = 15
 
 
 class ScreeDisplay:
-    r"""Eigenvalues of principal components, contributions and their sums (碎石图).
+    r"""Scree plot of eigenvalues with cumulative contributions (碎石图).
 
-    Bars are the eigenvalues :math:`\lambda_k`, dark those of the components that are
-    kept; the scale at the right has their contributions (方差贡献率)
-    :math:`\eta_k = \lambda_k / \sum_i \lambda_i`, which the line sums up
-    (累计方差贡献率).
+    Bars are the eigenvalues :math:`\lambda_k`, dark for the kept components. The scale
+    at the right shows their contributions (方差贡献率) :math:`\eta_k = \lambda_k /
+    \sum_i \lambda_i`, the line their cumulative sums (累计方差贡献率).
 
-    Make one with :meth:`from_estimator`, which draws it at once; call :meth:`plot` to
-    draw it again, elsewhere or in another way.
+    Use :meth:`from_estimator` to create and draw a display; :meth:`plot` draws it
+    again, with other axes or parameters.
 
     Parameters
     ----------
     eigenvalues : array-like of shape (n_eigenvalues,)
         Variances of the components, the largest first.
     total_variance : float or None, default=None
-        Sum of all eigenvalues, also of those that are not there; None: of these.
+        Sum of all eigenvalues, including those not given. None: sum of these.
     n_components : int or None, default=None
-        How many components are kept; None: all.
+        Number of kept components. None: all.
 
     Attributes
     ----------
     ratios_ : ndarray of shape (n_eigenvalues,)
         Contributions.
     cumulative_ : ndarray of shape (n_eigenvalues,)
-        Their sums.
+        Cumulative contributions.
     ax_ : matplotlib.axes.Axes
         The axes of the last drawing.
     figure_ : matplotlib.figure.Figure
-        Their figure.
+        The figure of the axes.
     right_ax_ : matplotlib.axes.Axes
         The axes of the scale at the right.
     bars_ : matplotlib.container.BarContainer
@@ -58,9 +57,8 @@ class ScreeDisplay:
     Raises
     ------
     ValueError
-        If the eigenvalues are not finite, not in falling order, negative or all 0, if
-        they sum to more than ``total_variance``, or if there are fewer than
-        ``n_components``.
+        If the eigenvalues are not finite, not in descending order, negative or all 0,
+        sum to more than ``total_variance``, or are fewer than ``n_components``.
 
     See Also
     --------
@@ -106,9 +104,9 @@ class ScreeDisplay:
         ----------
         estimator : estimator
             A fitted :class:`~sklearn_textbook.decomposition.PCA`, or one of
-            scikit-learn, of which only the kept components are known.
+            scikit-learn, for which only the kept components are known.
         ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. ``None`` for a new figure.
+            Axes to draw into; ``None`` for a new figure.
         **kwargs : dict
             Other parameters of :meth:`plot`.
 
@@ -122,7 +120,7 @@ class ScreeDisplay:
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If it has no ``explained_variance_``, or keeps no component.
+            If it has no ``explained_variance_`` or no component.
         """
         check_is_fitted(estimator)
         kept = getattr(estimator, "explained_variance_", None)
@@ -133,7 +131,7 @@ class ScreeDisplay:
             )
         total = float(kept[0]) / float(estimator.explained_variance_ratio_[0])
         eigenvalues = getattr(estimator, "eigenvalues_", kept)
-        # What rounding took from the total in single precision is given back.
+        # In single precision, correct the total for rounding.
         total = max(total, float(np.sum(eigenvalues, dtype=np.float64)))
         display = cls(eigenvalues, total_variance=total, n_components=len(kept))
         return display.plot(ax=ax, **kwargs)
@@ -147,11 +145,11 @@ class ScreeDisplay:
         X : array-like of shape (n_samples, n_features)
             Rows.
         standardize : bool, default=False
-            Whether to take the correlation matrix.
+            Whether to use the correlation matrix.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Weights of the rows.
         ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. ``None`` for a new figure.
+            Axes to draw into; ``None`` for a new figure.
         **kwargs : dict
             Other parameters of :meth:`plot`.
 
@@ -169,9 +167,10 @@ class ScreeDisplay:
         Parameters
         ----------
         ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. ``None`` for a new figure.
+            Axes to draw into; ``None`` for a new figure.
         threshold : float or None, default=None
-            A cumulative contribution to mark, from 0 to 1; the book advises 0.7 to 0.8.
+            A cumulative contribution to mark, from 0 to 1; the book recommends 0.7 to
+            0.8.
         bar_kw : dict or None, default=None
             Parameters of matplotlib's ``bar``.
         line_kw : dict or None, default=None
@@ -202,7 +201,7 @@ class ScreeDisplay:
         self.bars_ = ax.bar(numbers, self._values, **style)
         self.right_ax_ = right = ax.twinx()
         style = {"color": CUMULATIVE_COLOR, "linewidth": 1.6} | (line_kw or {})
-        if len(numbers) <= MOST_TICKS:
+        if len(numbers) <= MAX_TICKS:
             style = {"marker": "o", "markersize": 4} | style
             ax.set_xticks(numbers)
         else:
@@ -213,7 +212,7 @@ class ScreeDisplay:
             self.threshold_line_ = right.axhline(
                 threshold, color=CUMULATIVE_COLOR, linestyle=":", linewidth=1.0
             )
-        # Both scales begin at 0 and end at the whole, so that bars show contributions.
+        # Both scales go from 0 to the total, so that bars show contributions.
         top = 1.05
         ax.set_ylim(0, top * self._values[0] / self.ratios_[0])
         right.set_ylim(0, top)
@@ -228,7 +227,7 @@ class ScreeDisplay:
 
 
 def _read_eigenvalues(eigenvalues):
-    """Check eigenvalues, and make them an array."""
+    """Check eigenvalues and return them as an array."""
     values = np.asarray(eigenvalues, dtype=np.float64)
     if values.ndim != 1 or len(values) == 0:
         raise ValueError(

@@ -6,10 +6,10 @@ from sklearn_textbook.tree.explain import plot_tree
 
 
 class TreeDisplay:
-    """A fitted tree, ready to be drawn.
+    """Figure of a fitted tree.
 
-    Make one with :meth:`from_estimator`, which draws it at once; call :meth:`plot` to
-    draw it again, elsewhere or in another way.
+    Use :meth:`from_estimator` to create and draw a display; :meth:`plot` draws it
+    again, with other axes or parameters.
 
     Parameters
     ----------
@@ -25,13 +25,13 @@ class TreeDisplay:
     ax_ : matplotlib.axes.Axes
         The axes of the last drawing.
     figure_ : matplotlib.figure.Figure
-        Their figure.
+        The figure of the axes.
     artists_ : list of matplotlib.artist.Artist
-        All that was drawn into them.
+        All artists drawn.
 
     See Also
     --------
-    sklearn_textbook.tree.plot_tree : The same as a function.
+    sklearn_textbook.tree.plot_tree : The figure as a function.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class TreeDisplay:
         class_names : array-like of str or None, default=None
             Names of the classes in the order of ``classes_``; ``None`` for the labels.
         ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. ``None`` for a new figure as large as the tree needs.
+            Axes to draw into; ``None`` for a new figure whose size fits the tree.
         **kwargs : dict
             Other parameters of :func:`~sklearn_textbook.tree.plot_tree`.
 
@@ -82,7 +82,7 @@ class TreeDisplay:
         Parameters
         ----------
         ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. ``None`` for a new figure as large as the tree needs.
+            Axes to draw into; ``None`` for a new figure whose size fits the tree.
         **kwargs : dict
             Other parameters of :func:`~sklearn_textbook.tree.plot_tree`.
 

@@ -93,7 +93,7 @@ def require_c45_files(path):
     files = find_c45_files(path)
     if files is None:
         raise TableFileError(
-            "has no .names file beside it",
+            "has no .names file in the same folder",
             path=path,
             remedy="C4.5 declares its columns in a file of that ending",
         )

@@ -33,7 +33,7 @@ def read_c45_costs(path, classes=None, *, encoding=None):
         The file, or its path without the ending.
     classes : sequence of str, default=None
         The classes in the order of the rows and columns. None takes the order of the
-        .names file beside it; the ``classes_`` of an estimator are sorted.
+        .names file in the same folder; the ``classes_`` of an estimator are sorted.
     encoding : str, default=None
         Encoding of the files; None recognises UTF-8 and Chinese GB18030.
 
@@ -77,7 +77,7 @@ def _find_classes(path, stem, encoding):
     names = find_beside(stem, NAMES_ENDING)
     if names is None:
         raise TableFileError(
-            "has no .names file beside it that lists the classes",
+            "has no .names file in the same folder that lists the classes",
             path=path,
             remedy="give the classes",
         )

@@ -43,7 +43,7 @@ def write_c45(frame, path, *, target, named_target=False, label=None, test=None)
         The column that is the class.
     named_target : bool, default=False
         False writes what C4.5 and all its relatives read: the first entry lists the
-        classes, whole numbers too, and the class stands last in the data. It has no
+        classes, integers too, and the class stands last in the data. It has no
         name there, and reads back as "class". True writes what C5.0 reads as well: the
         first entry is the name of the class, which keeps its place among the columns;
         numbers are then continuous.

@@ -1,7 +1,7 @@
 """From the columns as parsed to columns an estimator can use.
 
 Text is trimmed, missing marks become nulls, numbers written with a decimal comma
-become numbers, and the types that the user asks for are applied. A value that
+become numbers, and the requested types are applied. A value that
 does not fit is an error that names its line.
 """
 
@@ -15,7 +15,7 @@ import pyarrow.compute as compute
 from sklearn_textbook.io.naming import count_things, list_names
 from sklearn_textbook.io.table_file import TableFileError, make_row_error
 
-#: The types a caller may ask for, besides a list of ordered levels.
+#: The allowed types, in addition to a list of ordered levels.
 NUMERIC_TYPE = "numeric"
 CATEGORICAL_TYPE = "categorical"
 TEXT_TYPE = "text"
@@ -70,7 +70,7 @@ def prepare_columns(table, requested, context):
     table : pyarrow.Table
         The columns as parsed.
     requested : dict of str to str
-        Types asked for: "numeric", "categorical", "text", or the levels of an ordinal
+        Requested types: "numeric", "categorical", "text", or the levels of an ordinal
         column in their order.
     context : ColumnContext
         The file.
@@ -83,7 +83,7 @@ def prepare_columns(table, requested, context):
     Raises
     ------
     TableFileError
-        If a value does not fit the type asked for, is infinite, or the column has
+        If a value does not fit the requested type, is infinite, or the column has
         a type no estimator can use.
     """
     prepared = {}
@@ -220,7 +220,7 @@ def _is_number(text):
 
 
 def _to_text(column):
-    """Write the values as text, whole numbers without a decimal point."""
+    """Write the values as text, integers without a decimal point."""
     kind = column.type
     if pa.types.is_dictionary(kind) or _is_text(kind):
         return column

@@ -227,7 +227,7 @@ def guess_delimiter(sample):
     r"""Find the separator that gives the rows of a sample the most even field count.
 
     A separator must occur in the first row. Among those that do, the one by which
-    the largest share of the rows has as many fields as the first wins.
+    the largest fraction of the rows has as many fields as the first wins.
 
     Parameters
     ----------

@@ -81,7 +81,7 @@ def _require_trees(estimator):
 
 
 def _pack_member(member, columns, shared, n_missing):
-    """Write the tree of a member, and what it does not share with others."""
+    """Write the tree of a member without the parts common to all members."""
     packed = pack_tree(member.tree_)
     if columns is not None:
         packed["columns"] = pack_array(columns)

@@ -46,7 +46,7 @@ class FittedModel:
     check : callable
         Raises a ValueError if the attributes of a model do not belong together.
     derived : tuple of str, default=()
-        Attributes that are computed again when they are asked for.
+        Attributes that are computed again on access.
     """
 
     kept: tuple
@@ -66,7 +66,7 @@ MAYBE = {"is_optional": True}
 
 
 def require(is_right, what):
-    """Raise a ValueError unless it is right."""
+    """Raise ValueError if it is invalid."""
     if not is_right:
         raise ValueError(f"{what} do not belong together")
 

@@ -1,6 +1,6 @@
 """Models that are no trees as a dictionary that JSON can hold, and back.
 
-Beside columns and classes stand the fitted attributes that `fitted_attributes` lists.
+In addition to columns and classes it has the attributes in `fitted_attributes`.
 """
 
 from __future__ import annotations

@@ -1,3 +1,3 @@
-"""What stands for a missing value in a text table, beside an empty field."""
+"""Marks of missing values in text tables, in addition to empty fields."""
 
 MISSING_MARKS = ("?", "NA", "N/A", "NaN", "nan", "null", "NULL")

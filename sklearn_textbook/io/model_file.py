@@ -125,7 +125,7 @@ def save_model(estimator, path, *, target=None, table=None):
         text = json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n"
     except (TypeError, ValueError) as error:
         raise ModelFileError(str(error), path) from None
-    # Written beside the file and moved onto it, so that no half a model is left.
+    # Written to a temporary file that is then moved, so that no partial model remains.
     path = Path(path)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:

@@ -92,7 +92,7 @@ def _refer(name):
 
 
 def _describe_class(name):
-    """Say what a file with this class has beside what all have."""
+    """Describe the additional entries of a file with this class."""
     if name in MODELS:
         entries = {"kept": _describe_kept(FITTED_MODELS[name].kept)}
         # What nominal columns became, of linear models that read a table.

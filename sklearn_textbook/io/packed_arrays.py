@@ -9,7 +9,7 @@ import numpy as np
 from sklearn_textbook.tree.grow.serialise import read_array
 
 #: Arrays of more entries are written as bytes, which are shorter and read at once.
-MOST_LISTED = 16
+MAX_LISTED = 16
 #: Little-endian numbers, whatever the machine.
 DTYPES = ("|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f4", "<f8")
 
@@ -38,7 +38,7 @@ def pack_array(array):
     {'dtype': '|u1', 'shape': [1, 2], 'base64': 'AQI='}
     """
     array = np.asarray(array)
-    if array.ndim == 1 and len(array) <= MOST_LISTED and np.isfinite(array).all():
+    if array.ndim == 1 and len(array) <= MAX_LISTED and np.isfinite(array).all():
         return array.tolist()
     return _pack_bytes(np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")))
 
@@ -80,7 +80,7 @@ def pack_floats(array):
     array = np.asarray(array)
     if array.dtype != np.float32:
         array = array.astype(np.float64, copy=False)
-    is_small = 0 < array.size <= MOST_LISTED and array.ndim <= 2
+    is_small = 0 < array.size <= MAX_LISTED and array.ndim <= 2
     by_columns = array.flags.f_contiguous and not array.flags.c_contiguous
     is_plain = array.dtype == np.float64 and not by_columns
     if is_small and is_plain and np.isfinite(array).all():

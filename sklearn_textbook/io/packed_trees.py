@@ -16,7 +16,7 @@ _WAYS = ("all", "inner", "leaves", "guessed", "n_samples", "statistics")
 
 
 def pack_tree(tree):
-    """Write what a tree does not share with the others of an ensemble.
+    """Write the parts of a tree that are not common to its ensemble.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def unpack_tree(packed, name, **shared):
     name : str
         Name of the tree, for messages.
     **shared : object
-        What it shares with others: ``n_features``, ``n_levels``, ``n_classes``,
+        Parts common to the ensemble: ``n_features``, ``n_levels``, ``n_classes``,
         ``is_classifier`` and ``handle_unknown``.
 
     Returns

@@ -17,7 +17,7 @@ _ENSEMBLES = "sklearn_textbook.ensemble"
 TREES = dict.fromkeys(
     ("CARTClassifier", "CARTRegressor", "ID3Classifier", "C45Classifier"), _TREES
 )
-#: Ensembles of trees. What they keep beside the trees they say themselves.
+#: Ensembles of trees, which declare their other fitted attributes themselves.
 ENSEMBLES = dict.fromkeys(
     (
         "RandomForestClassifier",
@@ -104,7 +104,7 @@ BY_SKOPS = (
     "skops.io.dump saves it, and skops.io.load reads it with "
     "trusted=sklearn_textbook.io.list_trusted_types()"
 )
-# What belongs to the machine, not to the model: a file may not ask for threads.
+# Parameters of the machine, not the model: a file may not set threads.
 _NOT_SAVED = ("n_jobs",)
 _SPECIAL_NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
@@ -115,7 +115,7 @@ def find_class(name):
 
 
 def is_of_class(estimator, name):
-    """Tell whether an object is of the class of this name that a file may name."""
+    """Return whether an object is of the class of this name that a file may name."""
     return type(estimator) is find_class(name)
 
 
@@ -146,7 +146,7 @@ def pack_parameters(estimator):
 
 
 def pack_value(value, name):
-    """Turn the value of a parameter into JSON that tells it apart from all others."""
+    """Convert the value of a parameter to unambiguous JSON."""
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, np.bool_):

@@ -8,12 +8,12 @@ _CLASS_DTYPES = {"bool": bool, "int64": np.int64, "float64": np.float64, "str": 
 
 
 def is_integer(value):
-    """Tell integers from booleans, which Python counts among them."""
+    """Return whether a value is an integer but not a bool."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def set_columns(estimator, schema):
-    """Tell an estimator the columns of its table."""
+    """Set the columns of an estimator."""
     estimator.schema_ = schema
     estimator.n_features_in_ = len(schema.columns)
     if schema.has_names:
@@ -39,7 +39,7 @@ def read_max_features(fields, n_columns):
 
 
 def set_classes(estimator, classes):
-    """Tell an estimator the classes of all outputs; None are those of values."""
+    """Set the classes of all outputs of an estimator; None in regression."""
     if classes is None:
         return
     n_classes = [len(labels) for labels in classes]
@@ -64,7 +64,7 @@ def _pack_labels(labels):
         labels.dtype.kind
     )
     if dtype is None:
-        # Objects, and texts of a type of their own: told by what they hold.
+        # Objects, and string types of libraries: recognised by their contents.
         if not all(isinstance(value, str | bool | int | float) for value in values):
             kinds = sorted({type(value).__name__ for value in values})
             raise ValueError(

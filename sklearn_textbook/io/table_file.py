@@ -102,7 +102,7 @@ def make_row_error(problem, *, path, find_line, row, column=None, remedy=None):
 
 @dataclass(frozen=True)
 class TableSource:
-    """The bytes of a table: of a file, read again when asked, or of a stream.
+    """The bytes of a table, from a file, which can be read again, or a stream.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def _first_line(error):
 
 
 def column_kind(data_type):
-    """Tell the kind of a column by its Arrow type.
+    """Return the kind of a column by its Arrow type.
 
     Numbers, booleans, dates and times are numeric; text and categories nominal;
     categories whose order is declared ordinal.

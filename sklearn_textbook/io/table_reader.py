@@ -63,8 +63,8 @@ def read_table(
     The format follows the ending of the name: .parquet and .pq, .feather, .arrow and
     .ipc, .json (a list of records), .jsonl and .ndjson (a record a line), .xlsx and
     .xlsm, .arff; .names is C4.5, and so are .data, .test and .cases with a .names file
-    beside them; all others are text with separated values. .gz, .bz2 and .zst are
-    unpacked. csv, Parquet and Feather are parsed by pyarrow, Excel by openpyxl.
+    in the same folder; all others are text with separated values. .gz, .bz2 and .zst
+    are unpacked. csv, Parquet and Feather are parsed by pyarrow, Excel by openpyxl.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def read_table(
         .test or .cases file, the .data file is read.
     format : str, default=None
         "csv", "arff", "c45", "excel", "feather", "json", "jsonl" or "parquet", if the
-        name does not tell.
+        name does not determine it.
     delimiter : str, default=None
         Separator of the values; None recognises comma, semicolon, tab and pipe.
     header : bool, default=None
@@ -111,7 +111,7 @@ def read_table(
     ------
     TableFileError
         If the file cannot be read, a row has too many or too few values, a column
-        asked for does not exist, a value does not fit its type or is infinite. The
+        requested does not exist, a value does not fit its type or is infinite. The
         message is one line that names the file, the line and the column.
     ImportError
         If the file is Excel's and openpyxl is not installed.
@@ -172,7 +172,7 @@ def _is_type(wish):
 
 
 def guess_format(path):
-    """Tell the format of a table by its name, and by what stands beside it.
+    """Guess the format of a table by its name and the files in the same folder.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def _read_csv(source, file_format="csv", layout=None, notes=(), **options):
         expected_names=options["expected_names"],
         names_without_header=options["names_without_header"],
     )
-    # Text that is asked for must not pass through numbers: "007" stays "007".
+    # Requested text must not be converted to numbers: "007" stays "007".
     as_text = {
         name: pa.string()
         for name, wish in options["column_types"].items()

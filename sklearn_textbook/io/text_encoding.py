@@ -26,7 +26,7 @@ def decode_to_utf8(data, path, encoding=None):
     Without a named encoding, UTF-8 (with or without its mark) and UTF-16 with its
     mark are recognised; other bytes are taken as GB18030 if they read as Chinese,
     that is if at least nine in ten of the characters that are not ASCII are in the
-    everyday set GB2312. Western encodings cannot be told apart by their bytes and
+    everyday set GB2312. Western encodings cannot be distinguished by their bytes and
     have to be named.
 
     Parameters

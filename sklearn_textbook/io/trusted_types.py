@@ -17,7 +17,7 @@ from sklearn_textbook.tree.prune.outcome import PruningTable
 from sklearn_textbook.tree.route import RoutedTree
 from sklearn_textbook.tree.rules import RuleList
 
-# What fitted estimators hold beside arrays.
+# Types in fitted estimators in addition to arrays.
 _HELD = (
     *(BagDraw, ColumnSchema, Design, GrownTree, LeastSquaresInference, PruningTable),
     *(RoutedTree, RuleList, TableSchema, Term),
@@ -28,7 +28,7 @@ def list_trusted_types():
     """List the types of this package that a file of skops may hold.
 
     skops saves what a model file cannot, such as a pipeline of scikit-learn. It builds
-    objects of the types that it is told to trust only. It does not check what they
+    objects of the types declared as trusted only. It does not check what they
     hold, as `load_model` does: read only files whose origin you know.
 
     Returns

@@ -2,7 +2,7 @@
 
 
 def number_text(value):
-    """Write a number so that it reads back equal, whole numbers without a point.
+    """Write a number so that it reads back equal, integers without a point.
 
     Parameters
     ----------

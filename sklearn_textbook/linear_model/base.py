@@ -1,4 +1,4 @@
-"""What the linear models share: reading tables, names of coefficients."""
+"""Base class of the linear models: reading tables, names of coefficients."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from sklearn_textbook.tree.encode.tables import open_table
 
 
 class BaseLinearModel(BaseEstimator):
-    """Base of the linear models.
+    """Base class of the linear models.
 
     Parameters that every model has: ``categorical_features``, ``reference_level``,
     ``handle_unknown``.
@@ -106,7 +106,7 @@ class BaseLinearModel(BaseEstimator):
         return matrix, weight, is_present
 
     def _require_columns(self, X):
-        """Raise a ValueError for a table without columns, which says what to give."""
+        """Raise ValueError for a table without columns, which says what to give."""
         shape = getattr(X, "shape", ())
         if len(shape) == 2 and shape[0] and not shape[1]:
             raise ValueError(

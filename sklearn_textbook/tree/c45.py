@@ -271,7 +271,7 @@ class C45Classifier(BaseGainTree):
         split = resolve_weight(self.min_samples_split, total)
         split = 0.0 if self.min_samples_split == 2 else split
         branch = resolve_weight(self.min_samples_leaf, total)
-        branch = self._resolve_least_branch(total, branch)
+        branch = self._resolve_min_branch(total, branch)
         gain = GainRules(
             choice=self.gain_ratio_rule,
             min_weight_split=max(split, 2.0 * branch),
@@ -287,7 +287,7 @@ class C45Classifier(BaseGainTree):
         """Warn if the weights are too small for any test, as with those of boosting."""
         total = float(target.n_rows if weight is None else weight.sum())
         branch = resolve_weight(self.min_samples_leaf, total)
-        branch = self._resolve_least_branch(total, branch)
+        branch = self._resolve_min_branch(total, branch)
         is_many = target.n_rows >= 2 * branch and target.n_classes[0] > 1
         if weight is not None and is_many and total < 2 * branch - J48_TOLERANCE:
             warnings.warn(

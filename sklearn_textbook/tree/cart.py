@@ -109,8 +109,9 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
     n_outputs_ : int
         Number of outputs.
     max_features_ : int
-        Number of columns sampled at each node. n_missing_ : ndarray of int, shape
-        (n_features,) Number of missing values in each column of the training table.
+        Number of columns sampled at each node.
+    n_missing_ : ndarray of int, shape (n_features,)
+        Number of missing values in each column of the training table.
     schema_ : TableSchema
         Kinds, names and levels of the columns.
     tree_ : RoutedTree
@@ -338,8 +339,9 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
     n_outputs_ : int
         Number of outputs.
     max_features_ : int
-        Number of columns sampled at each node. n_missing_ : ndarray of int, shape
-        (n_features,) Number of missing values in each column of the training table.
+        Number of columns sampled at each node.
+    n_missing_ : ndarray of int, shape (n_features,)
+        Number of missing values in each column of the training table.
     schema_ : TableSchema
         Kinds, names and levels of the columns.
     tree_ : RoutedTree

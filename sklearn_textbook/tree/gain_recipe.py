@@ -68,7 +68,7 @@ class BaseGainTree(ClassifierMixin, TreeClassifierMethods, BaseTree):
         is_kept = rows.weight > 0
         return rows.take(is_kept), (is_kept, rows.target)
 
-    def _resolve_least_branch(self, total_weight, least):
+    def _resolve_min_branch(self, total_weight, least):
         return max(least, self.min_weight_fraction_leaf * total_weight)
 
     def _resolve_growth(self, table, gain):

@@ -215,7 +215,7 @@ class ID3Classifier(BaseGainTree):
             min_gain=float(self.min_gain),
             min_weight_split=split,
             min_divided_weight=1.0,
-            min_branch=self._resolve_least_branch(total, branch),
+            min_branch=self._resolve_min_branch(total, branch),
             needs_all_branches=True,
         )
         return self._resolve_growth(table, gain)

@@ -75,7 +75,7 @@ def test_rows_too_short_for_squares_are_zeros():
 
 
 def test_rows_that_cannot_be_rotated_apart(monkeypatch):
-    monkeypatch.setattr(jacobi_module, "MOST_SWEEPS", 1)
+    monkeypatch.setattr(jacobi_module, "MAX_SWEEPS", 1)
     with pytest.raises(np.linalg.LinAlgError, match="did not converge in 1 sweeps"):
         svd(draw(5, 5), "jacobi")
 

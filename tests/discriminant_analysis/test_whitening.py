@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from sklearn_textbook.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn_textbook.discriminant_analysis.class_table import ClassTable, find_units
 from sklearn_textbook.discriminant_analysis.whiten import (
-    LEAST_CONDITION,
+    MIN_CONDITION,
     _whiten_rows,
     whiten,
 )
@@ -141,7 +141,7 @@ def test_direction_against_exact_fractions(factor):
     error = np.linalg.norm(model.direction_ - exact) / np.linalg.norm(exact)
     scale = np.sqrt(model.within_scatter_.diagonal())
     condition = np.linalg.cond(model.within_scatter_ / np.outer(scale, scale))
-    allowed = min(condition, 100 * np.sqrt(condition), 100 / LEAST_CONDITION)
+    allowed = min(condition, 100 * np.sqrt(condition), 100 / MIN_CONDITION)
     assert error < 1e-14 * max(allowed, 10)
 
 

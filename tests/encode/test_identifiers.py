@@ -43,7 +43,8 @@ def test_one_warning_per_fit(estimator):
     assert [text for text in messages if "names the rows" in text] == [
         (
             "Column 'name' has 54 levels in 60 rows. A column that names the rows "
-            "separates those of training, and says nothing of others: leave it out."
+            "separates the training rows but does not generalize to others: leave "
+            "it out."
         )
     ]
 

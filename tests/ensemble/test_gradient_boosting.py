@@ -119,7 +119,7 @@ def test_bins_of_single_values_and_sorted_columns_agree(monkeypatch, loss):
     y = np.exp(np.nan_to_num(X[:, 0]) * np.nan_to_num(X[:, 1])) * random.random(900)
     model = GradientBoostingRegressor(loss=loss, max_bins=None, n_estimators=10)
     by_bins = model.fit(X, y).predict(X)
-    monkeypatch.setattr(boosting_grower, "MOST_EXACT_BINS", 0)
+    monkeypatch.setattr(boosting_grower, "MAX_EXACT_BINS", 0)
     np.testing.assert_allclose(model.fit(X, y).predict(X), by_bins, rtol=1e-6)
 
 

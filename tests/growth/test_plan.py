@@ -109,7 +109,7 @@ def test_half_of_the_columns_are_not_few():
 
 
 @pytest.mark.parametrize(
-    ("limit", "largest"), [("MOST_LISTED_ROWS", 4), ("MOST_LISTED_CLASSES", 3)]
+    ("limit", "largest"), [("MAX_LISTED_ROWS", 4), ("MAX_LISTED_CLASSES", 3)]
 )
 def test_most_rows_and_classes_of_a_list(monkeypatch, limit, largest):
     table, target = make_case("three classes")
@@ -333,7 +333,7 @@ def test_more_rows_than_pairs_of_counts_hold(monkeypatch):
     plan = make_plan()
     assert choose_sums(plan.table, plan.target, plan.rules, None) == "binary"
     expected = plan.grow(draw_counts(0), 0)
-    monkeypatch.setattr(plan_module, "MOST_COUNTED_ROWS", 499)
+    monkeypatch.setattr(plan_module, "MAX_COUNTED_ROWS", 499)
     plan = make_plan()
     assert choose_sums(plan.table, plan.target, plan.rules, None) == "moments"
     assert_equal_trees(expected, plan.grow(draw_counts(0), 0))

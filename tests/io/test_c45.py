@@ -121,8 +121,8 @@ def test_data_without_names_is_csv(tmp_path):
     path.write_text("5.1,setosa\n4.9,setosa\n", encoding="utf-8")
     assert read_table(path).format == "csv"
     assert refusal(path, format="c45") == (
-        "iris.data: has no .names file beside it; C4.5 declares its columns in a file "
-        "of that ending"
+        "iris.data: has no .names file in the same folder; C4.5 declares its columns "
+        "in a file of that ending"
     )
     # Names that are prose say what to do; the reader can be told as well.
     path.with_suffix(".names").write_text("1. Title: Iris Plants\n", encoding="utf-8")
@@ -886,7 +886,9 @@ def test_bad_costs(write, tmp_path, line, message):
 
 def test_costs_without_classes(write, tmp_path):
     (tmp_path / "other.costs").write_text("a, b: 2\n", encoding="utf-8")
-    with pytest.raises(TableFileError, match=r"no \.names file beside it that lists"):
+    with pytest.raises(
+        TableFileError, match=r"no \.names file in the same folder that lists"
+    ):
         read_c45_costs(tmp_path / "other")
     stem = write("x.\nx: discrete 3.\n")
     (tmp_path / "table.costs").write_text("a, b: 2\n", encoding="utf-8")

@@ -41,7 +41,7 @@ from sklearn_textbook.io import (
     saved_parameters,
 )
 from sklearn_textbook.io.model_document import read_document, write_document
-from sklearn_textbook.io.packed_arrays import MOST_LISTED, pack_array, unpack_array
+from sklearn_textbook.io.packed_arrays import MAX_LISTED, pack_array, unpack_array
 from sklearn_textbook.io.saved_parameters import ENSEMBLES
 from sklearn_textbook.tree import (
     C45Classifier,
@@ -481,8 +481,8 @@ def test_arrays_come_back(dtype, shape, seed):
 
 
 def test_short_arrays_are_lists():
-    assert pack_array(np.arange(MOST_LISTED)) == list(range(MOST_LISTED))
-    packed = pack_array(np.arange(MOST_LISTED + 1, dtype=">i2"))
+    assert pack_array(np.arange(MAX_LISTED)) == list(range(MAX_LISTED))
+    packed = pack_array(np.arange(MAX_LISTED + 1, dtype=">i2"))
     assert packed["dtype"] == "<i2"
     assert packed["base64"].startswith("AAABAAIAAwAE")
 

@@ -272,7 +272,7 @@ def test_distribution_from_constraints(tmp_path):
 
 def test_large_sparse_table(tmp_path, monkeypatch):
     monkeypatch.setattr(
-        "sklearn_textbook.linear_model.least_squares.linear_regression.MOST_SPARSE_WORK",
+        "sklearn_textbook.linear_model.least_squares.linear_regression.MAX_SPARSE_WORK",
         0,
     )
     model = LinearRegression().fit(BLOCKS, VALUES)

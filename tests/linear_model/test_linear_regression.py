@@ -133,7 +133,7 @@ def test_ridge_as_scikit_learn(shape):
 def test_many_columns_go_to_lapack_at_once(monkeypatch):
     X, y = make_table(9, 500, 6)
     blocks = LinearRegression().fit(X, y)
-    monkeypatch.setattr(row_triangle, "MOST_BLOCK_COLUMNS", 3)
+    monkeypatch.setattr(row_triangle, "MAX_BLOCK_COLUMNS", 3)
     assert_same_model(LinearRegression().fit(X, y), blocks)
 
 
@@ -289,7 +289,7 @@ def test_wide_tables_have_the_shortest_solution():
     assert len(model.find_dependent_columns()) == 8
     assert np.isnan(model.standard_errors_).all()
     assert np.isnan(model.residual_standard_error_)
-    assert "No row is left over" in model.summary()
+    assert "There are no degrees of freedom" in model.summary()
 
 
 def test_what_rows_do_not_determine_is_nan():
@@ -570,7 +570,7 @@ def test_large_sparse_tables_are_solved_by_iterations(monkeypatch, alpha, n_targ
     y = y if n_targets is None else np.column_stack([y, -y])
     weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
     exact = LinearRegression(alpha=alpha).fit(X, y, weight)
-    monkeypatch.setattr(module, "MOST_SPARSE_WORK", 100)
+    monkeypatch.setattr(module, "MAX_SPARSE_WORK", 100)
     model = LinearRegression(alpha=alpha).fit(X, y, weight)
     np.testing.assert_allclose(model.coef_, exact.coef_, rtol=1e-6)
     np.testing.assert_allclose(model.intercept_, exact.intercept_, rtol=1e-6)

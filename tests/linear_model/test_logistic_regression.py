@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression as StockLogisticRegression
 
 from sklearn_textbook.linear_model import LogisticRegression
 from sklearn_textbook.linear_model.logistic.likelihood import (
-    MOST_NUMBERS_OF_ONE,
+    MAX_NUMBERS_OF_ONE,
     LogisticLikelihood,
 )
 from tests.reference import logistic_regression as reference
@@ -133,7 +133,7 @@ def test_bits_do_not_depend_on_threads(n_classes):
 def test_wide_table_goes_by_products():
     """Where the sums of products of all stretches of rows would fill the memory."""
     X, y, _ = make_rows(8, 60, 400)
-    assert MOST_NUMBERS_OF_ONE < 36 * 400**2  # pairs of scores, pairs of columns
+    assert MAX_NUMBERS_OF_ONE < 36 * 400**2  # pairs of scores, pairs of columns
     parameters = {"C": 0.01, "tol": 1e-9, "max_iter": 1000}
     model = LogisticRegression(parametrization="symmetric", solver="lbfgs")
     model.set_params(**parameters).fit(X, y)

@@ -156,7 +156,7 @@ def test_lasso_of_many_columns(n_classes, most, monkeypatch):
     X, y, weight = make_rows(n_classes, 100, 1100)
     penalty = {"C": 0.05, "l1_ratio": 0.9}
     # With 10 coefficients at most, L-BFGS takes over.
-    monkeypatch.setattr(working_set, "MOST_COEFFICIENTS", most)
+    monkeypatch.setattr(working_set, "MAX_COEFFICIENTS", most)
     model = LogisticRegression(**penalty, parametrization="symmetric", tol=1e-7)
     model.fit(X, y, weight)
     assert model.solver_ == "newton"
@@ -213,7 +213,7 @@ def test_matrices_larger_than_the_memory_are_refused(solver, monkeypatch):
     monkeypatch.setattr(os, "sysconf", lambda name: 4096)  # 16 MiB
     with pytest.raises(ValueError, match=r"2 vector\(s\) of 401 coefficients and 80"):
         LogisticRegression(C=1.0, solver=solver).fit(X, y)
-    monkeypatch.setattr(fitting, "MOST_UNASKED", 2**20)
+    monkeypatch.setattr(fitting, "MAX_UNASKED", 2**20)
     model = LogisticRegression(C=1.0).fit(X, y)
     assert model.solver_ == "lbfgs"
     # Without penalty a Hessian would give standard errors: there are none then.

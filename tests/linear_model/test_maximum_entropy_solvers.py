@@ -94,7 +94,7 @@ def test_entries_and_buckets_take_the_same_steps(monkeypatch):
     problem = make_problem(join(values), counts)
     by_bucket = scale_iteratively(problem, np.zeros(4), 8, 0.0)
     module = "sklearn_textbook.linear_model.maximum_entropy.iterative_scaling"
-    monkeypatch.setattr(f"{module}.MOST_BUCKETS", 1)
+    monkeypatch.setattr(f"{module}.MAX_BUCKETS", 1)
     by_entry = scale_iteratively(problem, np.zeros(4), 8, 0.0)
     assert_allclose(by_entry.weights, by_bucket.weights, rtol=1e-11)
 

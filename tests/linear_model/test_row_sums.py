@@ -92,4 +92,4 @@ def test_stretches_cover_all_rows():
         assert bounds[0] == 0
         assert bounds[-1] == n_rows
         assert (np.diff(bounds) >= 0).all()
-        assert len(bounds) - 1 <= row_sums.MOST_STRETCHES
+        assert len(bounds) - 1 <= row_sums.MAX_STRETCHES

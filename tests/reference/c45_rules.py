@@ -12,7 +12,7 @@ from tests.reference.c45_prune import estimate_more_errors
 
 TOLERANCE = 1e-6
 #: All subsets of at most so many rules are tried.
-MOST_TRIED = 10
+MAX_TRIED = 10
 
 
 @dataclass
@@ -237,7 +237,7 @@ class RuleMaker:
 
     def choose(self, rules, rule_class):
         """The subset of the rules of a class with the shortest description."""
-        if len(rules) <= MOST_TRIED:
+        if len(rules) <= MAX_TRIED:
             return self.try_all(rules, rule_class)
         from_none = self.climb(rules, [], rule_class)
         from_all = self.climb(rules, rules, rule_class)

@@ -1,4 +1,4 @@
-"""The design: what the columns of a table become, and new tables read alike."""
+"""The design matrix of a table, and reading of new tables in the same way."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from sklearn_textbook.tree.encode import (
 #: Which level of a nominal column may go without an indicator.
 REFERENCE_LEVELS = ("first", "last", "most_frequent")
 #: Levels that a message lists.
-MOST_LISTED = 10
+MAX_LISTED = 10
 #: Cells of a dense matrix up to which indicators are not worth a sparse one.
 DENSE_CELLS = 2**22
-#: Share of cells that are not zero up to which a sparse matrix is worth it.
+#: Fraction of cells that are not zero up to which a sparse matrix is worth it.
 SPARSE_SHARE = 0.2
 
 
@@ -286,7 +286,7 @@ class Design:
         return np.maximum(found, -1)
 
     def _require_levels(self, codes, position, handle_unknown):
-        """Raise a ValueError if a row has no level, or one that training lacked."""
+        """Raise ValueError if a row has no level, or one that training lacked."""
         is_missing = np.isnan(codes)
         if is_missing.any():
             raise _LevelError(position, int(np.argmax(is_missing)), is_missing=True)
@@ -307,8 +307,8 @@ class Design:
         if term.kind == NOMINAL:
             kept = {*term.codes, term.reference}
             known = [level for code, level in enumerate(known) if code in kept]
-        listed = ", ".join(map(repr, known[:MOST_LISTED]))
-        listed += ", ..." if len(known) > MOST_LISTED else ""
+        listed = ", ".join(map(repr, known[:MAX_LISTED]))
+        listed += ", ..." if len(known) > MAX_LISTED else ""
         level = "a level"
         if table is not None:
             level = f"the level {read_value(table, position, row)!r}"
@@ -320,7 +320,7 @@ class Design:
 
 
 class _LevelError(Exception):
-    """A row has a level that cannot be told apart from others; `expand` explains."""
+    """A row has a level that cannot be distinguished from others; see `expand`."""
 
     def __init__(self, position, row, *, is_missing=False):
         super().__init__(position, row)

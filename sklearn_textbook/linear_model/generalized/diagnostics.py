@@ -41,7 +41,7 @@ class GeneralizedDiagnostics:
         r"""Compute the analysis of deviance (偏差分析).
 
         The columns of the table are added one after another, all indicators of a
-        nominal column at once, and every model is fitted anew. If the added
+        nominal column at once, and every model is fitted again. If the added
         coefficients were zero, the fall of the deviance over the dispersion
         :math:`\phi` would follow the :math:`\chi^2` distribution of as many degrees of
         freedom.
@@ -217,9 +217,9 @@ class GeneralizedDiagnostics:
 
         An interval holds the values b of a coefficient for which the smallest deviance
         :math:`D(b)` of all models with this value lies above the deviance of the fit by
-        no more than :math:`\phi q^2`, with the quantile q of the normal distribution,
-        or of Student's if the dispersion :math:`\phi` is estimated. They are better
-        than Wald's, :math:`\hat b \pm q s`, where rows are few or coefficients large.
+        at most :math:`\phi q^2`, with the quantile q of the normal distribution, or of
+        Student's if the dispersion :math:`\phi` is estimated. They are better than
+        Wald's, :math:`\hat b \pm q s`, where rows are few or coefficients large.
 
         Parameters
         ----------
@@ -272,14 +272,14 @@ class GeneralizedDiagnostics:
 
     # ---------------------------------------------------------------------- parts
     def _require_no_penalty(self, name):
-        """Raise a ValueError for what holds without penalty only."""
+        """Raise ValueError for what holds without penalty only."""
         if self.alpha:
             raise ValueError(
                 f"{name} compares models without penalty; alpha is {self.alpha!r}."
             )
 
     def _read_problem(self, X, y, sample_weight, offset, exposure):
-        """Read rows as those of the fit were read; without y their means stand in."""
+        """Read rows as in the fit; without y their means are used."""
         matrix = self._read_new_table(X)
         offset = self._read_offset(offset, exposure, matrix.shape[0])
         if y is not None:

@@ -180,7 +180,7 @@ class TweedieFamily(Family):
         if self.power < 0.0:
             return np.maximum(y, _take_floor(y, weight))
         if self.power < 2.0:
-            # R adds 0.1 to counts; the share of the mean keeps this free of units.
+            # R adds 0.1 to counts; the fraction of the mean keeps this free of units.
             mean = weight @ y / weight.sum()
             return y + 0.1 * (min(1.0, mean) if mean > 0.0 else 1.0)
         return y.copy()
@@ -197,7 +197,7 @@ class TweedieFamily(Family):
 
 @dataclass(frozen=True)
 class BinomialFamily(Family):
-    r"""Shares of a number of trials, :math:`V(\mu) = \mu (1 - \mu)`.
+    r"""Proportions of a number of trials, :math:`V(\mu) = \mu (1 - \mu)`.
 
     Parameters
     ----------

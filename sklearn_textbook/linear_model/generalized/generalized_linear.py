@@ -107,7 +107,7 @@ class GeneralizedLinearRegressor(
         What a ``sample_weight`` of w says. "frequency": there are w such rows, so
         errors and degrees of freedom are those of as many rows. "variance": the
         variance is :math:`\phi V(\mu) / w`, and the row is one, as in R's glm; for
-        "binomial", w is the number of trials of which y is the share. Coefficients are
+        "binomial", w is the number of trials, and y the proportion. Coefficients are
         the same. statsmodels has two arguments for this, ``freq_weights`` and
         ``var_weights``.
     dispersion : {"auto", "pearson", "deviance"} or float, default="auto"
@@ -131,8 +131,8 @@ class GeneralizedLinearRegressor(
         What to do with a level that no training row had: raise an error, or set the
         column's indicators to 0.
     tol : float, default=1e-8
-        The iteration ends when the deviance, with its penalty, changes by no more than
-        this share of itself plus 0.1 (less for y small in size).
+        The iteration ends when the deviance, with its penalty, changes by at most
+        this fraction of itself plus 0.1 (less for y small in size).
     max_iter : int, default=100
         Largest number of iterations.
     warm_start : bool, default=False
@@ -147,7 +147,7 @@ class GeneralizedLinearRegressor(
     intercept_ : float
         b; 0 without one.
     coef_names_ : ndarray of str, shape (n_coefficients,)
-        Names of the columns that the coefficients belong to.
+        Names of the columns of the coefficients.
     coefficient_table_ : CoefficientTable
         Coefficients, standard errors (标准误差), z or t, p and confidence intervals
         (Wald's), the intercept first; ``as_dict()`` has its columns.
@@ -178,7 +178,7 @@ class GeneralizedLinearRegressor(
     rank_ : int
         Rank of the (centred) columns, as in ``LinearRegression``.
     effective_rank_ : float
-        The rank, less what the penalty takes: the trace of the hat matrix, less 1 for
+        The rank reduced by the penalty: the trace of the hat matrix, minus 1 for
         the intercept.
     n_observations_ : float
         Number of rows: the sum of the weights if these are frequencies.
@@ -201,7 +201,7 @@ class GeneralizedLinearRegressor(
     n_features_in_ : int
         Number of columns of the table.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, if the table has names that are all strings.
+        Names of the columns, if all are strings.
 
     Warns
     -----
@@ -435,7 +435,7 @@ class GeneralizedLinearRegressor(
         return predictor if offset is None else predictor + offset
 
     def score(self, X, y, sample_weight=None, *, offset=None, exposure=None):
-        r"""Compute the share of the deviance that is explained, :math:`D^2`.
+        r"""Compute the fraction of the deviance that is explained, :math:`D^2`.
 
         .. math:: D^2 = 1 - D(y, \hat\mu) / D(y, \bar y)
 

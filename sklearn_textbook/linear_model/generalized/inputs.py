@@ -25,10 +25,10 @@ DEPENDENT_COLUMNS = ("minimum_norm", "drop")
 
 
 class GeneralizedInput(BaseLinearModel):
-    """Reads and checks what a generalised linear model is given."""
+    """Reads and checks the input of a generalised linear model."""
 
     def _check_parameters(self):
-        """Check the parameters; the family and the link that they tell."""
+        """Check the parameters, and return the family and the link."""
         self._check_table_parameters()
         check_choice("family", self.family, FAMILIES)
         check_choice("link", self.link, ("auto", *LINKS))
@@ -84,7 +84,7 @@ class GeneralizedInput(BaseLinearModel):
             )
 
     def _choose_link(self, family):
-        """Choose the link that was asked for, or the canonical one."""
+        """Choose the requested link, or the canonical one."""
         if self.link == "auto":
             return make_link(*family.canonical_link)
         if self.link not in family.links:
@@ -100,7 +100,7 @@ class GeneralizedInput(BaseLinearModel):
         return column_or_1d(Y, warn=True)
 
     def _read_offset(self, offset, exposure, n_rows):
-        """Read what is added to the predictors; None if nothing is."""
+        """Read the offset of the predictors, or None."""
         total = None
         if offset is not None:
             total = _read_vector("offset", offset, n_rows)
@@ -122,7 +122,7 @@ class GeneralizedInput(BaseLinearModel):
 
 
 def require_range(family, y, is_present):
-    """Raise a ValueError that names the first target the family cannot have."""
+    """Raise ValueError that names the first target the family cannot have."""
     is_wrong = family.find_wrong(y)
     if is_wrong.any():
         place = int(np.argmax(is_wrong))
@@ -135,7 +135,7 @@ def require_range(family, y, is_present):
 
 
 def _read_vector(name, values, n_rows):
-    """Read one finite number for each row; a single one stands for all."""
+    """Read one finite number for each row, or a single one for all rows."""
     if np.isscalar(values):
         values = np.full(n_rows, values, dtype=np.float64)
     values = check_array(values, ensure_2d=False, dtype=np.float64, input_name=name)

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, ndtr, ndtri
 
-#: The links that a name alone tells; "power" has an exponent, too.
+#: The links given by name only; "power" also has an exponent.
 LINKS = ("identity", "log", "logit", "probit", "inverse", "power", "cloglog")
 #: The links of means between 0 and 1.
 SHARE_LINKS = ("logit", "probit", "cloglog")
 
 #: Means and derivatives are kept this far from 0, where weights would vanish.
 TINY = np.finfo(np.float64).tiny
-#: Shares are kept this far from 0 and 1, and derivatives of theirs from 0, as in R.
+#: Minimum distance of proportions from 0 and 1, and of their derivatives from 0, as in
+#: R.
 EPSILON = np.finfo(np.float64).eps
 LARGEST_EXPONENT = 700.0
 

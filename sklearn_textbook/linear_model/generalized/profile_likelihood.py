@@ -12,7 +12,7 @@ from sklearn_textbook.linear_model.generalized.reweighting import fit_reweighted
 FIT_TOLERANCE, END_TOLERANCE = 1e-11, 1e-7
 #: Half widths of Wald's interval after which an end counts as infinitely far away.
 FARTHEST = 1e3
-MOST_FITS = 60
+MAX_FITS = 60
 
 
 def find_profile_interval(problem, fit, position, covariance, limit, dispersion):
@@ -91,7 +91,7 @@ def _find_end(measure, estimate, half, limit):
     inside, at_inside = estimate, 0.0
     outside, at_outside = None, np.inf
     value = estimate + half
-    for count in range(MOST_FITS):
+    for count in range(MAX_FITS):
         root = measure(value)
         if abs(root - limit) <= END_TOLERANCE * limit:
             return value

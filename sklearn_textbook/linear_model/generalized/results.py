@@ -29,7 +29,7 @@ class GeneralizedResults:
 
     @property
     def standard_errors_(self):
-        """Standard errors of ``coef_``; NaN for what the data do not determine."""
+        """Standard errors of ``coef_``; NaN where the data do not determine them."""
         return self._find_errors()[1:]
 
     @property
@@ -209,7 +209,7 @@ class GeneralizedResults:
         return float(rows.weight @ (squares / variance)) / free
 
     def _count_observations(self, weight):
-        """Count rows; a weight counts as so many, unless it is a precision."""
+        """Count rows; a weight counts as a number of rows, unless it is a precision."""
         return len(weight) if self.weight_type == "variance" else float(weight.sum())
 
     def _find_errors(self):
@@ -240,7 +240,7 @@ class GeneralizedResults:
         return f"with this dispersion, {family.name!r} is a quasi-likelihood"
 
     def _list_notes(self):
-        """List what the reader of a summary should not overlook."""
+        """List the notes of a summary."""
         notes = []
         if np.isnan(self.log_likelihood_):
             notes.append(f"No log-likelihood, AIC and BIC: {self._say_why()}.")
@@ -257,8 +257,8 @@ class GeneralizedResults:
             )
         if self.alpha:
             notes.append(
-                f"Penalty alpha={self.alpha:g}: coefficients are drawn to 0, and their "
-                "errors do not know of that bias."
+                f"Penalty alpha={self.alpha:g}: coefficients are shrunk towards 0, and "
+                "their errors do not include that bias."
             )
         if self.transform_y:
             notes.append(

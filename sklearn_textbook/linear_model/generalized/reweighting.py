@@ -20,11 +20,11 @@ from sklearn_textbook.linear_model.solve.weighted_solution import WeightedSolver
 #: How many times the null deviance the first step may lead to. R takes any.
 WORST_START = 2.0
 #: How often a step is halved before it is given up.
-MOST_HALVINGS = 40
+MAX_HALVINGS = 40
 #: Largest change of a predictor in the last step from which it is running away.
 RUNAWAY = 0.1
-#: Share of the average mean below which a mean lies on the border at 0; and distance of
-#: a share from 1.
+#: Fraction of the average mean below which a mean lies on the border at 0; and distance
+#: of a share from 1.
 BORDER = 1e-10
 #: Rows of which leverages are computed at a time.
 LEVERAGE_ROWS = 4096
@@ -59,7 +59,7 @@ class Problem:
     n_jobs : int or None
         Threads.
     has_trials : bool
-        Whether weights are numbers of trials of which y is the share, not of rows.
+        Whether weights are numbers of trials with proportion y, not of rows.
     """
 
     X: object
@@ -221,7 +221,7 @@ def has_no_maximum(fit):
 
 
 def ends_at_border(fit):
-    """Whether the iteration ended where means leave what the family can have."""
+    """Return whether the iteration ended at the border of the means of the family."""
     if fit.is_stuck:
         return True
     family, link, mean = fit.rows.family, fit.rows.link, fit.rows.mean
@@ -298,7 +298,7 @@ def _halve(problem, rows, old, new, limit):
     if new.loss <= limit:
         return new
     share, state = 1.0, new
-    for _ in range(MOST_HALVINGS):
+    for _ in range(MAX_HALVINGS):
         share *= 0.5
         with np.errstate(invalid="ignore"):
             coef = old.coef + share * (new.coef - old.coef)

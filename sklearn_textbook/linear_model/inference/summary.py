@@ -9,7 +9,7 @@ import numpy as np
 #: p-values up to which a coefficient is marked, and with what.
 MARKS = ((0.001, "***"), (0.01, "**"), (0.05, "*"), (0.1, "."))
 
-#: Smaller p-values are not told from each other.
+#: Smaller p-values are shown as below this.
 SMALLEST_P = 2e-16
 
 

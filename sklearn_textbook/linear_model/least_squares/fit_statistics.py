@@ -16,7 +16,7 @@ INTERCEPT = "intercept"
 
 
 class LeastSquaresMeasures:
-    """Mixin: what follows from the triangle of the rows, computed when asked for."""
+    """Mixin for statistics of the fit, computed on access."""
 
     def _infer(self):
         """Return the measures of the fitted model."""

@@ -26,7 +26,7 @@ PERFECT = 1e-14
 
 
 class LeastSquaresInference:
-    r"""What follows from the triangle of rows and the solution, when it is asked for.
+    r"""Inference from the triangle of rows and the solution, computed on access.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class LeastSquaresInference:
         return right[:, :rank]
 
     def _is_outside(self, rows):
-        """Whether centred rows lie outside of what the training rows span."""
+        """Return whether centred rows lie outside the span of the training rows."""
         if self._span is None or self.alpha > 0:
             return np.zeros(len(rows), dtype=bool)
         scaled = rows / self.solution.scales
@@ -189,7 +189,7 @@ class LeastSquaresInference:
 
     @cached_property
     def r_squared(self):
-        """Share of the squares that the model explains."""
+        """Fraction of the sum of squares that the model explains."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return 1.0 - self.residual_sum_of_squares / self.total_sum_of_squares
 

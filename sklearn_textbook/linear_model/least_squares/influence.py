@@ -56,11 +56,11 @@ class Influence:
     root_weight: np.ndarray | None = None
 
     def _spread(self, of_row):
-        """Values per row beside those per row and target."""
+        """Broadcast values per row to values per row and target."""
         return of_row if self.residuals.ndim == 1 else of_row[:, np.newaxis]
 
     @cached_property
-    def _room(self):
+    def _residual_fraction(self):
         """1 - h; NaN for a row that the model must pass through."""
         remainder = 1.0 - self.leverage
         return self._spread(np.where(remainder > 1e-10, remainder, np.nan))
@@ -72,7 +72,9 @@ class Influence:
         if self.root_weight is not None:
             residuals = residuals * self._spread(self.root_weight)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return residuals / (self.residual_standard_error * np.sqrt(self._room))
+            return residuals / (
+                self.residual_standard_error * np.sqrt(self._residual_fraction)
+            )
 
     @cached_property
     def studentized_residuals(self):
@@ -87,7 +89,7 @@ class Influence:
     @cached_property
     def cooks_distance(self):
         r"""Cook's distance (库克距离) :math:`D_i = r_i^2 h_i / (p (1 - h_i))`."""
-        share = self._spread(self.leverage) / self._room
+        share = self._spread(self.leverage) / self._residual_fraction
         return self.standardized_residuals**2 * share / self.n_coefficients
 
     @cached_property
@@ -97,12 +99,12 @@ class Influence:
         :math:`t_i \sqrt{h_i / (1 - h_i)}`.
         """
         return self.studentized_residuals * np.sqrt(
-            self._spread(self.leverage) / self._room
+            self._spread(self.leverage) / self._residual_fraction
         )
 
     @cached_property
     def durbin_watson(self):
-        """Durbin and Watson's statistic: near 2 if neighbouring rows tell nothing."""
+        """Durbin and Watson's statistic: near 2 without autocorrelation."""
         residuals = self.residuals
         if self.root_weight is not None:
             residuals = residuals * self._spread(self.root_weight)

@@ -29,7 +29,7 @@ from sklearn_textbook.linear_model.solve.sparse_triangle import is_worth_product
 #: What a weight counts.
 WEIGHT_TYPES = ("frequency", "variance")
 #: Multiplications up to which the rows of a sparse table are reduced.
-MOST_SPARSE_WORK = 2**36
+MAX_SPARSE_WORK = 2**36
 #: Squares of larger numbers, or sums of them, may be infinite.
 LARGEST = 1e150
 #: What a fit leaves behind; fitting again forgets it.
@@ -66,7 +66,7 @@ class LinearRegression(
     depend on each other, there are many solutions; the shortest b of them is taken,
     ``rank_`` and :meth:`summary` say so, and :meth:`find_dependent_columns` which
     columns they are. All measures of fit and certainty follow from the same triangle,
-    when they are asked for.
+    on access.
 
     Where scikit-learn has a parameter, its name and meaning are the same, so that an
     import of ``LinearRegression`` can be changed for this class.
@@ -78,8 +78,8 @@ class LinearRegression(
     copy_X : bool, default=True
         Ignored: X is never written to.
     tol : float, default=1e-10
-        Singular values of the (centred) columns below that share of the largest count
-        as zero, after all columns were made of unit length, so that units of
+        Singular values of the (centred) columns below that fraction of the largest
+        count as zero, after all columns were made of unit length, so that units of
         measurement have no effect. What rounding of the values allows for is always
         taken into account. For large sparse X, the relative error at which the
         iterations stop.
@@ -93,7 +93,7 @@ class LinearRegression(
         intercept (ridge regression, 岭回归), as in scikit-learn's ``Ridge``.
     weight_type : {"frequency", "variance"}, default="frequency"
         What ``sample_weight`` means for standard errors; the coefficients do not
-        depend on it. "frequency": a row of weight w stands for w equal rows.
+        depend on it. "frequency": a row of weight w counts as w equal rows.
         "variance": one row whose target has the variance :math:`\sigma^2 / w`, as in
         R's ``lm``. statsmodels has two arguments for this, ``freq_weights`` and
         ``var_weights``.
@@ -371,7 +371,7 @@ class LinearRegression(
             return False
         n_rows, n_columns = matrix.shape
         n_products = n_rows if not is_worth_products(matrix) else 0
-        return n_columns**2 * max(n_products, n_columns) > MOST_SPARSE_WORK
+        return n_columns**2 * max(n_products, n_columns) > MAX_SPARSE_WORK
 
     def _reduce(self, matrix, Y, weight):
         n_cells = matrix.shape[0] * matrix.shape[1]

@@ -19,7 +19,7 @@ KINDS = ("prediction", "confidence")
 
 
 class LeastSquaresPredictions:
-    """Mixin: what a fitted regression says of rows."""
+    """Mixin for the predictions of a fitted regression."""
 
     def predict(self, X, return_std=False):
         """Predict the targets of rows.
@@ -37,7 +37,7 @@ class LeastSquaresPredictions:
         y : ndarray of shape (n_samples,) or (n_samples, n_targets)
             Predictions :math:`X b + b_0`.
         y_std : ndarray of the same shape
-            Standard errors, if asked for; NaN where the training rows do not determine
+            Standard errors, if requested; NaN where the training rows do not determine
             the mean, as the rank is deficient.
         """
         check_is_fitted(self)
@@ -137,12 +137,12 @@ class LeastSquaresPredictions:
         )
 
     def summary(self, X=None, y=None, sample_weight=None, *, level=0.95):
-        """Write what was found out as a text.
+        """Return a summary of the fit as text.
 
         Parameters
         ----------
         X, y, sample_weight : array-like, default=None
-            The training rows, to tell of the residuals, too: their quartiles and the
+            The training rows, to include the residuals: their quartiles and the
             statistic of Durbin and Watson. None: these are left out.
         level : float, default=0.95
             Probability of the confidence intervals.

@@ -14,10 +14,10 @@ EPSILON = np.finfo(np.float64).eps
 #: What a column may vary, in units of its rounding, and still be constant.
 ROUNDINGS = 4.0
 #: Columns up to which an inverse costs nothing.
-MOST_INVERTED = 100
-#: Shares of columns in others that are rounding.
+MAX_INVERTED = 100
+#: Coefficients of columns in others that are rounding errors.
 NEGLIGIBLE = 1e-7
-#: What whole numbers may differ from such.
+#: Tolerance of values that are integers.
 WHOLE = 1e-9
 #: How far LAPACK's estimate of a condition may be off.
 DOUBT = 10.0
@@ -25,7 +25,7 @@ DOUBT = 10.0
 
 @dataclass(frozen=True, eq=False)
 class LeastSquaresSolution:
-    """Coefficients, and what was found out about the columns on the way.
+    """Coefficients, and dependencies of the columns.
 
     Parameters
     ----------
@@ -40,7 +40,8 @@ class LeastSquaresSolution:
     is_constant : ndarray of bool, shape (n_columns,)
         Columns that vary no more than their values are rounded.
     threshold : float
-        Singular values of columns of unit length count from that share of the largest.
+        Singular values of columns of unit length count from that fraction of the
+        largest.
     """
 
     coefficients: np.ndarray
@@ -63,14 +64,14 @@ def solve(rows, *, alpha=0.0, is_positive=False, tol=1e-10):
     Parameters
     ----------
     rows : RowTriangle
-        What least squares needs to know of the rows.
+        The triangle of the rows.
     alpha : float, default=0.0
         Weight of the penalty (ridge).
     is_positive : bool, default=False
         Whether no slope may be negative.
     tol : float, default=1e-10
-        Least share of the largest singular value that is not zero, of columns that are
-        made of unit length first.
+        Least fraction of the largest singular value that is not zero, of columns that
+        are made of unit length first.
 
     Returns
     -------
@@ -137,7 +138,7 @@ def _is_regular(triangle, threshold):
     size = len(triangle)
     if not np.diagonal(triangle).all():
         return False
-    if size > MOST_INVERTED and hasattr(lapack, "dtrcon"):
+    if size > MAX_INVERTED and hasattr(lapack, "dtrcon"):
         triangle = np.asfortranarray(triangle)
         # The square of the largest singular value is at most the product of the largest
         # sums of a row and of a column.

@@ -12,7 +12,7 @@ from sklearn_textbook.linear_model.inference.summary import (
 )
 
 #: Dependent columns that are named.
-MOST_DEPENDENT = 10
+MAX_DEPENDENT = 10
 
 
 def summarise_regression(model, influence, level):
@@ -30,7 +30,7 @@ def summarise_regression(model, influence, level):
     Returns
     -------
     text : str
-        The summary; of several targets, one after the other.
+        The summary; for several targets, one after another.
     """
     tables = model.make_coefficient_table(level)
     if model.coef_.ndim == 1:
@@ -132,10 +132,10 @@ def _list_notes(model, table):
         notes.append(
             "all coefficients (-). Of all that fit equally well the shortest are shown."
         )
-        for name, terms in list(dependent.items())[:MOST_DEPENDENT]:
+        for name, terms in list(dependent.items())[:MAX_DEPENDENT]:
             notes.append(f"  {name} = {_write_sum(terms)}")
-        if len(dependent) > MOST_DEPENDENT:
-            notes.append(f"  and {len(dependent) - MOST_DEPENDENT} more")
+        if len(dependent) > MAX_DEPENDENT:
+            notes.append(f"  and {len(dependent) - MAX_DEPENDENT} more")
     if inference.is_positive:
         notes.append(
             "Negative coefficients were forbidden, so there are no standard errors."
@@ -150,7 +150,7 @@ def _list_notes(model, table):
             "The residuals are as small as rounding: errors, t and p mean nothing."
         )
     if inference.residual_degrees_of_freedom <= 0:
-        notes.append("No row is left over to tell how sure the coefficients are.")
+        notes.append("There are no degrees of freedom for the standard errors.")
     if (table.p_values <= 0.1).any():
         notes.append("*** p <= 0.001, ** p <= 0.01, * p <= 0.05, . p <= 0.1")
     return notes

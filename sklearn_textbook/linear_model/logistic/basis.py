@@ -10,12 +10,13 @@ from scipy.sparse import issparse
 from sklearn_textbook.linear_model.logistic.likelihood import LogisticLikelihood
 from sklearn_textbook.linear_model.solve.row_triangle import reduce_rows
 
-#: Singular values of columns of unit length up to this share of the largest are zero.
+#: Singular values of columns of unit length up to this fraction of the largest are
+#: zero.
 RANK_TOLERANCE = 1e-12
 #: Roundings of a number that a column may have on its way here.
 N_ROUNDINGS = 4.0
 #: Numbers of a table that is made dense for its basis: 1 GiB.
-MOST_NUMBERS = 2**27
+MAX_NUMBERS = 2**27
 
 
 @dataclass(frozen=True)
@@ -127,4 +128,4 @@ def is_small_enough(likelihood):
     """Whether the table may be made dense."""
     if not issparse(likelihood.X):
         return True
-    return likelihood.n_rows * likelihood.n_columns <= MOST_NUMBERS
+    return likelihood.n_rows * likelihood.n_columns <= MAX_NUMBERS

@@ -14,7 +14,7 @@ SMALLEST_PIVOT = 1e-9
 #: Numbers in a block of weighted rows.
 BLOCK_NUMBERS = 2**20
 #: Smallest probability that divides something.
-LEAST_PROBABILITY = 1e-290
+MIN_PROBABILITY = 1e-290
 
 
 @dataclass(frozen=True)
@@ -161,13 +161,13 @@ def _write_rows(likelihood, theta, rows):
         roots = np.sqrt(likelihood.weight[rows])
     if likelihood.n_classes == 2:
         share, other = expit(scores[:, 0]), expit(-scores[:, 0])
-        deviation = np.sqrt(np.maximum(share * other, LEAST_PROBABILITY))
+        deviation = np.sqrt(np.maximum(share * other, MIN_PROBABILITY))
         residual = np.where(codes == 1, -other, share)
         block = (roots * deviation)[:, np.newaxis] * X
         return np.column_stack([block, roots * residual / deviation])
     if scores.shape[1] < likelihood.n_classes:
         scores = np.column_stack([scores, np.zeros(len(scores))])
-    shares = np.maximum(softmax(scores, axis=1), LEAST_PROBABILITY)
+    shares = np.maximum(softmax(scores, axis=1), MIN_PROBABILITY)
     deviations = np.sqrt(shares)
     places = np.arange(len(X)), codes
     residuals = shares.copy()

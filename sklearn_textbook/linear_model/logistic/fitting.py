@@ -33,11 +33,11 @@ from sklearn_textbook.linear_model.logistic.working_set import solve_working_set
 from sklearn_textbook.linear_model.solve.blas_threads import use_one_blas_thread
 
 #: Up to so many coefficients, "auto" is Newton's method, and one thread solves.
-MOST_EQUATIONS = 1000
+MAX_EQUATIONS = 1000
 #: Up to so many, the others compute the Hessian, too, for standard errors.
-MOST_COEFFICIENTS = 2000
+MAX_COEFFICIENTS = 2000
 #: Bytes of the matrices that are made unasked, at most.
-MOST_UNASKED = 2**30
+MAX_UNASKED = 2**30
 #: Solvers that keep a matrix of the squared number of coefficients, and how many.
 MATRICES = {"newton": 4, "bfgs": 4}
 
@@ -74,7 +74,7 @@ def choose_solver(solver, likelihood):
     """Return the name of the solver that "auto" stands for."""
     if solver != "auto":
         return solver
-    is_small = math.prod(likelihood.shape) <= MOST_EQUATIONS
+    is_small = math.prod(likelihood.shape) <= MAX_EQUATIONS
     if likelihood.l1.any() or (is_small and has_memory(likelihood)):
         return "newton"
     return "lbfgs"
@@ -84,7 +84,7 @@ def find_solver(solver, likelihood):
     """Find the function of a solver; refuse matrices larger than the memory."""
     if solver == "newton" and likelihood.l1.any():
         n_coefficients = math.prod(likelihood.shape)
-        is_small = n_coefficients <= MOST_EQUATIONS and has_memory(likelihood)
+        is_small = n_coefficients <= MAX_EQUATIONS and has_memory(likelihood)
         return solve_newton if is_small else solve_working_sets
     check_memory(solver, likelihood)
     return SOLVERS[solver]
@@ -102,11 +102,11 @@ def measure_matrices(solver, likelihood):
 
 def has_memory(likelihood):
     """Whether a Hessian is small enough to be computed unasked."""
-    return measure_matrices("newton", likelihood) <= MOST_UNASKED
+    return measure_matrices("newton", likelihood) <= MAX_UNASKED
 
 
 def check_memory(solver, likelihood):
-    """Raise a ValueError if a solver's matrices are larger than the memory."""
+    """Raise ValueError if a solver's matrices are larger than the memory."""
     if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
         return  # not known on this system
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -124,7 +124,7 @@ def check_memory(solver, likelihood):
 def fit_logistic(
     likelihood, start, *, solver, max_iter, tol, separation, is_spread, describe
 ):
-    """Find the coefficients, and what is known of them.
+    """Fit the coefficients, with the results of the solver.
 
     Parameters
     ----------
@@ -154,10 +154,10 @@ def fit_logistic(
     solve = find_solver(solver, likelihood)
     n_coefficients = math.prod(likelihood.shape)
     # Threads of linear algebra are slower than one where equations are few.
-    is_small = n_coefficients <= MOST_EQUATIONS
+    is_small = n_coefficients <= MAX_EQUATIONS
     has_errors = not likelihood.is_penalised and (
         solver == "newton"
-        or (n_coefficients <= MOST_COEFFICIENTS and has_memory(likelihood))
+        or (n_coefficients <= MAX_COEFFICIENTS and has_memory(likelihood))
     )
     with use_one_blas_thread() if is_small else nullcontext():
         columns = _Columns(likelihood, has_errors)
@@ -226,7 +226,7 @@ class _Columns:
         )
 
     def finish(self, solution, separation, is_spread):
-        """Put together what is known of the fit."""
+        """Collect the results of the fit."""
         theta, at, turned = solution.theta, solution.at, self.turned
         covariance, rank, found = None, None, None
         if self.has_errors:

@@ -16,7 +16,7 @@ from sklearn_textbook.linear_model.solve.row_sums import (
 )
 
 #: Numbers that the sums of all stretches of rows may take, and those of one.
-MOST_NUMBERS, MOST_NUMBERS_OF_ONE = 2**23, 2**22
+MAX_NUMBERS, MAX_NUMBERS_OF_ONE = 2**23, 2**22
 LOSS, GRADIENT, HESSIAN = 0, 1, 2
 #: Columns whose largest number is above LARGE, or below its inverse, are multiplied by
 #: a power of two, so that their squares are numbers.
@@ -179,10 +179,8 @@ class LogisticLikelihood:
         n_pairs = self.n_scores * (self.n_scores + 1) // 2
         n_numbers = max(1, n_pairs * width**2)
         self._width, self._n_pairs = width, n_pairs
-        self._is_compiled = (
-            not issparse(self.X) and 0 < n_numbers <= MOST_NUMBERS_OF_ONE
-        )
-        self._bounds = divide_rows(self.n_rows, MOST_NUMBERS // n_numbers)
+        self._is_compiled = not issparse(self.X) and 0 < n_numbers <= MAX_NUMBERS_OF_ONE
+        self._bounds = divide_rows(self.n_rows, MAX_NUMBERS // n_numbers)
 
     def select(self, is_inside):
         """Return the same likelihood with some of the columns."""

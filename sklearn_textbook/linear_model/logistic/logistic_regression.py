@@ -68,7 +68,7 @@ class LogisticRegression(
         \ell(w, b) = -\sum_i \omega_i \ln P(y_i \mid x_i)
 
     with the weight :math:`\omega_i` of row i, which counts as that many copies of the
-    row, also in standard errors. There is no penalty unless one is asked for.
+    row, also in standard errors. By default there is no penalty.
 
     Parameters
     ----------
@@ -78,8 +78,8 @@ class LogisticRegression(
         \frac{1 - \rho}{2} \lVert w \rVert_2^2\bigr) / C`. Infinity: no penalty, the
         likelihood of the books.
     l1_ratio : float, default=0.0
-        The share ρ of absolute values in the penalty: 0 is ridge, 1 the lasso, between
-        them the elastic net. It has no effect while C is infinite.
+        The fraction ρ of absolute values in the penalty: 0 is ridge, 1 the lasso,
+        between them the elastic net. It has no effect while C is infinite.
     fit_intercept : bool, default=True
         Whether there is an intercept b.
     solver : {"auto", "newton", "gradient", "bfgs", "lbfgs"}, default="auto"
@@ -155,7 +155,7 @@ class LogisticRegression(
         Whether the solver stopped because it was there.
     separation_ : {"none", "quasi_complete", "complete"} or None
         Whether classes can be separated: "complete" if scores can put every row's own
-        class first, "quasi_complete" if with ties. None: nobody looked.
+        class first, "quasi_complete" if with ties. None: not checked.
     rank_ : int or None
         Rank of the table, with the intercept: how many coefficients of each score the
         data determine. None with a penalty, or where it was not computed.
@@ -195,7 +195,7 @@ class LogisticRegression(
     n_features_in_ : int
         Number of columns of the table.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, if the table has names that are all strings.
+        Names of the columns, if all are strings.
 
     See Also
     --------

@@ -16,13 +16,13 @@ from sklearn_textbook._contract.labels import (
 from sklearn_textbook._contract.weights import check_weights
 
 #: Classes that a message names.
-MOST_NAMED = 10
+MAX_NAMED = 10
 
 
 def name_some(values):
-    """Write values one after the other, the first of them if they are many."""
-    text = ", ".join(map(repr, values[:MOST_NAMED]))
-    more = len(values) - MOST_NAMED
+    """Join values in a list; only the first ones if there are many."""
+    text = ", ".join(map(repr, values[:MAX_NAMED]))
+    more = len(values) - MAX_NAMED
     return f"{text} and {more} more" if more > 0 else text
 
 

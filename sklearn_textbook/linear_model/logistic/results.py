@@ -1,4 +1,4 @@
-"""What a logistic regression knows of its fit."""
+"""Results of the fit of a logistic regression."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sklearn_textbook.linear_model.inference.summary import (
     format_p,
     write_summary,
 )
-from sklearn_textbook.linear_model.logistic.fitting import MOST_COEFFICIENTS
+from sklearn_textbook.linear_model.logistic.fitting import MAX_COEFFICIENTS
 from sklearn_textbook.linear_model.logistic.separation import NONE
 
 #: Letters in a line of the notes.
@@ -53,7 +53,7 @@ def describe_separation(separation):
 
 
 class LogisticResults:
-    """Results of a fitted logistic regression that are computed when asked for."""
+    """Results of a fitted logistic regression that are computed on access."""
 
     @property
     def deviance_(self):
@@ -92,7 +92,7 @@ class LogisticResults:
 
     @property
     def standard_errors_(self):
-        """Standard errors of ``coef_``; NaN for what the data do not determine."""
+        """Standard errors of ``coef_``; NaN where the data do not determine them."""
         errors = self._find_errors("standard_errors_")
         first = int(bool(self.fit_intercept))
         return errors.reshape(len(self.coef_), -1)[:, first:]
@@ -189,7 +189,7 @@ class LogisticResults:
             reason = (
                 "only without penalty"
                 if self._has_penalty()
-                else f"only with up to {MOST_COEFFICIENTS} coefficients, or with "
+                else f"only with up to {MAX_COEFFICIENTS} coefficients, or with "
                 "solver='newton'"
             )
             raise AttributeError(f"{type(self).__name__} has {name} {reason}.")
@@ -227,7 +227,7 @@ class LogisticResults:
         return [f"{label} against {labels[-1]}" for label in labels[:-1]]
 
     def _list_notes(self):
-        """List what a reader must know to believe the numbers."""
+        """List the notes of a summary."""
         notes = []
         if not self.is_converged_:
             notes.append("The solver has not converged.")

@@ -10,19 +10,19 @@ from sklearn_textbook.linear_model.logistic.curvature import factor_curvature
 
 #: What is known of a table.
 NONE, QUASI, COMPLETE = "none", "quasi_complete", "complete"
-#: A margin up to this share of the largest score counts as zero.
+#: A margin up to this fraction of the largest score counts as zero.
 ZERO_MARGIN = 1e-9
 #: A margin of the linear programme up to this is zero: ten times its tolerance.
 SMALLEST_MARGIN = 1e-6
-#: A change of scores above this at the end tells that there is somewhere to go.
+#: A change of scores above this at the end indicates possible separation.
 LARGE_CHANGE = 0.05
 #: So does a score at which a row of another class has next to no probability.
 LARGE_SCORE = 25.0
-#: Cells of the linear programme that is solved without being asked for.
+#: Maximum cells of a linear programme that is solved by default.
 CELLS_UNASKED = 200_000
 #: A smallest margin above this proves complete separation.
 SMALLEST_LEAD = 1e-8
-#: Of the last step's margins, those up to this share of the largest count as zero.
+#: Of the last step's margins, those up to this fraction of the largest count as zero.
 LAST_STEP_MARGIN = 1e-3
 
 
@@ -57,7 +57,7 @@ def find_margins(scores, codes, n_classes):
 
 
 def judge_direction(scores, codes, n_classes, tolerance=ZERO_MARGIN):
-    """Decide what a direction of the coefficients proves.
+    """Return the kind of separation that a direction of the coefficients proves.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def judge_direction(scores, codes, n_classes, tolerance=ZERO_MARGIN):
     codes, n_classes
         As in :func:`find_margins`.
     tolerance : float, default=1e-9
-        Share of the largest margin that counts as zero.
+        Fraction of the largest margin that counts as zero.
 
     Returns
     -------
@@ -203,7 +203,7 @@ def find_separation(likelihood, theta, at=None, is_exact=False):
     Returns
     -------
     separation : str or None
-        One of ``NONE``, ``QUASI`` and ``COMPLETE``; None: it cannot be told.
+        One of ``NONE``, ``QUASI`` and ``COMPLETE``; None: undecided.
     """
     codes, n_classes = likelihood.codes, likelihood.n_classes
     programme = (likelihood.X, codes, n_classes, bool(likelihood.fit_intercept))

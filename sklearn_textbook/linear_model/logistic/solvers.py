@@ -15,19 +15,19 @@ from sklearn_textbook.linear_model.logistic.likelihood import (
 )
 from sklearn_textbook.linear_model.solve._row_sums import descend_coordinates
 
-#: Share of the expected decrease that a step must keep.
+#: Fraction of the expected decrease that a step must keep.
 SUFFICIENT_DECREASE = 1e-4
-MOST_HALVINGS = 40
+MAX_HALVINGS = 40
 #: Newton steps in a row that do not lower the loss, and a promised decrease that does
 #: not count.
-MOST_IDLE, NEGLIGIBLE = 5, 1e-6
+MAX_IDLE, NEGLIGIBLE = 5, 1e-6
 #: Relative change of the loss that rounding makes.
 ROUNDING = 1e-14
 #: Relative change of the loss that is not trusted.
 HIDDEN = 1e-11
-#: Sweeps of coordinate descent for one step, and the share of the root of the largest
-#: decrease so far at which they end.
-MOST_SWEEPS, SWEEP_TOLERANCE = 200, 1e-2
+#: Sweeps of coordinate descent for one step, and the fraction of the root of the
+#: largest decrease so far at which they end.
+MAX_SWEEPS, SWEEP_TOLERANCE = 200, 1e-2
 
 
 @dataclass
@@ -93,11 +93,11 @@ def solve_newton(likelihood, theta, max_iter, tol, report):
             return Solution(theta - step, path, True, at=at)
         if len(path) > max_iter:
             return Solution(theta, path, False, "iterations", at)
-        if n_idle > MOST_IDLE:
+        if n_idle > MAX_IDLE:
             # Steps that change nothing but rounding.
             return Solution(theta, path, decrease <= NEGLIGIBLE, "rounding", at)
         length, found = 1.0, None
-        for _ in range(MOST_HALVINGS):
+        for _ in range(MAX_HALVINGS):
             found = likelihood.evaluate(theta - length * step)
             if is_decrease(at.loss, found.loss, length * decrease):
                 break
@@ -146,7 +146,7 @@ def find_sparse_step(likelihood, theta, at):
     curvature = np.maximum(at.hessian.diagonal(), np.finfo(float).tiny)
     gap = np.abs(find_subgradient(likelihood, theta, at.gradient)).ravel()
     tol = SWEEP_TOLERANCE * float((gap / np.sqrt(curvature)).max())
-    descend_coordinates(at.hessian, slope, l1.ravel(), moved, tol, MOST_SWEEPS)
+    descend_coordinates(at.hessian, slope, l1.ravel(), moved, tol, MAX_SWEEPS)
     step = theta - moved.reshape(theta.shape)
     promised = (step * at.gradient).sum()
     promised += (l1 * (np.abs(theta) - np.abs(theta - step))).sum()
@@ -167,7 +167,7 @@ def find_subgradient(likelihood, theta, gradient):
 
 
 def is_decrease(loss, found, expected):
-    """Whether a new loss is lower by a share of what its slope promised."""
+    """Whether a new loss is lower by a fraction of what its slope promised."""
     return found <= loss - SUFFICIENT_DECREASE * expected + ROUNDING * abs(loss)
 
 
@@ -194,7 +194,7 @@ def solve_gradient(likelihood, theta, max_iter, tol, report):
         if len(path) > max_iter:
             return Solution(theta, path, False, "iterations")
         length *= 2.0
-        for _ in range(MOST_HALVINGS):
+        for _ in range(MAX_HALVINGS):
             moved = theta - length / squares * at.gradient
             shift = length / squares * l1
             moved = np.sign(moved) * np.maximum(np.abs(moved) - shift, 0.0)
@@ -226,7 +226,7 @@ def _has_descended_enough(at, found, theta, step, l1, size):
 
 
 def has_descended(loss, found, length, slope, new_slope):
-    """Whether a step made the loss smaller by a share of what its slope promised.
+    """Whether a step made the loss smaller by a fraction of what its slope promised.
 
     Where the promise is lost in the rounding of the loss, the slopes decide: the loss
     is convex, so a step that has not gone beyond where it is lowest, or not by much,
@@ -242,7 +242,7 @@ def has_descended(loss, found, length, slope, new_slope):
 def bound_curvature(likelihood):
     """Find a bound of the largest eigenvalue of the Hessian, wherever it is taken.
 
-    The share of a row in it is at most 1/4 of two classes, 1/2 of more, so the trace
+    The part of a row in it is at most 1/4 for two classes, 1/2 for more, so the trace
     of the products of the scaled columns bounds it.
     """
     units = likelihood.units / likelihood.scales
@@ -288,7 +288,7 @@ def solve_bfgs(likelihood, theta, max_iter, tol, report):
         step = -(inverse @ gradient)
         slope = float(step @ gradient)
         length = 1.0
-        for _ in range(MOST_HALVINGS):
+        for _ in range(MAX_HALVINGS):
             moved = theta + length * step.reshape(theta.shape)
             found = likelihood.evaluate(moved, GRADIENT)
             new_slope = float(step @ found.gradient.ravel())

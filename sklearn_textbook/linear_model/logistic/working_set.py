@@ -15,7 +15,7 @@ from sklearn_textbook.linear_model.logistic.solvers import (
 #: Columns of the first working set, at least.
 FIRST_COLUMNS = 100
 #: Coefficients of a working set, at most.
-MOST_COEFFICIENTS = 5000
+MAX_COEFFICIENTS = 5000
 
 
 def solve_working_sets(likelihood, theta, max_iter, tol, report):
@@ -40,7 +40,7 @@ def solve_working_sets(likelihood, theta, max_iter, tol, report):
             return Solution(theta, path, True)
         n_new = min(max(FIRST_COLUMNS, inside.sum()), np.count_nonzero(excess))
         inside[np.argsort(-excess, kind="stable")[:n_new]] = True
-        if inside.sum() * likelihood.n_scores > MOST_COEFFICIENTS:
+        if inside.sum() * likelihood.n_scores > MAX_COEFFICIENTS:
             rest = max_iter - len(path) + 1
             last = solve_lbfgs(likelihood, theta, rest, tol, report)
             last.loss_path = path + last.loss_path[1:]

@@ -18,7 +18,7 @@ cdef uint64_t SECOND_MULTIPLIER = 0xC2B2AE3D27D4EB4F
 
 
 cdef struct Rows:
-    # Entries of all rows, one after the other; columns is NULL where none is left out.
+    # Entries of all rows, one by one; columns is NULL where none is left out.
     const double* values
     const int32_t* columns
     const int64_t* starts
@@ -407,7 +407,7 @@ def find_entry_steps(
 ):
     """Fill in the steps from the entries of each column, with a size per row.
 
-    Column j // n_blocks has feature j; the share of a row for it is entry
+    Column j // n_blocks has feature j; the fraction of a row for it is entry
     ``row * n_blocks + j % n_blocks``.
     """
     cdef Equations work

@@ -10,7 +10,7 @@ from libc.math cimport INFINITY, exp, fabs, fmax, fmin, log, sqrt
 from libc.stdint cimport int32_t, int64_t
 
 cdef enum:
-    MOST_STEPS = 200
+    MAX_STEPS = 200
 
 cdef extern from *:
     const double PRECISION "1e-13"
@@ -23,7 +23,7 @@ cdef extern from *:
 
 cdef struct Terms:
     # a exp(delta f#), summed. In buckets: amounts are a row per size. By entries:
-    # amounts are entries of a column, times the share of their place.
+    # amounts are entries of a column, times the fraction of their place.
     const double* amounts
     const double* sizes
     const double* shares  # NULL: buckets
@@ -130,7 +130,7 @@ cdef inline double find_root(
     """Newton's method with the second derivative, where that is of use."""
     cdef double change, right, rest = INFINITY, difference, bend_of_rest = 0.0
     cdef int n_steps
-    for n_steps in range(MOST_STEPS):
+    for n_steps in range(MAX_STEPS):
         if penalty > 0.0:
             right = empirical - penalty * (weight + step)
             if right <= 0.0:
@@ -142,7 +142,7 @@ cdef inline double find_root(
             bend_of_rest = 16.0 / (rest * rest * rest)  # the third one, half way
         difference = target - found.logarithm
         change = difference / found.slope
-        if n_steps < MOST_STEPS // 2 and found.bend * difference > (
+        if n_steps < MAX_STEPS // 2 and found.bend * difference > (
             -0.375 * found.slope * found.slope
         ):
             change = 2.0 * difference / (

@@ -194,7 +194,7 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
     Without constants, columns are not shifted before they are divided.
 
     Differences from scikit-learn's ``LogisticRegression``: features of pairs (x, y);
-    nominal columns as they come; no penalty unless asked for; ``coef_`` has a row for
+    nominal columns as they come; no penalty by default; ``coef_`` has a row for
     each class also if there are two.
 
     References
@@ -476,7 +476,7 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
         )
 
     def _set_model(self, model):
-        """Set the attributes of a fit, and warn of what it did not reach."""
+        """Set the attributes of a fit, and warn if it did not converge."""
         self._source, self._solver_weights = model.source, model.solver_weights
         self.weights_ = model.weights
         self.empirical_expectation_ = model.empirical
@@ -489,7 +489,7 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
             warn_of_gap(model.solution, self.solver, *limits, stacklevel=3)
 
     def _set_solution(self, solution, problem):
-        """Set what the solver tells of its way and its end."""
+        """Set the results of the solver."""
         self.loss_path_ = solution.loss_path
         self.n_iter_ = solution.n_iter
         self.entropy_ = problem.find_entropy()

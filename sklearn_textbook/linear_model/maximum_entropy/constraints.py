@@ -12,7 +12,7 @@ PRECISION = 1e-9
 
 
 def read_constraints(outcomes, features, expectations):
-    """Read outcomes, features of them, and what is expected of each feature.
+    """Read outcomes, their features, and the expectation of each feature.
 
     Parameters
     ----------

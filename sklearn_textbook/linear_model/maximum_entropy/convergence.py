@@ -7,11 +7,11 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-MOST_NAMES = 5  # that a warning lists
+MAX_NAMES = 5  # that a warning lists
 
 
 def warn_of_gap(solution, solver, max_iter, tol, stacklevel):
-    """Warn if the expectations differ by more than was asked for."""
+    """Warn if the expectations differ by more than the tolerance."""
     if solution.has_converged:
         return
     if solution.n_iter >= max_iter:
@@ -59,9 +59,9 @@ def warn_of_boundaries(names, falls, rises, is_separated, solution, stacklevel):
         numbers = np.flatnonzero(which)
         if not len(numbers):
             continue
-        listed = ", ".join(names(j) for j in numbers[:MOST_NAMES])
-        if len(numbers) > MOST_NAMES:
-            listed += f" and {len(numbers) - MOST_NAMES} more"
+        listed = ", ".join(names(j) for j in numbers[:MAX_NAMES])
+        if len(numbers) > MAX_NAMES:
+            listed += f" and {len(numbers) - MAX_NAMES} more"
         reasons.append(
             f"weights go to {end} of features with the {extreme} expectation that "
             f"they can have: {listed}"

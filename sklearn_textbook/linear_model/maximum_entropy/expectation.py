@@ -1,4 +1,4 @@
-"""What the model expects of its features, and what it loses on the rows."""
+"""Expectations of the features under the model, and its loss."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from sklearn_textbook.linear_model.maximum_entropy._expectation import sum_expec
 from sklearn_textbook.linear_model.maximum_entropy.joint_features import JointFeatures
 
 #: Sums are kept for so many blocks of contexts, fewer if there are many features.
-MOST_BLOCKS = 64
+MAX_BLOCKS = 64
 CONTEXTS_PER_BLOCK = 512
 #: Numbers that all these sums may take.
-MOST_SUMS = 2**22
+MAX_SUMS = 2**22
 
 NO_BUCKET = np.empty(0, dtype=np.int32)
 
 
 def count_blocks(n_contexts, n_sums):
     """Count blocks of contexts: the size of the problem alone decides."""
-    most = max(1, min(MOST_BLOCKS, MOST_SUMS // max(1, n_sums)))
+    most = max(1, min(MAX_BLOCKS, MAX_SUMS // max(1, n_sums)))
     return max(1, min(most, n_contexts // CONTEXTS_PER_BLOCK))
 
 

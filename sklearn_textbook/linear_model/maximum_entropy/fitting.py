@@ -33,7 +33,7 @@ from sklearn_textbook.linear_model.maximum_entropy.sources import (
 SOLVERS = ("iis", "gis", "bfgs", "lbfgs")
 SCALING_SOLVERS = ("iis", "gis")
 #: Pairs of a row and a class: of each, probabilities and counts are kept, 1.6 GB.
-MOST_PAIRS = 10**8
+MAX_PAIRS = 10**8
 
 
 @dataclass(frozen=True)
@@ -290,12 +290,12 @@ def _group(features, codes, weight):
     n_classes = features.n_classes
     leaders, group = features.group_contexts()
     n_contexts = features.n_contexts if leaders is None else len(leaders)
-    if n_contexts * n_classes > MOST_PAIRS:
+    if n_contexts * n_classes > MAX_PAIRS:
         raise ValueError(
             f"MaxEntClassifier computes a probability for every distinct row and every "
             f"class in each iteration: {n_contexts:,} rows and {n_classes:,} classes "
             f"have {n_contexts * n_classes:,} pairs, which is more than "
-            f"{MOST_PAIRS:,}. Join classes of few rows into one, or fit to fewer rows."
+            f"{MAX_PAIRS:,}. Join classes of few rows into one, or fit to fewer rows."
         )
     if leaders is None:
         counts = np.zeros((features.n_contexts, n_classes))

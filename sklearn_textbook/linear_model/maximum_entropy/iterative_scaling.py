@@ -22,9 +22,9 @@ from sklearn_textbook.linear_model.maximum_entropy._expectation import (
 from sklearn_textbook.linear_model.maximum_entropy.solution import Solution
 
 #: Distinct sizes f# for which sums are kept apart; more are taken entry by entry.
-MOST_BUCKETS = 64
+MAX_BUCKETS = 64
 #: Sums of all sizes and features.
-MOST_BUCKET_SUMS = 2**20
+MAX_BUCKET_SUMS = 2**20
 
 
 class ScalingSteps:
@@ -50,7 +50,7 @@ class ScalingSteps:
             return
         self.sizes, bucket = np.unique(sizes, return_inverse=True)
         n_sums = len(self.sizes) * problem.features.n_features
-        if len(self.sizes) <= MOST_BUCKETS and n_sums <= MOST_BUCKET_SUMS:
+        if len(self.sizes) <= MAX_BUCKETS and n_sums <= MAX_BUCKET_SUMS:
             self.bucket = bucket.astype(np.int32)
         else:
             self.sizes = sizes

@@ -12,7 +12,7 @@ from sklearn_textbook.linear_model.maximum_entropy._expectation import (
     hash_contexts,
 )
 
-#: Share of cells other than 0 up to which indices cost less than the zeros.
+#: Fraction of cells other than 0 up to which indices cost less than the zeros.
 SPARSE_SHARE = 0.4
 
 
@@ -27,7 +27,7 @@ class JointFeatures:
     Parameters
     ----------
     values : ndarray of float64
-        Entries of all rows, one after the other.
+        Entries of all rows, one by one.
     columns : ndarray of int32
         Their columns; empty if no row leaves out any.
     starts : ndarray of int64

@@ -17,13 +17,13 @@ import numpy as np
 
 from sklearn_textbook.linear_model.maximum_entropy.solution import Solution
 
-#: Share of the first slope by which the loss has to fall, and the slope to flatten.
-LEAST_FALL, LEAST_FLATTENING = 1e-4, 0.9
+#: Fraction of the first slope by which the loss has to fall, and the slope to flatten.
+MIN_DECREASE, MAX_SLOPE = 1e-4, 0.9
 #: Relative differences of losses that are rounding.
 ROUNDING = 1e-13
-MOST_TRIALS = 60
+MAX_TRIALS = 60
 #: Rounds without a smaller loss or slope after which rounding is all there is.
-MOST_IDLE = 20
+MAX_IDLE = 20
 #: Pairs of steps and changes of the slope that the limited memory keeps.
 N_PAIRS = 10
 
@@ -52,7 +52,7 @@ class InverseMatrix:
 
 
 class RecentPairs:
-    """The same matrix as far as the last few pairs tell it; never written down."""
+    """The matrix implied by the last few pairs, without storing it."""
 
     def __init__(self):
         self.pairs = deque(maxlen=N_PAIRS)
@@ -117,7 +117,7 @@ def minimize(problem, weights, max_iter, tol, *, has_limited_memory=False):
         gap = float(np.abs(point.gradient).max(initial=0.0))
         n_idle = 0 if gap < 0.9 * smallest_gap else n_idle + 1
         smallest_gap = min(gap, smallest_gap)
-        if gap <= tol or len(path) > max_iter or n_idle > MOST_IDLE:
+        if gap <= tol or len(path) > max_iter or n_idle > MAX_IDLE:
             break
         direction = -matrix.multiply(point.gradient)
         found = _search(problem, point, direction, is_fresh)
@@ -147,18 +147,18 @@ def _search(problem, point, direction, is_fresh):
         return None
     low, high = 0.0, np.inf
     length = min(1.0, 1.0 / np.linalg.norm(direction)) if is_fresh else 1.0
-    for _ in range(MOST_TRIALS):
+    for _ in range(MAX_TRIALS):
         found = _Point(problem, point.weights + length * direction)
         found_slope = float(found.gradient @ direction)
-        has_fallen = found.loss <= point.loss + LEAST_FALL * length * slope
+        has_fallen = found.loss <= point.loss + MIN_DECREASE * length * slope
         # Close to the optimum the losses are equal up to rounding; slopes still tell.
         is_equal = found.loss <= point.loss + ROUNDING * abs(point.loss)
-        has_turned = found_slope > (2 * LEAST_FALL - 1) * slope
+        has_turned = found_slope > (2 * MIN_DECREASE - 1) * slope
         if not np.isfinite(found.loss) or not (
             has_fallen or (is_equal and not has_turned)
         ):
             high = length
-        elif found_slope < LEAST_FLATTENING * slope:
+        elif found_slope < MAX_SLOPE * slope:
             low = length
         else:
             return found

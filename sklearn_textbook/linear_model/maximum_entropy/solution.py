@@ -22,7 +22,7 @@ class Solution:
     gap : float
         Largest slope of the loss, per unit of weight.
     has_converged : bool
-        Whether the gap is as small as was asked for.
+        Whether the gap is within the tolerance.
     """
 
     weights: np.ndarray

@@ -19,7 +19,7 @@ cdef enum:
     HESSIAN = 2
 
 
-# A dense table with classes and weights, and the coefficients to judge.
+# A dense table with classes and weights, and coefficients.
 cdef struct Problem:
     const double* values
     Py_ssize_t row_stride

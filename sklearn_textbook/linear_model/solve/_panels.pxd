@@ -2,7 +2,7 @@
 #
 # Eight columns stand side by side in a panel, row under row, so that a tile of products
 # is summed up in registers while two panels are read from front to back. Every
-# product has its own sum, to which rows are added one after the other: the sums do
+# product has its own sum, to which rows are added one by one: the sums do
 # not depend on how many of them a processor adds at a time.
 
 cdef enum:

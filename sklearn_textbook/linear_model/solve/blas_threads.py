@@ -15,7 +15,7 @@ def _find_libraries():
 
 
 class _Limit:
-    """The limit that all who want one thread share."""
+    """The limit to one thread, shared by all users."""
 
     def __init__(self):
         self.lock = Lock()

@@ -16,10 +16,10 @@ PANEL_WIDTH = 8  # as in _panels.pxd
 #: Up to so many columns every stretch of rows has its own sums.
 STRETCH_COLUMNS = 256
 #: Rows of a stretch, at least, and number of stretches, at most.
-STRETCH_ROWS, MOST_STRETCHES = 1024, 64
+STRETCH_ROWS, MAX_STRETCHES = 1024, 64
 #: Numbers that the sums of all stretches of a sparse table may take. If there is room
 #: for fewer stretches than this, the threads share the sums, by bands of them.
-MOST_NUMBERS, LEAST_STRETCHES, N_BANDS = 2**23, 8, 16
+MAX_NUMBERS, MIN_STRETCHES, N_BANDS = 2**23, 8, 16
 
 
 def sum_products(X, weight=None, targets=None, n_threads=1):
@@ -75,7 +75,7 @@ def sum_products(X, weight=None, targets=None, n_threads=1):
     return products, with_targets.copy()
 
 
-def divide_rows(n_rows, most=MOST_STRETCHES):
+def divide_rows(n_rows, most=MAX_STRETCHES):
     """Divide rows into stretches that are summed up by themselves.
 
     Parameters
@@ -90,7 +90,7 @@ def divide_rows(n_rows, most=MOST_STRETCHES):
     bounds : ndarray of intp, shape (n_stretches + 1,)
         Where stretches begin and end.
     """
-    n_stretches = min(n_rows // STRETCH_ROWS, most, MOST_STRETCHES)
+    n_stretches = min(n_rows // STRETCH_ROWS, most, MAX_STRETCHES)
     n_stretches = max(1, n_stretches)
     return np.arange(n_stretches + 1, dtype=np.intp) * n_rows // n_stretches
 
@@ -121,8 +121,8 @@ def _sum_sparse(X, weight, targets, n_threads):
     weight = np.ones(X.shape[0]) if weight is None else weight
     data = X.data.astype(np.float64, copy=False)
     table = (data, X.indices, X.indptr, weight, targets)
-    n_stretches = MOST_NUMBERS // (height * width)
-    if n_stretches < LEAST_STRETCHES:
+    n_stretches = MAX_NUMBERS // (height * width)
+    if n_stretches < MIN_STRETCHES:
         sums = np.zeros((height, width))
         bounds = np.arange(N_BANDS + 1, dtype=np.intp) * height // N_BANDS
         sum_sparse_bands(*table, bounds, sums, n_threads)

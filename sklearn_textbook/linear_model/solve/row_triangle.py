@@ -1,4 +1,4 @@
-"""Rows of a table as a small triangle: all that least squares needs to know of them."""
+"""Rows of a table reduced to a small triangle for least squares."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ BLOCK_CELLS = 2**16
 #: through every step, is a small part of the work.
 ROWS_PER_COLUMN = 8
 #: Columns up to which blocks are worth more than the threads of LAPACK.
-MOST_BLOCK_COLUMNS = 400
+MAX_BLOCK_COLUMNS = 400
 #: Cells below which LAPACK does not think of threads.
 FEW_CELLS = 4096
 #: Rows are divided into at most that many parts, whatever the number of threads.
-MOST_PARTS = 32
+MAX_PARTS = 32
 #: Squares of numbers up to that are finite, and of their inverses not zero.
 LARGE = 1e100
 #: Rows whose mean is about the mean of all.
@@ -35,7 +35,7 @@ ORIGIN_ROWS = 64
 
 @dataclass(frozen=True, eq=False)
 class RowTriangle:
-    r"""What least squares needs to know of rows.
+    r"""Reduction of rows to a triangle for least squares.
 
     With the weights W on a diagonal, the columns :math:`Z = [1, X - c]` (without an
     intercept: X) and the targets Y, an orthogonal Q turns the rows into few:
@@ -162,7 +162,7 @@ def reduce_rows(X, Y, weight=None, *, has_intercept=True, n_threads=1):
     Returns
     -------
     triangle : RowTriangle
-        What least squares needs to know of the rows.
+        The triangle of the rows.
     """
     n_rows, n_columns = X.shape
     origins = np.zeros(n_columns), np.zeros(Y.shape[1])
@@ -292,9 +292,9 @@ def _reduce_tall(X, Y, weight, has_intercept, origins, n_threads):
     n_carried = Y.shape[1] if Y.shape[1] <= max(4, n_columns // 4) else 0
     width = n_columns + n_carried
     n_block = max(BLOCK_CELLS // max(width, 1), ROWS_PER_COLUMN * width)
-    has_blocks = width <= MOST_BLOCK_COLUMNS or n_rows > 4 * n_block
+    has_blocks = width <= MAX_BLOCK_COLUMNS or n_rows > 4 * n_block
     n_block = n_block if has_blocks else n_rows
-    n_parts = max(1, min(MOST_PARTS, n_rows // (4 * n_block)))
+    n_parts = max(1, min(MAX_PARTS, n_rows // (4 * n_block)))
     bounds = np.linspace(0, n_rows, n_parts + 1).astype(int)
 
     def reduce_part(part):
@@ -318,7 +318,7 @@ def _reduce_tall(X, Y, weight, has_intercept, origins, n_threads):
 
 
 def _reduce_blocks(X, Y, weight, has_intercept, origins, n_block, n_carried):
-    """Reduce blocks of rows one after the other."""
+    """Reduce blocks of rows one by one."""
     n_rows, n_columns = X.shape[0], X.shape[1] + has_intercept
     n_block = min(n_block, n_rows)
     if not n_carried:

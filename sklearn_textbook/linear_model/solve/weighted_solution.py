@@ -13,12 +13,12 @@ from sklearn_textbook.linear_model.solve.row_sums import sum_products
 
 #: Reciprocal condition of the products from which Cholesky's factor serves; the next
 #: steps take back what it loses.
-LEAST_CONDITION = 1e-9
+MIN_CONDITION = 1e-9
 #: Part of its square that a column keeps when centred, from which the same holds.
-LEAST_SPREAD = 1e-8
-#: Singular values up to this share of the largest count as zero, as in R's glm.
+MIN_SPREAD = 1e-8
+#: Singular values up to this fraction of the largest count as zero, as in R's glm.
 RANK_TOLERANCE = 1e-11
-#: Share of a row outside of the others' space from which it is outside.
+#: Minimum fraction of a row outside the space of the others.
 OUTSIDE = 1e-7
 #: Cells of a block of rows of which a triangle is made.
 BLOCK_CELLS = 2**18
@@ -168,7 +168,7 @@ class WeightedSolver:
             right = right - means * with_target[0, 0]
         spreads = centred.diagonal()
         is_sound = np.isfinite(products).all() and total > 0.0
-        if not is_sound or (spreads <= LEAST_SPREAD * squares).any():
+        if not is_sound or (spreads <= MIN_SPREAD * squares).any():
             self.is_delicate = True
             return None
         centred = centred + self.penalty * np.eye(len(centred))
@@ -293,7 +293,7 @@ def _factor_soundly(matrix):
         return None
     size = np.abs(matrix).sum(axis=0).max()
     condition, _ = dpocon(factor[0], size, uplo="U")
-    return factor if condition > LEAST_CONDITION else None
+    return factor if condition > MIN_CONDITION else None
 
 
 def _find_root(basis, values, units):
@@ -314,7 +314,7 @@ def _find_root(basis, values, units):
 
 
 def measure_distances(rows, row_space):
-    """Share of each row that lies outside of a space.
+    """Fraction of each row that lies outside of a space.
 
     Parameters
     ----------
@@ -326,7 +326,7 @@ def measure_distances(rows, row_space):
     Returns
     -------
     shares : ndarray of shape (n_rows,)
-        Length of what is left of a row, over its length; 0 for a row of zeros.
+        Length of the remainder of a row divided by its length; 0 for a row of zeros.
     """
     lengths = np.linalg.norm(rows, axis=1)
     rest = rows - (rows @ row_space) @ row_space.T

@@ -4,9 +4,9 @@ This package reads numpy arrays, data frames, sparse matrices and nested lists::
 
     table --read_training_table--> matrix, TableSchema --encode_table--> EncodedTable
 
-The matrix holds numbers, codes of levels and NaN for missing values. The
-schema says what every column is and reads further tables alike. The encoded table has
-every column sorted once, exactly; trees are grown from it.
+The matrix contains numbers, codes of levels and NaN for missing values. The schema
+describes the columns and reads new tables in the same way. In the encoded table every
+column is sorted once, exactly; trees are grown from it.
 """
 
 from sklearn_textbook.tree.encode.columns import KINDS, NOMINAL, NUMERIC, ORDINAL

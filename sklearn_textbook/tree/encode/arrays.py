@@ -30,7 +30,7 @@ def column_from_array(values, name, as_levels=False):
     name : str
         Name of the column, for messages.
     as_levels : bool, default=False
-        Whether numbers are wanted as levels too.
+        Whether numbers are read as levels, too.
 
     Returns
     -------
@@ -41,9 +41,10 @@ def column_from_array(values, name, as_levels=False):
     Raises
     ------
     ValueError
-        If the numbers are complex, or infinite and wanted as levels.
+        If the numbers are complex, or infinite and read as levels.
     TypeError
-        If the dtype is none of numbers, booleans, strings, dates, durations, objects.
+        If the dtype is not one of numbers, booleans, strings, dates, durations,
+        objects.
     """
     kind = values.dtype.kind
     if kind in "OUST":
@@ -75,7 +76,7 @@ def is_plain(X):
 
 
 def require_two_dimensions(array):
-    """Raise a ValueError, worded as scikit-learn's, unless the array is a table."""
+    """Raise ValueError, worded as scikit-learn's, unless the array is a table."""
     if array.ndim == 2:
         return
     if array.ndim > 2:
@@ -91,7 +92,7 @@ def require_two_dimensions(array):
 
 
 def require_size(shape):
-    """Raise a ValueError, worded as scikit-learn's, if there is no row or column."""
+    """Raise ValueError, worded as scikit-learn's, if there is no row or column."""
     for size, what in zip(shape, ("sample(s)", "feature(s)"), strict=True):
         if size == 0:
             raise ValueError(
@@ -101,7 +102,7 @@ def require_size(shape):
 
 
 def array_from_sequence(X):
-    """Make a numpy array of nested sequences, numbers staying numbers."""
+    """Convert nested sequences to a numpy array, keeping numbers as numbers."""
     try:
         array = np.asarray(X)
     except (UnicodeError, TypeError):  # no common type

@@ -1,4 +1,4 @@
-"""From the sorted columns to bins of neighbouring values (分箱)."""
+"""Binning of neighbouring values in sorted columns (分箱)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sklearn_textbook._contract.parameters import check_integer
 from sklearn_textbook.tree.encode._rank import bin_sorted_columns
 from sklearn_textbook.tree.encode.columns import NUMERIC
 
-LARGEST_MAX_BINS = 65535  # so that the number of a bin fits into 16 bits
+LARGEST_MAX_BINS = 65535  # so that the index of a bin fits into 16 bits
 
 
 def check_max_bins(max_bins):
@@ -17,7 +17,7 @@ def check_max_bins(max_bins):
     Parameters
     ----------
     max_bins : object
-        What was given.
+        The parameter.
 
     Raises
     ------
@@ -30,7 +30,7 @@ def check_max_bins(max_bins):
 def bin_columns(order, values, n_distinct, n_missing, schema, max_bins, n_threads):
     """Bin the numeric columns that have more distinct values than ``max_bins``.
 
-    The rule stands in :func:`encode_table`.
+    See :func:`encode_table` for the rule.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def bin_columns(order, values, n_distinct, n_missing, schema, max_bins, n_thread
         max_bins,
         n_threads,
     )
-    # A few values per column are left: no need to keep memory for one per row.
+    # Few values per column remain, so the memory for one per row is freed.
     width = int(n_distinct.max())
     values = values[:, :width].copy()
     upper_values = upper_values[:, :width].copy()

@@ -1,4 +1,4 @@
-"""One column of a table, whatever it came from: numbers, or codes of levels."""
+"""A column of a table from any source, as numbers or codes of levels."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# What a model may do with a column.
+# Kinds of columns for models.
 NUMERIC = "numeric"
 ORDINAL = "ordinal"
 NOMINAL = "nominal"
 KINDS = (NUMERIC, ORDINAL, NOMINAL)
 
-# Where the values of a column came from.
+# Sources of the values of a column.
 NUMBER = "number"
 BOOLEAN = "boolean"
 STRING = "string"
@@ -76,9 +76,9 @@ class Column:
         return int(np.flatnonzero(self.codes == code)[0])
 
     def is_used(self):
-        """Mask of the levels that at least one row holds."""
+        """Return a mask of the levels that occur in at least one row."""
         used = np.zeros(len(self.levels) + 1, dtype=bool)
-        used[self.codes] = True  # missing rows mark the last entry
+        used[self.codes] = True  # missing rows set the last entry
         return used[:-1]
 
     def is_empty(self):
@@ -107,7 +107,7 @@ def complex_error(name):
 
 
 def unsupported_error(name, what):
-    """Make the error for a dtype that is no number, date, string or category."""
+    """Make the error for a dtype other than numbers, dates, strings or categories."""
     return TypeError(
         f"Column {name!r} is of {what}, which is neither numbers nor levels. Allowed "
         "are numbers, booleans, strings, categories, dates, durations and times of "
@@ -116,7 +116,7 @@ def unsupported_error(name, what):
 
 
 def require_finite(numbers, name):
-    """Raise a ValueError that names the column if a number is infinite."""
+    """Raise ValueError that names the column if a number is infinite."""
     rows = np.flatnonzero(np.isinf(numbers))
     if rows.size:
         raise infinity_error(name, int(rows[0]))
@@ -125,8 +125,8 @@ def require_finite(numbers, name):
 def seconds_from_temporal(values):
     """Seconds of datetime64 (since 1970) or timedelta64 values, NaT as NaN.
 
-    The same instant gives the same float64 in every unit: microseconds divided once,
-    what is left of nanoseconds added afterwards.
+    The same instant gives the same float64 in every unit: microseconds are divided
+    once, and remaining nanoseconds are added afterwards.
     """
     unit, _ = np.datetime_data(values.dtype)
     if unit in ("ns", "ps", "fs", "as"):
@@ -147,7 +147,7 @@ def seconds_from_temporal(values):
 
 
 def factorize_array(values, name, is_missing=None):
-    """Codes and sorted distinct values of a numeric array, as Python scalars.
+    """Return codes and sorted distinct values of a numeric array, as Python scalars.
 
     Integers stay integers, so that large identifiers stay distinct.
     """

@@ -1,4 +1,4 @@
-"""From the values of a column to what training made of them."""
+"""Conversion of the values of a column to the codes of training."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn_textbook.tree.encode.columns import (
     infinity_error,
 )
 
-UNSEEN = -1.0  # stands for a level that training did not see
+UNSEEN = -1.0  # the code of a level not seen in training
 
 
 def is_number(level):
@@ -22,7 +22,7 @@ def is_number(level):
 
 
 def parse_levels(column, accepts_strings):
-    """Read the numbers of a column that came as levels.
+    """Read the numbers of a column that was read as levels.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def parse_levels(column, accepts_strings):
     Raises
     ------
     ValueError
-        If a row holds anything else; the message names column, row and value.
+        If a row contains anything else.
     """
     numbers = np.full(len(column.levels) + 1, np.nan)  # the last one: missing
     is_used = column.is_used()
@@ -63,7 +63,7 @@ def parse_levels(column, accepts_strings):
 
 
 def require_same_nature(column, schema):
-    """Raise unless both or neither hold dates, or durations, or times of day."""
+    """Raise unless both or neither contain dates, durations, or times of day."""
     sources = {column.source, schema.source}
     if len(sources) == 1 or NULL in sources or not sources & set(TEMPORAL):
         return
@@ -75,7 +75,7 @@ def require_same_nature(column, schema):
 
 
 def convert_to_numbers(column, schema):
-    """Read the numbers of a column that training took as numeric.
+    """Read the numbers of a column that was numeric in training.
 
     Parameters
     ----------
@@ -92,12 +92,12 @@ def convert_to_numbers(column, schema):
     Raises
     ------
     ValueError
-        If the values are of another nature than in training.
+        If the values are of a different kind than in training.
     """
     require_same_nature(column, schema)
     if column.numbers is not None:
         return column.numbers
-    if schema.source == NULL:  # never seen with a value, so no test asks for one
+    if schema.source == NULL:  # never seen with a value, so no test uses it
         return np.full(column.codes.shape[0], np.nan)
     return parse_levels(column, accepts_strings=schema.source == STRING)
 
@@ -117,12 +117,13 @@ def look_up_levels(column, schema):
     Returns
     -------
     codes : ndarray of float64, shape (n_rows,)
-        -1 for a level that training did not see, NaN where missing.
+        -1 for a level not seen in training, NaN where missing.
 
     Raises
     ------
     ValueError
-        If a row holds a string where all training levels are numbers, or the reverse.
+        If a row contains a string although all training levels are numbers, or the
+        reverse.
     """
     require_same_nature(column, schema)
     if column.codes is None:  # no value at all

@@ -1,4 +1,4 @@
-"""Tables that are data frames: pandas, polars, pyarrow and what narwhals knows."""
+"""Data frames: pandas, polars, pyarrow and others supported by narwhals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sklearn_textbook.tree.encode.objects import unify_levels
 
 
 def is_frame(X):
-    """Whether X is a data frame that narwhals reads."""
+    """Return whether X is a data frame supported by narwhals."""
     return nw.dependencies.is_into_dataframe(X)
 
 
@@ -44,7 +44,7 @@ def require_frame_or_array(X):
 
 
 def find_names(columns):
-    """Names of the columns, None if they are not strings."""
+    """Return the names of the columns, None if they are not strings."""
     are_strings = [isinstance(name, str) for name in columns]
     if all(are_strings):
         return tuple(str(name) for name in columns)
@@ -63,7 +63,7 @@ class FrameTable:
     Parameters
     ----------
     X : data frame
-        A frame that is held in memory.
+        A frame in memory.
     """
 
     source = None
@@ -89,7 +89,7 @@ class FrameTable:
         if len(dtypes) > 1 or not dtypes <= {nw.Float64(), nw.Float32()}:
             return None
         matrix = self.frame.to_numpy()
-        # A frame that can hold both null and NaN may come as objects.
+        # A frame with both null and NaN may be converted to objects.
         return matrix if matrix.dtype in (np.float64, np.float32) else None
 
     def read_column(self, position, name, as_levels=False):
@@ -107,7 +107,7 @@ def column_from_series(series, name, as_levels=False):
     name : str
         Name of the column, for messages.
     as_levels : bool, default=False
-        Whether numbers are wanted as levels too.
+        Whether numbers are read as levels, too.
 
     Returns
     -------
@@ -134,10 +134,10 @@ def column_from_series(series, name, as_levels=False):
 
 
 def column_from_numbers(series, name, as_levels):
-    """Read a column from a series of numbers or booleans, which may hold nulls."""
+    """Read a column from a series of numbers or booleans, possibly with nulls."""
     source = BOOLEAN if series.dtype == nw.Boolean else NUMBER
     if as_levels and (source == BOOLEAN or series.dtype.is_integer()):
-        # Integers by way of float64 would not stay distinct.
+        # Large integers would not stay distinct as float64.
         is_missing = series.is_null().to_numpy()
         values = series.fill_null(0 if source == NUMBER else False).to_numpy()
         codes, levels = factorize_array(values, name, is_missing)
@@ -212,7 +212,7 @@ def column_from_categories(series, name):
 
 
 def column_from_unknown(series, name, as_levels):
-    """Read a column of a dtype that narwhals has no name for."""
+    """Read a column of a dtype unknown to narwhals."""
     native = series.to_native()
     if len(series) == series.null_count():
         return Column(name, NULL, numbers=np.full(len(series), np.nan))

@@ -1,4 +1,4 @@
-"""A column of Python objects: numbers, strings, dates, None, mixed as they come."""
+"""A column of Python objects: numbers, strings, dates, None, or a mixture."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from sklearn_textbook.tree.encode.columns import (
 
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 MICROSECOND = datetime.timedelta(microseconds=1)
-# pandas' missing values, told by name so that pandas need not be imported.
+# pandas' missing values, recognised by name so that pandas need not be imported.
 MISSING_TYPES = {("pandas", "NAType"), ("pandas", "NaTType")}
 
 
 def find_source(value_type):
-    """Find the source that a type of object belongs to, None if there is none."""
+    """Return the source for a type of object, or None."""
     package = value_type.__module__.partition(".")[0]
     if value_type is type(None) or (package, value_type.__name__) in MISSING_TYPES:
         return NULL
@@ -121,7 +121,7 @@ def convert_numbers(values, name, rows):
 
 
 def decode(value, name):
-    """Make a string of str or bytes."""
+    """Convert str or bytes to str."""
     if isinstance(value, str):
         return str(value)
     try:
@@ -134,7 +134,7 @@ def decode(value, name):
 
 
 def as_level(value, name):
-    """Make a level a Python scalar that JSON can hold."""
+    """Convert a level to a Python scalar for JSON."""
     if isinstance(value, str | bytes):
         return decode(value, name)
     if isinstance(value, bool | np.bool_):
@@ -150,9 +150,9 @@ def as_level(value, name):
 
 
 def unify_levels(codes, values, name):
-    """Levels as Python scalars, each once: 1, 1.0 and True are one level.
+    """Return distinct levels as Python scalars: 1, 1.0 and True are one level.
 
-    Of equal numbers of several types the integer stands for all, so that the levels do
+    Equal numbers of several types are represented by the integer, so that the levels do
     not depend on the order of the rows.
     """
     positions, levels, mapping = {}, [], []
@@ -174,7 +174,7 @@ def factorize_objects(values, is_missing, is_of_one_type, name):
     """Codes and distinct values, in order of appearance, of hashable objects."""
     positions = {}
     present = values[~is_missing].tolist()
-    # One key per type, lest it depend on the order of rows which of 1 and True stays.
+    # One key per type, so that the choice of 1 or True does not depend on row order.
     keys = present if is_of_one_type else zip(map(type, present), present, strict=True)
     codes = np.full(values.shape[0], -1, dtype=np.int64)
     codes[~is_missing] = [positions.setdefault(key, len(positions)) for key in keys]
@@ -192,7 +192,7 @@ def column_from_objects(values, name, as_levels=False):
     name : str
         Name of the column, for messages.
     as_levels : bool, default=False
-        Whether numbers are wanted as levels too.
+        Whether numbers are read as levels, too.
 
     Returns
     -------
@@ -203,10 +203,10 @@ def column_from_objects(values, name, as_levels=False):
     Raises
     ------
     TypeError
-        If an object is none of number, boolean, string, date, duration, time, None, or
-        dates stand beside something else.
+        If an object is not a number, boolean, string, date, duration, time or None, or
+        if dates are mixed with other types.
     ValueError
-        If a number is complex, or infinite and wanted as a level.
+        If a number is complex, or infinite and read as a level.
     """
     sources = find_sources(values, name)
     if set(sources.values()) == {NUMBER} and not as_levels:

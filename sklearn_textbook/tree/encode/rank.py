@@ -1,4 +1,4 @@
-"""From a matrix of numbers and codes to the encoded table."""
+"""Encoding of a matrix of numbers and codes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sklearn_textbook.tree.encode.columns import NOMINAL, infinity_error
 from sklearn_textbook.tree.encode.sharing import compute_once
 from sklearn_textbook.tree.encode.table import EncodedTable
 
-BLOCK_BYTES = 1 << 24  # of a sparse matrix that is dense at a time
-THREAD_SIZE = 1 << 14  # numbers that are worth a thread
+BLOCK_BYTES = 1 << 24  # of a sparse matrix that are converted to dense at once
+THREAD_SIZE = 1 << 14  # minimum numbers per thread
 
 
 def find_blocks(matrix, n_threads):
@@ -28,14 +28,14 @@ def find_blocks(matrix, n_threads):
 def encode_table(matrix, schema, n_threads=1, *, sorts_nominal=True, max_bins=None):
     """Sort every column of a matrix, exactly, in float64; or bin it as well.
 
-    Bins (``max_bins``) are groups of neighbouring distinct values: filled from the
-    lowest value on, each with as many values as have together no more rows than the
-    capacity of a bin; a value of more rows has a bin of its own. The capacity is the
-    smallest number of rows that needs no more than ``max_bins`` bins. So equal values
-    are never divided, and bins hold about equal numbers of rows; weights play no part.
-    A threshold between two bins lies half way between the largest value of the lower
-    and the smallest value of the upper one, so that a row of the table goes where its
-    bin went.
+    Bins (``max_bins``) are groups of neighbouring distinct values. They are filled from
+    the lowest value upwards, each with as many values as the capacity of a bin, in
+    rows, allows; a value with more rows has a bin of its own. The capacity is the
+    smallest number of rows for which at most ``max_bins`` bins are needed. So equal
+    values are never divided, and bins have about equal numbers of rows; weights are
+    ignored. A threshold between two bins is the midpoint of the largest value of the
+    lower and the smallest value of the upper bin, so that every row of the table goes
+    to the same side as its bin.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Reading the training table: what every column is, and its numbers and codes."""
+"""Reading the training table: the schema of its columns, numbers and codes."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from sklearn_textbook.tree.encode.schema import ColumnSchema, TableSchema
 from sklearn_textbook.tree.encode.sharing import compute_once
 from sklearn_textbook.tree.encode.tables import open_table
 
-#: From so many rows on, levels for so large a share of them are worth a warning.
-LEAST_ROWS_TO_WARN = 50
+#: Minimum rows, and levels as a fraction of them, for a warning about identifiers.
+MIN_ROWS_TO_WARN = 50
 NEARLY_ALL = 0.9
 
 
 @lru_cache(maxsize=16)
 def numeric_schema(names, has_names, source):
-    """Make the schema of a table of numbers; once for tables alike."""
+    """Make the schema of a table of numbers; cached."""
     return TableSchema(
         tuple(ColumnSchema(name, NUMERIC, None, source) for name in names), has_names
     )
@@ -61,8 +61,8 @@ def find_categorical(categorical_features, names, n_columns):
     Raises
     ------
     ValueError
-        If it is a mask of another length, an index out of range, a name that the table
-        lacks, or anything else.
+        If it is a mask of another length, an index out of range, an unknown name, or
+        anything else.
     """
     if isinstance(categorical_features, str) and categorical_features == "from_dtype":
         return None
@@ -168,8 +168,8 @@ def read_numbers(column):
 
 
 def warn_of_identifiers(schema, n_rows):
-    """Warn of columns of text with a level of its own for nearly every row."""
-    if n_rows < LEAST_ROWS_TO_WARN:
+    """Warn about columns of text with distinct levels in nearly all rows."""
+    if n_rows < MIN_ROWS_TO_WARN:
         return
     for column in schema.columns:
         if column.kind != NOMINAL or column.source not in (STRING, MIXED):
@@ -177,8 +177,8 @@ def warn_of_identifiers(schema, n_rows):
         if len(column.levels) >= NEARLY_ALL * n_rows:
             warnings.warn(
                 f"Column {column.name!r} has {len(column.levels)} levels in {n_rows} "
-                "rows. A column that names the rows separates those of training, and "
-                "says nothing of others: leave it out.",
+                "rows. A column that names the rows separates the training rows but "
+                "does not generalize to others: leave it out.",
                 UserWarning,
                 stacklevel=5,
             )
@@ -206,20 +206,21 @@ def read_sparse_table(table, names, has_names, is_categorical):
 
 
 def read_training_table(X, categorical_features="from_dtype", feature_names=None):
-    """Read a training table: a matrix of numbers and codes, and what its columns are.
+    """Read a training table: a matrix of numbers and codes, and the schema.
 
     Kinds by dtype, with ``categorical_features="from_dtype"``:
 
     - integers, floats, decimals, booleans (as 0 and 1): numeric;
     - dates and times with dates: numeric, as seconds since 1970-01-01T00:00:00 UTC,
-      those without a time zone counting as UTC; float64 keeps the seconds of our days
-      to a quarter of a microsecond;
+      those without a time zone taken as UTC; float64 represents current dates to a
+      quarter of a microsecond;
     - durations, times of day: numeric, in seconds;
     - strings, and objects that are not all numbers: nominal (名义属性), the levels
       being the distinct values, numbers before strings, each in ascending order;
     - categorical dtypes: nominal, or ordinal (有序属性) if declared as ordered (also
-      polars' Enum); the levels are all declared categories in their order, also those
-      without rows; polars' Categorical declares none, so those present count, sorted;
+      polars' Enum); the levels are all declared categories in their order, including
+      those without rows; polars' Categorical declares none, so the levels are those
+      present, sorted;
     - columns without any value: numeric.
 
     None, NaN, NaT, ``pandas.NA`` and null are missing values.
@@ -231,33 +232,34 @@ def read_training_table(X, categorical_features="from_dtype", feature_names=None
         tables; scipy sparse arrays, whose unstored entries are zeros.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
         A mask, indices or names of the columns to take as categorical, as in
-        scikit-learn's HistGradientBoostingClassifier. Numbers become levels too,
+        scikit-learn's HistGradientBoostingClassifier. Numbers are then levels, too,
         sorted. All other columns must then be numbers or numerals. None: no column is
         categorical.
     feature_names : sequence of str, default=None
-        Names of the columns of a table that has none itself.
+        Names of the columns of a table without names.
 
     Returns
     -------
     matrix : ndarray or csc_array of shape (n_rows, n_columns)
         Numbers; codes of levels, counted from 0; NaN for missing values. A float64 or
-        float32 array comes back as itself if all its columns are numeric, a sparse
+        float32 array is returned unchanged if all its columns are numeric, a sparse
         table as csc_array, anything else as a float64 array.
     schema : TableSchema
-        What the columns are, to read further tables alike.
+        Description of the columns, to read new tables in the same way.
 
     Raises
     ------
     ValueError
-        If the table is not two-dimensional or empty, is complex, has duplicate names,
-        or a column is no number where it must be; if `categorical_features` is wrong.
+        If the table is not two-dimensional, is empty or complex, or has duplicate
+        names, if a column that must be numeric is not, or if `categorical_features` is
+        invalid.
     TypeError
-        If a column's dtype can be neither numbers nor levels.
+        If the dtype of a column is not supported.
 
     Notes
     -----
-    Differs from scikit-learn, where strings are an error: they are nominal columns.
-    Infinite numbers are found by `encode_table`, which passes over all of them anyway.
+    Unlike in scikit-learn, strings are not an error but nominal columns. Infinite
+    numbers are detected by `encode_table`, which reads all numbers anyway.
 
     Examples
     --------

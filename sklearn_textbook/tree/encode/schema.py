@@ -1,4 +1,4 @@
-"""What a table's columns were in training, and reading new tables accordingly."""
+"""Description of the columns of the training table, for reading new tables."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BLOCK_BYTES = 1 << 26  # size of the dense blocks of a sparse table
 
 @dataclass(frozen=True)
 class ColumnSchema:
-    """What one column was in training.
+    """Description of a column of the training table.
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ class ColumnSchema:
     levels : tuple of str, bool, int or float, or None
         The levels in the order of their codes; None for a numeric column.
     source : str, default="number"
-        What it came from: "number", "boolean", "string", "mixed" (strings and numbers),
-        "category", "date", "duration", "time" or "null" (no value at all).
+        Source of the values: "number", "boolean", "string", "mixed" (strings and
+        numbers), "category", "date", "duration", "time" or "null" (no value at all).
     time_zone : str or None, default=None
         Time zone of a column of dates, in which they are written; None for dates
         without one.
@@ -141,7 +141,7 @@ def find_zone(name):
 
 
 def read_column_schema(entry):
-    """Read the schema of one column that `TableSchema.to_dict` wrote."""
+    """Read the schema of one column from the result of `TableSchema.to_dict`."""
     name, levels = entry["name"], entry["levels"]
     if not isinstance(name, str):
         raise ValueError(f"the column name {name!r} is no string")
@@ -160,7 +160,7 @@ def read_column_schema(entry):
 
 
 def write_column_schema(column):
-    """Make a dictionary of the schema of one column; a time zone only if it has one."""
+    """Make a dictionary of the schema of one column."""
     entry = {
         "name": column.name,
         "kind": column.kind,
@@ -174,14 +174,14 @@ def write_column_schema(column):
 
 @dataclass(frozen=True)
 class TableSchema:
-    """What the columns of the training table were.
+    """Description of the columns of the training table.
 
     Parameters
     ----------
     columns : tuple of ColumnSchema
         One per column, in the order of the training table.
     has_names : bool
-        Whether the training table named its columns, so that new tables are matched by
+        Whether the training table had column names, so that new tables are matched by
         name.
 
     Examples
@@ -243,7 +243,7 @@ class TableSchema:
         return TableSchema(taken, self.has_names)
 
     def read(self, X):
-        """Read a new table as numbers and codes, as training coded them.
+        """Read a new table as numbers and the codes of training.
 
         Parameters
         ----------
@@ -254,18 +254,17 @@ class TableSchema:
         Returns
         -------
         matrix : ndarray of float64 or float32, shape (n_rows, n_columns)
-            Numbers as they are; a level as its code in training, counted from 0, -1
-            for a level that training did not see; NaN for a missing value. A float
-            array whose columns are all numeric comes back as itself.
+            Numbers; the codes of levels in training, counted from 0, with -1 for a
+            level not seen in training; NaN for missing values. A float array whose
+            columns are all numeric is returned unchanged.
 
         Raises
         ------
         ValueError
-            If columns are missing or unknown, a number is infinite, or a column holds
-            strings where training saw numbers, dates where it saw none, and the like;
-            the message names the column.
+            If columns are missing or unknown, a number is infinite, or the type of a
+            column differs from training, such as strings instead of numbers.
         TypeError
-            If a column holds objects that are none of these.
+            If a column contains unsupported objects.
         """
         if self.is_plain and is_plain(X):
             require_size(X.shape)
@@ -289,7 +288,7 @@ class TableSchema:
         return matrix
 
     def read_blocks(self, X, max_bytes=BLOCK_BYTES):
-        """Read a table in blocks of rows, so that a sparse one is never dense at once.
+        """Read a table in blocks of rows, so that a sparse one is converted piecewise.
 
         Parameters
         ----------
@@ -304,7 +303,7 @@ class TableSchema:
         rows : slice
             The rows of the block.
         matrix : ndarray of float64 or float32
-            What `read` returns for them.
+            The result of `read` for the block.
         """
         if not sparse.issparse(X) or X.ndim != 2:
             matrix = self.read(X)
@@ -314,7 +313,7 @@ class TableSchema:
         step = max(1, max_bytes // (8 * max(n_columns, 1)))
         check_sparse_format(X)
         X = sparse.csr_array(X)
-        # A table without rows is one block, for its error.
+        # A table without rows is one block, which raises the error.
         for start in range(0, max(n_rows, 1), step):
             stop = min(start + step, n_rows)
             yield slice(start, stop), self.read(X[start:stop])
@@ -364,7 +363,7 @@ class TableSchema:
         return matrix
 
     def to_dict(self):
-        """Make a dictionary that JSON can hold.
+        """Convert the schema to a dictionary for JSON.
 
         Returns
         -------
@@ -378,12 +377,12 @@ class TableSchema:
 
     @classmethod
     def from_dict(cls, schema):
-        """Read the schema that `to_dict` wrote.
+        """Read a schema from the result of `to_dict`.
 
         Parameters
         ----------
         schema : dict
-            As `to_dict` returns it, perhaps by way of JSON.
+            The result of `to_dict`, possibly read from JSON.
 
         Returns
         -------
@@ -393,7 +392,7 @@ class TableSchema:
         Raises
         ------
         ValueError
-            If an entry is missing, or not what it must be.
+            If an entry is missing or invalid.
         """
         try:
             columns = tuple(read_column_schema(entry) for entry in schema["columns"])

@@ -18,7 +18,7 @@ from sklearn_textbook.tree.encode.schema import TableSchema
 
 RUN_START = np.uint32(0x80000000)
 ROW_MASK = np.uint32(0x7FFFFFFF)
-MOST_BINS = 256  # whose numbers fit into a byte
+MAX_BINS = 256  # so that a bin index fits into a byte
 BIN_GAP = 16  # bins that may be joined without that of missing values
 STEPS = 65533  # the highest step of a column counted from the lowest
 
@@ -27,13 +27,13 @@ STEPS = 65533  # the highest step of a column counted from the lowest
 class EncodedTable:
     """A table whose columns are sorted, ready for growing any number of trees.
 
-    It is read-only: a subset, a bootstrap sample or a fold is a list of rows, or
-    weights, over it.
+    It is read-only: subsets, bootstrap samples and folds are lists of rows, or weights,
+    over it.
 
     Parameters
     ----------
     schema : TableSchema
-        What the columns are.
+        Description of the columns.
     order : ndarray of uint32, shape (n_columns, n_rows)
         Row numbers of each column by ascending value, equal values by ascending row
         number, missing rows last. Bit 31 marks the first row of every run of equal
@@ -77,7 +77,7 @@ class EncodedTable:
         self.upper_values.flags.writeable = False
 
     def __getstate__(self):
-        """Leave out what another process can make again when it needs it."""
+        """Leave out cached arrays, which are made again when needed."""
         marks = {name: () for name in self._codes if name == "row_cells"}
         ranks = {name: self._codes[name] for name in self._codes if name == "ranks"}
         return vars(self) | {"_codes": marks | ranks}
@@ -176,7 +176,7 @@ class EncodedTable:
         """
         matrix = self.matrix
         if matrix is not None:
-            # Otherwise nobody asks for values by row.
+            # Otherwise values by row are not used.
             matrix = matrix[:, columns] if self.has_row_values else None
         by_column = {
             part.name: getattr(self, part.name)[columns]
@@ -227,7 +227,7 @@ class EncodedTable:
         return self._keep("ranks", make)[0]
 
     def row_values(self, n_threads=1):
-        """Put the values of every row side by side.
+        """Return the values row by row.
 
         Parameters
         ----------
@@ -303,7 +303,7 @@ class EncodedTable:
         return columns.T
 
     def row_ranks(self, n_threads=1):
-        """Put the ranks row by row, beside bins of them that fit into a byte.
+        """Return the ranks row by row, with bins of them that fit into a byte.
 
         Parameters
         ----------
@@ -331,12 +331,12 @@ class EncodedTable:
             shift = np.zeros(self.n_columns, dtype=np.int32)
             row_bins = row_ranks = np.empty(ranks.shape[::-1], dtype=ranks.dtype)
             if ranks.dtype != np.uint8 or self.n_missing.any():
-                most = np.where(self.n_missing > 0, MOST_BINS - BIN_GAP, MOST_BINS)
+                most = np.where(self.n_missing > 0, MAX_BINS - BIN_GAP, MAX_BINS)
                 while ((self.n_distinct - 1) >> shift >= most).any():
                     shift += (self.n_distinct - 1) >> shift >= most
                 row_bins = np.empty(row_ranks.shape, dtype=np.uint8)
             n_bins = (np.maximum(self.n_distinct - 1, 0) >> shift) + 1
-            missing_bin = np.full(self.n_columns, MOST_BINS - 1, dtype=np.int32)
+            missing_bin = np.full(self.n_columns, MAX_BINS - 1, dtype=np.int32)
             has_missing = self.n_missing > 0
             missing_bin[has_missing] = -(-n_bins[has_missing] // BIN_GAP) * BIN_GAP
             write_row_ranks(

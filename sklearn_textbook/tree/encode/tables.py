@@ -1,4 +1,4 @@
-"""Opening a table, whatever container it comes in."""
+"""Access to tables in any container."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn_textbook.tree.encode.frames import (
 
 
 def open_table(X):
-    """Open a table for reading column by column.
+    """Wrap a table for reading column by column.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Stage 6, explain: rules, text, Graphviz and figures of a grown tree."""
+"""Stage 6, explain: rules, text, Graphviz export and figures of a grown tree."""
 
 from sklearn_textbook.tree.explain.graphviz import export_graphviz
 from sklearn_textbook.tree.explain.plot import plot_tree

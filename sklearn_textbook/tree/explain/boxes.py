@@ -1,4 +1,4 @@
-"""Text, size and position of the boxes of a figure."""
+"""Text, sizes and positions of the boxes of a figure."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Box:
     label : list of str
         The lines of the label of the edge from the parent.
     shares : list of float
-        Shares of the classes, for the bar at the bottom; empty for no bar.
+        Class proportions, for the bar at the bottom; empty for no bar.
     width, height : float
         Size of the box.
     label_width, label_height : float
@@ -67,7 +67,7 @@ class Box:
 
 
 class BoxWriter:
-    """Writes the boxes of a tree under the parameters of a figure."""
+    """Makes the boxes of a tree according to the parameters of a figure."""
 
     def __init__(self, words, *, impurity, node_ids, proportion, bars, precision):
         self.words = words
@@ -105,7 +105,7 @@ class BoxWriter:
         return Box(node, title, notes, self._label(record, node), self._shares(node))
 
     def _size(self, node, record, is_leaf):
-        """Rows of a node and, in a leaf, the share of the predicted class."""
+        """Return the size of a node and, in a leaf, the confidence."""
         total = float(self.words.fitted.tree.nodes["weight"][0])
         size = self.words.size(node)
         if self.proportion:
@@ -116,7 +116,7 @@ class BoxWriter:
         return f"{size}, {confidence}" if confidence else size
 
     def _missing(self, node):
-        """Note on missing values that do not take a single branch."""
+        """Return a note on missing values that do not take a single branch."""
         record = self.words.fitted.tree.nodes[node]
         if not self.words.tells_missing(int(record["feature"])):
             return []
@@ -151,7 +151,7 @@ class BoxWriter:
 
 
 def set_sizes(boxes, families):
-    """Give every box and label the size of its text."""
+    """Set the size of every box and label from its text."""
     known = {}
 
     def width(key):
@@ -175,10 +175,10 @@ def set_sizes(boxes, families):
 
 
 def place_boxes(boxes, first_child, n_children, depth, is_horizontal):
-    """Place the boxes of a tree; returns width and height of the whole.
+    """Place the boxes of a tree, and return the total width and height.
 
-    The root stands at the top or, in a horizontal drawing, at the left; y grows
-    downwards. Labels stand between the boxes and the edges that lead to them.
+    The root is at the top or, in a horizontal drawing, at the left; y increases
+    downwards. Labels are between the boxes and the edges that lead to them.
     """
     if is_horizontal:
         across = [max(box.height, box.label_height) for box in boxes]
@@ -198,7 +198,7 @@ def place_boxes(boxes, first_child, n_children, depth, is_horizontal):
 
 
 def _place_levels(along, depth, is_horizontal):
-    """Start of the boxes of every level, and the end of the last one."""
+    """Return the start of the boxes of every level, and the end of the last one."""
     starts, end = [], 0.0
     depth = np.asarray(depth)
     for level in range(int(depth.max()) + 1):

@@ -1,4 +1,4 @@
-"""Colours of nodes: the class by hue and its share by strength, or the value."""
+"""Colours of nodes: hue by class and saturation by its proportion, or by value."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import colorsys
 
 import numpy as np
 
-# The palette of Okabe and Ito, which is safe for colour-blind people, without black,
-# since there is text on the colours.
+# The colour-blind safe palette of Okabe and Ito, without black, since text is written
+# on the colours.
 CLASS_COLORS = (
     "#0072B2",
     "#E69F00",
@@ -19,13 +19,13 @@ CLASS_COLORS = (
 )
 #: Low and high end of the scale of values.
 VALUE_COLORS = ("#F7FBFF", "#2171B5")
-#: The strongest tint: text on it stays readable.
+#: Maximum saturation, at which text is still readable.
 FULL_TINT = 0.5
 GOLDEN_RATIO = 0.6180339887498949
 
 
 def class_colors(n_classes):
-    """One colour per class: a colour-blind safe palette, then evenly spaced hues.
+    """Return one colour per class: a colour-blind safe palette, then even hues.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ def class_colors(n_classes):
 def node_colors(fitted):
     """Choose the fill of every node.
 
-    Classification: the colour of the predicted class (of the first output), the more
-    saturated the larger its share; white if all classes are equally frequent.
+    Classification: the colour of the predicted class (of the first output), more
+    saturated for a larger proportion; white if all classes are equally frequent.
     Regression: from light for the smallest value to dark for the largest.
 
     Parameters

@@ -1,8 +1,8 @@
-"""The condition under which a row takes a branch, as data; all exports use it.
+"""Conditions of the branches of a tree as data, used by all exports.
 
-A :class:`Condition` holds for one column which present values take the branch, and
-the share of a row with a missing value that does. Conditions on the same column
-multiply, so that a path has one condition per column: ``x > 2`` and ``x > 3`` become
+A :class:`Condition` states, for one column, which present values take the branch, and
+the fraction of a row with a missing value that does. Conditions on the same column are
+combined, so that a path has one condition per column: ``x > 2`` and ``x > 3`` become
 ``x > 3``, ``x > 2`` and ``x <= 3`` become ``2 < x <= 3``, sets of levels intersect.
 """
 
@@ -47,8 +47,8 @@ class StandIn:
 class Chain:
     """The surrogates of a node in their order, for one branch.
 
-    The first that is applicable is used; if none is, ``otherwise`` is the share of the
-    row that takes the branch.
+    The first that is applicable is used; if none is, ``otherwise`` is the fraction of
+    the row that takes the branch.
     """
 
     stand_ins: tuple
@@ -62,16 +62,16 @@ class Condition:
     Parameters
     ----------
     feature : int
-        Number of the column.
+        Index of the column.
     low, high : float
         Numeric columns: ``low < value <= high`` follows the branch.
     shares : tuple of float or None
-        Nominal and ordinal columns: the share of a row that follows the branch, per
-        level code, and last for a level never seen in training.
+        Nominal and ordinal columns: the fraction of a row that follows the branch, per
+        level code; the last entry is for a level never seen in training.
     missing : float
-        Share of a row whose value is missing that follows the branch.
+        Fraction of a row whose value is missing that follows the branch.
     chains : tuple of Chain
-        Surrogates: they multiply with ``missing``.
+        Surrogates, whose results are multiplied with ``missing``.
     """
 
     feature: int
@@ -100,22 +100,22 @@ class Condition:
 
     @property
     def is_impossible(self):
-        """Whether no row at all meets the condition."""
+        """Whether no row satisfies the condition."""
         return not self.takes_present and self.missing == 0.0
 
     @property
     def is_always_true(self):
-        """Whether every row meets the condition."""
+        """Whether every row satisfies the condition."""
         return self.takes_all_present and self.missing == 1.0 and not self.chains
 
     @property
     def is_fractional(self):
-        """Whether some row follows the branch with a part of its weight only."""
+        """Whether some rows follow the branch with only a part of their weight."""
         shares = (self.missing, *(chain.otherwise for chain in self.chains))
         return any(0.0 < share < 1.0 for share in (*shares, *(self.shares or ())))
 
     def meet(self, other):
-        """Both conditions at once."""
+        """Return the conjunction of both conditions."""
         missing = self.missing * other.missing
         shares = self.shares
         if shares is not None:
@@ -131,7 +131,7 @@ class Condition:
 
 
 def branch_condition(tree, node, branch):
-    """Return the condition under which a row takes a branch of a node.
+    """Return the condition of a branch of a node.
 
     Parameters
     ----------
@@ -140,8 +140,8 @@ def branch_condition(tree, node, branch):
     node : int
         Number of an inner node.
     branch : int
-        Number of the child, counted from 0; ``STAY`` (-1) for the rows that stop in
-        the node: a missing value that goes nowhere, a level the node has not seen.
+        Index of the child; ``STAY`` (-1) for the rows that end in the node because of a
+        missing value without a branch or a level not seen in the node.
 
     Returns
     -------
@@ -175,23 +175,23 @@ def branch_condition(tree, node, branch):
 
 
 def collect_branches(tree, node):
-    """Conditions of all branches of an inner node, in the order of its children."""
+    """Return the conditions of all branches of an inner node, in order."""
     n_children = int(tree.nodes["n_children"][node])
     return [branch_condition(tree, node, branch) for branch in range(n_children)]
 
 
 def _numeric_range(threshold, branch):
-    """Bounds of the present values that take a branch of a numeric test."""
+    """Return the bounds of the present values that take a branch of a numeric test."""
     if branch == 0:
         return -math.inf, threshold
     if branch == 1:
         return threshold, math.inf
-    # A third child, and the node itself, take no present value.
+    # A third child and the node itself contain no present values.
     return math.inf, -math.inf
 
 
 def _level_children(tree, kind, test):
-    """Child number of every level code under a test; -1 where the node has none."""
+    """Return the child index of every level code; -1 for unseen levels."""
     if kind == NOMINAL:
         return tree.read_level_map(test).tolist()
     n_levels = int(tree.n_levels[test["feature"]])
@@ -199,7 +199,7 @@ def _level_children(tree, kind, test):
 
 
 def _child_share(tree, node, branch):
-    """Share of the children's weight that one child has; 0 for the node itself."""
+    """Return the fraction of the weight in one child; 0 for the node itself."""
     if branch == STAY:
         return 0.0
     first = int(tree.nodes["first_child"][node])
@@ -214,7 +214,7 @@ def _unseen_share(tree, node, branch):
 
 
 def _missing_share(tree, node, branch):
-    """Chain of surrogates and share of a missing value that take a branch."""
+    """Return the surrogates and the fraction of a missing value for a branch."""
     target = int(tree.nodes["missing_branch"][node])
     if target == FRACTIONAL:
         share = _child_share(tree, node, branch)
@@ -227,7 +227,7 @@ def _missing_share(tree, node, branch):
         _stand_in(tree, tree.surrogates[number], branch)
         for number in range(start, stop)
     ]
-    # One that knows no level never decides.
+    # A surrogate without known levels never decides.
     usable = tuple(s for s in stand_ins if s.is_numeric or s.known)
     return (Chain(usable, share),), 1.0
 

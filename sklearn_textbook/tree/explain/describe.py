@@ -16,13 +16,13 @@ from sklearn_textbook.tree.explain.digits import (
 from sklearn_textbook.tree.explain.fitted import FittedTree, word
 from sklearn_textbook.tree.grow.layout import LEAF, NUMERIC
 
-#: Levels that a shortened set names before it counts the rest.
+#: Number of levels named in a shortened set.
 SHOWN_LEVELS = 5
 
 
 @dataclass(frozen=True)
 class Phrase:
-    """A condition on present values: an operator and the text of its operands.
+    """A condition on present values: an operator and its operands as text.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class Phrase:
         ``"<="``, ``">"``, ``">="``, ``"="``, ``"in"``, ``"not in"``, ``"range"``,
         ``"new"`` (a level never seen), ``"any"`` or ``"none"``.
     values : list of str
-        The operands as words.
+        The operands as text.
     """
 
     operator: str
@@ -70,7 +70,7 @@ class Words:
         return word(self.fitted.feature_names[feature])
 
     def tells_missing(self, feature):
-        """Whether to write where the missing values of a column go."""
+        """Return whether to write where the missing values of a column go."""
         if self.show_missing is not None:
             return self.show_missing
         return self.fitted.had_missing(feature)
@@ -107,7 +107,7 @@ class Words:
         return text
 
     def stand_in(self, stand_in):
-        """Write the test of a surrogate; ``no`` if it never leads to this branch."""
+        """Format the test of a surrogate; ``no`` if it never leads to this branch."""
         if stand_in.is_numeric:
             phrase = self._numeric_phrase(stand_in)
         elif stand_in.accepted:
@@ -135,7 +135,7 @@ class Words:
 
     # ------------------------------------------------------------ predictions
     def prediction(self, node):
-        """Class names or values that a node predicts; several outputs in brackets."""
+        """Format the prediction of a node; several outputs in brackets."""
         words = self.outputs(node)
         return words[0] if len(words) == 1 else f"[{', '.join(words)}]"
 
@@ -148,20 +148,20 @@ class Words:
         return [names[b] for names, b in zip(fitted.class_names, best, strict=True)]
 
     def confidence(self, node):
-        """Shares of the predicted classes of a node as words; empty for values."""
+        """Format the proportions of the predicted classes; empty in regression."""
         if not self.fitted.tree.is_classifier:
             return ""
         shares = [format_share(share) for share in node_confidence(self.fitted, node)]
         return shares[0] if len(shares) == 1 else f"[{', '.join(shares)}]"
 
     def size(self, node):
-        """Rows of a node, and their weight where it is another number."""
+        """Return the number of rows of a node, and their weight if it differs."""
         record = self.fitted.tree.nodes[node]
         return describe_size(int(record["n_samples"]), float(record["weight"]))
 
     # ---------------------------------------------------------------- helpers
     def _collect_thresholds(self):
-        """Shortest texts of all thresholds, column by column."""
+        """Return the shortened text of all thresholds, by column."""
         tree = self.fitted.tree
         columns = {}
         for table in (tree.nodes, tree.surrogates):
@@ -181,7 +181,7 @@ class Words:
         return self._thresholds[feature][value]
 
     def _words(self, test, codes):
-        """Levels of a column as words, the longest sets cut short."""
+        """Return the levels of a column as text; long sets are shortened."""
         if test.feature not in self._level_words:
             levels = level_values(self.fitted.schema.columns[test.feature])
             self._level_words[test.feature] = [quote_level(level) for level in levels]
@@ -192,7 +192,7 @@ class Words:
         )
 
     def _cut_short(self, words, codes):
-        """Words of the first levels, and the number of the others if they are many."""
+        """Return the first levels, and the number of the others if there are many."""
         limit = self.max_levels
         if limit is None or len(codes) <= limit:
             return words
@@ -220,7 +220,7 @@ class Words:
         return Phrase("in", self._partial_words(condition))
 
     def _numeric_phrase(self, test):
-        """Phrase of an interval; of booleans held as numbers, true or false."""
+        """Return the phrase of an interval, or of a boolean stored as a number."""
         if not test.low < test.high:
             return Phrase("none")
         low, high = test.low, test.high
@@ -236,7 +236,7 @@ class Words:
         return Phrase("range", bounds)
 
     def _set_phrase(self, test, codes):
-        """Phrase of a set of levels; ordered levels are compared where they can be."""
+        """Return the phrase of a set of levels, a comparison for ordered levels."""
         column = self.fitted.schema.columns[test.feature]
         if len(codes) == 1:
             return Phrase("=", self._words(test, codes))
@@ -250,7 +250,7 @@ class Words:
         return Phrase("in", self._words(test, codes))
 
     def _partial_words(self, condition):
-        """Levels with the share of their rows that follows, where it is not whole."""
+        """Return the levels that are divided, with the fraction that follows."""
         *shares, unseen = condition.shares
         codes = [code for code, share in enumerate(shares) if share > 0.0]
         words = [
@@ -261,7 +261,7 @@ class Words:
         return [*words, f"unknown level{_share_note(unseen)}"] if unseen else words
 
     def _missing_notes(self, condition):
-        """Surrogates and shares of a missing value; empty if it follows wholly."""
+        """Return the surrogates and fractions of a missing value; empty if it is 1."""
         notes = [self.chain(chain) for chain in condition.chains]
         if condition.missing < 1.0:
             notes.append(f"{format_share(condition.missing)} of the row")
@@ -314,7 +314,7 @@ def level_values(column):
 
 
 def quote_level(level):
-    """Write a level as a word, in quotes where a list could make it misread."""
+    """Format a level, in quotes if it could be misread within a list."""
     text = word(level)
     if not isinstance(level, str):
         return text
@@ -323,7 +323,7 @@ def quote_level(level):
 
 
 def describe_size(n_samples, weight):
-    """Rows in words, with their weight where it is another number."""
+    """Format the number of rows, with their weight if it differs."""
     rows = f"{n_samples:,} row" + ("" if n_samples == 1 else "s")
     if math.isclose(n_samples, weight, rel_tol=1e-9, abs_tol=1e-9):
         return rows
@@ -331,7 +331,7 @@ def describe_size(n_samples, weight):
 
 
 def node_confidence(fitted, node):
-    """Share of the predicted class of a node, per output."""
+    """Fraction of the predicted class of a node, per output."""
     shares = fitted.class_shares(node)
     return np.take_along_axis(shares, fitted.best[node][:, None], 1)[:, 0].tolist()
 

@@ -1,4 +1,4 @@
-"""Numbers as text, with as few digits as needed."""
+"""Formatting of numbers with as few digits as needed."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from decimal import Decimal
 
 import numpy as np
 
-#: Significant digits that a lone number keeps at least.
+#: Minimum significant digits of a single number.
 MIN_DIGITS = 4
-#: Numbers of so few significant digits, or decimals, are shown as they are.
+#: Numbers with at most this many significant digits, or decimals, are not rounded.
 EXACT_DIGITS = 6
 EXACT_DECIMALS = 2
-#: A shortened threshold may move by this part of the way to the next one.
+#: Maximum change of a shortened threshold, as a fraction of the distance to the next.
 GAP_SHARE = 0.05
 
 
 def _spell(value, n_digits):
-    """Write a number with so many significant digits, without trailing zeros."""
+    """Format a number with some significant digits, without trailing zeros."""
     text = f"{value:.{n_digits}g}"
     if "e" in text:
         if not 1e-5 <= abs(value) < 1e15:
@@ -42,10 +42,10 @@ def format_number(value, decimals=None, tolerance=math.inf):
     value : float
         The number.
     decimals : int or None, default=None
-        Decimals to show. ``None`` shows numbers of few digits as they are, and of
-        others at least four digits and their whole integer part.
+        Decimals to show. ``None`` shows numbers with few digits in full, and otherwise
+        at least four digits and the whole integer part.
     tolerance : float, default=inf
-        Largest error that the shortened number may have.
+        Maximum error of the shortened number.
 
     Returns
     -------
@@ -88,9 +88,9 @@ def shorten_thresholds(thresholds, decimals=None):
     thresholds : array-like of float
         Thresholds of one column, in any order, repeated or not.
     decimals : int or None, default=None
-        Decimals to show. ``None`` gives each threshold the fewest digits that leave
-        it at its place among the others: it moves by less than a twentieth of the
-        way to the next threshold.
+        Decimals to show. ``None`` uses for each threshold as few digits as possible
+        such that it changes by less than a twentieth of the distance to the next
+        threshold.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def shorten_thresholds(thresholds, decimals=None):
 
 
 def format_share(share):
-    """Write a share as a percentage that says 0% and 100% only of exact ones.
+    """Format a fraction as a percentage; 0% and 100% only if exact.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def format_share(share):
     ['100%', '97.9%', '50%', '>99.9%', '0%']
     """
     percent = 100.0 * float(share)
-    # Sums of weights may miss 0 or 1 by rounding.
+    # Sums of weights may differ from 0 or 1 by rounding.
     if abs(percent - round(percent)) < 1e-9:
         return f"{round(percent)}%"
     if percent > 99.9:

@@ -1,4 +1,4 @@
-"""What an explanation needs of a fitted estimator, read once and checked."""
+"""The parts of a fitted estimator that the explanations use, read and checked."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ class FittedTree:
     n_missing : ndarray of int or None
         Missing values of each column in training, if the estimator knows them.
     class_tolerance : float
-        A class is predicted instead of an earlier one if its share is larger by more.
+        A class is predicted instead of an earlier one if its proportion is larger by
+        more.
     """
 
     tree: GrownTree
@@ -46,7 +47,7 @@ class FittedTree:
     n_missing: np.ndarray | None = None
     class_tolerance: float = 0.0
 
-    #: Whether the rules are an ordered list instead of those of the tree's leaves.
+    #: Whether the rules are an ordered list, not those of the leaves of a tree.
     is_list: ClassVar[bool] = False
 
     @property
@@ -56,7 +57,7 @@ class FittedTree:
 
     @property
     def statistics(self):
-        """Class weights or values of every place where rows end: of every node."""
+        """Class weights or values of every place where rows end, here of every node."""
         return self.tree.statistics
 
     @property
@@ -65,12 +66,12 @@ class FittedTree:
         return float(self.tree.nodes["weight"][0])
 
     def class_shares(self, place):
-        """Shares of the classes in a place; shape (n_outputs, max_n_classes)."""
+        """Class proportions in a place; shape (n_outputs, max_n_classes)."""
         return self.tree.compute_value([place])[0]
 
     @cached_property
     def best(self):
-        """Number of the class that ``predict`` gives in every place, per output."""
+        """Index of the predicted class in every place, per output."""
         outputs = np.moveaxis(self.tree.value, 1, 0)
         return np.stack([pick_classes(o, self.class_tolerance) for o in outputs], 1)
 
@@ -84,7 +85,7 @@ class FittedTree:
         ]
 
     def had_missing(self, feature):
-        """Whether a column is known to have had missing values in training."""
+        """Return whether a column is known to have had missing values in training."""
         return self.n_missing is not None and bool(self.n_missing[feature])
 
 
@@ -99,7 +100,7 @@ def read_fitted(estimator, feature_names=None, class_names=None):
         Names to use instead of those of the training table.
     class_names : array-like or None, default=None
         Names to use instead of the class labels, in the order of ``classes_``; for
-        several outputs a list of such lists. ``True`` is taken as ``None``.
+        several outputs a list of such lists. ``True`` is equivalent to ``None``.
 
     Returns
     -------
@@ -140,7 +141,7 @@ def read_fitted(estimator, feature_names=None, class_names=None):
 
 
 def join_names(tree, schema, classes, feature_names=None, class_names=None):
-    """Make a :class:`FittedTree` of its parts; see :func:`read_fitted`."""
+    """Make a :class:`FittedTree` from its parts; see :func:`read_fitted`."""
     if feature_names is None:
         feature_names = schema.names
     feature_names = [str(name) for name in feature_names]
@@ -169,7 +170,7 @@ def join_names(tree, schema, classes, feature_names=None, class_names=None):
 
 
 def _per_output(labels, n_outputs):
-    """Labels as a list with one entry per output."""
+    """Return labels as a list with one entry per output."""
     return [labels] if n_outputs == 1 else list(labels)
 
 
@@ -183,7 +184,7 @@ def _name_classes(names, n_classes):
 
 
 def word(value):
-    """Write a label or level on one line; booleans are true and false."""
+    """Format a label or level on one line; booleans as true and false."""
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     text = str(value)

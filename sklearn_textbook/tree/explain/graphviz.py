@@ -56,9 +56,9 @@ def export_graphviz(
         Names of the classes in the order of ``classes_`` (for several outputs a list
         of such lists); ``None`` for the class labels.
     label : {"all", "root", "none"}, default="all"
-        Which nodes have labels for their numbers.
+        Which nodes show labels for their statistics.
     filled : bool, default=False
-        Whether to colour the nodes by class and share of the class, or by value.
+        Whether to colour the nodes by class and proportion of the class, or by value.
     leaves_parallel : bool, default=False
         Whether to draw all leaves at the bottom.
     impurity : bool, default=True
@@ -66,13 +66,13 @@ def export_graphviz(
     node_ids : bool, default=False
         Whether to show the numbers of the nodes.
     proportion : bool, default=False
-        Whether to show shares instead of rows and class weights.
+        Whether to show proportions instead of numbers of rows and class weights.
     rotate : bool, default=False
         Whether to draw the tree from left to right.
     rounded : bool, default=False
         Whether to round the corners of the nodes.
     precision : int or None, default=None
-        Number of decimals. ``None`` writes for each threshold as few as distinguish it
+        Number of decimals. ``None`` writes each threshold with as few as distinguish it
         from the other thresholds of its column.
     fontname : str, default="helvetica"
         Name of the font.
@@ -163,7 +163,7 @@ class NodeLabels:
             lines.append(self._say(node, "impurity", number))
         lines.append(self._rows(node, record))
         if tree.is_classifier:
-            # A branch that no row took has its parent's weights.
+            # A branch without rows has the weights of its parent.
             what = "weights" if record["weight"] > 0 else "shares of the parent"
             lines += self._outputs(node, what, self._weights(node))
             lines += self._outputs(node, "class", self.words.outputs(node))
@@ -189,7 +189,7 @@ class NodeLabels:
         return self._say(node, "rows", text)
 
     def _weights(self, node):
-        """Weights or shares of the classes, per output."""
+        """Weights or class proportions, per output."""
         fitted = self.words.fitted
         table = fitted.tree.statistics[node]
         as_shares = self.proportion or fitted.tree.nodes["weight"][node] <= 0
@@ -211,7 +211,7 @@ class NodeLabels:
 
 
 def escape(text):
-    """Text within a quoted string of DOT, taken literally."""
+    """Escape text for a quoted string of DOT."""
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
@@ -229,7 +229,7 @@ def _header(style, rotate, leaves_parallel, fontname):
 
 
 def _graph(words, labels, max_depth, filled, leaves_parallel):
-    """Nodes, each followed by the edge that leads to it, depth first."""
+    """Iterate over nodes, each followed by the edge that leads to it, depth first."""
     tree = words.fitted.tree
     colors = node_colors(words.fitted) if filled else None
     leaves = []

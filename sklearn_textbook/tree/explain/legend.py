@@ -11,12 +11,12 @@ from sklearn_textbook.tree.explain.boxes import (
 from sklearn_textbook.tree.explain.colors import class_colors
 from sklearn_textbook.tree.explain.lettering import measure, shorten
 
-#: Of more classes the rest is counted.
-MOST_CLASSES = 12
-#: Lengths of matplotlib's legends, in sizes of their letters.
+#: Maximum number of classes; the others are counted.
+MAX_CLASSES = 12
+#: Lengths in matplotlib's legends, in units of the font size.
 HANDLE, HANDLE_GAP, COLUMN_GAP, LABEL_GAP = 1.2, 0.5, 1.5, 0.4
-#: Width that a legend may take however narrow the tree is, in points.
-LEAST_WIDTH = 200.0
+#: Minimum width available to a legend, in points.
+MIN_WIDTH = 200.0
 
 
 class Legend:
@@ -25,8 +25,8 @@ class Legend:
     Parameters
     ----------
     writer : BoxWriter
-        Has the classes; a tree of values or of several outputs, or one that is drawn
-        without colours, has no legend.
+        Provides the classes. Regression trees, several outputs, and drawings without
+        colours have no legend.
     families : list of str
         The fonts.
     available : float
@@ -43,21 +43,21 @@ class Legend:
         if not self.names:
             return
         self.colors = class_colors(len(self.names))
-        n_more = len(self.names) - MOST_CLASSES
+        n_more = len(self.names) - MAX_CLASSES
         if n_more > 0:
-            self.names = [*self.names[:MOST_CLASSES], f"+{n_more} more"]
-            self.colors = [*self.colors[:MOST_CLASSES], "none"]
+            self.names = [*self.names[:MAX_CLASSES], f"+{n_more} more"]
+            self.colors = [*self.colors[:MAX_CLASSES], "none"]
         self.size = size = BASE_SIZE * SMALL
         widest = max(measure(name, families, size, "normal") for name in self.names)
         column = widest + (HANDLE + HANDLE_GAP + COLUMN_GAP) * size
-        fitting = int(max(available, LEAST_WIDTH) / column)
+        fitting = int(max(available, MIN_WIDTH) / column)
         self.n_columns = min(max(fitting, 1), len(self.names))
         n_rows = -(-len(self.names) // self.n_columns)
         self.width = self.n_columns * column
         self.height = n_rows * size * (LINE_HEIGHT + LABEL_GAP) + 2 * size
 
     def draw(self, ax, scale):
-        """Draw it at the bottom of the axes; returns a list of it, if there is one."""
+        """Draw the legend at the bottom of the axes; return it in a list."""
         from matplotlib.font_manager import FontProperties
         from matplotlib.patches import Patch
 

@@ -6,7 +6,7 @@ import re
 import warnings
 from unicodedata import east_asian_width
 
-# Fonts with Chinese letters, as systems have them.
+# Common fonts with Chinese characters.
 CHINESE_FONTS = (
     "Noto Sans CJK SC",
     "Noto Sans SC",
@@ -22,19 +22,19 @@ CHINESE_FONTS = (
     "Droid Sans Fallback",
 )
 
-# Letters on a screen are wider than in print by up to so much.
+# Maximum ratio of text widths on screen and in print.
 HINTING = 1.04
 
 
 def measure_places(text):
-    """Width of a text on a screen, where Chinese letters take two places."""
+    """Return the width of a text in columns; Chinese characters take two."""
     return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def break_lines(text, width, longest=None):
     """Break a text after spaces and other separators into lines of some width.
 
-    Within a word only where it is longer than ``longest``, by default the width.
+    Only words longer than ``longest`` (by default the width) are broken.
     """
     lines = [""]
     for part in _split_words(text):
@@ -47,7 +47,7 @@ def break_lines(text, width, longest=None):
 
 
 def shorten(text, width):
-    """Cut a text to so many letters, after a word if possible, and add an ellipsis."""
+    """Shorten a text to a length, after a word if possible, and add an ellipsis."""
     if len(text) <= width:
         return text
     start = text[: width - 1]
@@ -56,12 +56,12 @@ def shorten(text, width):
 
 
 def _split_words(text):
-    """Parts of a text that are not to be broken, each with what separates it."""
+    """Split a text into parts that are not broken, with their separators."""
     return re.split(r"(?<=[ _/])|(?<=\w-)", text)
 
 
 def _cut_word(word, width):
-    """Pieces of a word that is longer than a width; else the word itself."""
+    """Split a word that is longer than a width."""
     pieces = [""]
     for letter in word:
         if pieces[-1] and measure_places((pieces[-1] + letter).rstrip()) > width:
@@ -71,12 +71,12 @@ def _cut_word(word, width):
 
 
 def choose_fonts(text):
-    """Font families for a text: matplotlib's own, and one with Chinese if needed.
+    """Choose font families for a text: the default, and a Chinese one if needed.
 
     Parameters
     ----------
     text : str
-        All that is to be written.
+        All text of the figure.
 
     Returns
     -------
@@ -98,13 +98,13 @@ def choose_fonts(text):
 
 
 def measure(text, families, size, weight):
-    """Width of a line of text in points."""
+    """Return the width of a line of text in points."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
     font = FontProperties(family=families, size=size, weight=weight)
     with warnings.catch_warnings():
-        # A letter that no font has is matplotlib's to report, when it draws.
+        # matplotlib warns about missing glyphs when it draws.
         warnings.simplefilter("ignore", UserWarning)
         size = text_to_path.get_text_width_height_descent(text, font, ismath=False)
     return HINTING * float(size[0])

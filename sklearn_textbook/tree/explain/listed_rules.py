@@ -1,4 +1,4 @@
-"""An ordered list of rules, described as the rules of a tree are."""
+"""Description of an ordered list of rules in the form of the rules of a tree."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class FittedRules(FittedTree):
 
     @property
     def statistics(self):
-        """Class shares of every rule."""
+        """Class proportions of every rule."""
         return self.rule_list.shares[:, None, :]
 
     @property
@@ -41,7 +41,7 @@ class FittedRules(FittedTree):
         return float(self.rule_list.weight.sum())
 
     def class_shares(self, place):
-        """Class shares of one rule; shape (1, n_classes)."""
+        """Class proportions of one rule; shape (1, n_classes)."""
         return self.statistics[place]
 
     @property
@@ -79,7 +79,7 @@ def join_rule_names(rule_list, schema, classes, feature_names=None, class_names=
 
 
 def collect_listed_rules(rule_list):
-    """List the rules in order, and last the default, which has no conditions.
+    """List the rules in order, then the default, which has no conditions.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def collect_listed_rules(rule_list):
     Returns
     -------
     list of Rule
-        Their ``node`` is the number of the rule.
+        Their ``node`` is the index of the rule.
     """
     rules = []
     for number in range(len(rule_list) + 1):
@@ -111,7 +111,7 @@ def collect_listed_rules(rule_list):
 
 
 def _strict_condition(tree, node):
-    """Condition of a branch that missing values and unseen levels do not meet."""
+    """Return the condition of a branch without missing values and unseen levels."""
     parent = int(tree.nodes["parent"][node])
     branch = node - int(tree.nodes["first_child"][parent])
     condition = branch_condition(tree, parent, branch)
@@ -129,15 +129,14 @@ def make_listed_records(fitted, rules):
     fitted : FittedRules
         The list and its names.
     rules : list of Rule
-        What :func:`collect_listed_rules` made of it.
+        The result of :func:`collect_listed_rules`.
 
     Returns
     -------
     list of dict
-        As :func:`~sklearn_textbook.tree.explain.build_rules` has them, but with
-        ``rule``, the number of the rule (-1: the default), in the place of ``node``
-        and ``is_leaf``, and with ``error``, its pessimistic error rate (None for the
-        default).
+        As in :func:`~sklearn_textbook.tree.explain.build_rules`, but with ``rule``, the
+        index of the rule (-1: the default), instead of ``node`` and ``is_leaf``, and
+        with ``error``, its pessimistic error rate (None for the default).
     """
     records = []
     for rule in rules:
@@ -163,7 +162,7 @@ def build_listed_rules(rule_list, schema, classes):
     Returns
     -------
     list of dict
-        The rules in order, and last the default.
+        The rules in order, then the default.
     """
     fitted = join_rule_names(rule_list, schema, classes)
     return make_listed_records(fitted, collect_listed_rules(rule_list))

@@ -29,17 +29,17 @@ EDGE_COLOR = "#9AA0A6"
 FRAME_COLOR = "#5F6368"
 TEXT_COLOR = "#202124"
 NOTE_COLOR = "#3C4043"
-#: Widths of an edge that no row takes and of one that all rows take, in points.
+#: Widths of edges with none and with all of the rows, in points.
 EDGE_WIDTHS = (0.7, 3.5)
 NEW_FIGURE = "new"
-#: Points kept free around the drawing, for frames and wide edges.
+#: Margin around the drawing in points, for frames and wide edges.
 MARGIN = 10.0
-#: Gaps between levels grow by at most so many times themselves.
+#: Maximum increase of the gaps between levels, as a multiple of the gap.
 LONGEST_EDGE = 2.0
-#: Largest and smallest new figure, in inches.
+#: Maximum and minimum size of a new figure, in inches.
 LARGEST_FIGURE = (24.0, 16.0)
 SMALLEST_FIGURE = (3.0, 2.0)
-#: Letters are no smaller, in points; a tree that is too large is drawn in part.
+#: Minimum font size in points; trees too large for it are drawn in part.
 SMALLEST_LETTERS = 6.0
 SMALLEST_SCALE = SMALLEST_LETTERS / (BASE_SIZE * SMALL)
 
@@ -65,12 +65,12 @@ def plot_tree(
     """Draw a tree with matplotlib.
 
     Boxes show the column of the test or the prediction, edges the condition of the
-    branch. The bar in a box shows the shares of the classes, its colour the predicted
-    class and the share of it (the value, for regression); the width of an edge grows
-    with the number of its rows. The font is as large as fits without overlaps, at most
-    10 and at least 6 points. If the whole tree does not fit at 6 points, only the upper
-    levels are drawn, and the nodes at which the drawing stops show the number of nodes
-    below them; a larger figure shows more levels.
+    branch. The bar in a box shows the class proportions; its colour shows the predicted
+    class and its proportion (in regression, the value). The width of an edge increases
+    with its number of rows. The font is as large as fits without overlaps, from 6 to 10
+    points. If the whole tree does not fit at 6 points, only the upper levels are drawn,
+    and the nodes at which the drawing stops show the number of nodes below them; a
+    larger figure shows more levels.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def plot_tree(
     node_ids : bool, default=False
         Whether to show the numbers of the nodes.
     proportion : bool, default=False
-        Whether to show the share of all rows instead of their number.
+        Whether to show fractions of all rows instead of numbers.
     rounded : bool, default=True
         Whether to round the corners of the boxes.
     precision : int or None, default=None
@@ -116,7 +116,7 @@ def plot_tree(
     Returns
     -------
     list of matplotlib.artist.Artist
-        All artists that were drawn; the legend is last.
+        All artists drawn; the legend is the last.
 
     Raises
     ------
@@ -131,8 +131,8 @@ def plot_tree(
 
     See Also
     --------
-    sklearn_textbook.inspection.TreeDisplay : The same as a Display object.
-    export_graphviz : Drawing by Graphviz.
+    sklearn_textbook.inspection.TreeDisplay : The figure as a Display object.
+    export_graphviz : Export to Graphviz.
     sklearn.tree.plot_tree : For trees of scikit-learn. Here the names of columns and
         classes are the default, and a test may have any number of branches.
 
@@ -166,10 +166,10 @@ def plot_tree(
         precision=precision,
     )
     ax = _find_axes(plt, ax)
-    room = np.array(LARGEST_FIGURE) * 72.0 if ax is None else _measure_axes(ax)
+    available = np.array(LARGEST_FIGURE) * 72.0 if ax is None else _measure_axes(ax)
     is_horizontal = orientation == "horizontal"
     if fontsize is None:
-        drawing = _choose_levels(writer, max_depth, is_horizontal, room)
+        drawing = _choose_levels(writer, max_depth, is_horizontal, available)
     else:
         drawing = Drawing(writer, max_depth, is_horizontal)
     if ax is None:
@@ -189,7 +189,7 @@ def _import_pyplot():
 
 
 def _find_axes(plt, ax):
-    """Choose the axes, given or current; None where a new figure is to be opened."""
+    """Choose the given or the current axes; None if a new figure is needed."""
     if isinstance(ax, str):
         return None
     if ax is not None or not plt.get_fignums():
@@ -207,9 +207,9 @@ def _measure_axes(ax):
     return np.array([extent.width, extent.height]) * 72.0 / ax.figure.dpi
 
 
-def _choose_levels(writer, max_depth, is_horizontal, room):
-    """Lay out as many levels as fit in letters that can be read."""
-    across = room[1 if is_horizontal else 0] / SMALLEST_SCALE
+def _choose_levels(writer, max_depth, is_horizontal, available):
+    """Lay out as many levels as fit at the minimum font size."""
+    across = available[1 if is_horizontal else 0] / SMALLEST_SCALE
     n_nodes = np.bincount(writer.words.fitted.tree.depth)
     deepest = (
         len(n_nodes) - 1 if max_depth is None else min(max_depth, len(n_nodes) - 1)
@@ -219,14 +219,14 @@ def _choose_levels(writer, max_depth, is_horizontal, room):
         if n_nodes[depth] * (BASE_SIZE + SIBLING_GAP) > across:
             break
         drawing = Drawing(writer, depth, is_horizontal)
-        if drawing.find_scale(room) < SMALLEST_SCALE:
+        if drawing.find_scale(available) < SMALLEST_SCALE:
             break
         chosen = drawing
     return chosen
 
 
 class Drawing:
-    """The boxes of a tree at their places, to be drawn into axes."""
+    """The layout of the boxes of a tree, to be drawn into axes."""
 
     def __init__(self, writer, max_depth, is_horizontal):
         self.tree = writer.words.fitted.tree
@@ -259,42 +259,42 @@ class Drawing:
         width, height = self.size
         return np.array([max(width, self.legend.width), height + self.legend.height])
 
-    def find_scale(self, room):
-        """Largest scale, up to 1, at which all of it fits into a room."""
-        return min(float(((room - MARGIN) / self.full_size).min()), 1.0)
+    def find_scale(self, available):
+        """Return the largest scale, up to 1, at which the drawing fits a given size."""
+        return min(float(((available - MARGIN) / self.full_size).min()), 1.0)
 
     def open_figure(self, plt, fontsize):
-        """Open a figure of good size; returns its axes."""
+        """Make a figure of suitable size and return its axes."""
         scale = 1.0 if fontsize is None else fontsize / BASE_SIZE
         needed = (self.full_size * scale + 2 * BASE_SIZE) / 72.0
         size = np.clip(needed, SMALLEST_FIGURE, LARGEST_FIGURE)
         return plt.figure(figsize=size).add_axes((0.0, 0.0, 1.0, 1.0))
 
     def draw(self, ax, fill, rounded, fontsize):
-        """Draw all boxes and edges, and the legend; returns the artists."""
-        room = _measure_axes(ax)
-        scale = max(self.find_scale(room), SMALLEST_SCALE)
+        """Draw all boxes, edges and the legend, and return the artists."""
+        available = _measure_axes(ax)
+        scale = max(self.find_scale(available), SMALLEST_SCALE)
         if fontsize is not None:
             scale = fontsize / BASE_SIZE
-        room = room / scale
+        available = available / scale
         free = np.array([0.0, self.legend.height])
-        self._spread_levels(room - free - MARGIN / scale)
+        self._spread_levels(available - free - MARGIN / scale)
         width, height = self.size
-        top = (room[1] - self.legend.height - height) / 2
+        top = (available[1] - self.legend.height - height) / 2
         ax.set_axis_off()
-        ax.set_xlim((width - room[0]) / 2, (width + room[0]) / 2)
-        ax.set_ylim(room[1] - top, -top)
+        ax.set_xlim((width - available[0]) / 2, (width + available[0]) / 2)
+        ax.set_ylim(available[1] - top, -top)
         artists = Painter(self, ax, scale, fill, rounded).paint()
         return artists + self.legend.draw(ax, scale)
 
-    def _spread_levels(self, room):
-        """Make the edges longer where there is space left between the levels."""
+    def _spread_levels(self, available):
+        """Increase the gaps between the levels to fill the axes."""
         axis = 0 if self.is_horizontal else 1
         n_steps = max(self.depth)
         if n_steps == 0:
             return
         most = LONGEST_EDGE * LEVEL_GAPS[self.is_horizontal]
-        extra = min((room[axis] - self.size[axis]) / n_steps, most)
+        extra = min((available[axis] - self.size[axis]) / n_steps, most)
         if extra <= 0.0:
             return
         for box, level in zip(self.boxes, self.depth, strict=True):
@@ -321,7 +321,7 @@ class Painter:
         self.share = tree.nodes["weight"] / tree.nodes["weight"][0]
 
     def paint(self):
-        """All artists: edges below, then boxes, then texts."""
+        """Draw edges, boxes and texts, in this order."""
         boxes = self.drawing.boxes
         artists = []
         for parent, first, count in zip(
@@ -384,7 +384,7 @@ class Painter:
         return self.ax.add_artist(patch)
 
     def _bar(self, box):
-        """Draw the shares of the classes side by side at the bottom of the box."""
+        """Draw the class proportions side by side at the bottom of the box."""
         from matplotlib.patches import Rectangle
 
         left = box.x - box.width / 2 + PADDING[0]
@@ -410,7 +410,7 @@ class Painter:
         """Title and notes, line by line from the top."""
         y = box.y - box.height / 2 + PADDING[1]
         if box.shares:
-            y -= 1.0  # the bar stands closer to the letters than the frame
+            y -= 1.0  # the bar is closer to the text than the frame
         line = BASE_SIZE * LINE_HEIGHT
         artists = []
         for text in box.title:

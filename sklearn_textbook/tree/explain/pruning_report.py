@@ -1,4 +1,4 @@
-"""What pruning did to a tree, in words."""
+"""Report of pruning as text."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from sklearn_textbook.tree.explain.text import check_at_least, describe_leaf
 from sklearn_textbook.tree.prune import resolve_pruner
 from sklearn_textbook.tree.prune.choose import PRUNERS
 
-#: It starts from the root and splits, where the others start from the full tree.
+#: It starts from the root; the other methods start from the full tree.
 FROM_THE_ROOT = "pre-pruning"
-#: Columns of a path with the risk by which the subtree was chosen.
-JUDGED = {"cv_risk": "cross-validated risk", "validation_risk": "validation risk"}
+#: Columns of a path with the risk by which a subtree is chosen.
+VALIDATED = {"cv_risk": "cross-validated risk", "validation_risk": "validation risk"}
 
 
 def export_pruning_report(
@@ -51,13 +51,13 @@ def export_pruning_report(
     max_rows : int or None, default=10
         Maximum number of branches to list; the others are counted. ``None`` for all.
     decimals : int or None, default=None
-        Decimals of thresholds and values. ``None`` takes for each threshold as few
-        as tell it from the other thresholds of its column.
+        Decimals of thresholds and values. ``None`` writes each threshold with as few as
+        distinguish it from the other thresholds of its column.
 
     Returns
     -------
     str
-        The text; every line ends with a line feed.
+        The text; every line ends with a newline.
 
     Raises
     ------
@@ -76,8 +76,8 @@ def export_pruning_report(
 
     Notes
     -----
-    The table behind the text is ``pruning_report_``, which has a row for every node
-    that the method looked at, those that stay included.
+    The underlying table is ``pruning_report_``, which has a row for every node that the
+    method considered, including those that were kept.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def _write_path(path, method):
     if selected is None or not selected.any():
         return
     row = int(selected.argmax())
-    for column, words in JUDGED.items():
+    for column, words in VALIDATED.items():
         if column in path:
             change = _write_change(*path[column][[0, row]].tolist(), method)
             alpha = format_number(path["alpha"][row])
@@ -201,26 +201,26 @@ def _write_branches(words, report, method, max_rows):
 def _find_branches(report):
     """Find the rows of the pruned branches, the largest first, and their places.
 
-    A place is the node of the tree that stands where the branch was.
+    A place is the node of the pruned tree at the position of the branch.
     """
     places = report["tree_node"].copy()
     is_raised = report["decision"] == "raised"
     if is_raised.any():
-        # The node itself is gone; the root of its largest branch stands in its place.
+        # The node itself was replaced by the root of its largest branch.
         largest = report["raised_node"]
         number = np.full(max(report["node"].max(), largest.max()) + 1, -1)
         number[report["node"]] = report["tree_node"]
         places[is_raised] = number[largest[is_raised]]
     rows = np.flatnonzero((report["decision"] != "kept") & (places >= 0))
     rows = rows[np.lexsort((report["node"][rows], -report["n_leaves"][rows]))]
-    # Where several branches were pruned one after the other, the largest includes all.
+    # Where several branches were pruned one by one, the largest includes all.
     _, first = np.unique(places[rows], return_index=True)
     rows = rows[np.sort(first)]
     return rows, places[rows]
 
 
 def _describe_place(words, node, is_raised):
-    """Write what stands in the place of a branch, as a rule."""
+    """Describe what replaced a branch, as a rule."""
     tree = words.fitted.tree
     path = find_path(tree, node)
     if path is None:
@@ -236,7 +236,7 @@ def _describe_place(words, node, is_raised):
 
 
 def find_path(tree, node):
-    """Find what a row has to meet to reach a node.
+    """Return the conditions that a row must satisfy to reach a node.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ def find_path(tree, node):
     Returns
     -------
     dict of int to Condition, or None
-        One condition per column, in the order of the path; None if no row can meet
+        One condition per column, in the order of the path; None if no row can satisfy
         them all.
     """
     branches, nodes = [], tree.nodes
@@ -266,18 +266,18 @@ def find_path(tree, node):
 
 # -------------------------------------------------------------------- small parts
 def _count(number):
-    """Count leaves."""
+    """Format a number of leaves."""
     return f"{number:,} leaf" if number == 1 else f"{number:,} leaves"
 
 
 def _pair(before, after, between=" -> "):
-    """Write two numbers with so many digits that they differ if they do."""
+    """Format two numbers with enough digits to show that they differ."""
     tolerance = abs(before - after) / 20.0 if before != after else np.inf
     return between.join(format_number(x, None, tolerance) for x in (before, after))
 
 
 def _align(lines):
-    """Align all columns but the last one, which has no end."""
+    """Align all columns but the last."""
     widths = [max(map(measure_places, column)) for column in zip(*lines, strict=True)]
     for first, *others, last in lines:
         cells = [" " * (widths[0] - measure_places(first)) + first]

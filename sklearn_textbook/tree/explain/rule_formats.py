@@ -31,21 +31,21 @@ def export_rules(
     max_rules=100,
     max_levels=SHOWN_LEVELS,
 ):
-    r"""Write a tree as rules, one per leaf, or write an ordered list of rules.
+    r"""Export a tree as rules, one per leaf, or export an ordered list of rules.
 
     Conditions on the same column are merged: ``x > 2`` and ``x > 3`` become ``x > 3``,
     ``x > 2`` and ``x <= 3`` become ``2 < x <= 3``, sets of levels are intersected. The
     rules are equivalent to the tree: exactly one of them applies to a row (see
     :func:`~sklearn_textbook.tree.explain.build_rules` for rows that are divided among
-    branches). Of an ordered list, the first rule that applies is used.
+    branches). In an ordered list, the first rule that applies is used.
 
     Parameters
     ----------
     estimator : estimator
         A fitted tree of :mod:`sklearn_textbook.tree`, or a C45RulesClassifier.
     format : {"text", "frame", "dict", "sql", "python"}, default="text"
-        - ``"text"``: one line per rule, IF ... THEN ..., shortened as ``max_rules`` and
-          ``max_levels`` say. The other formats are always complete;
+        - ``"text"``: one line per rule, IF ... THEN ..., shortened by ``max_rules`` and
+          ``max_levels``. The other formats are always complete;
         - ``"frame"``: a pandas data frame, one row per rule;
         - ``"dict"``: a list of dictionaries of plain Python values, as
           :func:`~sklearn_textbook.tree.explain.build_rules` describes it;
@@ -69,15 +69,16 @@ def export_rules(
     show_missing : bool or None, default=None
         Whether ``"text"`` and ``"frame"`` show where missing values go. ``None`` does
         so for columns with missing values in training. Ignored for ordered lists, where
-        a missing value meets no condition.
+        a missing value satisfies no condition.
     inner_nodes : bool or None, default=None
-        Whether to add a rule for each inner node in which rows may stop, because of an
-        unknown level or of a missing value that has no branch. ``None`` adds all of
-        them, but to ``"text"`` only those in which training rows stopped; ``"sql"`` and
-        ``"python"`` always have all of them. Ordered lists have none.
+        Whether to add a rule for each inner node in which rows may end because of an
+        unknown level or a missing value without a branch. ``None`` adds all of them,
+        but to ``"text"`` only those in which training rows ended; ``"sql"`` and
+        ``"python"`` always include all of them. Ordered lists have none.
     max_rules : int or None, default=100
-        Maximum number of rules in ``"text"``; the rest is counted in a line of its
-        own. The default rule of an ordered list is always written. ``None`` for all.
+        Maximum number of rules in ``"text"``; a line with the number of the others
+        follows. The default rule of an ordered list is always written. ``None`` for
+        all.
     max_levels : int or None, default=5
         Maximum number of levels that ``"text"`` writes for a set; the rest is counted.
         ``None`` writes all levels.
@@ -108,8 +109,8 @@ def export_rules(
 
     Notes
     -----
-    Support is the share of the training weight that ends in the rule's node;
-    confidence is the share of the predicted class there.
+    Support is the fraction of the training weight that ends in the rule's node;
+    confidence is the proportion of the predicted class there.
 
     Examples
     --------
@@ -201,7 +202,7 @@ def _write_line(words, rule, number):
 
 
 def _make_frame(words, rules, rename):
-    """Put rules into a data frame; the classes by label or, renamed, by name."""
+    """Make a data frame of rules, with class labels or the given names."""
     try:
         import pandas as pd
     except ImportError as error:

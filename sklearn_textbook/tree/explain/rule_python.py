@@ -1,4 +1,4 @@
-"""Rules as the source of a Python function."""
+"""Rules as the source code of a Python function."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ NO_RULE = 'raise ValueError("No rule applies: a level was not seen in training."
 
 
 def write_python(fitted, rules):
-    """Source of a function ``predict_row(row)`` without imports.
+    """Write the source code of a function ``predict_row(row)``.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def write_python(fitted, rules):
 
 
 class _Variables:
-    """Names of the local variables of the function, one per column."""
+    """The names of the local variables of the function, one per column."""
 
     def __init__(self, fitted):
         self.fitted = fitted
@@ -117,7 +117,7 @@ class _Variables:
         self.names = {}
 
     def name(self, feature):
-        """Find a readable and unused variable for the value of a column."""
+        """Return a readable, unused variable name for the value of a column."""
         if feature not in self.names:
             stem = re.sub(r"\W+", "_", self.fitted.feature_names[feature]).strip("_")
             stem = stem if stem.isidentifier() else f"column_{stem or feature}"
@@ -146,7 +146,7 @@ class _Variables:
 def _nested_body(fitted, variables):
     """Write the tree as nested ``if`` statements."""
     lines = []
-    # Nodes to write: number, depth, the line before them, whether rows stop there.
+    # Nodes to write: number, depth, the line before them, whether rows end there.
     stack = [(0, 1, "", False)]
     while stack:
         node, depth, opening, stops = stack.pop()
@@ -162,7 +162,7 @@ def _nested_body(fitted, variables):
 
 
 def _nested_branches(fitted, node, depth, variables):
-    """Entries of the stack for the branches of a node, the last one without a test."""
+    """Return stack entries for the branches of a node, the last one without a test."""
     tree = fitted.tree
     first = int(tree.nodes["first_child"][node])
     tests = [
@@ -184,7 +184,7 @@ def _nested_branches(fitted, node, depth, variables):
 
 
 def _flat_body(fitted, rules, variables):
-    """One ``if`` per rule: for lists, and trees too deep for Python's indentation."""
+    """Write one ``if`` per rule: for lists, and trees too deep for nested ``if``."""
     lines = []
     for rule in rules:
         tests = [_write_test(fitted, c, variables) for c in rule.conditions]
@@ -196,10 +196,10 @@ def _flat_body(fitted, rules, variables):
 
 
 def _walking_body(fitted, variables):
-    """Compute the share of a row in each node, and the weighted mean of predictions.
+    """Write the body for divided rows: their fractions in nodes, and the mean.
 
     The sums are those of ``predict``, operation by operation, so that nearly equal
-    shares of classes come out in the same order.
+    class proportions come out in the same order.
     """
     tree = fitted.tree
     lines = [f"    share = [1.0] + [0.0] * {tree.node_count - 1}\n"]
@@ -233,7 +233,7 @@ def _walking_body(fitted, variables):
 
 
 def _walk_node(fitted, node, variables):
-    """Lines that move the share of a row to the children, and whether it may stay."""
+    """Write the lines for one node; return them and whether rows may end in it."""
     tree, record = fitted.tree, fitted.tree.nodes[node]
     column, first = int(record["feature"]), int(record["first_child"])
     name = variables.name(column)
@@ -258,19 +258,19 @@ def _walk_node(fitted, node, variables):
     moves = [_move(tree, node, first, branch) for _, branch in cases]
     for number, ((test, _), move) in enumerate(zip(cases, moves, strict=True)):
         opening = f"{'elif' if number else 'if'} {test}:"
-        if number == len(cases) - 1:  # all that is left
+        if number == len(cases) - 1:  # the remaining fraction
             opening = "else:"
         lines.append(f"        {opening}\n            {move}")
     return lines, STOP in moves
 
 
 def _whole_levels(shares):
-    """Shares of the levels without those that are divided among branches."""
+    """Return the fractions of levels that are not divided among branches."""
     return shares and (*(float(share == 1.0) for share in shares[:-1]), 0.0)
 
 
 def _move(tree, node, first, branch):
-    """Write where the share of a row in a node goes."""
+    """Write the line that moves a fraction of a row to a child."""
     if branch is None:
         return NO_RULE
     if branch == FRACTIONAL:
@@ -300,13 +300,13 @@ def _accepts(fitted, stand_in, variables):
 
 
 def _prediction(fitted, place):
-    """Write what a place predicts as a literal."""
+    """Write the prediction of a place as a literal."""
     predicted = fitted.predicted(place)
     return repr(predicted[0] if fitted.is_single else predicted)
 
 
 def _write_test(fitted, condition, variables):
-    """Write a condition of whole rows as a Boolean expression."""
+    """Write a condition without fractions as a Boolean expression."""
     name = variables.name(condition.feature)
     absent = f"{name}_missing"
     present = _present(fitted, condition, name)
@@ -363,7 +363,7 @@ def _write_chain(fitted, chain, variables):
         here = _accepts(fitted, stand_in, variables)
         usable = f"not {name}_missing"
         if not stand_in.is_numeric:
-            # A missing value is no level, so it is not usable either.
+            # A missing value is not a level, so the surrogate is not usable either.
             usable += f" and {_member(name, [levels[c] for c in stand_in.known])}"
         text = text if here == text else f"({here} if {usable} else {text})"
     return text

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 from sklearn_textbook.tree.encode.columns import BOOLEAN, DATE, TIME
 
-# SQL before 1999 has no words for these.
+# SQL before 1999 has no literals for these.
 ALWAYS, NEVER = "1 = 1", "1 = 0"
 EPOCH = datetime.datetime(1970, 1, 1)
 
 
 def write_sql(fitted, rules):
-    """One CASE expression per output, NULL standing for missing values.
+    """Write one CASE expression per output; missing values are NULL.
 
     Parameters
     ----------
@@ -31,8 +31,8 @@ def write_sql(fitted, rules):
     Raises
     ------
     ValueError
-        If rows of training belonged to several rules with a share each, or rows of a
-        level not seen in training do, or if a name or a label holds a NUL character.
+        If training rows, or rows with a level not seen in training, are divided among
+        several rules, or if a name or a label contains a NUL character.
     """
     rules = _without_divided_rows(fitted, rules)
     tests = [_join_conditions(fitted, rule) for rule in rules]
@@ -48,9 +48,9 @@ def write_sql(fitted, rules):
 
 
 def _without_divided_rows(fitted, rules):
-    """Let no rule hold for a missing value that the tree divides among branches.
+    """Exclude missing values that the tree divides among branches from all rules.
 
-    Training had none in these columns. Rules for nothing else are left out.
+    There were none in these columns in training. Rules only for these are left out.
     """
     whole = []
     for rule in rules:
@@ -61,7 +61,7 @@ def _without_divided_rows(fitted, rules):
 
 
 def _refuse_shares(fitted, condition):
-    """Drop the share of a missing value; raise an error where it cannot be dropped."""
+    """Drop the fraction of a missing value; raise an error if this is not possible."""
     if not condition.is_fractional:
         return condition
     whole = replace(condition, missing=0.0, chains=())
@@ -81,7 +81,7 @@ def _refuse_shares(fitted, condition):
 
 
 def _join_conditions(fitted, rule):
-    """All conditions of a rule; a rule without conditions holds for every row."""
+    """Join all conditions of a rule; a rule without conditions applies to every row."""
     tests = [_write_condition(fitted, condition) for condition in rule.conditions]
     return " AND ".join(tests) or ALWAYS
 
@@ -100,7 +100,7 @@ def _write_condition(fitted, condition):
 
 
 def _present(fitted, test, name):
-    """Write the condition on a present value; None if no value meets it."""
+    """Write the condition on a present value; None if no value satisfies it."""
     if not test.takes_present:
         return None
     if test.takes_all_present:
@@ -130,15 +130,15 @@ def _interval(fitted, test, name):
 
 
 def _seconds(column, number):
-    """Write a number, or the date or time of day it stands for, as a literal.
+    """Write a number, or the date or time of day that it encodes, as a literal.
 
-    Dates have their time of day, so that they compare as text too; those of a time
-    zone are in UTC and say so.
+    Dates include the time of day, so that they can also be compared as text; dates with
+    a time zone are written in UTC.
     """
     if column.source not in (DATE, TIME):
         return _literal(number)
-    # Rounding down keeps "<=" right between two microseconds; the quarter is more
-    # than the rounding of today's seconds in float64.
+    # Rounding down keeps "<=" correct between two microseconds; a quarter exceeds the
+    # rounding error of current dates, in seconds, in float64.
     whole, rest = divmod(number, 1.0)
     microseconds = math.floor(rest * 1e6 + 0.25)
     moment = EPOCH + datetime.timedelta(seconds=whole, microseconds=microseconds)
@@ -161,7 +161,7 @@ def _member(name, literals, negation=""):
 
 
 def _write_chain(fitted, chain):
-    """Surrogates by AND and OR alone, from the last resort backwards."""
+    """Write surrogates with AND and OR only, from the last one backwards."""
     test = ALWAYS if chain.otherwise else NEVER
     for stand_in in reversed(chain.stand_ins):
         here, unusable = _write_stand_in(fitted, stand_in)
@@ -174,7 +174,7 @@ def _write_chain(fitted, chain):
 
 
 def _write_stand_in(fitted, stand_in):
-    """Write the test of a surrogate (None: never met), and when it cannot be used."""
+    """Write the test of a surrogate (None: never true), and when it is not usable."""
     name = _identifier(fitted.feature_names[stand_in.feature])
     unusable = f"{name} IS NULL"
     if stand_in.is_numeric:
@@ -188,7 +188,7 @@ def _write_stand_in(fitted, stand_in):
 
 
 def _identifier(name):
-    """Put a name in double quotes, as the standard has it."""
+    """Quote an identifier with double quotes, as in the SQL standard."""
     return '"' + _refuse_nul(name).replace('"', '""') + '"'
 
 

@@ -1,4 +1,4 @@
-"""A tree as rules: one per leaf, and one per inner node in which rows may stop."""
+"""The rules of a tree: one per leaf, and one per inner node in which rows may end."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Rule:
     node : int
         Number of the node in which the rows end.
     is_leaf : bool
-        Whether that is a leaf; if not, the rows stop at an inner node.
+        Whether this is a leaf; if not, the rows end in an inner node.
     conditions : tuple of Condition
         The conditions, one per column.
     n_samples : int
-        Training rows that end in the node.
+        Number of training rows that end in the node.
     weight : float
         Their weight.
     """
@@ -49,12 +49,12 @@ def collect_rules(tree, inner_nodes=True):
     tree : GrownTree
         The tree.
     inner_nodes : bool, default=True
-        Whether to add the rules of the inner nodes in which rows may stop.
+        Whether to add the rules of the inner nodes in which rows may end.
 
     Returns
     -------
     list of Rule
-        The rules. Nodes that no row can reach have none.
+        The rules. Nodes that no row can reach have no rule.
     """
     leaf_rules, inner_rules = [], []
     stack = [(0, {})]
@@ -76,7 +76,7 @@ def collect_rules(tree, inner_nodes=True):
 
 
 def extend_path(path, condition):
-    """Add a condition to a path; None if no row can meet both."""
+    """Add a condition to a path; None if no row can satisfy both."""
     known = path.get(condition.feature)
     condition = known.meet(condition) if known else condition
     if condition.is_impossible:
@@ -91,7 +91,7 @@ def _rule(tree, node, path):
 
 
 def _ending_here(tree, node):
-    """Training rows, and their weight, that end in a node."""
+    """Return the number and weight of the training rows that end in a node."""
     record = tree.nodes[node]
     n_samples, weight = int(record["n_samples"]), float(record["weight"])
     first, n_children = int(record["first_child"]), int(record["n_children"])
@@ -99,7 +99,7 @@ def _ending_here(tree, node):
         children = tree.nodes[first : first + n_children]
         n_samples = max(0, n_samples - int(children["n_samples"].sum()))
         rest = weight - float(children["weight"].sum())
-        # What is left of the rounding of sums is no weight.
+        # Rounding errors of sums are not weights.
         weight = rest if rest > 1e-9 * weight else 0.0
     return n_samples, weight
 
@@ -116,10 +116,10 @@ def build_rules(
     """Write a tree as a list of rules, each a dictionary of plain Python values.
 
     Exactly one rule applies to a row, and its class (or value) is the prediction of
-    the tree. For rows that are divided among branches several rules apply, each with a
-    share; the shares add up to one, and the prediction is the mean of the distributions
-    (or values) of the rules weighted by them. No rule applies to rows with an unknown
-    level if ``handle_unknown="error"``.
+    the tree. For rows that are divided among branches several rules apply, each to a
+    fraction; the fractions sum to 1, and the prediction is the mean of the
+    distributions (or values) of the rules weighted by them. No rule applies to rows
+    with an unknown level if ``handle_unknown="error"``.
 
     Parameters
     ----------
@@ -132,43 +132,43 @@ def build_rules(
     feature_names : array-like of str or None, default=None
         Names of the columns; ``None`` for the names of the training table.
     inner_nodes : bool, default=True
-        Whether to add a rule for each inner node in which rows may stop: those with
-        an unknown level, or with a missing value that has no branch.
+        Whether to add a rule for each inner node in which rows may end because of an
+        unknown level or a missing value without a branch.
     class_tolerance : float, default=0.0
-        By how much more the share of a class must be larger than that of an earlier
-        class to win.
+        A class is predicted instead of an earlier one only if its proportion is larger
+        by more than this.
 
     Returns
     -------
     list of dict
         Leaves from left to right, then inner nodes. Each rule has
 
-        - ``node``, ``is_leaf``: where its rows end;
+        - ``node``, ``is_leaf``: the node in which its rows end;
         - ``conditions``: a list, one entry per column, in the order of the path;
-        - ``class`` or, for regression, ``value``: what is predicted (a list for
-          several outputs);
-        - ``distribution``: share of each class (classification only);
-        - ``confidence``: share of the predicted class (classification only);
+        - ``class`` or, for regression, ``value``: the prediction (a list for several
+          outputs);
+        - ``distribution``: proportion of each class (classification only);
+        - ``confidence``: proportion of the predicted class (classification only);
         - ``n_samples``, ``weight``: training rows that end there, and their weight;
-        - ``support``: their share of the whole weight.
+        - ``support``: their fraction of the total weight.
 
         A condition has ``feature``, ``operator``, ``value`` and ``missing``. Values
         of dates, times of day and durations are text, dates in ISO 8601. The
         operators are ``"<="``, ``">"``, ``"range"`` (``value[0] < x <= value[1]``),
         ``"=="``, ``"in"``, ``"not in"``, ``"is missing"`` and ``"is not missing"``.
-        ``missing`` is the share of a row that meets the condition if its value is
-        missing: True for 1, False for 0. A condition may also have
+        ``missing`` is the fraction of a row that satisfies the condition if its value
+        is missing: True for 1, False for 0. A condition may also have
 
-        - ``partial``: levels, with the share of their rows that meets it;
+        - ``partial``: levels, with the fraction of their rows that satisfies it;
         - ``unseen``: the same for a level not seen in training;
         - ``surrogates``: the tests for a missing value; a list of entries, which must
-          all be met. An entry has ``tests`` on other columns, of which the first that
-          is applicable is used (one with ``known`` is applicable to the levels listed
-          there), and ``otherwise``, the share if none is applicable.
+          all be satisfied. An entry has ``tests`` on other columns, of which the first
+          applicable one is used (one with ``known`` is applicable to the levels listed
+          there), and ``otherwise``, the fraction if none is applicable.
 
     See Also
     --------
-    export_rules : The same as text, data frame, SQL or Python code.
+    export_rules : The rules as text, data frame, SQL or Python code.
 
     Examples
     --------
@@ -197,7 +197,7 @@ def make_records(fitted, rules):
 
 
 def rule_record(fitted, rule):
-    """One rule as a dictionary but for its place; see :func:`build_rules`."""
+    """Return one rule as a dictionary without its node; see :func:`build_rules`."""
     return {
         "conditions": [condition_record(fitted, c) for c in rule.conditions],
         **_prediction_record(fitted, rule.node),
@@ -208,7 +208,7 @@ def rule_record(fitted, rule):
 
 
 def _prediction_record(fitted, node):
-    """Prediction of a node; lists only where there are several outputs."""
+    """Return the prediction of a node; a list for several outputs."""
     if not fitted.tree.is_classifier:
         values = fitted.predicted(node)
         return {"value": values[0] if fitted.is_single else values}
@@ -253,7 +253,7 @@ def _plain_share(share):
 
 
 def _interval(fitted, test):
-    """Operator and value of an interval; of booleans held as numbers, == a value."""
+    """Return operator and value of an interval; for booleans stored as numbers, ==."""
     column = fitted.schema.columns[test.feature]
     if column.source == BOOLEAN:
         return {"operator": "==", "value": test.low >= 0.0}
@@ -270,7 +270,7 @@ def _plain_bound(column, bound):
 
 
 def _level_set(fitted, condition):
-    """Operator and value of a set of levels, and the shares that are not whole."""
+    """Return operator and value of a set of levels, and the divided levels."""
     levels = level_values(fitted.schema.columns[condition.feature])
     *shares, unseen = condition.shares
     if unseen == 1.0:

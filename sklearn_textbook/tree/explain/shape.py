@@ -17,7 +17,7 @@ class Below(NamedTuple):
     n_nodes : ndarray of int64, shape (node_count,)
         Nodes of the subtree without its root; 0 for a leaf.
     n_levels : ndarray of int64, shape (node_count,)
-        Levels under the node; 0 for a leaf.
+        Levels below the node; 0 for a leaf.
     """
 
     n_leaves: np.ndarray
@@ -41,7 +41,7 @@ def count_below(tree):
     parents = tree.nodes["parent"].tolist()
     leaves = tree.is_leaf.astype(np.int64).tolist()
     nodes, levels = [0] * len(parents), [0] * len(parents)
-    # Children have larger numbers than their parent, so they are complete first.
+    # Children have larger numbers than their parent, so they are processed first.
     for node in range(len(parents) - 1, 0, -1):
         parent = parents[node]
         leaves[parent] += leaves[node]

@@ -10,8 +10,8 @@ from sklearn_textbook.tree.explain.lettering import break_lines
 from sklearn_textbook.tree.explain.shape import count_below
 from sklearn_textbook.tree.grow.layout import FRACTIONAL, STAY
 
-#: However deep a line stands, it is not broken into lines of fewer letters.
-LEAST_ROOM = 24
+#: Minimum width of the text in wrapped lines, whatever the indentation.
+MIN_TEXT_WIDTH = 24
 
 
 def export_text(
@@ -31,7 +31,7 @@ def export_text(
 
     There is one line per branch. If the branch leads to a leaf, the line ends with the
     prediction of the leaf, the number of training rows in it (and their weight, if that
-    differs) and the share of the predicted class.
+    differs) and the proportion of the predicted class.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def export_text(
 
 
 def check_at_least(name, value, least, allow_none=False):
-    """Raise a ValueError for a parameter that is not an integer >= ``least``."""
+    """Raise ValueError for a parameter that is not an integer >= ``least``."""
     if value is None and allow_none:
         return
     is_integer = hasattr(value, "__index__") and not isinstance(value, bool)
@@ -119,24 +119,24 @@ def check_at_least(name, value, least, allow_none=False):
 
 
 def _write_line(depth, text, spacing, max_width):
-    """Write a line behind the branches that lead to it, broken where it is too long."""
+    """Write a line after the branches that lead to it, wrapped if it is too long."""
     step, dash = "|" + " " * spacing, "|" + "-" * spacing + " "
     lines = [text]
     if max_width is not None:
-        room = max(max_width - len(step * (depth + 1) + "  "), LEAST_ROOM)
-        lines = break_lines(text, room)
+        width = max(max_width - len(step * (depth + 1) + "  "), MIN_TEXT_WIDTH)
+        lines = break_lines(text, width)
     further = "".join(f"{step * (depth + 1)}  {line}\n" for line in lines[1:])
     return f"{step * depth}{dash}{lines[0]}\n{further}"
 
 
 def _lines(words, max_depth, show_weights):
-    """List the depth and text of the lines, in the order of reading."""
+    """Iterate over depth and text of the lines, in order."""
     tree = words.fitted.tree
     below = count_below(tree)
     if not has_children(tree, 0):
         yield 0, describe_leaf(words, 0, show_weights)
         return
-    # Nodes, and lines that follow the branches of a node, still to be written.
+    # Stack of nodes, and of lines that follow the branches of a node.
     stack = [(None, -1, 0)]
     while stack:
         text, depth, node = stack.pop()
@@ -152,7 +152,7 @@ def _lines(words, max_depth, show_weights):
 
 
 def _branches(words, node, depth):
-    """Entries of the stack for the branches of a node and the lines after them."""
+    """Return stack entries for the branches of a node and the lines after them."""
     tree = words.fitted.tree
     first = int(tree.nodes["first_child"][node])
     entries = [
@@ -164,7 +164,7 @@ def _branches(words, node, depth):
 
 
 def _missing_line(words, node):
-    """Line on missing values, unless they take a single branch, which says so."""
+    """Return the line on missing values, unless they take a single branch."""
     tree = words.fitted.tree
     feature = int(tree.nodes["feature"][node])
     target = int(tree.nodes["missing_branch"][node])
@@ -181,7 +181,7 @@ def _missing_line(words, node):
 
 
 def _last_resort(words, node, target):
-    """Where a missing value goes if no surrogate decides."""
+    """Describe where a missing value goes if no surrogate decides."""
     if target == FRACTIONAL:
         return "divided among all branches by their weight"
     if target == STAY:
@@ -220,7 +220,7 @@ def _class_weights(words, node):
 
 
 def _cut(words, node, below):
-    """Count the leaves and levels below a node at which the text stops."""
+    """Describe the leaves and levels below a node at the maximum depth."""
     leaves, levels = int(below.n_leaves[node]), int(below.n_levels[node])
     more = f"... {leaves} leaves in {levels} more level{'s' if levels > 1 else ''}"
     return f"{more}; here {describe_leaf(words, node)}"

@@ -1,9 +1,9 @@
 """Tidy drawing of trees with any number of branches and boxes of any size.
 
-Reingold and Tilford's rules: subtrees are packed as closely as their outlines allow,
-a parent stands in the middle above its children, the mirror image of a tree is drawn
-as the mirror image; and Buchheim's: small subtrees between large ones are spread
-evenly. Every pair of outlines is walked only as deep as the shallower of both.
+By the rules of Reingold and Tilford, subtrees are packed as closely as their outlines
+allow, a parent is centred above its children, and a mirrored tree gives the mirrored
+drawing; by that of Buchheim, small subtrees between large ones are spread evenly. Each
+pair of outlines is compared only down to the depth of the shallower one.
 
 References
 ----------
@@ -18,7 +18,7 @@ import numpy as np
 
 
 class Outline:
-    """One side of a subtree: how far it reaches on every level.
+    """The extent of one side of a subtree on every level.
 
     ``reach[-1]`` belongs to the top level, ``reach[0]`` to the deepest; ``shift`` is
     added to all of them, so that a whole subtree moves at once.
@@ -32,7 +32,7 @@ class Outline:
         return len(self.reach)
 
     def at(self, level):
-        """Reach on a level, counted from 0 at the top."""
+        """Return the extent on a level, counted from 0 at the top."""
         return self.reach[-1 - level] + self.shift
 
     def put_above(self, reach):
@@ -40,7 +40,7 @@ class Outline:
         self.reach.append(reach - self.shift)
 
     def cover(self, other):
-        """Lay the levels of another outline over those of this one."""
+        """Replace the top levels by those of another outline."""
         if len(other) >= len(self):
             self.reach, self.shift = other.reach, other.shift
             return
@@ -49,7 +49,7 @@ class Outline:
 
 
 class Forest:
-    """Subtrees that stand side by side, the first one's root at 0."""
+    """Subtrees side by side, with the root of the first at 0."""
 
     def __init__(self, gap):
         self.gap = gap
@@ -60,7 +60,7 @@ class Forest:
         self.visible = []
 
     def add(self, left, right):
-        """Place one more subtree, given its outlines around its root at 0."""
+        """Place another subtree, given its outlines relative to its root."""
         number = len(self.places)
         if number == 0:
             self.places.append(0.0)
@@ -80,7 +80,7 @@ class Forest:
         self.visible.append((len(right), number))
 
     def _push_right(self, left, number):
-        """Leftmost place for the next subtree; those in between spread evenly."""
+        """Return the leftmost position of the next subtree; spread those in between."""
         place, start = -np.inf, 0
         for n_levels, owner in reversed(self.visible):
             before, stop = place, min(n_levels, len(left))
@@ -97,19 +97,19 @@ class Forest:
 
 
 def place_nodes(first_child, n_children, sizes, gap):
-    """Place the nodes of a tree along the axis on which siblings stand.
+    """Place the nodes of a tree along the axis of the siblings.
 
     Parameters
     ----------
     first_child : sequence of int
-        First of each node's children, which stand side by side; parents stand before
+        First child of each node; siblings are consecutive, and parents come before
         their children.
     n_children : sequence of int
         Number of each node's children, 0 for a leaf.
     sizes : sequence of float
         Extent of each node along the axis.
     gap : float
-        Least distance between neighbours on one level.
+        Minimum distance between neighbours on one level.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def place_nodes(first_child, n_children, sizes, gap):
     """
     n_nodes = len(sizes)
     outlines, offsets = {}, np.zeros(n_nodes)
-    # Children have larger numbers than their parent, so they are complete first.
+    # Children have larger numbers than their parent, so they are processed first.
     for node in range(n_nodes - 1, -1, -1):
         half = sizes[node] / 2.0
         if not n_children[node]:

@@ -1,1 +1,1 @@
-"""Station 3, grow: the whole-tree loop, the node layout and the grown tree."""
+"""Stage 3, grow: the whole-tree loop, the node layout and the grown tree."""

@@ -45,7 +45,7 @@ cdef void free_buffer(NodeBuffer* buffer) noexcept nogil:
 
 
 def _measure_memory():
-    """Bytes of the machine's memory, or the largest number where nobody tells."""
+    """Bytes of the machine's memory, or the largest number if it is unknown."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
@@ -53,7 +53,7 @@ def _measure_memory():
 
 
 # Linux gives out more memory than there is, and ends a process that uses it.
-cdef int64_t MOST_BYTES = _measure_memory()
+cdef int64_t MAX_BYTES = _measure_memory()
 
 
 cdef int reserve_nodes(NodeBuffer* buffer, int64_t n_more) noexcept nogil:
@@ -61,7 +61,7 @@ cdef int reserve_nodes(NodeBuffer* buffer, int64_t n_more) noexcept nogil:
     if buffer.n_nodes + n_more <= capacity:
         return 0
     capacity = max(2 * capacity, buffer.n_nodes + n_more)
-    if capacity > MOST_BYTES // (8 * max(1, buffer.n_statistics)):
+    if capacity > MAX_BYTES // (8 * max(1, buffer.n_statistics)):
         return -1
     if grow_array(<void**>&buffer.nodes, sizeof(Node), capacity) < 0:
         return -1
@@ -211,7 +211,7 @@ cdef int64_t find_best_frame(Stack* stack, NodeBuffer* buffer) noexcept nogil:
         node = &buffer.nodes[stack.child]
         place = buffer.task[stack.child]
         if place >= 0 and not stack.frames[place].is_searched:
-            # Searched now; when this is asked again, its split is known.
+            # Searched now, so that the next call finds its split.
             return place
         if place >= 0:
             if stack.frames[place].gain > 0.0 and push_split(

@@ -31,7 +31,7 @@ cdef struct Children:
     double* impurity
     bint* is_pure
     # fractions of cases: rows that go into several children, their class weights,
-    # each child's share of them, and the columns of a child that has its own
+    # each child's fraction of them, and the columns of a child that has its own
     int64_t n_missing
     double* missing_sums
     double* share

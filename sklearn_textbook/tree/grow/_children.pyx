@@ -106,7 +106,7 @@ cdef void add_values(
         int64_t i, row, output, n_outputs = problem.n_outputs
         double weight, difference, total_weight = 0.0, squares = 0.0, y
         double* sums = children.sums + child * n_outputs
-        # The first row's y, against which purity is judged.
+        # The first row's y, with which the others are compared for purity.
         double* first = children.values + child * n_outputs
         bint pure = True
     if children.n_rows[child] == 0:
@@ -165,7 +165,7 @@ cdef void finish_values(
         double* sums = children.sums + child * problem.n_statistics
         double* values = children.values + child * problem.n_statistics
         double mean, value, spread = children.squares[child] / weight
-        # Of several outputs the spread tells nothing about the scale of one.
+        # For several outputs the spread does not give the scale of each.
         double about_centre = spread if problem.n_outputs == 1 else 0.0
     for output in range(problem.n_outputs):
         mean = sums[output] / weight
@@ -211,7 +211,7 @@ cdef void finish_medians(
 cdef void subtract_child(
     const Problem* problem, const NodeView* node, int64_t known, Children* children
 ) noexcept nogil:
-    """The other child of a two-way split of whole counts."""
+    """The other child of a binary split of whole counts."""
     cdef int64_t k, other = 1 - known
     for k in range(problem.n_statistics):
         children.sums[other * problem.n_statistics + k] = (

@@ -1,6 +1,6 @@
 """Growing a whole tree from the sorted columns.
 
-Two phases. Nodes of many rows are split one after the other, threads sharing
+Two phases. Nodes of many rows are split one by one, threads sharing
 their columns. A node of at most ``task_rows`` rows becomes a task: its rows are
 renumbered into 16 bits and copied next to each other, so that the whole subtree
 stays in the cache of one thread, and threads share the tasks. A small table has such
@@ -341,7 +341,7 @@ cdef class TreeGrower:
         if settings["row_number"] is not None:
             numbers = settings["row_number"]
             row_number = &numbers[0]
-        # numpy asks for huge pages, which cost less to touch for the first time.
+        # numpy requests huge pages, which cost less at the first access.
         n_cells = count_slots(&self.problem) * self.n_rows
         cells = np.empty((n_cells + 1) // 2 if self.is_narrow else n_cells, np.uint64)
         self.entries = cells
@@ -381,7 +381,7 @@ cdef class TreeGrower:
         return self.grow_tasks()
 
     cdef int grow_tasks(self) except -1:
-        """The second phase: threads share the subtrees that were put aside."""
+        """The second phase: threads share the postponed subtrees."""
         cdef:
             int64_t i, n_tasks = self.tasks.n_frames
             int outcome = 0

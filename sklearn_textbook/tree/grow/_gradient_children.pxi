@@ -17,7 +17,7 @@ cdef void map_values(
         int64_t n = problem.n_distinct[split.column], cut = split.cut
         int64_t above = cut + 1
         double threshold
-    if not split.alone:
+    if not split.splits_missing:
         while samples_of(&sums[above], &samples.scale) == 0:
             above += 1
         pair[0] = cut << 32 | above
@@ -91,7 +91,7 @@ cdef int settle_gradients(
     split.kind = problem.kind[found.column]
     split.n_children = 2
     split.missing_child = found.missing_child
-    split.alone = found.alone
+    split.splits_missing = found.splits_missing
     split.score = found.decrease
     if split.kind != NOMINAL_COLUMN:
         map_values(problem, samples, node, pair)
@@ -220,7 +220,7 @@ cdef int partition_gradients(
     bint is_last
 ) noexcept nogil:
     """Divide the samples of a node among its children, which have records already, and
-    tell whose histograms are needed, unless the tree ends here. Returns -1 without
+    find which histograms are needed, unless the tree ends here. Returns -1 without
     memory."""
     cdef:
         WaitingNode* parent = <WaitingNode*>frame.waiting

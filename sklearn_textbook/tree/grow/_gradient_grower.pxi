@@ -1,4 +1,4 @@
-# Growing trees from gradients and hessians, one after the other over the same table.
+# Growing trees from gradients and hessians, one by one over the same table.
 
 
 cdef class GradientGrower:
@@ -7,8 +7,8 @@ cdef class GradientGrower:
     Parameters
     ----------
     settings : dict
-        What the trees share: see settings.py; and ``ranks`` and ``row_ranks``, the
-        codes of all rows, of one or two bytes; ``l2_regularization``,
+        Settings common to the trees: see settings.py; and ``ranks`` and ``row_ranks``,
+        the codes of all rows, of one or two bytes; ``l2_regularization``,
         ``level_smoothing``, ``level_l2`` and ``least_level_rows``; ``groups`` of
         interaction constraints, bits of each column, or None.
     n_threads : int
@@ -99,7 +99,7 @@ cdef class GradientGrower:
             self.samples.team = NULL
 
     cdef int round_pairs(self, gradient, hessian, largest) except -1:
-        """Turn gradients and hessians into whole numbers."""
+        """Turn gradients and hessians into integers."""
         cdef:
             const double[::1] gradients = gradient
             const double[::1] hessians
@@ -233,7 +233,7 @@ cdef class GradientGrower:
         return buffer.n_nodes
 
     def round_to_pairs(self, gradient, hessian, largest):
-        """Turn gradients and hessians into pairs of whole numbers.
+        """Turn gradients and hessians into pairs of integers.
 
         Parameters
         ----------
@@ -263,7 +263,7 @@ cdef class GradientGrower:
         Returns
         -------
         histogram : ndarray of int64, shape (n_codes, 2)
-            Sums of the columns one after the other; those of blocks may be added.
+            Sums of all columns, concatenated; those of blocks may be added.
         """
         cdef:
             const uint8_t[:, ::1] narrow

@@ -14,12 +14,12 @@ cdef struct GradientSplit:
     # order of their gradients, do
     int64_t cut
     int32_t missing_child  # -1 where no value is missing
-    bint alone  # all that have a value in child 0, the others in child 1
+    bint splits_missing  # all that have a value in child 0, the others in child 1
     GradientPair left  # what child 0 holds
 
 # A node whose samples are in histograms, and that may be split.
 cdef struct WaitingNode:
-    GradientPair* histogram  # the columns one after the other
+    GradientPair* histogram  # of all columns, concatenated
     GradientPair total
     GradientSplit split
     uint8_t* child_of_code  # of the column of the split

@@ -3,7 +3,7 @@ node has is summed up for all columns at once.
 
 The histograms of one child are counted, those of the other are what is left of their
 parent's. A node that waits keeps its histograms and its best split, and its samples are
-partitioned only if the split is made. All sums are whole numbers: see _gradients.pxd.
+partitioned only if the split is made. All sums are integers: see _gradients.pxd.
 """
 
 from libc.math cimport INFINITY, fabs

@@ -1,4 +1,4 @@
-# Rows with gradient pairs: rounding, and the leaves of those that take no part.
+# Rows with gradient pairs: rounding, and the leaves of those that are ignored.
 
 
 cdef enum:
@@ -39,7 +39,7 @@ cdef void round_rows(
         value = work.gradient_factor * gradient[i]
         if hessian != NULL:
             curvature = hessian[i]
-        # Not a number, or out of the range that was told.
+        # Not a number, or out of the given range.
         if not (-4.7e18 < value < 4.7e18 and 0.0 <= curvature < 1e300):
             bad = True
             continue
@@ -80,7 +80,7 @@ cdef int32_t find_branch(
     if problem.has_missing[node.feature] and code == problem.n_distinct[node.feature]:
         return node.missing_branch
     if node.kind != NOMINAL:
-        # All that have a value go to child 0 if nothing tells their codes apart.
+        # All rows with a value go to child 0 if their codes are not divided.
         return node.map_start >= 0 and problem.values[
             node.feature * problem.values_stride + code
         ] > resolve_threshold(problem, node.feature, node.map_start)

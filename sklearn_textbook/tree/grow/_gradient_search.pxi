@@ -12,9 +12,9 @@ cdef struct Searching:
     GradientSplit* found  # of each column
     double gradient
     double hessian
-    double least_hessian
+    double min_hessian
     double parent  # decrease by the step of the node itself
-    double size  # of its terms, which tells that of their rounding
+    double size  # of its terms, which bounds their rounding error
 
 
 cdef void score_places(
@@ -107,7 +107,7 @@ cdef void search_values(
         int64_t n_samples = samples_of(&search.node.total, scale)
         int64_t lowest = max(problem.min_samples_leaf, 1)
         int64_t highest = n_samples - lowest
-        double least = search.least_hessian, most = search.hessian - least, hessian
+        double least = search.min_hessian, most = search.hessian - least, hessian
         int32_t direction = 0
         bint has_missing = problem.has_missing[column] and (
             samples_of(&sums[n], scale) > 0
@@ -145,7 +145,7 @@ cdef void search_values(
         best.left = sums[n]
     for i in range(best.cut + 1):
         add_pair(&best.left, &sums[i])
-    best.alone = has_missing and samples_of(&best.left, scale) == (
+    best.splits_missing = has_missing and samples_of(&best.left, scale) == (
         n_samples - samples_of(&sums[n], scale)
     ) and not missing_left
 
@@ -209,7 +209,7 @@ cdef void search_levels(
         int64_t count, n_missing = 0, index
         int64_t lowest = max(problem.min_samples_leaf, 1)
         int64_t highest = samples_of(&search.node.total, scale) - lowest
-        double least = search.least_hessian, most = search.hessian - least, hessian
+        double least = search.min_hessian, most = search.hessian - least, hessian
     memset(&left, 0, sizeof(GradientPair))
     for i in range(n - 1):
         index = levels[i].index
@@ -229,7 +229,7 @@ cdef void search_levels(
         return
     best.column = <int32_t>column
     best.missing_child = -1
-    best.alone = False
+    best.splits_missing = False
     memset(&best.left, 0, sizeof(GradientPair))
     if problem.has_missing[column]:
         n_missing = samples_of(&sums[problem.n_distinct[column]], scale)
@@ -315,7 +315,7 @@ cdef void start_search(
     search.gradient = gradient_of(&node.total, &samples.scale)
     search.hessian = hessian_of(&node.total, &samples.scale)
     # A side without any hessian has no step.
-    search.least_hessian = max(problem.min_weight_leaf, samples.scale.hessian_unit)
+    search.min_hessian = max(problem.min_weight_leaf, samples.scale.hessian_unit)
     search.parent = decrease_of(search.gradient, search.hessian, samples.l2)
     search.size = search.parent
     if problem.monotonic != NULL:

@@ -36,7 +36,7 @@ cdef struct Grower:
     GradientList* gradients  # a list of samples with gradient pairs; or NULL
     SmallRoots roots
     int64_t n_outside  # nodes that wait outside of the local subtree
-    Interrupt* interrupt  # NULL: nobody looks for signals
+    Interrupt* interrupt  # NULL: signals are not checked
 
 cdef int grow_from(
     Grower* grower, const Frame* root, const int32_t* columns

@@ -150,7 +150,7 @@ cdef int settle_split(
             run_child, problem.categorical_split == SPLIT_MULTIWAY
         ) < 0:
             return -1
-    elif not best.alone:
+    elif not best.splits_missing:
         pair[0] = pack_ranks(cells, ranks, best.position)
     list_pieces(problem, cells, run_child, best, n_present, frame.n_rows, children)
     if problem.missing_mode == MISSING_SURROGATE and send_missing_rows(
@@ -296,7 +296,7 @@ cdef int make_split(
     write_split(problem, worker, frame, split, map_start, pair, first)
     memset(worker.children.blocks, 0, worker.children.n_children * sizeof(Block*))
     any_inner = mark_leaves(problem, worker, frame)
-    # Who boosts asks for the samples of the leaves, too.
+    # Boosting also needs the samples of the leaves.
     if (any_inner or grower.gradients != NULL) and (
         partition_rows(grower, frame, split) < 0
     ):
@@ -525,7 +525,7 @@ cdef int grow_from(
     Grower* grower, const Frame* root, const int32_t* columns
 ) noexcept nogil:
     """Grow a tree, or a subtree, from its root, whose record stands in the buffer.
-    Returns -1 when memory runs out, or a signal asks to stop."""
+    Returns -1 if memory is exhausted or a signal was received."""
     cdef:
         Worker* worker = grower.worker
         Frame frame

@@ -21,7 +21,7 @@ cdef inline bint precedes(const Entry* first, const Entry* second) noexcept nogi
 cdef inline void push_entry(
     Entry* heap, Py_ssize_t* size, double key, int64_t rank
 ) noexcept nogil:
-    """Add an entry; the caller has made room for it."""
+    """Add an entry; the caller has allocated the memory."""
     cdef Py_ssize_t place = size[0], above
     cdef Entry entry
     entry.key = key

@@ -221,7 +221,7 @@ cdef void try_missing_alone(
     if not score > score_to_beat(problem, &found.split, node.view.margin):
         return
     take(&found.split, score, n_present, 1)
-    found.split.alone = True
+    found.split.splits_missing = True
     found.split.n_children = 2
     found.split.threshold = INFINITY
     found.column = column
@@ -236,7 +236,7 @@ cdef int64_t collect_samples(
 ) noexcept nogil:
     """Make keys of the samples in open bins, codes and places; returns their number."""
     cdef:
-        const uint8_t* is_open = samples.is_open
+        const uint8_t* may_win = samples.may_win
         const uint8_t* bins = column.bins
         uint64_t* keys = samples.keys
         int64_t i, n = 0
@@ -246,12 +246,12 @@ cdef int64_t collect_samples(
             code = column.codes[i]
             keys[n] = <uint64_t>(code - column.smallest) << 32 | <uint64_t>i
             if code <= column.largest:
-                n += is_open[(code - column.smallest) >> column.shift]
+                n += may_win[(code - column.smallest) >> column.shift]
         return n
     # The bin of missing values is never open.
     for i in range(node.n):
         keys[n] = <uint64_t>i
-        n += is_open[bins[TILE_COLUMNS * i]]
+        n += may_win[bins[TILE_COLUMNS * i]]
     add_codes(samples, kind, node.entries, column.number, column.smallest, keys, n)
     return n
 
@@ -261,7 +261,7 @@ cdef void sort_by_bins(
 ) noexcept nogil:
     """Sort the keys of the samples in open bins."""
     cdef:
-        int64_t[MOST_BINS + 1] start
+        int64_t[MAX_BINS + 1] start
         uint64_t* keys = samples.keys
         uint64_t* spare = samples.spare
         int64_t b, i, first
@@ -327,31 +327,31 @@ cdef void try_histogram(
     cdef:
         const SampledColumn* column = h.column
         const Sums* below = <const Sums*>h.below
-        uint8_t* is_open = samples.is_open
+        uint8_t* may_win = samples.may_win
         uint64_t* keys = samples.keys
-        int64_t b, n, n_open = 0, n_keys = 0
+        int64_t b, n, n_kept = 0, n_keys = 0
         double beat = score_to_beat(node.problem, &node.found.split, h.margin), bound
         bint is_poisson = node.problem.criterion == POISSON
     if column.shift > 0:
         if Sums in ClassSums:
-            n_open = open_bins_of_classes(node, h, below, max(top, beat), is_open)
+            n_kept = select_bins_of_classes(node, h, below, max(top, beat), may_win)
         else:
-            n_open = open_bins_of_pairs(node, h, below, max(top, beat), is_open)
+            n_kept = select_bins_of_pairs(node, h, below, max(top, beat), may_win)
     else:
-        memset(is_open, 0, column.n_bins)
+        memset(may_win, 0, column.n_bins)
     # An edge may be rounded in another way than a candidate.
-    if n_open == 0 and not h.edge + 0.25 * node.slack > beat:
+    if n_kept == 0 and not h.edge + 0.25 * node.slack > beat:
         return
-    if n_open > 0:
+    if n_kept > 0:
         if column.missing_bin >= 0:
-            is_open[column.missing_bin] = False
+            may_win[column.missing_bin] = False
         n_keys = collect_samples(node, samples, column, kind)
         sort_by_bins(samples, column, n_keys)
         samples.keys_of = h
         samples.n_keys = n_keys
     bound = bound_of_ends(node, h, kind)
     for b in range(column.n_bins):
-        if is_open[b]:
+        if may_win[b]:
             n = count_keys(keys, n_keys, column.shift, b)
             if n > 1:
                 if Sums in ClassSums:

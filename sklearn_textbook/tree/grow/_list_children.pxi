@@ -37,7 +37,7 @@ cdef void mark_by_codes(SampleList* samples, const NodeSearch* node) noexcept no
         const SampledColumn* column = found.column
         const uint32_t* codes = column.codes
         uint8_t missing_child = <uint8_t>found.split.missing_child
-        uint32_t cut = column.largest if found.split.alone else found.cut
+        uint32_t cut = column.largest if found.split.splits_missing else found.cut
         int64_t i
     # Missing ones have larger codes.
     for i in range(node.n):
@@ -58,10 +58,10 @@ cdef uint8_t move_bin_of_threshold(
         const SampledColumn* column = found.column
         uint8_t* bins = <uint8_t*>column.bins
         # A bin of no value and of no missing one, where some are missing.
-        uint8_t last = MOST_BINS - 1
+        uint8_t last = MAX_BINS - 1
         uint32_t most = found.cut - column.smallest
         int64_t i, n, cut = most >> column.shift
-    if found.split.alone:
+    if found.split.splits_missing:
         return last
     if not found.is_between or column.shift == 0:
         return <uint8_t>cut
@@ -253,7 +253,7 @@ cdef void settle_sorted(
         missing_code_of(problem, column.number), cells
     )
     n_present = n - count_missing(cells, n)
-    if not split.alone:
+    if not split.splits_missing:
         pair[0] = <int64_t>(
             (cells[split.position - 1] >> 32) << 32 | cells[split.position] >> 32
         )
@@ -284,7 +284,7 @@ cdef int settle_list(
     if node.found.column.is_nominal:
         if write_levels(problem, node, worker) < 0:
             return -1
-    elif not node.found.split.alone and not problem.random_splitter:
+    elif not node.found.split.splits_missing and not problem.random_splitter:
         if samples.kind == LIST_BINARY:
             pair[0] = find_pair(samples, node, binary)
         elif samples.kind == LIST_CLASS_COUNTS:
@@ -358,7 +358,7 @@ cdef void partition_list(
         child = NULL
     elif column.is_nominal:
         mark_by_levels(samples, node, worker)
-        if children.n_children > MOST_BYTES:
+        if children.n_children > MAX_BYTES:
             child = NULL
     elif problem.random_splitter:
         n_left = partition_by_steps(

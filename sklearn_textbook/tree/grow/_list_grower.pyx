@@ -220,8 +220,8 @@ cdef class ListGrower:
     Parameters
     ----------
     settings : dict
-        What the trees share: see grow.py; and the classes or values of all rows,
-        ``all_labels`` or ``all_values``.
+        Settings common to the trees: see grow.py; and the classes or values of all
+        rows, ``all_labels`` or ``all_values``.
     kind : str
         What is summed up of the samples, a key of ``LIST_KINDS``.
     """
@@ -331,7 +331,7 @@ cdef class ListGrower:
             bint is_binary = samples.kind == LIST_BINARY
             bint is_whole = True
         samples.weight = NULL
-        samples.least_weight = 1.0
+        samples.min_weight = 1.0
         if weight is None:
             weight = np.ones(n_rows, dtype=np.int32)
         if weight.dtype == np.float64:
@@ -340,7 +340,7 @@ cdef class ListGrower:
                 is_whole = False
                 self.weight = weight
                 samples.weight = &real[0]
-                samples.least_weight = find_least(&real[0], n_rows)
+                samples.min_weight = find_least(&real[0], n_rows)
             with nogil:
                 self.n_listed = list_samples(
                     &real[0], samples.label, samples.n_outputs, n_rows, is_binary,
@@ -441,7 +441,7 @@ cdef class ListGrower:
         Returns
         -------
         columns : dict, or None
-            What ``storage.store_columns`` takes; None for trees with other than two-way
+            What ``storage.store_columns`` takes; None for trees with other than binary
             tests, or with empty branches.
         """
         return read_short_columns(&self.problem, &self.worker.buffer)

@@ -200,7 +200,7 @@ cdef void mark_by_levels(
     )
     for i in range(column.n_runs):
         child_of_code[column.run_code[i]] = column.run_child[i]
-    if worker.children.n_children <= MOST_BYTES:
+    if worker.children.n_children <= MAX_BYTES:
         for i in range(node.n):
             samples.child[i] = <uint8_t>child_of_code[codes[i]]
     else:

@@ -85,7 +85,7 @@ from sklearn_textbook.tree.split._sums cimport (
     COUNT_MASK,
     FETCH_AHEAD,
     FEW_SAMPLES,
-    MOST_BINS,
+    MAX_BINS,
     PREFETCH,
     TILE_COLUMNS,
     BinaryCounts,
@@ -122,14 +122,14 @@ cdef enum:
     GAP = 4  # between the sums of one column or class and those of the next
     FEWEST_USED = 8  # bins with samples, below which a column is counted more finely
     FEWEST_BINS = 16
-    MOST_CLASS_BINS = 8192  # bins times classes of one column
+    MAX_CLASS_BINS = 8192  # bins times classes of one column
     CLASSES_PER_SAMPLE = 8  # so many more, and a bin should have one sample more
     TABLE_ROUNDING = 8  # units by which equal sums of T may differ
     END_ARRAYS = 5
     FLAG_ROWS = 64
     FEW_KEYS = 48  # that are sorted at once
     SUMS_OFFSET = 2  # of the sums of a level, behind its samples and their weight
-    MOST_BYTES = 256  # children that a byte can number
+    MAX_BYTES = 256  # children that a byte can number
 
 
 # Which of 64 flags are 1, as bits of a number, and the lowest of these.
@@ -196,7 +196,7 @@ cdef int start_list_search(
         int64_t n_slots = problem.max_features
         int64_t n_planes = count_planes(problem, samples)
         int64_t n_histograms = 1 if samples.value_limit == NULL else 2
-        int64_t n_ends = MOST_BINS + GAP, i, j
+        int64_t n_ends = MAX_BINS + GAP, i, j
         int64_t n_rows = samples.n_samples
         int64_t size = n_planes * n_ends * sizeof(Moments)
         Histogram* h
@@ -309,7 +309,7 @@ cdef void start_node_search(
     node.checks_limits = problem.min_weight_leaf > 0.0 or problem.monotonic != NULL or (
         problem.criterion == POISSON
     )
-    node.least_weight = samples.least_weight
+    node.min_weight = samples.min_weight
     node.unit = 1.0
     node.centre = node.pivot = 0.0
     node.slack = 4.0 * view.margin

@@ -72,7 +72,7 @@ cdef int send_by_surrogates(
     const Problem* problem, Arena* arena, Worker* worker, const Frame* frame,
     Entry* entries, const Split* split, const double* target_weight
 ) noexcept nogil:
-    """Rank the surrogates of a two-way test and let them send the missing rows."""
+    """Rank the surrogates of a binary test and let them send the missing rows."""
     cdef:
         SurrogateTest ranked[MAX_SURROGATES]
         int64_t n_ranked = 0, i, column, n_runs
@@ -202,7 +202,7 @@ cdef void drop_surrogates(NodeBuffer* buffer, int32_t node) noexcept nogil:
 
 
 cdef enum:
-    LEAST_ROWS = 2  # rows a surrogate needs on each side
+    MIN_ROWS = 2  # rows a surrogate needs on each side
 
 
 cdef bint imitate_by_threshold(
@@ -230,7 +230,7 @@ cdef bint imitate_by_threshold(
             n_below += 1
         if rank_of(entries[i]) == rank_of(entries[i - 1]):
             continue
-        if n_below < LEAST_ROWS or n_targets - n_below < LEAST_ROWS:
+        if n_below < MIN_ROWS or n_targets - n_below < MIN_ROWS:
             continue
         low_right = below[1] + (total[0] - below[0])
         low_left = below[0] + (total[1] - below[1])
@@ -299,7 +299,7 @@ cdef bint imitate_by_levels(
         run += 1
         weight[0] = weight[1] = 0.0
         n_rows[0] = n_rows[1] = 0
-    return agreeing >= LEAST_ROWS and disagreeing >= LEAST_ROWS
+    return agreeing >= MIN_ROWS and disagreeing >= MIN_ROWS
 
 
 cdef int64_t rank_surrogate(

@@ -5,7 +5,7 @@ from sklearn_textbook.tree.split._types cimport Problem
 cdef inline bint must_be_leaf(
     const Problem* problem, int64_t n_rows, double weight, int64_t depth, bint pure
 ) noexcept nogil:
-    # All of it is compared: nobody guesses which nodes are pure.
+    # All of it is compared, since branches on purity are mispredicted.
     return (
         pure
         | (depth >= problem.max_depth)

@@ -24,7 +24,7 @@ cdef double improvement_of(
 cdef bint accepts_split(
     const Problem* problem, const Worker* worker, Node* node, const Split* split
 ) noexcept nogil:
-    """Whether the improvement is as large as is asked for."""
+    """Whether the improvement reaches min_impurity_decrease."""
     node.improvement = improvement_of(problem, node, &worker.children, split)
     if node.improvement * node.weight / problem.total_weight + 2.2e-16 >= (
         problem.min_impurity_decrease
@@ -86,7 +86,7 @@ cdef void write_split(
     node.threshold = NAN
     if split.kind == NOMINAL_COLUMN:
         node.map_start = map_start
-    elif problem.random_splitter or split.alone:
+    elif problem.random_splitter or split.splits_missing:
         node.threshold = split.threshold
         node.map_start = -1
 

@@ -14,7 +14,7 @@ cdef void partition_two(
     bint keeps_left, bint keeps_right
 ) noexcept nogil:
     """Left rows to the front, right rows to the back. A side that is a leaf is
-    not written: nobody reads it again."""
+    not written, since it is not read again."""
     cdef:
         int64_t i, n_left = 0, n_right
         Entry entry
@@ -65,8 +65,7 @@ cdef void partition_many(
 cdef bint mark_sides(
     Worker* worker, const Frame* frame, const Entry* cells, bint is_marked
 ) noexcept nogil:
-    """Write where every row goes; whether all go to two children, which goes_left then
-    tells."""
+    """Write the child of every row; whether all go to two children, by goes_left."""
     cdef:
         Children* children = &worker.children
         int64_t p, i, n_sent = 0
@@ -299,7 +298,7 @@ cdef void share_missing_rows(
     for child in range(children.n_children):
         share = children.weight[child] / known
         children.share[child] = 0.0
-        if children.n_rows[child] == 0 or not share > problem.gain.least_share:
+        if children.n_rows[child] == 0 or not share > problem.gain.min_fraction:
             continue
         children.share[child] = share
         children.n_rows[child] += children.n_missing

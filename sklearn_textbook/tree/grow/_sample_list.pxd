@@ -61,7 +61,7 @@ cdef struct SampleList:
     const double* weight  # float weights of all rows; NULL: whole ones in the entries
     uint64_t* entries
     int64_t n_samples
-    double least_weight
+    double min_weight
     int64_t most_weight  # of whole weights
     bint may_be_small  # small subtrees have a kernel of their own
     # codes, bins and targets of the samples of one subtree, by their numbers in it
@@ -100,7 +100,7 @@ cdef struct SampleList:
     uint8_t* child  # of every sample
     bint is_partitioned
     uint8_t* tile_bins
-    uint8_t* is_open
+    uint8_t* may_win
     uint32_t[N_PERMUTED] permutations  # see _partition_list.pxd
 
 cdef int start_sample_list(

@@ -20,8 +20,8 @@ from sklearn_textbook.tree.split._steps cimport (
 from sklearn_textbook.tree.split._sums cimport (
     BIN_GAP,
     FETCH_AHEAD,
-    MOST_BINS,
-    MOST_VALUE_BINS,
+    MAX_BINS,
+    MAX_VALUE_BINS,
     PREFETCH,
     TILE_COLUMNS,
     BinaryCounts,
@@ -37,7 +37,7 @@ from sklearn_textbook.tree.split._types cimport POISSON
 
 cdef enum:
     LOCAL_BYTES = 786432  # codes and bins that stay in the cache of one core
-    MOST_LOCAL_ROWS = 16384
+    MAX_LOCAL_ROWS = 16384
     BLOCK_ROWS = 16  # of any width they fill whole vector registers
     CROWDED = 8  # samples for each step, from which on a column gets smaller steps
 
@@ -68,7 +68,7 @@ cdef int start_sample_list(
     width = n_columns * (
         <int64_t>sizeof(int16_t) if problem.random_splitter else size + 1
     )
-    samples.local_rows = min(n_rows, MOST_LOCAL_ROWS, LOCAL_BYTES // width)
+    samples.local_rows = min(n_rows, MAX_LOCAL_ROWS, LOCAL_BYTES // width)
     samples.entries = <uint64_t*>malloc((n_rows + FETCH_AHEAD) * sizeof(uint64_t))
     samples.keys = <uint64_t*>malloc((n_rows + 1) * sizeof(uint64_t))
     # Or flags, which are read 64 at a time.
@@ -78,7 +78,7 @@ cdef int start_sample_list(
     )
     samples.child = <uint8_t*>malloc(n_rows)
     samples.tile_bins = <uint8_t*>malloc(n_tiles * n_rows)
-    samples.is_open = <uint8_t*>malloc(MOST_BINS)
+    samples.may_win = <uint8_t*>malloc(MAX_BINS)
     # Codes and bins, or steps.
     samples.local_codes = malloc(samples.local_rows * width + 1)
     samples.local_bins = <uint8_t*>samples.local_codes + (
@@ -105,7 +105,7 @@ cdef int start_sample_list(
     if (
         samples.entries == NULL or samples.keys == NULL or samples.spare == NULL
         or samples.gathered == NULL or samples.child == NULL
-        or samples.tile_bins == NULL or samples.is_open == NULL
+        or samples.tile_bins == NULL or samples.may_win == NULL
         or samples.local_codes == NULL
         or samples.local_spans == NULL or samples.local_scales == NULL
         or samples.local_y == NULL or samples.local_weight == NULL
@@ -155,7 +155,7 @@ cdef void set_value_limits(const Problem* problem, SampleList* samples) noexcept
         <int16_t*>samples.smallest + 2 * BLOCK_ROWS * n_columns
     )
     for i in range(BLOCK_ROWS * n_columns):
-        samples.value_limit[i] = <uint8_t>(MOST_BINS - 1)
+        samples.value_limit[i] = <uint8_t>(MAX_BINS - 1)
         if problem.has_missing[i % n_columns]:
             any_missing = True
             if spans != NULL:
@@ -171,7 +171,7 @@ cdef void free_sample_list(SampleList* samples) noexcept nogil:
     free(samples.gathered)
     free(samples.child)
     free(samples.tile_bins)
-    free(samples.is_open)
+    free(samples.may_win)
     free(samples.local_codes)
     free(samples.local_spans)
     free(samples.local_scales)
@@ -295,7 +295,7 @@ cdef void refine_bins(
         if most_bin[j] < least_bin[j]:
             continue  # all are missing
         shift = span.shift
-        most = MOST_VALUE_BINS if problem.has_missing[j] else MOST_BINS
+        most = MAX_VALUE_BINS if problem.has_missing[j] else MAX_BINS
         while shift > 0 and (
             <int64_t>(most_bin[j] - least_bin[j] + 1) << span.shift
         ) <= most << (shift - 1):

@@ -100,7 +100,7 @@ cdef int32_t join_bins(
         int32_t joined = 0
     for i in range(n_columns):
         n_bins = max(n_bins, columns[i].n_bins, columns[i].missing_bin + 1)
-    while joined < coarseness and n_bins - 1 >> joined >= MOST_BINS >> coarseness:
+    while joined < coarseness and n_bins - 1 >> joined >= MAX_BINS >> coarseness:
         joined += 1
     for i in range(n_columns):
         columns[i].shift += joined
@@ -191,7 +191,7 @@ cdef int64_t count_sampled(
         Sums* slots
     if samples.is_local:
         row_bins = samples.local_bins
-    node.stride = (MOST_BINS >> coarseness) + GAP
+    node.stride = (MAX_BINS >> coarseness) + GAP
     tile_stride = node.stride
     if Sums in ClassSums:
         tile_stride *= node.n_planes
@@ -265,7 +265,7 @@ cdef wide_void flag_bins(
 
 
 cdef int64_t list_flagged(uint8_t* flags, int64_t n, uint64_t* places) noexcept nogil:
-    """The places that are flagged; there is room for FLAG_ROWS flags more."""
+    """The flagged positions; the array has FLAG_ROWS more entries."""
     cdef:
         int64_t i = 0, n_listed = 0
         uint64_t bits
@@ -297,7 +297,7 @@ cdef int64_t list_bins(
             )
             n += (b == one) | (b == other)
         return n
-    # There is room for the flags where sorting had its copy.
+    # The flags use the memory that sorting used for its copy.
     flag_bins(bins, node.n, <uint8_t>one, <uint8_t>other, <uint8_t*>samples.spare)
     n = list_flagged(<uint8_t*>samples.spare, node.n, keys)
     add_codes(

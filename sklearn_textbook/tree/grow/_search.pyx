@@ -186,7 +186,7 @@ cdef int64_t list_columns(
 cdef bint splits_pair(
     const Problem* problem, const Frame* frame, Worker* worker, Split* best
 ) noexcept nogil:
-    """Two rows that differ: the first column that tells them apart is the best."""
+    """Two different rows: the first column in which they differ is the best."""
     if frame.n_rows != 2 or not problem.is_plain or problem.min_samples_leaf > 1:
         return False
     if problem.top_splits > 1:

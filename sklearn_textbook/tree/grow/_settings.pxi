@@ -21,8 +21,8 @@ cdef int fill_gain(GainRules* gain, dict settings) except -1:
     gain.weight_tolerance = settings["weight_tolerance"]
     gain.slack = settings["slack"]
     gain.resolution = settings["resolution"]
-    gain.least_count = settings["least_count"]
-    gain.least_share = settings["least_share"]
+    gain.min_count = settings["min_count"]
+    gain.min_fraction = settings["min_fraction"]
     return 0
 
 

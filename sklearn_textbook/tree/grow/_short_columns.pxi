@@ -108,7 +108,7 @@ cdef bint find_places(const NodeBuffer* buffer, Columns* columns) noexcept nogil
         first = columns.first_child[order[i]]
         place.number = <int32_t>i
         place.inner = <int32_t>(n_inner if first >= 0 else n // 2)
-        # Written anyway, and kept if there are children: nobody guesses.
+        # Always written, and kept if there are children, to avoid a branch.
         order[n_met] = first
         order[n_met + 1] = first + 1
         n_met += 2 * (first >= 0)
@@ -137,7 +137,7 @@ cdef void meet_nodes(const NodeBuffer* buffer, Columns* columns) noexcept nogil:
         if not columns.is_values:
             for k in range(size):
                 columns.statistics[number * size + k] = buffer.statistics[i * size + k]
-        # Written for leaves, too, beyond those of inner nodes: nobody guesses.
+        # Also written for leaves, after those of inner nodes, to avoid a branch.
         test = &columns.tests[columns.places[i].inner]
         test.feature = node.feature
         test.missing_branch = node.missing_branch

@@ -53,7 +53,7 @@ cdef inline void write_test(
 
 
 cdef inline bint accepts_split(const Problem* problem, Node* node) noexcept nogil:
-    """Whether the improvement is as large as is asked for."""
+    """Whether the improvement reaches min_impurity_decrease."""
     if node.improvement * node.weight / problem.total_weight + 2.2e-16 < (
         problem.min_impurity_decrease
     ):
@@ -65,7 +65,7 @@ cdef inline bint accepts_split(const Problem* problem, Node* node) noexcept nogi
 cdef void split_pair(
     const Problem* problem, const SmallRows* rows, SmallNode* node, NodeBuffer* buffer
 ) noexcept nogil:
-    """Split two samples by the first column that tells them apart."""
+    """Split two samples by the first column in which they differ."""
     cdef:
         SmallSearch search
         uint8_t[2] pair

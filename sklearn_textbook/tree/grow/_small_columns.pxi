@@ -4,7 +4,7 @@
 cdef inline void start_sampling(
     const SmallNode* node, SmallSampler* sampler
 ) noexcept nogil:
-    memcpy(sampler.order, IN_ORDER, MOST_COLUMNS)
+    memcpy(sampler.order, IN_ORDER, MAX_COLUMNS)
     sampler.random_state = child_state(node.random_state, 7)
     sampler.place = 0
     sampler.n_found = 0
@@ -58,7 +58,7 @@ cdef inline int64_t sample_tile(
 
 
 cdef inline int32_t make_key(uint32_t code, int64_t place) noexcept nogil:
-    return <int32_t>(code << ROW_BITS) + <int32_t>place + LEAST_KEY
+    return <int32_t>(code << ROW_BITS) + <int32_t>place + MIN_KEY
 
 
 cdef inline void fill_tile(
@@ -212,7 +212,7 @@ cdef inline bint find_pair_split(
     const Problem* problem, const uint32_t* codes, const uint8_t* order,
     const SmallNode* node, uint8_t* pair, SmallSearch* search
 ) noexcept nogil:
-    """Find the first column that tells the two samples of a node apart, and put them
+    """Find the first column in which the two samples of a node differ, and put them
     into order; False if none does."""
     cdef:
         SmallSampler sampler

@@ -6,7 +6,7 @@ from sklearn_textbook.tree.grow._workers cimport Worker
 from sklearn_textbook.tree.split._types cimport Problem
 
 cdef enum:
-    MOST_WAITING = 4
+    MAX_WAITING = 4
 
 # The root of a small subtree, which waits while its samples come from memory.
 cdef struct SmallRoot:
@@ -16,7 +16,7 @@ cdef struct SmallRoot:
 cdef struct SmallRoots:
     int64_t n_met
     int64_t n_grown
-    SmallRoot[MOST_WAITING] waiting
+    SmallRoot[MAX_WAITING] waiting
 
 cdef bint may_be_small(
     const Problem* problem, const SampleList* samples

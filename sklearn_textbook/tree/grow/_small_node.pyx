@@ -87,19 +87,19 @@ from sklearn_textbook._contract._wide_units cimport wide_void
 cdef enum:
     SMALL_ROWS = 64
     ROW_BITS = 6  # of a sorted key
-    LEAST_KEY = 0x00800000  # with an exponent, as subnormal floats are slow
-    MOST_CODES = 0x1000000
-    MOST_CLASSES = 64
-    MOST_COLUMNS = 64  # a bit for each
+    MIN_KEY = 0x00800000  # with an exponent, as subnormal floats are slow
+    MAX_CODES = 0x1000000
+    MAX_CLASSES = 64
+    MAX_COLUMNS = 64  # a bit for each
     TABLE_ROUNDING = 8  # units by which equal sums of T may differ
     # Of whole weights two scores d^2 / (k (n - k)) in a node of weight n are equal, or
     # differ by 16 / n^4 or more. Up to this weight that is more than twice the margin,
-    # so that candidates are told apart however their scores are rounded.
-    MOST_WEIGHT = 160
+    # so that candidates are distinguished however their scores are rounded.
+    MAX_WEIGHT = 160
 
 # The samples of the subtree, and their numbers in an order that keeps nodes together.
 cdef struct SmallRows:
-    uint32_t[SMALL_ROWS * MOST_COLUMNS] codes  # row by row
+    uint32_t[SMALL_ROWS * MAX_COLUMNS] codes  # row by row
     const double* values[SMALL_ROWS]  # random thresholds: in place of the codes
     double[SMALL_ROWS] y  # or the class
     double[SMALL_ROWS] weight
@@ -120,7 +120,7 @@ cdef struct SmallNode:
 
 # Columns being sampled for a node.
 cdef struct SmallSampler:
-    uint8_t[MOST_COLUMNS] order
+    uint8_t[MAX_COLUMNS] order
     uint64_t random_state
     int64_t place
     int64_t n_found
@@ -205,9 +205,9 @@ cdef struct Child:
     double value
     double impurity
 
-cdef uint8_t[MOST_COLUMNS] IN_ORDER
-cdef uint64_t[MOST_COLUMNS + 1] RECIPROCALS
-cdef double[MOST_WEIGHT + 1] NOISE  # of scores of two classes
+cdef uint8_t[MAX_COLUMNS] IN_ORDER
+cdef uint64_t[MAX_COLUMNS + 1] RECIPROCALS
+cdef double[MAX_WEIGHT + 1] NOISE  # of scores of two classes
 
 
 cdef inline double times_log(double x) noexcept nogil:
@@ -232,7 +232,7 @@ cdef bint is_small(
     if frame.n_rows > SMALL_ROWS or not samples.may_be_small:
         return False
     return samples.weight != NULL or not problem.is_classifier or (
-        worker.buffer.nodes[frame.node].weight <= MOST_WEIGHT
+        worker.buffer.nodes[frame.node].weight <= MAX_WEIGHT
     )
 
 
@@ -251,9 +251,9 @@ cdef bint may_be_small(
         return False
     if problem.criterion == ERROR:
         return False
-    if problem.n_columns > MOST_COLUMNS or samples.table.n_rows >= MOST_CODES:
+    if problem.n_columns > MAX_COLUMNS or samples.table.n_rows >= MAX_CODES:
         return False
-    if problem.is_classifier and problem.n_statistics > MOST_CLASSES:
+    if problem.is_classifier and problem.n_statistics > MAX_CLASSES:
         return False
     if problem.missing_mode != MISSING_LEARNED and samples.value_limit != NULL:
         return False
@@ -402,7 +402,7 @@ cdef void view_classes(
 
 cdef inline double class_noise(double weight) noexcept nogil:
     """As ``rounding_noise``; whole weights are looked up."""
-    cdef int64_t whole = <int64_t>weight if weight <= MOST_WEIGHT else <int64_t>0
+    cdef int64_t whole = <int64_t>weight if weight <= MAX_WEIGHT else <int64_t>0
     if <double>whole == weight:
         return NOISE[whole]
     return 1e-15 * weight * (1.0 + fabs(log2(weight)))
@@ -535,7 +535,7 @@ cdef int grow_small(
     if reserve_nodes(buffer, 2 * root.frame.n_rows) < 0:
         return -1
     read_rows(problem, samples, &root.frame, &rows)
-    # With random thresholds, the first column that tells two samples apart may not be
+    # With random thresholds, the first column in which two samples differ may not be
     # able to separate a missing value.
     pairs_are_known = is_plain(problem) and not problem.random_splitter
     waiting[0].start = 0
@@ -561,10 +561,10 @@ cdef int wait_small(
     """Prefetch a subtree, and grow the one that has waited longest. Returns -1 when
     memory runs out."""
     cdef:
-        SmallRoot* root = &roots.waiting[roots.n_met % MOST_WAITING]
+        SmallRoot* root = &roots.waiting[roots.n_met % MAX_WAITING]
         int64_t i
     prefetch_small(samples, frame)
-    if roots.n_met - roots.n_grown == MOST_WAITING:
+    if roots.n_met - roots.n_grown == MAX_WAITING:
         roots.n_grown += 1
         if grow_small(problem, samples, worker, root) < 0:
             return -1
@@ -585,15 +585,15 @@ cdef int finish_small(
         roots.n_grown += 1
         if grow_small(
             problem, samples, worker,
-            &roots.waiting[(roots.n_grown - 1) % MOST_WAITING]
+            &roots.waiting[(roots.n_grown - 1) % MAX_WAITING]
         ) < 0:
             return -1
     return 0
 
 
-for place in range(MOST_COLUMNS):
+for place in range(MAX_COLUMNS):
     IN_ORDER[place] = place
     RECIPROCALS[place + 1] = reciprocal_of(place + 1)
 NOISE[0] = 0.0
-for place in range(1, MOST_WEIGHT + 1):
+for place in range(1, MAX_WEIGHT + 1):
     NOISE[place] = 1e-15 * place * (1.0 + log2(place))

@@ -90,7 +90,7 @@ cdef double score_threshold(
 ) noexcept nogil:
     """The score of a threshold, and how many samples are on the left."""
     cdef:
-        double[MOST_CLASSES] left
+        double[MAX_CLASSES] left
         double first = tile.first[c], weight = tile.weight[c]
         int64_t i
     n_left[0] = <int64_t>tile.n_left[c]
@@ -175,7 +175,7 @@ cdef void try_random_columns(
             score = score_threshold(search, &tile, c, &n_left)
             if lowest <= n_left <= n - lowest and score > search.bound:
                 take_random(&tile, c, n_left, score, search)
-        # Two samples: all columns that tell them apart split them alike.
+        # Two samples: all columns in which they differ split them in the same way.
         if n == 2 and search.column >= 0:
             break
     if search.column >= 0:

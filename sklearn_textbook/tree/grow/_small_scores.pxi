@@ -6,7 +6,7 @@ cdef inline int64_t place_of(int32_t key) noexcept nogil:
 
 
 cdef inline uint32_t code_of(int32_t key) noexcept nogil:
-    return <uint32_t>((key - LEAST_KEY) >> ROW_BITS)
+    return <uint32_t>((key - MIN_KEY) >> ROW_BITS)
 
 
 cdef inline bint same_code(int32_t key, int32_t other) noexcept nogil:
@@ -63,7 +63,7 @@ cdef void add_up_classes(
 ) noexcept nogil:
     """Gini: the sums of squared class weights of both sides."""
     cdef:
-        double[TILE_COLUMNS * MOST_CLASSES] left
+        double[TILE_COLUMNS * MAX_CLASSES] left
         double[TILE_COLUMNS] left_squares
         double[TILE_COLUMNS] right_squares
         double[TILE_COLUMNS] weights
@@ -134,7 +134,7 @@ cdef void score_whole_entropies(
     """Entropy of whole weights, by differences of the table."""
     cdef:
         const int64_t* table = search.entropy_table
-        int64_t[TILE_COLUMNS * MOST_CLASSES] left
+        int64_t[TILE_COLUMNS * MAX_CLASSES] left
         int64_t[TILE_COLUMNS] sums
         int64_t[TILE_COLUMNS] weights
         int64_t i, c, place, label, weight, here, there, whole
@@ -170,7 +170,7 @@ cdef void score_entropies(
     const SmallSearch* search, int64_t n, Tile* tile
 ) noexcept nogil:
     cdef:
-        double[MOST_CLASSES] left
+        double[MAX_CLASSES] left
         const int32_t* keys
         double* score
         int64_t i, c, place
@@ -323,7 +323,7 @@ cdef void try_missing_left(
 ) noexcept nogil:
     """Try the thresholds of a column with its missing samples in child 0."""
     cdef:
-        double[MOST_CLASSES] left
+        double[MAX_CLASSES] left
         const int32_t* keys = tile.keys + c
         int64_t i, place, n_missing = tile.n_missing[c]
         int64_t n_present = search.n - n_missing
@@ -370,7 +370,7 @@ cdef void try_falling(
     """Try the levels of a column once more, the large ones of equal means first."""
     cdef:
         int32_t[SMALL_ROWS] rising
-        double[MOST_CLASSES] left
+        double[MAX_CLASSES] left
         int32_t* keys = tile.keys + c
         int32_t key
         int64_t i, j, place, n = search.n

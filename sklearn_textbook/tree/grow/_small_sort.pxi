@@ -92,7 +92,7 @@ cdef inline void merge_halves(int32_t* keys, int64_t half, int64_t n) noexcept n
 
 
 cdef inline void sort_block(int32_t* keys, int64_t n) noexcept nogil:
-    """Sort up to 16 keys; there is room for a multiple of four."""
+    """Sort up to 16 keys; the array has a multiple of four entries."""
     cdef int64_t i
     for i in range(TILE_COLUMNS * n, TILE_COLUMNS * ((n + 3) // 4 * 4)):
         keys[i] = NO_KEY

@@ -39,7 +39,7 @@ cdef struct Worker:
     NodeBuffer buffer
     Stack stack
     int32_t* visit  # columns to be tried, in order
-    int32_t* order  # room to draw columns from
+    int32_t* order  # buffer for drawing columns
     uint8_t* is_active
     int32_t* active  # columns of the node at hand
     int32_t* moved  # those whose entries follow the rows

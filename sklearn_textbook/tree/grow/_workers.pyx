@@ -23,7 +23,7 @@ from sklearn_textbook.tree.split._types cimport (
     GLOBAL_MISSING,
     LOCAL_MISSING,
     MISSING_SURROGATE,
-    MOST_GROUPED,
+    MAX_GROUPED,
     NOMINAL_COLUMN,
     SPLIT_SUBSET,
     Code,
@@ -93,7 +93,7 @@ cdef void start_levels(
     if problem.gain.choice != CHOOSE_SCORE and (
         problem.categorical_split == SPLIT_SUBSET
     ):
-        n_pairs = min(slots, MOST_GROUPED) * min(slots, MOST_GROUPED)
+        n_pairs = min(slots, MAX_GROUPED) * min(slots, MAX_GROUPED)
         scratch.pair_value = <double*>take_memory(memory, n_pairs, sizeof(double))
         scratch.pair_branches = <double*>take_memory(memory, n_pairs, sizeof(double))
 
@@ -337,7 +337,7 @@ cdef void copy_codes(
 cdef void quantise(
     const double* y, int64_t n, int64_t* fixed, double* unit
 ) noexcept nogil:
-    """y in fixed point about its mean: whole numbers whose sums are exact."""
+    """y in fixed point about its mean: integers whose sums are exact."""
     cdef:
         int64_t i
         double mean = 0.0, largest = 0.0, bits, scale

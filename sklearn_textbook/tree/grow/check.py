@@ -1,4 +1,4 @@
-"""What must be true of a grown tree's arrays, however it came to be."""
+"""Consistency checks of the arrays of a grown tree."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KINDS = (LEAF, NUMERIC, ORDINAL, NOMINAL)
 
 
 def check_tree(tree):
-    """Raise a ValueError that names what is wrong with a tree.
+    """Raise ValueError for an inconsistent tree.
 
     Parameters
     ----------
@@ -32,8 +32,7 @@ def check_tree(tree):
     Raises
     ------
     ValueError
-        If a walk through the tree could leave an array, or if two arrays contradict
-        each other.
+        If an index is out of range, or arrays contradict each other.
     """
     nodes, surrogates, n_levels = tree.nodes, tree.surrogates, tree.n_levels
     if tree.n_features < 1:
@@ -68,12 +67,12 @@ def refuse(wrong, name, rule):
     name : str
         Name of the records.
     rule : str
-        What must be true of each.
+        The rule, for the message.
 
     Raises
     ------
     ValueError
-        If it is not true of a record; the message has its number.
+        If a record violates the rule.
     """
     if np.any(wrong):
         position = int(np.argmax(wrong))
@@ -110,7 +109,7 @@ def _check_statistics(tree):
 
 
 def _check_shape(nodes):
-    """Children side by side, in breadth-first order, and every node but one a child."""
+    """Check that children are consecutive, in breadth-first order, with one root."""
     kind, count = nodes["kind"], nodes["n_children"]
     refuse(~np.isin(kind, _KINDS), "nodes", f"kind must be one of {_KINDS}")
     inner = kind != LEAF
@@ -151,7 +150,7 @@ def _check_shape(nodes):
 
 
 def _check_tests(records, tests, tree, name):
-    """Columns and thresholds of the records that test something."""
+    """Check columns and thresholds of the records with tests."""
     feature, kind = records["feature"], records["kind"]
     refuse(
         tests & ((feature < 0) | (feature >= tree.n_features)),
@@ -192,7 +191,7 @@ def _check_branches(nodes, inner):
 
 
 def _check_maps(records, n_children, tree, name):
-    """Level maps of nominal tests; the forms stand in level_map.py."""
+    """Check the level maps of nominal tests; see level_map.py for their forms."""
     level_branch = tree.level_branch
     nominal = records["kind"] == NOMINAL
     start = records["map_start"]
@@ -218,7 +217,7 @@ def _check_maps(records, n_children, tree, name):
     codes = level_branch[list_places(start + 1, n_pairs)]
     wrong = (codes < 0) | (codes >= np.repeat(n_levels, n_pairs))
     _refuse_map(wrong, owner, n_pairs, name, "names a level its column does not have")
-    # A step down is right only from one map to the next.
+    # A decrease is allowed only from one map to the next.
     map_number = np.repeat(np.arange(len(owner)), n_pairs)
     wrong[1:] = (np.diff(codes) <= 0) & (np.diff(map_number) == 0)
     _refuse_map(wrong, owner, n_pairs, name, "must name its levels in ascending order")

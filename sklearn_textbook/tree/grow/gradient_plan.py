@@ -1,4 +1,4 @@
-"""Growing one tree after the other from gradients and hessians of the rows."""
+"""Growth of a sequence of trees from gradients and hessians of the rows."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from sklearn_textbook.tree.grow.target import Target
 
 __all__ = ["GradientPlan", "GradientTree", "add_leaf_values"]
 
-MOST_CODES = 2**16  # of a column, with that of missing values
-MOST_GROUPS = 64  # of columns that interact
+MAX_CODES = 2**16  # of a column, with that of missing values
+MAX_GROUPS = 64  # of columns that interact
 
 
 def find_largest(gradient, hessian):
@@ -31,12 +31,12 @@ def find_largest(gradient, hessian):
 
 
 def number_groups(groups, n_columns):
-    """Tell for each column in which groups it is, by bits of a number."""
+    """Return the groups of each column as bits of an integer."""
     if groups is None:
         return None
-    if len(groups) > MOST_GROUPS:
+    if len(groups) > MAX_GROUPS:
         raise ValueError(
-            f"There are {len(groups)} groups of columns; there may be {MOST_GROUPS}."
+            f"There are {len(groups)} groups of columns; there may be {MAX_GROUPS}."
         )
     bits = np.zeros(n_columns, dtype=np.uint64)
     for number, group in enumerate(groups):
@@ -55,7 +55,7 @@ class GradientTree:
         Its values are Newton steps; a node's ``weight`` is the sum of its hessians, and
         its ``improvement`` the decrease of twice the loss per unit of that.
     leaf_of_row : ndarray of int32, shape (n_rows,)
-        Node where each row of the table ends, whether or not it took part.
+        Node in which each row of the table ends, including rows that were not used.
     """
 
     tree: GrownTree
@@ -65,34 +65,33 @@ class GradientTree:
 class GradientPlan:
     r"""Grows trees whose splits and leaves minimise a second-order expansion of a loss.
 
-    A leaf with the rows I adds the step v that minimises
+    The value of a leaf with the rows I is the step v that minimises
 
     .. math:: \sum_{i \in I} \left( g_i v + \tfrac{1}{2} h_i v^2 \right)
         + \tfrac{\lambda}{2} v^2
 
-    with the first and second derivatives :math:`g_i, h_i` of the loss, and a split is
-    as good as the decrease of these sums.
+    where :math:`g_i, h_i` are the first and second derivatives of the loss, and the
+    score of a split is the decrease of the sum of these minima.
 
     Parameters
     ----------
     table : EncodedTable
-        The table, of at most 65535 distinct values in a column, as after binning.
+        The table, with at most 65535 distinct values per column, for example after
+        binning.
     rules : GrowthRules
-        How the trees grow; the criterion is not read. ``min_weight_leaf`` is a sum of
+        Growth rules; the criterion is ignored. ``min_weight_leaf`` is a sum of
         hessians. With ``max_leaf_nodes`` the split that decreases the loss most comes
         first.
     l2_regularization : float, default=0.0
         :math:`\lambda`.
     level_smoothing : float, default=0.0
-        Added to the hessian of a level of a nominal column when the levels are put in
-        order.
+        Added to the hessian of each level of a nominal column when levels are sorted.
     level_l2 : float, default=0.0
         Added to :math:`\lambda` in the score of a nominal split.
     least_level_rows : int, default=1
-        Levels with fewer rows in a node are taken together.
+        Levels with fewer rows in a node are merged.
     interaction_groups : list of sequences of int, default=None
-        Columns that may be tested on the same path, in one group or another; None: all
-        may.
+        Groups of columns that may be tested on the same path. None: no restriction.
     n_threads : int, default=1
         Number of threads; the trees do not depend on it.
 
@@ -103,9 +102,9 @@ class GradientPlan:
 
     Notes
     -----
-    Gradients and hessians are rounded to multiples of a power of two so small that
-    their sums over all rows fit into 62 bits (hessians: 63 bits, less two times those
-    of the number of rows). All sums are exact then, so that trees do not depend on the
+    Gradients and hessians are rounded to multiples of a power of two, chosen such that
+    their sums over all rows fit into 62 bits (hessians: 63 bits, minus twice those of
+    the number of rows). All sums are exact then, so that trees do not depend on the
     order of the rows or on the number of threads.
     """
 
@@ -121,11 +120,11 @@ class GradientPlan:
         n_threads=1,
     ):
         n_codes = table.n_distinct + (table.n_missing > 0)
-        if n_codes.max() > MOST_CODES:
+        if n_codes.max() > MAX_CODES:
             column = int(n_codes.argmax())
             raise ValueError(
                 f"Column {table.schema.names[column]!r} has {n_codes[column]} distinct "
-                f"values; there may be {MOST_CODES} of them. Use bins, with max_bins."
+                f"values; there may be {MAX_CODES} of them. Use bins, with max_bins."
             )
         self.table, self.rules = table, rules
         self.target = Target(None, np.zeros((table.n_rows, 1)), np.ones(1, np.int64))
@@ -166,13 +165,13 @@ class GradientPlan:
         hessian : ndarray of float64, shape (n_rows,), default=None
             Second derivatives, times the weights; None for 1.
         rows : ndarray of uint32, default=None
-            The rows that take part, in ascending order; None: all.
+            The rows to grow from, in ascending order. None: all.
         random_state : int, default=0
             Seed of the sampling of columns.
         largest : tuple of two floats, default=None
             Largest absolute gradient and largest hessian, if they are known.
         out : ndarray of int32, shape (n_rows,), default=None
-            Where ``leaf_of_row`` is written; None: a new array.
+            Output array for ``leaf_of_row``. None: a new array.
 
         Returns
         -------
@@ -201,7 +200,7 @@ class GradientPlan:
         return GradientTree(tree, leaf_of_row)
 
     def round_to_pairs(self, gradient, hessian=None, largest=None):
-        """Turn gradients and hessians into pairs of whole numbers, of one scale.
+        """Convert gradients and hessians to pairs of integers with a common scale.
 
         Parameters
         ----------
@@ -211,7 +210,7 @@ class GradientPlan:
         Returns
         -------
         pairs : ndarray, shape (n_rows,)
-            What :meth:`count_block` takes, for any rows of them.
+            Pairs for :meth:`count_block`, which can be indexed by rows.
         """
         if largest is None:
             largest = find_largest(gradient, hessian)
@@ -232,13 +231,13 @@ class GradientPlan:
         Returns
         -------
         histogram : ndarray of int64, shape (n_codes, 2)
-            Sums of whole numbers: the histogram of several blocks is their sum, and
-            that of a child what is left of its parent's without the other child.
+            Sums of integers: the histogram of several blocks is their sum, and that of
+            a child is the histogram of the parent minus that of the other child.
         """
         return self._grower.count_block(row_codes, pairs, rows)
 
     def find_split(self, histogram, depth=0):
-        """Find the split that :meth:`grow` would make of a node with this histogram.
+        """Find the split of a node with this histogram in :meth:`grow`.
 
         Parameters
         ----------
@@ -253,7 +252,7 @@ class GradientPlan:
         decrease : float
             Decrease of twice the loss; 0 if the node is a leaf.
         column : int
-            What is tested; -1 in a leaf.
+            The tested column; -1 in a leaf.
         child_of_code : ndarray of uint8, or None
             The child of every code of that column; 2: a row with it stays.
         """

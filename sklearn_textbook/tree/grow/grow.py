@@ -17,7 +17,7 @@ def grow_tree(table, target, rules, *, sample_weight=None, random_state=0, n_thr
     rules : GrowthRules
         Criterion, limits and strategies.
     sample_weight : ndarray of float64, shape (n_rows,), default=None
-        Weights of the rows; rows of weight 0 take no part.
+        Weights of the rows; rows of weight 0 are ignored.
     random_state : int, default=0
         Seed of all random choices.
     n_threads : int, default=1

@@ -37,12 +37,12 @@ def _no_surrogates():
     return np.empty(0, dtype=SURROGATE_DTYPE)
 
 
-# Functions of scikit-learn that read a tree by its names cannot show every tree.
+# Functions of scikit-learn that read these attributes cannot show every tree.
 _EXPORTS = (
     "export_graphviz, export_text and plot_tree of sklearn_textbook.tree show such "
     "trees."
 )
-# What pickles leave out where it is empty, and how to make it again.
+# Fields that pickles leave out if they are empty, and their defaults.
 _SIDE_TABLES = {"level_branch": _no_maps, "surrogates": _no_surrogates}
 
 
@@ -57,7 +57,7 @@ def share_out(weights):
     Returns
     -------
     ndarray of float64, of the same shape
-        Class shares; 0 where all weights are.
+        Class proportions; 0 where all weights are.
     """
     total = weights.sum(axis=2, keepdims=True)
     return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
@@ -76,11 +76,11 @@ def _as_native(value):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GrownTree:
-    """A tree as arrays, read by routing, pruning, explaining and exporting.
+    """A tree as arrays, used in routing, pruning, explaining and exporting.
 
-    Nodes are numbered breadth first: the root is 0, the children of a node
-    stand side by side from ``first_child`` on, and a parent's number is always
-    smaller than its children's.
+    Nodes are numbered breadth first: the root is 0, the children of a node are
+    consecutive from ``first_child`` on, and the number of a parent is smaller than
+    those of its children.
 
     Parameters
     ----------
@@ -96,16 +96,16 @@ class GrownTree:
     n_classes : ndarray of int64, shape (n_outputs,)
         Number of classes of each output; 1 for regression, as in scikit-learn.
     is_classifier : bool
-        Whether ``statistics`` holds class weights.
+        Whether ``statistics`` are class weights.
     level_branch : ndarray of int32
-        The level maps of all nominal tests, one after the other, each in the
+        The level maps of all nominal tests, concatenated, each in the
         shorter of two forms: the child number of every level, or of the levels
         present in the node; see :mod:`sklearn_textbook.tree.grow.level_map`. Read
         them with :meth:`read_level_map`.
     surrogates : ndarray of SURROGATE_DTYPE
-        Stand-in tests for missing values, sorted by node and rank.
+        Surrogate tests for missing values, sorted by node and rank.
     handle_unknown : {"parent", "fractional", "error"}
-        What happens to a level that the node has not seen.
+        How levels not seen in a node are treated.
     schema_version : int
         Version of the layout.
     """
@@ -137,14 +137,14 @@ class GrownTree:
     # ---------------------------------------------------------------- storage
     @classmethod
     def from_stored(cls, stored, **fields):
-        """Make a tree whose short form is there already, and nothing else of it.
+        """Make a tree from its compact form.
 
         Parameters
         ----------
         stored : dict
             What :func:`~sklearn_textbook.tree.grow.storage.store_nodes` returns.
         **fields : object
-            All other parameters of the class, but for ``nodes`` and ``statistics``.
+            All parameters of the class except ``nodes`` and ``statistics``.
 
         Returns
         -------
@@ -158,16 +158,16 @@ class GrownTree:
         return tree
 
     def compact(self):
-        """Give the same tree in a few bytes a node, for trees that are kept.
+        """Return the tree in a compact form with a few bytes per node.
 
         Routing many trees, pickling and what this class computes without ``nodes``
-        and ``statistics`` work on the short form. The first look at one of those two
-        makes both, and keeps them; compact the tree again to be rid of them.
+        and ``statistics`` use the compact form. The first access to either of these two
+        creates and keeps both; compact the tree again to free their memory.
 
         Returns
         -------
         GrownTree
-            A tree of the same class that shares all else with this one. See
+            A tree of the same class that shares all other arrays with this one. See
             :mod:`sklearn_textbook.tree.grow.storage`.
         """
         fields = dict(vars(self))
@@ -181,14 +181,14 @@ class GrownTree:
 
     @property
     def is_compact(self):
-        """Whether only the short form is in memory."""
+        """Whether only the compact form is in memory."""
         return "nodes" not in vars(self)
 
     def __getattr__(self, name):
-        """Make ``nodes`` and ``statistics`` of a compact tree at the first look."""
+        """Create ``nodes`` and ``statistics`` of a compact tree at the first access."""
         stored = vars(self).get("stored")
         if name not in ("nodes", "statistics") or stored is None:
-            # Raise once more what was raised, by a property perhaps.
+            # Raise the original error, possibly of a property.
             return object.__getattribute__(self, name)
         arrays = restore_nodes(stored)
         for key, array in zip(("nodes", "statistics"), arrays, strict=True):
@@ -198,7 +198,7 @@ class GrownTree:
         return vars(self)[name]
 
     def __getstate__(self):
-        """Write the short form: plain arrays, numbers and names."""
+        """Return the compact form: plain arrays, numbers and names."""
         state = dict(vars(self.compact()))
         state["n_levels"] = narrow(np.asarray(self.n_levels))
         for name in _SIDE_TABLES:
@@ -207,7 +207,7 @@ class GrownTree:
         return state
 
     def __setstate__(self, state):
-        """Restore a pickle, also of other byte order or with the nodes in full."""
+        """Restore a pickle, also with another byte order or with uncompressed nodes."""
         state = {name: _as_native(value) for name, value in state.items()}
         for name, make in _SIDE_TABLES.items():
             state.setdefault(name, make())
@@ -216,7 +216,7 @@ class GrownTree:
         self.__post_init__()
 
     def read_columns(self, *names):
-        """Read columns of the nodes, without making all of a compact tree's.
+        """Read fields of the nodes, without expanding a compact tree.
 
         Parameters
         ----------
@@ -236,7 +236,7 @@ class GrownTree:
         return self.read_columns("n_children")[0]
 
     def read_leaf_statistics(self):
-        """Read the statistics of the leaves, without making all of a compact tree's.
+        """Read the statistics of the leaves, without expanding a compact tree.
 
         Returns
         -------
@@ -249,7 +249,7 @@ class GrownTree:
     # ------------------------------------------------------------------ shape
     @property
     def node_count(self):
-        """Number of nodes, leaves included."""
+        """Number of nodes, including leaves."""
         return len(self._read_n_children())
 
     @property
@@ -358,11 +358,11 @@ class GrownTree:
 
     @property
     def value(self):
-        """Class shares or means; shape (node_count, n_outputs, max_n_classes)."""
+        """Class proportions or means; shape (node_count, n_outputs, max_n_classes)."""
         return self.compute_value()
 
     def compute_value(self, nodes=slice(None)):
-        """Compute the class shares or means of some nodes.
+        """Compute the class proportions or means of some nodes.
 
         Parameters
         ----------
@@ -387,7 +387,7 @@ class GrownTree:
             )
 
     def read_level_map(self, record):
-        """Read where the levels of a nominal test go.
+        """Read the child of every level in a nominal test.
 
         Parameters
         ----------
@@ -404,7 +404,7 @@ class GrownTree:
         return read_level_map(self.level_branch, record["map_start"], n_levels)
 
     def compute_node_depths(self):
-        """Count the depth of every node as scikit-learn does: 1 for the root.
+        """Return the depth of every node as in scikit-learn: 1 for the root.
 
         Returns
         -------
@@ -413,7 +413,7 @@ class GrownTree:
         return self.depth + 1
 
     def compute_feature_importances(self, normalize=True):
-        """Add up the improvement by each column's tests.
+        """Sum the improvements of the tests of each column.
 
         Parameters
         ----------
@@ -428,7 +428,7 @@ class GrownTree:
         --------
         sklearn_textbook.tree.grow.importances.compute_feature_importances : Formula.
         """
-        # The records of a compact tree are made for this once, and not kept.
+        # The records of a compact tree are created temporarily.
         tree = self.compact() if self.is_compact else self
         return compute_feature_importances(tree, normalize=normalize)
 
@@ -448,25 +448,25 @@ class GrownTree:
         return replace(self, **changes)
 
     def to_dict(self):
-        """Write the whole tree as plain Python values, fit for JSON.
+        """Convert the tree to plain Python values for JSON.
 
         Returns
         -------
         dict
             ``format``, ``schema_version`` and the fields of the tree; structured
             arrays as dictionaries of columns; "NaN", "Infinity" and "-Infinity" for
-            numbers that JSON has not.
+            numbers not supported in JSON.
         """
         return write_fields(self)
 
     @classmethod
     def from_dict(cls, fields):
-        """Read a tree from what :meth:`to_dict` wrote.
+        """Read a tree from the result of :meth:`to_dict`.
 
         Parameters
         ----------
         fields : dict
-            The dictionary. It may come from anywhere: everything is checked.
+            The dictionary. It need not be trusted, as everything is checked.
 
         Returns
         -------
@@ -476,8 +476,8 @@ class GrownTree:
         Raises
         ------
         ValueError
-            If the dictionary is not one of a grown tree, was written by a newer
-            version, or is damaged; the message says where.
+            If the dictionary is not that of a grown tree, was written by a newer
+            version, or is damaged.
         """
         tree = cls(**read_fields(fields))
         check_tree(tree)

@@ -1,4 +1,4 @@
-"""How much each column contributes to a grown tree."""
+"""Impurity-based importances of the columns."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from sklearn_textbook.tree.grow.layout import LEAF
 
 
 def compute_feature_importances(tree, normalize=True):
-    r"""Add up the improvement by each column's tests, 特征重要性.
+    r"""Compute impurity-based feature importances, 特征重要性.
 
     .. math:: I_j = \sum_{t : j(t) = j} \frac{W_t}{W_{root}} \, \Delta i(t)
 
-    with W the weight of a node and Δi the improvement of its split. Surrogates do
-    not count.
+    where W is the weight of a node and Δi the improvement of its split. Surrogates are
+    ignored.
 
     Parameters
     ----------
     tree : GrownTree
         The tree.
     normalize : bool, default=True
-        Whether to divide by the sum over all columns, so that it becomes 1. If no
-        split improves anything, all importances are 0.
+        Whether to normalize the sum over all columns to 1. Without any improvement all
+        importances are 0.
 
     Returns
     -------

@@ -1,24 +1,24 @@
 """The record layouts of a grown tree: one numpy dtype per C struct of ``_layout.pxd``.
 
-A structured array memory-maps and compares by itself; how trees are kept in less memory
-stands in :mod:`sklearn_textbook.tree.grow.storage`. Change a layout here and in
-``_layout.pxd`` together, and raise :data:`SCHEMA_VERSION`.
+Structured arrays can be memory-mapped and compared; for the compact form of trees see
+:mod:`sklearn_textbook.tree.grow.storage`. Change a layout here and in ``_layout.pxd``
+together, and increment :data:`SCHEMA_VERSION`.
 """
 
 import numpy as np
 
-#: Raised whenever a field changes its meaning, its type or its place.
+#: Incremented whenever a field changes its meaning, type or position.
 SCHEMA_VERSION = 1
 
-#: What a node does with a row.
-LEAF = 0  # nothing: the row stays
+#: Kinds of nodes.
+LEAF = 0  # no test: rows end here
 NUMERIC = 1  # value <= threshold goes to child 0, value > threshold to child 1
 ORDINAL = 2  # as NUMERIC, over level codes; a code below 0 is a level never seen
 NOMINAL = 3  # level code -> child by a map in GrownTree.level_branch
 OBLIQUE = 4  # weighted sum of columns <= threshold (weights in a side table)
 
-#: Where a row goes whose value is missing: a child's number, or one of these.
-STAY = -1  # nowhere: the row keeps this node's distribution
+#: Branch of missing values: a child index, or one of these.
+STAY = -1  # no child: the row ends in this node
 FRACTIONAL = -2  # into all children, weighted by their training weight
 
 #: First entry of a level map that has an entry for every level; see level_map.py.
@@ -30,9 +30,9 @@ TREE_UNDEFINED = -2
 
 NODE_DTYPE = np.dtype(
     [
-        # first of the node's children, which stand side by side; -1 in a leaf
+        # first of the node's children, which are consecutive; -1 in a leaf
         ("first_child", np.int32),
-        # 0 in a leaf, 2 for a two-way split, more for a many-way split
+        # 0 in a leaf, 2 for a binary split, more for a multiway split
         ("n_children", np.int32),
         # column that is tested; -2 in a leaf, as in scikit-learn
         ("feature", np.int32),
@@ -48,7 +48,7 @@ NODE_DTYPE = np.dtype(
         ("threshold", np.float64),
         # impurity of the node under the criterion that grew it
         ("impurity", np.float64),
-        # what the split gained: impurity less the weighted mean impurity of the
+        # improvement of the split: impurity minus the weighted mean impurity of the
         # children, per unit of this node's weight; 0 in a leaf
         ("improvement", np.float64),
         # training rows that reached the node (rows of weight 0 are dropped first)
@@ -61,7 +61,7 @@ NODE_DTYPE = np.dtype(
 
 SURROGATE_DTYPE = np.dtype(
     [
-        # node the surrogate stands in for; records are sorted by node, then rank
+        # node of the surrogate; records are sorted by node, then rank
         ("node", np.int32),
         # column that is tested instead
         ("feature", np.int32),
@@ -73,7 +73,7 @@ SURROGATE_DTYPE = np.dtype(
         # start of the level map in GrownTree.level_branch; -1 where none
         ("map_start", np.int64),
         ("threshold", np.float64),
-        # share of the primary split's weight that the surrogate sends the same way
+        # fraction of the primary split's weight that the surrogate sends the same way
         ("agreement", np.float64),
         # agreement beyond that of always following the heavier child, rescaled to 1
         ("adjusted_agreement", np.float64),
@@ -115,12 +115,12 @@ def make_records(n_nodes, n_statistics):
     Parameters
     ----------
     n_nodes, n_statistics : int
-        Number of nodes, and of what is kept of each.
+        Numbers of nodes and of statistics of each.
 
     Returns
     -------
     nodes : ndarray of NODE_DTYPE, shape (n_nodes,)
-        Nothing is written yet.
+        Uninitialized records.
     statistics : ndarray of float64, shape (n_nodes, n_statistics)
         The same.
     """
@@ -128,7 +128,7 @@ def make_records(n_nodes, n_statistics):
 
 
 class RecordBuffer:
-    """Memory for the records of trees that do not keep them, reused by the next."""
+    """Reusable memory for the records of trees that do not keep them."""
 
     def __init__(self):
         self._nodes, self._statistics = make_records(0, 0)

@@ -1,18 +1,17 @@
-"""Level maps: where the levels of a nominal column go, dense or sparse.
+"""Level maps: the child of each level of a nominal test, dense or sparse.
 
-``GrownTree.level_branch`` holds all maps, one after the other. The first entry of a
-map tells its form:
+``GrownTree.level_branch`` contains all maps, concatenated. The first entry of a
+map gives its form:
 
 - ``DENSE_MAP`` (-1): the child number of every level of the column follows, in the
   order of the codes.
 - n >= 0: n level codes follow, ascending, and then the child number of each. All
   other levels have no row in the node.
 
-A child number of -1 says that the node does not know the level. Growing writes the
-shorter form, so that the maps of a deep tree take memory for the levels that its nodes
-hold, not for all levels of the column in each of them. A split of many ways has a child
-for every level and is always dense. The C function that reads one entry is
-``find_level_child`` in ``_layout.pxd``.
+A child number of -1 marks a level not seen in the node. Growing writes the shorter
+form, so that in a deep tree the memory depends on the levels present in the nodes, not
+on all levels of the column. A multiway split has a child for every level and is always
+dense. The C function that reads one entry is ``find_level_child`` in ``_layout.pxd``.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from sklearn_textbook.tree.grow.layout import DENSE_MAP
 
 
 def read_level_map(level_branch, start, n_levels):
-    """Read one map, whatever its form.
+    """Read one map of either form.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What many trees over one table have in common, prepared once."""
+"""Data common to many trees over one table, prepared once."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ LISTED_TYPES = (np.int32, np.int64, np.float64)
 # the sums of whole weights.
 LARGEST_LISTED_WEIGHT = 2**16 - 1
 LARGEST_LISTED_TOTAL = 2**21 - 1
-MOST_LISTED_ROWS = 2**25
-MOST_LISTED_CLASSES = 2**16
-MOST_COUNTED_ROWS = 2**21  # in the table, where two classes are counted
+MAX_LISTED_ROWS = 2**25
+MAX_LISTED_CLASSES = 2**16
+MAX_COUNTED_ROWS = 2**21  # in the table, where two classes are counted
 CLASS_CRITERIA = ("gini", "entropy", "log_loss")
 
 
 def choose_partitioner(table, target, rules):
-    """Name what is partitioned at a node; both give the same tree.
+    """Choose the partitioner; both give the same tree.
 
     Parameters
     ----------
@@ -52,13 +52,13 @@ def choose_partitioner(table, target, rules):
     Returns
     -------
     partitioner : {"sorted-columns", "sample-list"}
-        Sorted columns serve every table and rule. Partitioning all of them at every
-        node is wasteful where a node looks at few, and sorting them where thresholds
-        are sampled at random: then it is the list of samples, which serves all but
-        information gain, surrogates and fractional cases, which look at all columns,
-        and the absolute error. It is also where bounds spare most of a scan that is
-        slow: with missing values, which are tried on both sides, of two classes or of
-        one value; and by Poisson deviance, for its logarithms.
+        Sorted columns support every table and rule. Partitioning all of them at every
+        node is inefficient if a node uses few, and so is sorting if thresholds are
+        random. A list of samples is used then; it supports everything except
+        information gain, surrogates and fractional cases, which use all columns, and
+        the absolute error. It is also used if bounds avoid most of a slow scan: with
+        missing values, which are tried on both sides, for two classes or one value; and
+        with the Poisson deviance, because of its logarithms.
     """
     max_features = rules.max_features or table.n_columns
     looks_at_few = 2 * max_features < table.n_columns or rules.random_splitter
@@ -74,8 +74,8 @@ def choose_partitioner(table, target, rules):
         and rules.missing not in ("surrogate", "fractional")
         and rules.criterion != "absolute_error"
         and table.level_codes is None
-        and table.n_rows <= MOST_LISTED_ROWS
-        and (not target.is_classifier or max(target.n_classes) <= MOST_LISTED_CLASSES)
+        and table.n_rows <= MAX_LISTED_ROWS
+        and (not target.is_classifier or max(target.n_classes) <= MAX_LISTED_CLASSES)
     )
     if is_served and (looks_at_few or scans_slowly):
         return "sample-list"
@@ -83,7 +83,7 @@ def choose_partitioner(table, target, rules):
 
 
 def choose_sums(table, target, rules, weight):
-    """Name what is summed up of the samples of a list.
+    """Choose the sums over the samples of a list.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def choose_sums(table, target, rules, weight):
         return "moments"
     if target.n_classes[0] == 2:
         # A random threshold needs no bound of the scores in a bin.
-        is_counted = is_whole and table.n_rows <= MOST_COUNTED_ROWS
+        is_counted = is_whole and table.n_rows <= MAX_COUNTED_ROWS
         if is_counted and (rules.criterion == "gini" or rules.random_splitter):
             return "binary"
         if rules.criterion == "gini":
@@ -135,8 +135,8 @@ def _are_small_counts(target, weight):
 class GrowthPlan:
     """Grows many trees over one table.
 
-    The description of the table and of the rules is made once, and the memory of a
-    grown tree serves the next one, whose pages have been touched already.
+    The description of the table and the rules is made once, and the memory of a tree is
+    reused for the next one.
 
     Parameters
     ----------
@@ -147,10 +147,10 @@ class GrowthPlan:
     rules : GrowthRules
         How the trees are grown.
     compacted_nodes : int, default=None
-        Trees with so many nodes are given in their short form, see
-        :meth:`GrownTree.compact`; None: no tree is.
+        Trees with at least this number of nodes are returned in their compact form, see
+        :meth:`GrownTree.compact`. None: no tree.
     n_threads : int, default=1
-        Number of threads that prepare.
+        Number of threads for the preparation.
     """
 
     def __init__(self, table, target, rules, compacted_nodes=None, n_threads=1):
@@ -183,7 +183,7 @@ class GrowthPlan:
         Parameters
         ----------
         weight : ndarray of int or float, shape (n_rows,), default=None
-            Weights of the rows; rows of weight 0 take no part.
+            Weights of the rows; rows of weight 0 are ignored.
         random_state : int, default=0
             Seed of all random choices.
         n_threads : int, default=1
@@ -243,14 +243,14 @@ class GrowthPlan:
         return tree
 
     def _read_tree(self, grower, buffer, n_nodes):
-        """Read the tree that a grower has grown, in the form that is asked for."""
+        """Read the tree of a grower, in the requested form."""
         is_compacted = self._is_compacted(n_nodes)
         columns = grower.read_short_columns() if is_compacted else None
         stored = None if columns is None else store_columns(columns)
         if stored is not None:
             return GrownTree.from_stored(stored, **self._describe_tree())
         tree = self._make_tree(*grower.write_nodes(buffer.lend))
-        # What was lent does for the short form, and goes to the next tree.
+        # The shared records suffice for the compact form, and are reused.
         return tree.compact() if is_compacted else own_records(tree)
 
     def _make_tree(self, nodes, statistics, level_branch, surrogates):
@@ -263,7 +263,7 @@ class GrowthPlan:
         )
 
     def _describe_tree(self):
-        """Describe what all trees share."""
+        """Describe the data common to all trees."""
         return {
             "n_features": self.table.n_columns,
             "n_levels": self.table.schema.n_levels,
@@ -288,5 +288,5 @@ class GrowthPlan:
 
 
 def own_records(tree):
-    """Give a tree records of its own, where those it has are lent."""
+    """Copy the records of a tree if they are shared."""
     return tree.replace(nodes=tree.nodes.copy(), statistics=tree.statistics.copy())

@@ -8,34 +8,34 @@ import numpy as np
 
 UNLIMITED = np.iinfo(np.int64).max // 4
 J48_TOLERANCE = 1e-6  # differences of gains, ratios and weights that count as none
-J48_RESOLUTION = 1e-5  # neighbouring values must lie further apart
+J48_RESOLUTION = 1e-5  # neighbouring values that differ by less count as equal
 
 
 @dataclass(frozen=True)
 class GainRules:
-    """How ID3 and C4.5 judge and choose tests; sizes are sums of weights.
+    """How ID3 and C4.5 score and choose tests; sizes are sums of weights.
 
     Parameters
     ----------
     choice : {"gain", "above_average", "plain"}
-        Largest gain; largest gain ratio of the tests with at least average gain; or
-        largest gain ratio.
+        The test with the largest gain, with the largest gain ratio of those with at
+        least average gain, or with the largest gain ratio.
     min_gain : float, default=0.0
-        A node whose best test gains less stays a leaf.
+        Minimum gain of a split.
     min_weight_split : float, default=0.0
-        Lighter nodes stay leaves.
+        Minimum weight of a node that is split.
     min_divided_weight : float, default=0.0
-        So do lighter nodes below a test that divided cases: fractions of cases could
-        otherwise be split for ever.
+        Minimum weight of a node that is split below a test that divided cases; it
+        bounds the splitting of fractional cases.
     min_branch : float, default=0.0
-        Weight of the known cases that branches must have.
+        Minimum weight of the known cases in branches.
     needs_all_branches : bool, default=False
-        Whether all branches with cases must have it, or just two.
+        Whether it applies to all branches with cases, or only to two.
     adapts_minimum : bool, default=False
-        Whether numeric tests ask for a tenth of the weight per class, but not for
-        less than ``min_branch`` nor for more than 25.
+        Whether numeric tests need a tenth of the weight per class, but not less than
+        ``min_branch`` and not more than 25.
     corrects_gain : bool, default=False
-        Whether numeric tests pay log2(tries) / W for the choice of their threshold.
+        Whether the gain of numeric tests is reduced by log2(candidates) / W.
     keeps_observed : bool, default=False
         Whether thresholds are values of the table instead of midpoints.
     exact : bool, default=True
@@ -59,11 +59,11 @@ class GainRules:
 class GrowthRules:
     """How a tree is grown; the names and meanings are those of CARTClassifier.
 
-    Limits are resolved: row counts as integers, the weight as a sum of weights. With
-    ``top_splits`` above 1, a node takes one of so many best tests, the best ones of its
-    columns, at random. ``max_leaf_nodes`` lets growth end as soon as it has made all
-    splits that best-first growth with so many leaves could make;
-    :func:`~sklearn_textbook.tree.prune.keep_best_first` takes the others back.
+    Limits are resolved: row counts as integers, weights as sums of weights. With
+    ``top_splits`` above 1, a node is split by one of that many best tests of different
+    columns, at random. ``max_leaf_nodes`` ends growth once all splits that best-first
+    growth with this limit could make have been made;
+    :func:`~sklearn_textbook.tree.prune.keep_best_first` removes the others.
     """
 
     criterion: str

@@ -1,9 +1,9 @@
-"""Grown tree <-> a dictionary that JSON can hold, and what other stations write so.
+"""Grown tree <-> dictionary for JSON, and helpers for other objects.
 
 Everything is written as lists, column by column; numbers that JSON lacks are written
-as the strings "NaN", "Infinity" and "-Infinity". Reading takes nothing for granted:
-the dictionary may be damaged, or not come from here at all, and a walk through a tree
-with a wrong number in it would leave its arrays.
+as the strings "NaN", "Infinity" and "-Infinity". Reading checks everything, since the
+dictionary may be damaged or from another source, and routing through an invalid tree
+would access memory out of bounds.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def write_fields(tree):
 
 
 def read_fields(fields):
-    """Read the arguments of GrownTree from what :func:`write_fields` wrote.
+    """Read the arguments of GrownTree from the result of :func:`write_fields`.
 
     Parameters
     ----------
@@ -75,14 +75,14 @@ def read_fields(fields):
     Returns
     -------
     dict
-        Arguments of :class:`GrownTree`, of the right types; what they say has yet
-        to be checked.
+        Arguments of :class:`GrownTree`, of the right types; their contents have not
+        been checked.
 
     Raises
     ------
     ValueError
-        If the dictionary is not one of a grown tree, if it was written by a newer
-        version, or if anything in it is missing or of a wrong type.
+        If the dictionary is not that of a grown tree, was written by a newer version,
+        or has missing fields or wrong types.
     """
     check_header(fields, "grown tree", FORMAT, SCHEMA_VERSION, _FIELDS)
     if not isinstance(fields["is_classifier"], bool):
@@ -108,7 +108,7 @@ def _write_records(records):
 
 
 def write_array(array):
-    """Make nested lists of the entries, those that are not finite as strings.
+    """Convert to nested lists, with non-finite numbers as strings.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def write_array(array):
     Returns
     -------
     entries : list
-        What :func:`read_array` reads.
+        Lists for :func:`read_array`.
     """
     if array.dtype.kind != "f" or np.isfinite(array).all():
         return array.tolist()
@@ -130,25 +130,25 @@ def write_array(array):
 
 # ----------------------------------------------------------------------- reading
 def check_header(fields, name, form, newest, names):
-    """Refuse what is another thing, or of a later version, or not complete.
+    """Raise ValueError for another format, a later version, or missing entries.
 
     Parameters
     ----------
     fields : object
-        What should be the dictionary.
+        The dictionary.
     name : str
-        What it should hold, in words.
+        Name of its contents, for messages.
     form : str
-        What its ``format`` must say.
+        Required value of ``format``.
     newest : int
-        Largest ``schema_version`` that can be read.
+        Largest supported ``schema_version``.
     names : set of str
-        The entries that it must have, and no others.
+        The names of all required entries; no others are allowed.
 
     Raises
     ------
     ValueError
-        If any of that is not so.
+        If a check fails.
     """
     if not isinstance(fields, dict):
         raise ValueError(
@@ -184,7 +184,7 @@ def _read_integer(fields, name):
 
 
 def _read_records(fields, name, dtype):
-    """Make a structured array of a dictionary of equally long columns."""
+    """Convert a dictionary of columns of equal length to a structured array."""
     columns = fields[name]
     if not isinstance(columns, dict) or columns.keys() != set(dtype.names):
         found = sorted(columns) if isinstance(columns, dict) else columns
@@ -207,18 +207,18 @@ def _read_records(fields, name, dtype):
 
 
 def read_array(entries, dtype, name, n_dimensions=1):
-    """Make an array of nested lists of numbers.
+    """Convert nested lists of numbers to an array.
 
     Parameters
     ----------
     entries : object
-        What should be the lists.
+        The lists.
     dtype : dtype
         Type of the numbers.
     name : str
         Name of the array, for messages.
     n_dimensions : int, default=1
-        How deep the lists are nested.
+        Number of nested levels.
 
     Returns
     -------
@@ -228,7 +228,7 @@ def read_array(entries, dtype, name, n_dimensions=1):
     Raises
     ------
     ValueError
-        If they are no such lists, or an entry is no number of this type.
+        If they are not such lists, or an entry is not a number of this type.
     """
     dtype = np.dtype(dtype)
     if not isinstance(entries, list):
@@ -250,7 +250,7 @@ def read_array(entries, dtype, name, n_dimensions=1):
 
 
 def _read_numbers(entries, dtype, name):
-    """Look at each entry, since numpy would convert what is no number in silence."""
+    """Check each entry, since numpy would convert other types silently."""
     allowed = {int} if dtype.kind == "i" else {int, float}
     if set(map(type, entries)) <= allowed:
         return entries

@@ -1,4 +1,4 @@
-"""What growing reads: table, rows and rules, in the types of the kernels."""
+"""Arguments of the growing kernels: table, rows and rules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn_textbook.tree.grow.target import (
     measure_root,
 )
 
-# Numbers of the choices in split/_types.pxd.
+# Codes of the options in split/_types.pxd.
 MISSING_MODES = {"learned": 0, "branch": 1, "surrogate": 2, "fractional": 3, "error": 0}
 CATEGORICAL_SPLITS = {"subset": 0, "one_vs_rest": 1, "multiway": 2}
 SCANS = {
@@ -26,12 +26,12 @@ SCANS = {
     "absolute": 6,
 }
 CHOICES = {"gain": 1, "above_average": 2, "plain": 3}
-MOST_DISTANT = 2.0**20  # spread of y, in standard deviations, that fixed point bears
+MAX_DISTANT = 2.0**20  # spread of y, in standard deviations, that fixed point bears
 ROWS_PER_LEAF = 32  # with fewer, the whole tree is grown
 
 
 def choose_scan(rules, target, weight, impurity):
-    """Name the kernel for numeric columns: the fastest that gives the same splits."""
+    """Choose the fastest kernel for numeric columns that gives the same splits."""
     if rules.criterion == "absolute_error":
         return "absolute"
     special = target.n_outputs == 1 and not rules.random_splitter
@@ -46,7 +46,7 @@ def choose_scan(rules, target, weight, impurity):
             return "values"
         y = target.values[:, 0]
         spread = float(y.max()) - float(y.min())
-        return "fixed" if spread < MOST_DISTANT * impurity**0.5 else "values"
+        return "fixed" if spread < MAX_DISTANT * impurity**0.5 else "values"
     return "general"
 
 
@@ -61,7 +61,7 @@ def keep_weighted_rows(target, weight):
     row_number = None
     is_kept = weight > 0
     if not is_kept.all():
-        # Numbers of rows are taken several times faster than a mask.
+        # Indexing with row numbers is several times faster than with a mask.
         kept = np.flatnonzero(is_kept)
         row_number = np.full(len(weight), np.uint32(0xFFFFFFFF))
         row_number[kept] = np.arange(len(kept), dtype=np.uint32)
@@ -192,7 +192,7 @@ def describe_rows(target, weight, row_number):
 def limit_leaves(rules, table, n_rows):
     """Return with how many leaves growth may end; 0: the whole tree is grown.
 
-    Subtrees that grow one after the other are faster than those that grow by turns,
+    Subtrees that grow one by one are faster than those that grow by turns,
     and the branches of a test that divides cases share the weights of these.
     """
     wanted = rules.max_leaf_nodes
@@ -274,8 +274,8 @@ def describe_gain(table, gain, target, weight):
         "weight_tolerance": J48_TOLERANCE,
         "slack": 0.0 if gain.exact else 1e-3,
         "resolution": 0.0 if gain.exact else J48_RESOLUTION,
-        "least_count": tolerance,
-        "least_share": tolerance,
+        "min_count": tolerance,
+        "min_fraction": tolerance,
         "is_many_valued": is_many_valued.astype(np.uint8),
     }
 

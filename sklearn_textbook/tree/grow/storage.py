@@ -7,7 +7,7 @@ can do with less:
 - children stand side by side and breadth first, so the numbers of children tell
   ``first_child`` and ``parent``;
 - what only inner nodes have is kept for them alone;
-- whole numbers that add up from the children to the parent (rows, class counts) are
+- integers that add up from the children to the parent (rows, class counts) are
   kept for the leaves alone;
 - the weight may be the sum of the class counts, the impurity the Gini impurity of
   them, the improvement the decrease of the impurity; the few nodes where rounding
@@ -38,8 +38,8 @@ _LEAF_ENTRIES = {
 }
 _INNER = ("feature", "missing_branch", "kind", "map_start", "threshold")
 _KEPT = (*_INNER, "n_samples", "weight", "impurity", "improvement")
-# Whole numbers up to here are exact in double precision.
-_MOST_WHOLE = 2.0**53
+# Integers up to here are exact in double precision.
+_MAX_WHOLE = 2.0**53
 # A number in bytes, and with the number of its node.
 _NUMBER_BYTES, _EXCEPTION_BYTES = 8, 12
 # So many numbers are tried out before all of them are.
@@ -343,7 +343,7 @@ def _narrow_floats(values):
 
 
 def _as_whole(values):
-    if not np.all(np.abs(values) <= _MOST_WHOLE):
+    if not np.all(np.abs(values) <= _MAX_WHOLE):
         return None
     whole = values.astype(np.int64)
     return whole if is_same(whole.astype(np.float64), values) else None

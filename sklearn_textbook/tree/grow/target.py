@@ -69,7 +69,7 @@ class Target:
 
 
 def require_squares(values):
-    """Raise a ValueError for numbers whose squares are infinite, or all zero.
+    """Raise ValueError for numbers whose squares are infinite, or all zero.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def find_weighted_median(y, weight):
 def make_entropy_table(n_rows):
     """Tabulate c log2 c for c = 0 .. n_rows + 1 in fixed point; and the unit.
 
-    Sums of such whole numbers are exact, so two partitions with the same counts
+    Sums of such integers are exact, so two partitions with the same counts
     have the same entropy whatever the order of summation.
     """
     counts = np.arange(n_rows + 2, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Growing many trees over one table: what ensembles see of trees beside the estimators.
+"""Growth of many trees over one table, the interface of trees for ensembles.
 
 A table is read and encoded once; a bootstrap sample, a fold or a boosting round is a
 vector of weights over its rows.

@@ -1,4 +1,4 @@
-"""Growing trees from the derivatives of a loss, over a table that is encoded once."""
+"""Growth of trees from the derivatives of a loss, over a table encoded once."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import replace
 import numpy as np
 
 from sklearn_textbook.tree.encode import NOMINAL
-from sklearn_textbook.tree.grow.gradient_plan import MOST_CODES, GradientPlan
+from sklearn_textbook.tree.grow.gradient_plan import MAX_CODES, GradientPlan
 from sklearn_textbook.tree.members.grower import MemberGrower
 from sklearn_textbook.tree.members.targets import make_value_target
 from sklearn_textbook.tree.route import RoutedTree, find_leaves
 
-#: Up to so many distinct values, all of them are bins; sorting is faster beyond.
-MOST_EXACT_BINS = 1024
-#: Sum of hessians that a leaf must have, in mean weights of a row, so that its Newton
-#: step means something.
-LEAST_HESSIAN = 1e-3
+#: Up to this number of distinct values each value is a bin; above, sorting is faster.
+MAX_EXACT_BINS = 1024
+#: Minimum sum of hessians in a leaf, in mean weights of a row, below which its Newton
+#: step is unreliable.
+MIN_HESSIAN = 1e-3
 
 
 class BoostingGrower(MemberGrower):
@@ -29,35 +29,34 @@ class BoostingGrower(MemberGrower):
     Parameters
     ----------
     template : CARTRegressor
-        The limits and rules of the trees.
+        A tree with the parameters of the members.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The training table.
     y : array-like of shape (n_samples,)
-        Numbers, of which only the count is read.
+        Numbers, of which only the length is used.
     owner : estimator
         The ensemble, as in :class:`MemberGrower`.
     n_jobs : int, default=None
-        Threads.
+        Number of threads.
     max_bins : int or None
-        Bins of a column; None: all distinct values are told apart.
+        Maximum number of bins of a column. None: one per distinct value.
     l2_regularization : float, default=0.0
         :math:`\lambda`.
     level_smoothing : float, default=0.0
-        Added to the hessian of a level of a nominal column when levels are put in
-        order.
+        Added to the hessian of each level of a nominal column when levels are sorted.
     level_l2 : float, default=0.0
         Added to :math:`\lambda` in the score of a nominal split.
     least_level_rows : int, default=1
-        Levels with fewer rows in a node are taken together.
+        Levels with fewer rows in a node are merged.
     interaction_groups : function, default=None
-        Gives the groups of columns that may be tested on the same path, when it is
-        called with the names of the columns; None: all may.
+        Function of the names of the columns that returns the groups of columns that may
+        be tested on the same path. None: no restriction.
 
     Raises
     ------
     ValueError
         If a column has more than 65535 distinct values and ``l2_regularization`` or
-        ``interaction_groups`` are asked for, which need bins.
+        ``interaction_groups`` is used, which need bins.
     """
 
     def __init__(
@@ -99,7 +98,7 @@ class BoostingGrower(MemberGrower):
             self.table, self.rows.target, None, self.n_rows
         )
         mean = 1.0 if weight is None else float(weight[weight > 0].mean())
-        self._rules = replace(rules, min_weight_leaf=LEAST_HESSIAN * mean)
+        self._rules = replace(rules, min_weight_leaf=MIN_HESSIAN * mean)
         self._gradient_plan = self._choose_plan()
 
     def _choose_plan(self):
@@ -111,15 +110,15 @@ class BoostingGrower(MemberGrower):
         if (
             self.max_bins is None
             and not needs_bins
-            and (n_codes[is_numeric].max(initial=0) > MOST_EXACT_BINS)
+            and (n_codes[is_numeric].max(initial=0) > MAX_EXACT_BINS)
         ):
             return None
-        if n_codes.max() > MOST_CODES:
+        if n_codes.max() > MAX_CODES:
             column = int(n_codes.argmax())
             raise ValueError(
                 f"Column {table.schema.names[column]!r} has {table.n_distinct[column]} "
                 f"distinct values, but l2_regularization, interaction_cst and nominal "
-                f"columns of gradient boosting allow {MOST_CODES - 1}. Set max_bins "
+                f"columns of gradient boosting allow {MAX_CODES - 1}. Set max_bins "
                 "for a numeric column, or leave a nominal one of so many levels out."
             )
         return GradientPlan(
@@ -144,18 +143,19 @@ class BoostingGrower(MemberGrower):
         largest : tuple of two floats
             The largest absolute gradient and the largest hessian.
         rows : ndarray of uint32, default=None
-            The rows that take part, in ascending order; None: all.
+            The rows to grow from, in ascending order. None: all.
         random_state : int, default=0
             Seed of the sampling of columns.
         out : ndarray of int32, shape (n_rows,), default=None
-            Where ``leaf_of_row`` is written; None: a new array.
+            Output array for ``leaf_of_row``. None: a new array.
 
         Returns
         -------
         tree : GrownTree
-            Its values are Newton steps, and weights of nodes sums of hessians.
+            The tree, whose values are Newton steps and whose weights are sums of
+            hessians.
         leaf_of_row : ndarray of int, shape (n_rows,)
-            Node where each row ends, whether or not it took part.
+            Node in which each row ends, including rows that were not used.
         """
         if self._gradient_plan is not None:
             grown = self._gradient_plan.grow(
@@ -180,11 +180,11 @@ class BoostingGrower(MemberGrower):
 
     @property
     def adds_l2(self):
-        """Whether the values of trees are steps with ``l2_regularization``."""
+        """Whether the values of trees include ``l2_regularization``."""
         return self._gradient_plan is not None
 
     def make_member(self, tree):
-        """Make a fitted estimator like the template of a tree."""
+        """Make a fitted copy of the template with a given tree."""
         member = copy(self.host)
         member.tree_ = RoutedTree.from_grown(tree)
         return member
@@ -195,5 +195,5 @@ class BoostingGrower(MemberGrower):
             self._gradient_plan.close()
 
     def __getstate__(self):
-        """Leave out the plan, which holds threads."""
+        """Leave out the plan, which has threads."""
         return super().__getstate__() | {"_gradient_plan": None}

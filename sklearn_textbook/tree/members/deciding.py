@@ -1,4 +1,4 @@
-"""What one member says where the estimator, beside its tree, has a say."""
+"""Predictions of members that depend on the estimator as well as on the tree."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from sklearn_textbook.tree.recipe import TreeClassifierMethods
 
 
 def decides_by_largest_share(member):
-    """Tell whether a member's class is the one of the largest share, first of equals.
+    """Return whether a member predicts the most probable class, the first at ties.
 
     Parameters
     ----------
@@ -16,7 +16,7 @@ def decides_by_largest_share(member):
     Returns
     -------
     is_plain : bool
-        False for C4.5, which takes nearly equal shares for equal.
+        False for C4.5, which treats nearly equal proportions as equal.
     """
     own = getattr(type(member), "_choose_classes", None)
     return own is TreeClassifierMethods._choose_classes
@@ -30,18 +30,18 @@ def choose_member_classes(member, shares):
     member : tree estimator
         A fitted classification tree.
     shares : ndarray of float64, shape (n_rows, n_outputs, n_classes)
-        Shares of the classes that its tree gives.
+        Class proportions of its tree.
 
     Returns
     -------
     best : ndarray of int, shape (n_rows, n_outputs)
-        Class numbers.
+        Class indices.
     """
     return member._choose_classes(shares)
 
 
 def get_shown_tree(member):
-    """Return the tree whose statistics a member shows as predictions.
+    """Return the tree whose statistics are the predictions of a member.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ def get_shown_tree(member):
     Returns
     -------
     tree : GrownTree
-        ``member.tree_``, or a copy with the shares of ``predict_proba`` where these
-        are others, as with Laplace's correction.
+        ``member.tree_``, or a copy with the probabilities of ``predict_proba`` if these
+        differ, as with Laplace's correction.
     """
     is_classifier = isinstance(member, TreeClassifierMethods)
     return member._share_statistics() if is_classifier else member.tree_

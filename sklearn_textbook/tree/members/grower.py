@@ -1,4 +1,4 @@
-"""One table, read and encoded once, from which many trees are grown."""
+"""Growth of many trees from one table that is read and encoded once."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from sklearn_textbook.tree.prune import OutOfBagPruning, Rows, resolve_pruner
 from sklearn_textbook.tree.recipe import BaseTree
 from sklearn_textbook.tree.route import RoutedTree, estimate_empty_nodes
 
-#: Trees of so many nodes are kept in a few bytes a node. Smaller ones are small anyway
-#: and take less time to grow than to compact.
+#: Trees with at least this number of nodes are stored compactly. Compacting smaller
+#: trees would take longer than growing them.
 COMPACTED_NODES = 4096
 
 
 def is_tree(estimator):
-    """Tell whether an estimator is one of our trees, which grow from weights.
+    """Return whether an estimator is a tree of this package, which grows from weights.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def is_tree(estimator):
     Returns
     -------
     is_tree : bool
-        Whether :class:`MemberGrower` serves it.
+        Whether :class:`MemberGrower` supports it.
     """
     return isinstance(estimator, BaseTree)
 
@@ -52,20 +52,20 @@ class MemberGrower:
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         The target.
     owner : estimator, default=None
-        The ensemble: gets ``n_features_in_`` and ``feature_names_in_``, and error
-        messages about the table name it. None: a copy of the template.
+        The ensemble, whose attributes ``n_features_in_`` and ``feature_names_in_`` are
+        set, and which is named in error messages about the table. None: a copy of the
+        template.
     n_jobs : int, default=None
-        Threads that encode the table.
+        Number of threads for encoding the table.
     max_bins : int, default=None
-        Into how many groups of neighbouring values a numeric column is divided at
-        most; None: it is kept exactly.
+        Maximum number of bins of a numeric column. None: no binning.
 
     Attributes
     ----------
     host : tree estimator
-        Copy of the template that knows the columns and classes, without a tree.
+        Copy of the template with the columns and classes, but without a tree.
     rows : Rows
-        The rows as they were read; their weights are those of ``class_weight``.
+        The rows as read, with the weights of ``class_weight``.
     table : EncodedTable
         The encoded rows, for templates that grow over all rows.
     n_rows, n_columns : int
@@ -73,9 +73,9 @@ class MemberGrower:
 
     Notes
     -----
-    The same member grows from the same weights and seed, in whichever thread or
-    process. Growing over weights is the same as fitting the template on repeated rows,
-    but that every member knows all classes and levels.
+    Members depend only on weights and seed, not on the thread or process. Growing from
+    weights is equivalent to fitting the template on repeated rows, except that every
+    member knows all classes and levels.
     """
 
     def __init__(self, template, X, y, *, owner=None, n_jobs=None, max_bins=None):
@@ -95,7 +95,7 @@ class MemberGrower:
         host.n_jobs = template.n_jobs
         self.n_threads = n_threads
         self.host, self.rows, self._plan = host, rows, None
-        # Errors of the table are to come up here, and not in some thread.
+        # Raise errors about the table here, not in a thread.
         host._check_missing(self.table, self.is_sparse)
         host.n_missing_ = np.array(self.table.n_missing)
 
@@ -116,11 +116,11 @@ class MemberGrower:
         return self.rows.matrix.shape[1]
 
     def expect_many(self):
-        """Prepare what pays for many trees only."""
+        """Prepare data that saves time only for many trees."""
         host, rows, table = copy(self.host), self.rows, self.table
         if not host._grows_over_weightless_rows or table.level_codes is not None:
             return
-        # Here all threads take part; later, each of them would make all of it.
+        # All threads are used here; later each thread would repeat the work.
         rules = host._resolve_rules(table, rows.target, rows.weight, rows.n_rows)
         self._prepare(table, rows.target, rules, self.n_threads)
 
@@ -140,22 +140,22 @@ class MemberGrower:
         Parameters
         ----------
         weight : ndarray of shape (n_rows,), default=None
-            Weight of each row, such as how often it was drawn; None: 1. Rows of weight
-            0 are out of bag: they take no part but in ``pruning="out_of_bag"``.
+            Weight of each row, such as how often it was drawn. None: 1. Rows of weight
+            0 are out of bag: they are only used for ``pruning="out_of_bag"``.
         random_state : int, default=0
             Seed of the member.
         columns : ndarray of int, default=None
-            The columns the member may see; None: all.
+            The columns the member may use. None: all.
         target : Target, default=None
-            Other classes or values of the rows than those that were read.
+            Classes or values of the rows instead of those that were read.
         pruner : pruner, default=None
-            Prunes this member; None: that of the template. It must be of the same
-            kind.
+            Pruner of this member, of the same class as that of the template. None: the
+            latter.
         estimates_empty_nodes : bool, default=False
-            Whether nodes that no row of the member has reached say what the
-            out-of-bag rows there are, and not what their parents say.
+            Whether the predictions of nodes without rows of the member are estimated
+            from out-of-bag rows instead of taken from their parents.
         n_threads : int, default=1
-            Threads that grow it, where members cannot grow at the same time. The
+            Number of threads for this member, if members cannot grow in parallel. The
             member does not depend on it.
 
         Returns
@@ -179,7 +179,7 @@ class MemberGrower:
                 or estimates_empty_nodes
                 or (not member._grows_over_weightless_rows)
             ):
-                # Nobody else looks at the matrix, of which this is a copy.
+                # The matrix is a copy that is not used elsewhere.
                 rows = replace(rows, matrix=rows.matrix[:, columns])
         is_bag_pruner = isinstance(pruner, OutOfBagPruning)
         holds_out = pruner is not None and not is_bag_pruner
@@ -211,7 +211,7 @@ class MemberGrower:
         return plan.grow(weight, seed, n_threads)
 
     def _prepare(self, table, target, rules, n_threads):
-        """Prepare only once what the members have in common."""
+        """Prepare the data common to all members once."""
         plan = self._plan
         if plan is None or (
             plan.table is not table or plan.target is not target or plan.rules != rules
@@ -228,7 +228,7 @@ class MemberGrower:
         return plan
 
     def share(self, member):
-        """Let a member that came from another process share what all members share.
+        """Let a member from another process share the common objects of the members.
 
         Parameters
         ----------
@@ -246,13 +246,13 @@ class MemberGrower:
         return member
 
     def _take_out_of_bag(self, rows):
-        """Take the rows of weight 0, with the weights of their classes."""
+        """Select the rows of weight 0, with the weights of their classes."""
         weight = rows.weight
         is_out = np.zeros(self.n_rows, bool) if weight is None else weight == 0
         return replace(rows, weight=self.rows.weight).take(is_out)
 
     def _estimate_empty_nodes(self, member, rows):
-        """Let rows that did not grow a member speak for its empty nodes."""
+        """Estimate the empty nodes of a member from its out-of-bag rows."""
         tree = estimate_empty_nodes(
             member.tree_,
             rows.matrix,
@@ -273,11 +273,11 @@ class MemberGrower:
         return weight if of_class is None else weight * of_class
 
     def __getstate__(self):
-        """Leave out the plan, which another process makes for itself."""
+        """Leave out the plan, which is made again in each process."""
         return vars(self) | {"_plan": None}
 
     def _restrict(self, member, columns):
-        """Let a member know some columns only."""
+        """Restrict a member to some columns."""
         names, has_names = member.schema_.names, hasattr(member, "feature_names_in_")
         member.schema_ = member.schema_.take_columns(columns)
         member.n_features_in_ = len(columns)
@@ -293,13 +293,13 @@ class MemberGrower:
             member.categorical_features = kinds != NUMERIC
 
     def _seed_pruner(self, random_state):
-        """Copy a pruner that leaves something to chance, with a seed of its own."""
+        """Copy a pruner with a random state, with a new seed."""
         if self.pruner is None or not hasattr(self.pruner, "random_state"):
             return self.pruner
         return clone(self.pruner).set_params(random_state=random_state)
 
     def _keep_weighted(self, rows):
-        """Drop the rows that weigh nothing; tell which were given."""
+        """Drop the rows of weight 0; also return a mask of the kept rows."""
         if rows.weight is None or (rows.weight > 0).all():
             return rows, None
         is_kept = rows.weight > 0
@@ -315,7 +315,7 @@ class MemberGrower:
         )
 
     def __sizeof__(self):
-        """Bytes of the arrays, by which clusters decide what to send only once."""
+        """Return the bytes of the arrays, for schedulers of clusters."""
         table = vars(self).get("table")
         arrays = [self.rows.matrix] if isinstance(self.rows.matrix, np.ndarray) else []
         if table is not None:

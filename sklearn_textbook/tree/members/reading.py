@@ -1,4 +1,4 @@
-"""New tables for an estimator made of trees."""
+"""Reading of new tables for ensembles of trees."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from scipy import sparse
 
 
 def read_blocks(owner, X, template):
-    """Read a new table as numbers and codes, a sparse one by blocks of rows.
+    """Read a new table as numbers and codes, a sparse one in blocks of rows.
 
     Parameters
     ----------
     owner : estimator
-        Fitted estimator whose columns these are, as error messages name it.
+        Fitted estimator with these columns, named in error messages.
     X : array-like, data frame or sparse matrix of shape (n_rows, n_columns)
         The table.
     template : tree estimator
-        A member, or what members were made from: it knows the columns.
+        A member or the template of the members, with the columns.
 
     Yields
     ------
@@ -26,8 +26,8 @@ def read_blocks(owner, X, template):
     Raises
     ------
     ValueError
-        If the columns are not those of the training table, or if values are missing
-        where none may be.
+        If the columns are not those of the training table, or missing values are not
+        allowed.
     """
     return template._read_blocks(X, owner=owner)
 
@@ -38,11 +38,11 @@ def read_matrix(owner, X, template):
     Parameters
     ----------
     owner : estimator
-        Fitted estimator whose columns these are.
+        Fitted estimator with these columns.
     X : array-like, data frame or sparse matrix of shape (n_rows, n_columns)
         The table.
     template : tree estimator
-        A member, or what members were made from.
+        A member or the template of the members.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Trees of one split, made from a split that somebody else has found."""
+"""Trees with one split, made from a given split."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.members.deciding import decides_by_largest_share
 from sklearn_textbook.tree.route import RoutedTree
 
-#: Kinds of columns, as ``describe_stump`` numbers them.
+#: Kinds of columns in ``describe_stump``.
 _NUMBERS = {layout.NUMERIC: 0, layout.ORDINAL: 1, layout.NOMINAL: 2}
 _KINDS = {NOMINAL: layout.NOMINAL, ORDINAL: layout.ORDINAL}
 
 
 class StumpBuilder:
-    """Makes stumps (决策树桩) of a table's rows.
+    """Builds decision stumps (决策树桩) over a table.
 
     Parameters
     ----------
     grower : MemberGrower
-        Has read the table; its template is a ``CARTClassifier``.
+        Grower with the table; its template is a ``CARTClassifier``.
     """
 
     def __init__(self, grower):
         self.grower = grower
         host, rows = grower.host, grower.rows
-        # Leaves on the host what fitting does.
+        # Sets the attributes on the host that fitting sets.
         host._resolve_rules(grower.table, rows.target, None, grower.n_rows)
         self.n_levels = grower.table.schema.n_levels
 
     def build(self, found, random_state=0):
-        """Make the stump of one split.
+        """Make the stump of a split.
 
         Parameters
         ----------
         found : dict
-            What :meth:`StumpSearch.find` tells.
+            The result of :meth:`StumpSearch.find`.
         random_state : int, default=0
-            Seed that the member is given.
+            Seed of the member.
 
         Returns
         -------
         member : CARTClassifier
-            Fitted, as if it had grown.
+            A fitted member.
         """
         member = copy(self.grower.host)
         member.random_state = random_state
@@ -86,7 +86,7 @@ class StumpBuilder:
         return nodes
 
     def _write_root(self, nodes, found):
-        """Write the split into the root; gives the map of a nominal one."""
+        """Write the split into the root; return the level map of a nominal split."""
         root, children, column = nodes[0], nodes[1:], found["column"]
         table = self.grower.table
         root["first_child"], root["n_children"], children["parent"] = 1, 2, 0
@@ -104,7 +104,7 @@ class StumpBuilder:
 
 
 def describe_stump(member):
-    """Describe a tree of one two-way test by the classes that it says.
+    """Describe a tree with one binary test by the classes that it predicts.
 
     Parameters
     ----------
@@ -115,9 +115,9 @@ def describe_stump(member):
     -------
     stump : dict or None
         ``column``, -1 for a leaf; ``kind``, 0 for numbers, 1 for ordered and 2 for
-        other levels; ``threshold``; ``n_levels``; ``says``, the class of either child,
-        or of every level; ``root`` and ``missing``, the class where a level was never
-        seen, and that of missing values. None for any other tree.
+        other levels; ``threshold``; ``n_levels``; ``says``, the class of each child, or
+        of every level; ``root`` and ``missing``, the classes for levels never seen and
+        for missing values. None for any other tree.
     """
     tree = member.tree_
     if tree.node_count not in (1, 3) or not decides_by_largest_share(member):
@@ -135,7 +135,7 @@ def describe_stump(member):
         return None
     column, says = int(root["feature"]), classes[1:]
     if root["kind"] == layout.NOMINAL:
-        # -1, for a level that was never seen, is the last.
+        # -1, the code of a level never seen, is the last index.
         says = np.append(says, classes[0])[tree.read_level_map(root)]
     return {
         "column": column,

@@ -1,4 +1,4 @@
-"""Targets for members that are to learn other classes or values than those read."""
+"""Targets of members with other classes or values than those read."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from sklearn_textbook.tree.grow.target import Target
 
 
 def make_class_target(codes, n_classes):
-    """Make a target of class numbers.
+    """Make a target from class indices.
 
     Parameters
     ----------
     codes : ndarray of int, shape (n_rows,) or (n_rows, n_outputs)
-        Class numbers of the rows.
+        Class indices of the rows.
     n_classes : int or sequence of int
         Number of classes, or that of each output.
 
     Returns
     -------
     target : Target
-        What ``MemberGrower.grow`` takes.
+        Target for ``MemberGrower.grow``.
     """
     codes = np.asarray(codes, dtype=np.int32)
     codes = np.ascontiguousarray(codes.reshape(len(codes), -1))
@@ -28,7 +28,7 @@ def make_class_target(codes, n_classes):
 
 
 def make_value_target(values):
-    """Make a target of values.
+    """Make a target from values.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def make_value_target(values):
     Returns
     -------
     target : Target
-        What ``MemberGrower.grow`` takes.
+        Target for ``MemberGrower.grow``.
     """
     values = np.asarray(values, dtype=np.float64)
     values = np.ascontiguousarray(values.reshape(len(values), -1))

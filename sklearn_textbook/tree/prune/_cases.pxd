@@ -30,7 +30,7 @@ cdef enum:
     FETCH_AHEAD = 24  # values that are on their way from memory at a time
     # in place of a branch:
     ASK_SURROGATES = -3  # the value is missing
-    ASK_OTHERS = -4  # and no surrogate can tell
+    ASK_OTHERS = -4  # and no surrogate is applicable
 
 
 # A row, or the part of a row that reaches a node.
@@ -94,7 +94,7 @@ cdef inline bint is_sent(const Branch* branch, int64_t n_missing) noexcept nogil
 cdef inline int push_cases(
     Stack* stack, const Stack* source, int64_t start, int64_t n, double share
 ) noexcept nogil:
-    """Copy n cases of a stack, the same one or another, to the top, a share of each;
+    """Copy n cases of a stack, the same one or another, to the top, a fraction of each;
     -1 when memory runs out."""
     cdef:
         int64_t capacity = stack.capacity, i
@@ -134,7 +134,7 @@ cdef inline Column view_column(const Table* table, const Node* test) noexcept no
 cdef inline double read_value(
     Column column, const Case* cases, int64_t i, int64_t n
 ) noexcept nogil:
-    """Value of case i of n that are read one after the other."""
+    """Value of case i of n that are read one by one."""
     cdef const char* place = column.start + cases[i].row * column.stride
     cdef int64_t ahead = min(i + FETCH_AHEAD, n - 1)
     FETCH_EARLY(column.start + cases[ahead].row * column.stride)
@@ -169,7 +169,7 @@ cdef inline int32_t branch_of_unknown(
 cdef inline int32_t follow_surrogates(
     const Table* table, const Node* test, int64_t row
 ) noexcept nogil:
-    """The branch that the first surrogate tells whose own value is known; or
+    """The branch of the first surrogate whose value is known; or
     ASK_OTHERS."""
     cdef:
         const Surrogate* stand_in
@@ -358,7 +358,7 @@ cdef inline int64_t divide_by_threshold(
         double smallest = smallest_value(test), threshold = test.threshold, value
         int64_t i, n_left = 0, n_right = 0, n_missing = 0
         bint is_missing, is_left
-        # Filled from its end on, since scratch has no room for more than n cases.
+        # Filled from its end, since scratch holds at most n cases.
         Case* right = scratch + n - 1
         Case* target
         Case one

@@ -1,8 +1,8 @@
 # cython: language_level=3
 """Error-based pruning of a whole tree; error_based.py has the documents.
 
-Everything runs in one thread: the walks of a few nodes with most of the cases, one
-after the other, take half of the time.
+Everything runs in one thread: the walks of a few nodes with most of the cases, one by
+one, take half of the time.
 """
 
 from cython cimport floating
@@ -119,7 +119,7 @@ cdef void fill_slots(
 cdef void push_rows(
     Pruner* p, const int32_t[::1] codes, const double[::1] sample_weight
 ) noexcept nogil:
-    """The cases of the root: the rows that weigh something."""
+    """The cases of the root: the rows of positive weight."""
     cdef int32_t row
     cdef double weight = 1.0
     cdef Case* one
@@ -151,7 +151,7 @@ cdef int32_t list_slots(const Pruner* p, int32_t[::1] order) noexcept nogil:
 cdef double compute_impurity(
     const double* weights, double total, Py_ssize_t n_classes, int criterion
 ) noexcept nogil:
-    """Entropy in bits, Gini impurity or share of errors."""
+    """Entropy in bits, Gini impurity or fraction of errors."""
     cdef double impurity = 0.0 if criterion == ENTROPY else 1.0, largest = 0.0, share
     cdef Py_ssize_t c
     for c in range(n_classes):
@@ -256,7 +256,7 @@ cdef void fill_table(
     const int64_t[::1] n_levels, const Surrogate[::1] surrogates,
     const int64_t[::1] surrogate_start, int32_t unseen_branch,
 ) noexcept nogil:
-    """What tests need beside the columns."""
+    """The arrays of tests without the columns."""
     table.nodes = &nodes[0]
     table.n_levels = &n_levels[0]
     table.unseen_branch = unseen_branch
@@ -316,7 +316,7 @@ def prune_nodes(
         p.table.codes.stride = level_codes.shape[1]
         p.table.codes.is_wide = Code is uint32_t
     order = np.empty(p.n_nodes, dtype=np.int32)
-    # numpy asks for huge pages, which cost less to touch for the first time.
+    # numpy requests huge pages, which cost less at the first access.
     buffer = np.zeros(
         p.n_nodes * (sizeof(Slot) + sizeof(Branch) + p.n_classes * sizeof(double)),
         dtype=np.uint8,

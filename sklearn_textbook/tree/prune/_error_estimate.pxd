@@ -23,7 +23,7 @@ cdef inline bint is_at_most(double one, double other) noexcept nogil:
 cdef inline double count_errors(
     const double* class_weights, Py_ssize_t n_classes, double* weight
 ) noexcept nogil:
-    """Weight of the cases that are not of the majority class, the first of equals;
+    """Weight of the cases that are not of the majority class, the first of ties;
     also the weight of all."""
     cdef Py_ssize_t c
     cdef double total = 0.0, majority = 0.0
@@ -38,7 +38,7 @@ cdef inline double count_errors(
 cdef inline Py_ssize_t find_majority(
     const double* class_weights, Py_ssize_t n_classes
 ) noexcept nogil:
-    """The class of largest weight, the first of equals."""
+    """The class of largest weight, the first of ties."""
     cdef Py_ssize_t c, majority = 0
     cdef double best = 0.0
     for c in range(n_classes):

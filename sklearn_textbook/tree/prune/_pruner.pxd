@@ -57,7 +57,7 @@ cdef struct Frame:
     int32_t slot
     int32_t next_child
     Standing standing
-    bint is_open
+    bint is_divided
     # whether the slots below have to take these cases over
     bint is_new
     # whether all cases that the slots below had are among these, with equal weights

@@ -463,7 +463,7 @@ cdef double measure_complexity(
         pop_entry(heap, &heap_size)
         n_splits -= branches[child].n_splits
         if n_children == 2:
-            # The sum anew, as rpart has it.
+            # The sum again, as rpart has it.
             branches[child].cost = node_costs[child]
             cost = branches[first].cost + branches[first + 1].cost
         else:
@@ -480,7 +480,7 @@ def measure_complexities(
 ):
     """complexity[node]: the cost of a leaf up to which the node is split; 0 in a leaf.
 
-    At least 0, and at most that of the parent. Costs that differ by no more than
+    At least 0, and at most that of the parent. Costs that differ by at most
     ``slack`` are equal.
     """
     cdef Py_ssize_t n_nodes = nodes.shape[0], i

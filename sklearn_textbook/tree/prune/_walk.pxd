@@ -76,7 +76,7 @@ cdef inline bint has_same_cases(
     """Whether a child's new cases are those that it had.
 
     Then nothing below it needs to be pruned again: all nodes there are leaves or were
-    kept, judged by these very cases and with the branches that they have now.
+    kept, by the estimates for these cases and with the current branches.
     """
     return (
         frame.is_new and frame.includes_old and frame.n_missing == 0
@@ -106,7 +106,7 @@ cdef inline double estimate_staying(
 cdef inline bint are_others(
     const Pruner* p, const Frame* frame, int32_t child
 ) noexcept nogil:
-    """Whether a child whose cases nobody has changed gets others than in growing."""
+    """Whether a child whose cases were not changed gets other cases than in growing."""
     cdef int64_t n_cases = p.branches[child].n_known
     if frame.is_new or divides_missing(&p.table, test_of(p, frame.slot)):
         return False
@@ -115,13 +115,13 @@ cdef inline bint are_others(
     return n_cases != p.slots[child].n_cases
 
 
-cdef inline Outcome open_frame(Pruner* p, Frame* frame) noexcept nogil:
-    """Divide the cases of a node, and tell which children to go to."""
+cdef inline Outcome divide_frame(Pruner* p, Frame* frame) noexcept nogil:
+    """Divide the cases of a node, and find the children to visit."""
     cdef:
         const Node* test = test_of(p, frame.slot)
         int32_t first = test.first_child, stop = first + test.n_children, child, last
         bint is_lowest = True
-    frame.is_open = True
+    frame.is_divided = True
     frame.next_child = first
     for child in range(first, stop):
         p.slots[child].is_pending = False
@@ -339,9 +339,9 @@ cdef inline Outcome send_down(
 
 
 cdef inline bint keeps_ways(const Pruner* p, const Frame* frame) noexcept nogil:
-    """Whether other cases that come to the branches of a node leave the weights and
-    the ways of those alone that are there. Where surrogates cannot tell, a case goes to
-    the heaviest branch, which may become another one."""
+    """Whether cases added to the branches of a node leave the weights and paths of
+    the cases there unchanged. If no surrogate applies, a case goes to the heaviest
+    branch, which may change."""
     return frame.n_missing == 0 and p.table.surrogate_start == NULL
 
 
@@ -378,7 +378,7 @@ cdef inline Outcome estimate_branch(
 
 # ---------------------------------------------------------------------- the decision
 cdef inline int32_t find_largest(const Pruner* p, const Node* test) noexcept nogil:
-    """The heaviest child, the last of equals."""
+    """The heaviest child, the last of ties."""
     cdef double best = 0.0, weight
     cdef int32_t child, largest = test.first_child
     for child in range(test.first_child, test.first_child + test.n_children):
@@ -460,7 +460,7 @@ cdef inline Outcome settle_node(Pruner* p, Frame* frame) noexcept nogil:
         if write_down(p, frame.slot, largest, RAISED, tree, branch) < 0:
             return NO_MEMORY
         slot.test = p.slots[largest].test
-        frame.is_open = False
+        frame.is_divided = False
         frame.is_new = True
         frame.includes_old = keeps_ways(p, frame)
         return AGAIN
@@ -478,7 +478,7 @@ cdef inline Outcome prune_root(Pruner* p) noexcept nogil:
     push_frame(p, 0, 0, p.stack.top, INSIDE)
     while p.n_frames > 0:
         frame = top_frame(p)
-        if not frame.is_open and open_frame(p, frame) == OTHER_ROWS:
+        if not frame.is_divided and divide_frame(p, frame) == OTHER_ROWS:
             return OTHER_ROWS
         child = next_pending(p, frame)
         if child != NOBODY:

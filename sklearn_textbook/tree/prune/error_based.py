@@ -293,7 +293,8 @@ def prune_by_error(
     confidence : float, default=0.25
         Confidence of the estimate.
     subtree_raising : bool, default=True
-        Whether a branch may replace the node above it. collapse : bool, default=False
+        Whether a branch may replace the node above it.
+    collapse : bool, default=False
         Whether the tree is collapsed first: the same as pruning the result of
         :func:`collapse_tree`, but faster.
     level_codes : ndarray of uint16 or uint32, default=None

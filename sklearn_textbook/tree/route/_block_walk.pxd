@@ -1,8 +1,8 @@
-# The walk of a block of rows by two-way tests of numbers and levels: header-only.
+# The walk of a block of rows by binary tests of numbers and levels: header-only.
 #
 # All rows take some turns in lock step, as in _numeric_walk.pxd. Then those that have
-# not arrived are listed and walk on in full groups, over and over: nobody waits in a
-# leaf for the deepest row of a group, which would take a third of all turns.
+# reached a leaf are listed and walk on in full groups, repeatedly, so that no row waits
+# in a leaf for the deepest row of its group, which would take a third of all turns.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy

@@ -53,7 +53,7 @@ cdef inline bint has_surrogates(const TreeView* tree, int32_t number) noexcept n
 cdef inline int32_t follow_surrogates(
     const TreeView* tree, int32_t number, const Row* row
 ) noexcept nogil:
-    """Branch by the first surrogate that can tell, else the node's missing_branch."""
+    """Branch of the first applicable surrogate, else the node's missing_branch."""
     cdef const Surrogate* stand_in
     cdef int64_t i
     cdef int32_t branch

@@ -6,7 +6,8 @@
 #     test of codes   unseen, code 0, code 1, ..., beyond the last code, missing
 #
 # A leaf steps by 0, and so does the sink, where all rows end that need the full walk:
-# those that stay, are divided, ask a surrogate or bring an unseen level.
+# those that end in an inner node, are divided, need a surrogate or have an unseen
+# level.
 
 from libc.stdint cimport int32_t
 

@@ -56,7 +56,7 @@ cdef inline void add_votes(
     const Member* member, double weight, const int32_t* position, Py_ssize_t n_rows,
     double* sums, Py_ssize_t n_outputs, Py_ssize_t n_classes,
 ) noexcept nogil:
-    """Add the weight to the class with the largest share, of equals the first."""
+    """Add the weight to the most probable class, at ties the first."""
     cdef Py_ssize_t row, output, k, best
     cdef const double* shares
     for row in range(n_rows):

@@ -34,7 +34,7 @@ cdef inline Py_ssize_t push_children(
     const TreeView* tree, int32_t number, double share, int32_t* pending,
     double* pending_share, Py_ssize_t n_pending,
 ) noexcept nogil:
-    """Divide a share among the children that have weight, the first on top."""
+    """Divide a fraction among the children with weight, the first on top."""
     cdef const Node* node = &tree.nodes[number]
     cdef double total = 0.0, weight
     cdef int32_t first = node.first_child, child

@@ -1,9 +1,9 @@
 # The fast walk of a table: header-only, used by _route.pyx.
 #
 # Some rows walk down together, one level a turn, without a branch that depends on
-# data: the loads of one row hide behind those of the others. A leaf leads back to
-# itself, so that nobody need ask who has arrived; after some turns one look tells
-# whether anybody still moves.
+# data, so that the loads of the rows overlap. The child of a leaf is the leaf itself,
+# so arrival need not be checked per row; after some turns one test finds whether any
+# row still moves.
 
 from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint8_t
 
@@ -36,7 +36,7 @@ cdef struct FastTree:
 
 cdef inline void walk_lanes(
     const FastTree* tree, const RowGroup* rows, Py_ssize_t stride, bint is_single,
-    int32_t* position, uint8_t* is_open,
+    int32_t* position, uint8_t* needs_walk,
 ) noexcept nogil:
     """Walk a group. The caller gives stride and is_single as constants where it
     knows them, so that the compiler makes a loop for each."""
@@ -48,31 +48,31 @@ cdef inline void walk_lanes(
                 position,
             )
         for lane in range(N_LANES):
-            is_open[lane] = position[lane] == tree.sink
+            needs_walk[lane] = position[lane] == tree.sink
         return
     if rows.n_columns <= MAX_SCANNED and not lacks_value(rows, stride, is_single):
         walk_complete(tree.nodes, rows, stride, is_single, position)
         for lane in range(N_LANES):
-            is_open[lane] = 0
+            needs_walk[lane] = 0
         return
     for lane in range(N_LANES // N_MISSING_LANES):
         walk_incomplete(
             tree.nodes, rows, lane * N_MISSING_LANES, stride, is_single, position,
-            is_open,
+            needs_walk,
         )
     for lane in range(N_LANES):
-        is_open[lane] &= tree.marks_missing
+        needs_walk[lane] &= tree.marks_missing
 
 
 cdef inline void walk_group(
-    const FastTree* tree, const RowGroup* rows, int32_t* position, uint8_t* is_open
+    const FastTree* tree, const RowGroup* rows, int32_t* position, uint8_t* needs_walk
 ) noexcept nogil:
     if rows.stride == <Py_ssize_t> sizeof(double) and not rows.is_single:
-        walk_lanes(tree, rows, sizeof(double), False, position, is_open)
+        walk_lanes(tree, rows, sizeof(double), False, position, needs_walk)
     elif rows.stride == <Py_ssize_t> sizeof(float) and rows.is_single:
-        walk_lanes(tree, rows, sizeof(float), True, position, is_open)
+        walk_lanes(tree, rows, sizeof(float), True, position, needs_walk)
     else:
-        walk_lanes(tree, rows, rows.stride, rows.is_single, position, is_open)
+        walk_lanes(tree, rows, rows.stride, rows.is_single, position, needs_walk)
 
 
 cdef inline void walk_rows(
@@ -80,7 +80,7 @@ cdef inline void walk_rows(
 ) noexcept nogil:
     """Node where each row ends, or INT64_MIN if it needs the full walk."""
     cdef int32_t position[N_LANES]
-    cdef uint8_t is_open[N_LANES]
+    cdef uint8_t needs_walk[N_LANES]
     cdef RowGroup rows
     cdef Py_ssize_t group, first, lane, n_valid
     rows.stride = table.column_stride
@@ -94,9 +94,9 @@ cdef inline void walk_rows(
             rows.start[lane] = table.start + table.row_stride * (
                 first + (lane if lane < n_valid else 0)
             )
-        walk_group(tree, &rows, position, is_open)
+        walk_group(tree, &rows, position, needs_walk)
         for lane in range(n_valid):
-            ended[first + lane] = INT64_MIN if is_open[lane] else position[lane]
+            ended[first + lane] = INT64_MIN if needs_walk[lane] else position[lane]
 
 
 cdef inline void walk_copied_rows(

@@ -106,7 +106,7 @@ cdef class FastTables:
 
     @staticmethod
     def of_coded(RouteTables tables, Py_ssize_t n_steps):
-        """For any tree; n_steps as count_steps tells."""
+        """For any tree; n_steps as returned by count_steps."""
         cdef FastTables fast = FastTables()
         cdef Py_ssize_t n_nodes = tables.nodes.shape[0]
         fast.tests = np.zeros(n_nodes + 1, dtype=CODED_TEST_DTYPE)
@@ -410,7 +410,7 @@ def fill_path_nodes(
 
 # --------------------------------------------------------------------------- many trees
 cdef class PackedTrees:
-    """Trees of two-way tests, held for as long as walks read them.
+    """Trees of binary tests, held for as long as walks read them.
 
     packs: a PackedTree for each.
     """

@@ -27,7 +27,7 @@ from sklearn_textbook.tree.route.walk import as_table
 # Bytes of a block of rows that all trees traverse in turn.
 _BLOCK_BYTES = 1 << 21
 # Minimum rows per thread.
-_LEAST_BLOCK_ROWS = 128
+_MIN_BLOCK_ROWS = 128
 # Rows per call of a tree that is not packed.
 _ROWS_ALONE = 1 << 16
 # Entries of a sparse table that are converted to dense at once.
@@ -257,8 +257,8 @@ def _walk(packed, matrix, n_threads, weights, sums=None, votes=False, leaves=Non
 def _choose_blocks(matrix, n_threads):
     """Return the rows of a block, for equal work per thread, and the threads."""
     n_rows, n_columns = matrix.shape
-    most = max(_LEAST_BLOCK_ROWS, _BLOCK_BYTES // (n_columns * matrix.itemsize))
-    n_threads = min(n_threads, -(-n_rows // _LEAST_BLOCK_ROWS))
+    most = max(_MIN_BLOCK_ROWS, _BLOCK_BYTES // (n_columns * matrix.itemsize))
+    n_threads = min(n_threads, -(-n_rows // _MIN_BLOCK_ROWS))
     n_blocks = -(-n_rows // most)
     n_blocks = -(-n_blocks // n_threads) * n_threads
     block_rows = -(-n_rows // n_blocks)
@@ -271,7 +271,7 @@ def _dense_blocks(table):
     if not sparse.issparse(table):
         yield slice(0, n_rows), table
         return
-    step = max(_LEAST_BLOCK_ROWS, _MAX_DENSE_ENTRIES // table.shape[1])
+    step = max(_MIN_BLOCK_ROWS, _MAX_DENSE_ENTRIES // table.shape[1])
     for first in range(0, n_rows, step):
         rows = slice(first, min(first + step, n_rows))
         yield rows, table[rows].toarray()

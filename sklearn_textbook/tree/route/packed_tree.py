@@ -14,7 +14,7 @@ from sklearn_textbook.tree.grow.level_map import list_places
 from sklearn_textbook.tree.route._route import PACKED_NODE_DTYPE
 
 #: Maximum number of levels of a nominal test, which has a bit for each.
-MOST_LEVELS = 64
+MAX_LEVELS = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ def _pack(tree):
     ):
         return None
     nominal = inner[kind[inner] == NOMINAL]
-    if np.any(tree.n_levels[feature[nominal]] > MOST_LEVELS):
+    if np.any(tree.n_levels[feature[nominal]] > MAX_LEVELS):
         return None
     is_known, is_second = _read_levels(tree, nominal, feature[nominal])
     has_stays = is_known != _count_up(tree.n_levels[feature[nominal]])
@@ -110,7 +110,7 @@ def _pack(tree):
 
 def _count_up(n_levels):
     """Return a number with one bit set for each level."""
-    shift = np.uint64(MOST_LEVELS) - n_levels.astype(np.uint64)
+    shift = np.uint64(MAX_LEVELS) - n_levels.astype(np.uint64)
     return ~np.uint64(0) >> shift
 
 

@@ -6,7 +6,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from sklearn_textbook.tree.grow._layout cimport NUMERIC, ORDINAL, find_level_child
 
 
-# What one branch of a tree asks of a row.
+# The test of one branch of a tree.
 cdef struct Test:
     # numeric and ordinal tests
     double threshold
@@ -42,7 +42,7 @@ cdef inline int64_t count_bits(uint64_t bits) noexcept nogil:
 
 
 cdef inline uint64_t take_first(uint64_t* bits, int64_t* place) noexcept nogil:
-    """Take the lowest one out of a word that is not zero; tells it and its place."""
+    """Remove the lowest set bit of a nonzero word; return it and its position."""
     cdef uint64_t first = bits[0] & (~bits[0] + 1)
     place[0] = count_bits(first - 1)
     bits[0] ^= first

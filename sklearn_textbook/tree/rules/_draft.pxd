@@ -3,7 +3,7 @@
 #
 # Per rule, and for words of 64 rows at a time, two sets of rows are kept: those that
 # meet all conditions, and those that fail exactly one. A row of the second set joins
-# the rule when its condition is dropped, so one pass over the words tells what the rule
+# the rule when its condition is dropped, so one pass over the words gives what the rule
 # would cover without each of its conditions.
 
 from libc.stdint cimport int32_t, int64_t, uint64_t

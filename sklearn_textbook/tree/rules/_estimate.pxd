@@ -24,10 +24,10 @@ cdef inline double log_ways(double n, double k) noexcept nogil:
 cdef inline double compute_p_value(
     double right, double wrong, double more_right, double more_wrong
 ) noexcept nogil:
-    """Fisher's exact test, one-sided: the chance that a condition keeps at least so
-    many right rows, if it had nothing to do with the class.
+    """One-sided Fisher's exact test: the probability that a condition independent of
+    the class keeps at least as many correct rows.
 
-    ``more_right`` and ``more_wrong`` are what the rule covers without it besides."""
+    ``more_right`` and ``more_wrong`` are the additional rows covered without it."""
     cdef double good = right + more_right, drawn = right + wrong
     cdef double bad = wrong + more_wrong
     cdef double most = good if good < drawn else drawn

@@ -23,7 +23,7 @@ cdef double BITS_PER_NAT = 1.4426950408889634
 
 # ------------------------------------------------------------------ dropping conditions
 cdef struct Paths:
-    # What threads share, as generalise_rules has it; and the memory of all of them.
+    # Arguments of generalise_rules, shared by the threads, and their memory.
     const Test* tests
     const int32_t* level_branch
     const Rows* rows
@@ -144,10 +144,10 @@ cdef void generalise_some(void* context, int64_t task, int thread) noexcept nogi
 
 
 # --------------------------------------------- the subset with the shortest description
-# Every rule knows what it alone covers: the weight of its rows that no other chosen
-# rule covers. That is what joins or leaves the covered rows when the rule does, so
-# that the length of every neighbouring subset follows from a few numbers. A change of
-# one rule changes what others alone cover only in rows whose number of chosen rules
+# For every rule it is stored what only it covers: the weight of its rows that no other
+# chosen rule covers. That is what joins or leaves the covered rows when the rule does,
+# so that the length of every neighbouring subset follows from a few numbers. A change
+# of one rule changes what others alone cover only in rows whose number of chosen rules
 # goes between 0 and 1, or between 1 and 2.
 cdef class SubsetSearch:
     """The rules of one class, and which of them are chosen at the moment.
@@ -253,7 +253,7 @@ cdef class SubsetSearch:
                     best_chosen[:] = self.chosen
 
     cdef double log2_ways(self, double n, double k) noexcept nogil:
-        """Bits that tell which k of n cases."""
+        """Bits that encode which k of n cases."""
         if self.log2_factorial.shape[0] > 0:
             return (
                 self.log2_factorial[<int64_t> n] - self.log2_factorial[<int64_t> k]
@@ -295,7 +295,7 @@ cdef class SubsetSearch:
         return weigh(bits, &self.weight[64 * word], self.common_weight)
 
     cdef void measure_alone(self) noexcept nogil:
-        """What each rule alone covers while none is chosen: all that it covers."""
+        """What only each rule covers while none is chosen: all that it covers."""
         cdef int64_t rule, i
         for rule in range(self.cost.shape[0]):
             self.alone_right[rule] = self.alone_wrong[rule] = 0.0

@@ -15,7 +15,7 @@ from sklearn_textbook.tree.rules.collect_paths import AcceptedLevels
 #: can be written in several ways, so that a plain sum would overestimate them.
 THEORY_WEIGHT = 0.5
 #: All subsets are tried up to this number of rules.
-MOST_TRIED = 10
+MAX_TRIED = 10
 #: Minimum number of bits that a subset must save to replace another.
 MARGIN = 1e-6
 #: Costs are integer multiples of this, so that their sums are exact.
@@ -90,7 +90,7 @@ def choose_subset(rules, cost, rows, log2_factorial):
     """
     n_rules = len(rules)
     make = _prepare_search(rules, cost, rows, log2_factorial)
-    if n_rules <= MOST_TRIED:
+    if n_rules <= MAX_TRIED:
         best = np.zeros(n_rules, dtype=np.uint8)
         search, _ = make()
         search.try_all(best)

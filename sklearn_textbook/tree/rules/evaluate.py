@@ -11,7 +11,7 @@ from sklearn_textbook.tree.rules.order import measure_contributions
 # Fields of a rule that are weights of rows.
 _WEIGHTS = ("used", "wrong", "advantage", "saved", "spoilt")
 # Number of labels shown in a message.
-MOST_LISTED = 5
+MAX_LISTED = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,8 +171,8 @@ def _sort_labels(labels):
 def _list_labels(labels):
     """List the first distinct labels of many."""
     found = list(map(repr, dict.fromkeys(labels)))
-    more = ["..."] if len(found) > MOST_LISTED else []
-    return ", ".join([*found[:MOST_LISTED], *more])
+    more = ["..."] if len(found) > MAX_LISTED else []
+    return ", ".join([*found[:MAX_LISTED], *more])
 
 
 def _count_confusions(codes, predicted, n_classes, weight):

@@ -22,8 +22,9 @@ class RuleList:
     Parameters
     ----------
     tree : GrownTree
-        The tree from which the rules are derived. start : ndarray of int64, shape
-        (n_rules + 1,) Where the conditions of each rule start in ``nodes``.
+        The tree from which the rules are derived.
+    start : ndarray of int64, shape (n_rules + 1,)
+        Where the conditions of each rule start in ``nodes``.
     nodes : ndarray of int32
         The conditions.
     rule_class : ndarray of int32, shape (n_rules + 1,)

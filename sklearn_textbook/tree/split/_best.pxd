@@ -25,9 +25,9 @@ cdef inline double score_to_beat(
     """What a candidate's score must exceed."""
     if best.column >= 0:
         return best.score + margin
-    # As in rpart, a split judged by its present rows alone must gain something. So
-    # must one judged by its errors: most save none, and trees of such splits would
-    # peel off row after row.
+    # As in rpart, a split scored by its present rows only must have a positive gain. So
+    # must a split scored by its errors: most save none, and trees of such splits would
+    # separate single rows.
     if problem.missing_mode == MISSING_SURROGATE or problem.criterion == ERROR:
         return margin
     return -INFINITY
@@ -38,7 +38,7 @@ cdef inline void take(
     best.score = score
     best.position = position
     best.missing_child = missing_child
-    best.alone = False
+    best.splits_missing = False
     best.improved = True
     # The caller knows the column; any number marks the split as found.
     best.column = 0
@@ -54,7 +54,7 @@ cdef inline bint decreases(
     const Problem* problem, const NodeView* node, double score
 ) noexcept nogil:
     """Whether a decrease of weight * impurity is more than rounding, and as much as
-    min_impurity_decrease asks for."""
+    min_impurity_decrease requires."""
     return score > node.margin and (
         score / problem.total_weight + 2.2e-16 >= problem.min_impurity_decrease
     )

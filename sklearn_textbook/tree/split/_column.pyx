@@ -261,7 +261,7 @@ cdef bint try_missing_alone(
     if not score > score_to_beat(problem, best, node.margin):
         return False
     take(best, score, present.rows, 1)
-    best.alone = True
+    best.splits_missing = True
     best.n_children = 2
     best.threshold = INFINITY
     return True
@@ -367,7 +367,7 @@ cdef bint place_missing(
     if problem.missing_mode == MISSING_SURROGATE:
         scan.margin = own_margin(problem, present) + node.noise
         return True
-    # A child of their own, beside the division of the others.
+    # A child of their own, in addition to those of the others.
     scan.offset = alone_score
     scan.offset_child = 2
     scan.missing_child = 2
@@ -544,7 +544,7 @@ cdef int32_t assign_runs(
         bint many_ways = problem.categorical_split == SPLIT_MULTIWAY
         int64_t run
     for run in range(n_runs):
-        if chosen.alone:
+        if chosen.splits_missing:
             scratch.run_side[run] = 0
         elif many_ways:
             scratch.run_side[run] = scratch.run_level[run]
@@ -552,7 +552,7 @@ cdef int32_t assign_runs(
             scratch.run_side[run] = 0 if scratch.best_side[run] else 1
     if n_missing == 0 or problem.missing_mode == MISSING_SURROGATE:
         return -1
-    if chosen.alone:
+    if chosen.splits_missing:
         return 1
     if problem.missing_mode == MISSING_BRANCH:
         return <int32_t>problem.n_levels[chosen.column] if many_ways else 2
@@ -570,7 +570,7 @@ cdef int32_t divide_runs(
     """Search a sorted column again, from the same start, for the child of every run;
     see ``assign_runs``."""
     cdef Split again = before[0]
-    if not chosen.alone:
+    if not chosen.splits_missing:
         evaluate_column(
             problem, rows, scratch, entries, ranks, node, chosen.column, &again
         )

@@ -56,7 +56,7 @@ cdef double goodness(
 cdef double class_impurity(
     const Problem* problem, const double* sums, double weight
 ) noexcept nogil:
-    """Gini, entropy or error share of class weights; mean over the outputs."""
+    """Gini, entropy or error fraction of class weights; mean over the outputs."""
     cdef:
         int64_t output, k
         double total = 0.0, part, share, largest
@@ -147,7 +147,7 @@ cdef void sum_entries(
 cdef double value_of(
     const Problem* problem, const double* sums, double weight, const double* centre
 ) noexcept nogil:
-    """What a child predicts, as far as monotonic constraints ask: the share of
+    """The prediction of a child for monotonicity constraints: the fraction of
     the second class, or the mean."""
     if problem.is_classifier:
         return sums[1] / weight

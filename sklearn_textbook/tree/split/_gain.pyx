@@ -21,7 +21,7 @@ from sklearn_textbook.tree.split._criterion cimport weight_of
 from sklearn_textbook.tree.split._scan cimport is_apart, scan_entropy
 from sklearn_textbook.tree.split._types cimport (
     CHOOSE_GAIN,
-    MOST_GROUPED,
+    MAX_GROUPED,
     SPLIT_MULTIWAY,
     SPLIT_ONE_VS_REST,
     Code,
@@ -50,7 +50,7 @@ cdef double xlogx(const Problem* problem, double count) noexcept nogil:
     """L(count)."""
     if problem.entropy_table != NULL:
         return problem.entropy_table[<int64_t>count] * problem.entropy_unit
-    return weighted_log(problem.gain.least_count, count)
+    return weighted_log(problem.gain.min_count, count)
 
 
 # log2 inlined: calling the C library's took a fifth of the time. Numbers between 1 and
@@ -155,7 +155,7 @@ cdef double whole_spread(
     )
 
 
-cdef double least_spread(const Problem* problem, const NodeView* node) noexcept nogil:
+cdef double min_spread(const Problem* problem, const NodeView* node) noexcept nogil:
     """What counts as no split information."""
     return max(problem.gain.tolerance, 1e-12 * node.totals.weight)
 
@@ -174,7 +174,7 @@ cdef void finish_candidate(
     candidate.gain = (value - cost) / weight
     spread = whole_spread(problem, node, known) - branches
     candidate.ratio = 0.0
-    if known.weight > tolerance and fabs(spread) > least_spread(problem, node):
+    if known.weight > tolerance and fabs(spread) > min_spread(problem, node):
         candidate.ratio = candidate.gain * weight / spread
 
 
@@ -184,7 +184,7 @@ cdef void finish_candidate(
 cdef int64_t count_positions(
     const Entry* entries, const Spacing* spacing, int64_t lowest, int64_t highest
 ) noexcept nogil:
-    """Positions between values that a threshold may tell apart."""
+    """Positions between values that a threshold may separate."""
     cdef int64_t i, n = 0
     if spacing.next_apart == NULL and spacing.is_all_distinct:
         return highest - lowest + 1
@@ -300,7 +300,7 @@ cdef void cut_two_classes(
 ) noexcept nogil:
     """Two classes. Blocks of rows that cannot hold the winner are only counted."""
     cdef:
-        double least = problem.gain.least_count
+        double least = problem.gain.min_count
         double first = max(smallest - problem.gain.weight_tolerance, 0.0)
         double base, weight, below_0 = 0.0, below_1 = 0.0
         int64_t n = known.rows, i = 0, j, last, length, n_apart
@@ -359,7 +359,7 @@ cdef void cut_classes(
 ) noexcept nogil:
     """Any number of classes; two logarithms for a row, two more for a try."""
     cdef:
-        double least = problem.gain.least_count, inside = 0.0, below = 0.0, weight
+        double least = problem.gain.min_count, inside = 0.0, below = 0.0, weight
         double base = -weighted_log(least, known.weight)
         double first = max(smallest - problem.gain.weight_tolerance, 0.0)
         double* left = scratch.left

@@ -4,7 +4,7 @@
 
 cdef enum:
     ALL_LEVELS = -1
-    MOST_LISTED_CLASSES = 0xFFFF  # that the rank of a small entry can hold
+    MAX_LISTED_CLASSES = 0xFFFF  # that the rank of a small entry can hold
 
 
 # The classes of every level are counted from the rows' level codes. No sorting: the
@@ -51,7 +51,7 @@ cdef int64_t fill_counts(
         int32_t* counts = scratch.level_counts
         int32_t* n_rows = scratch.level_rows
         int32_t* listed = scratch.run_level
-        bint holds_label = size <= MOST_LISTED_CLASSES
+        bint holds_label = size <= MAX_LISTED_CLASSES
         Code level
     if n >= 4 * n_levels:
         # Most levels are present: all of them are looked at afterwards.
@@ -117,7 +117,7 @@ cdef int64_t sum_levels(
     const Problem* problem, const Rows* rows, Scratch* scratch, const Codes* codes,
     int64_t column, const Entry* rows_of_node, const NodeView* node, Totals* known
 ) noexcept nogil:
-    """Fill scratch.run_sums for the levels that are present, one after the other, and
+    """Fill scratch.run_sums for the levels that are present, one by one, and
     scratch.run_level with what they are. Returns their number."""
     cdef:
         int64_t n_levels = problem.n_levels[column], n = node.totals.rows
@@ -241,7 +241,7 @@ cdef void evaluate_counted_ways(
     const Problem* problem, Scratch* scratch, const NodeView* node, int64_t column,
     int64_t n_runs, Candidate* candidate
 ) noexcept nogil:
-    """The same, where classes are counted: whole numbers, in fixed point. Leaves zeros
+    """The same, where classes are counted: integers, in fixed point. Leaves zeros
     behind."""
     cdef:
         const int64_t* table = problem.entropy_table
@@ -395,7 +395,7 @@ cdef int64_t group_levels(
     const Totals* known, int64_t n_runs, Candidate* candidate
 ) noexcept nogil:
     """Merge the pair of groups that gives the best gain ratio, until two are left or
-    every merger is worse. run_side tells each run's group; returns their number.
+    every merger is worse. run_side has the group of each run; returns their number.
 
     What a merger changes depends on the pair alone, so it is kept; only the ratio has
     to be found again at every step.
@@ -406,7 +406,7 @@ cdef int64_t group_levels(
         double value = value_of_known(problem, known), branches = 0.0
         double best, best_value = 0.0, best_branches = 0.0
         double whole = whole_spread(problem, node, known)
-        double least = least_spread(problem, node), gain, spread, ratio
+        double least = min_spread(problem, node), gain, spread, ratio
         double share = known.weight / node.totals.weight
     for run in range(n_runs):
         groups[run] = run
@@ -499,7 +499,7 @@ cdef void evaluate_nominal_gain(
         evaluate_many_ways(problem, scratch, node, column, &known, n_runs, candidate)
     elif problem.categorical_split == SPLIT_ONE_VS_REST:
         evaluate_one_against_rest(problem, scratch, node, &known, n_runs, candidate)
-    elif n_runs <= MOST_GROUPED:
+    elif n_runs <= MAX_GROUPED:
         evaluate_groups(problem, scratch, node, &known, n_runs, candidate)
 
 

@@ -1,5 +1,5 @@
 # Gradient pairs: what boosting by a second-order expansion of the loss sums up.
-# All sums are whole numbers, so that they do not depend on the order of the samples or
+# All sums are integers, so that they do not depend on the order of the samples or
 # on the number of threads, histograms of blocks of rows can be merged, and that of a
 # child is exactly that of its parent less that of the other child.
 
@@ -38,7 +38,7 @@ cdef extern from *:
     PairVector LOAD_PAIR(const GradientPair* pair) noexcept nogil
     void ADD_PAIR(GradientPair* sums, PairVector pair) noexcept nogil
 
-# What turns the whole numbers into gradients and hessians.
+# What turns the integers into gradients and hessians.
 cdef struct GradientScale:
     double gradient_unit
     double hessian_unit

@@ -76,7 +76,7 @@ cdef struct NodeSearch:
     int64_t n
     const Moments* amounts  # of the samples
     const double* sample_weight  # ClassWeights
-    double least_weight  # of a sample
+    double min_weight  # of a sample
     # score of a unit of d^2 / (k (n - k)) / n; of classes, of a unit of their values
     double unit
     double centre  # what y is counted from

@@ -95,7 +95,7 @@ cdef void measure_squares(
                 h.second, h.third
             )
     judge_squares(
-        h.first, n_ends, h.weight, search.least_weight, h.second, h.third, h.fourth,
+        h.first, n_ends, h.weight, search.min_weight, h.second, h.third, h.fourth,
         h.fifth
     )
 
@@ -106,8 +106,8 @@ cdef void measure_logarithms(
     """Entropy."""
     cdef:
         const int64_t* table = search.entropy_table
-        int64_t[MOST_BINS + GAP] left
-        int64_t[MOST_BINS + GAP] right
+        int64_t[MAX_BINS + GAP] left
+        int64_t[MAX_BINS + GAP] right
         int64_t b, c, n = <int64_t>h.weight, total
         int64_t n_ends = h.column.n_bins + 1
         const ClassSums* plane
@@ -236,7 +236,7 @@ cdef bint gini_may_exceed(
     cdef:
         int64_t c
         double n = h.weight, start, stop, inside, total, first, last
-        double low = h.first[b], high = h.first[b + 1], least = search.least_weight
+        double low = h.first[b], high = h.first[b + 1], least = search.min_weight
         double area = min(
             (low + least) * (n - low - least), (high - least) * (n - high + least)
         )
@@ -292,17 +292,17 @@ cdef bint entropy_may_exceed(
     ) > bound
 
 
-cdef int64_t open_bins_of_classes(
+cdef int64_t select_bins_of_classes(
     const NodeSearch* search, const Histogram* h, const ClassSums* below, double score,
-    uint8_t* is_open
+    uint8_t* may_win
 ) noexcept nogil:
     """Mark the bins that may hold a split above a score; returns how many."""
     cdef:
         double* excess = search.scratch
         double bound = (score - h.offset) / search.unit
         const double* weight = h.first
-        int64_t b, n_open = 0, n_bins = h.column.n_bins
-        bint is_gini = search.problem.criterion == GINI, all_open = bound == -INFINITY
+        int64_t b, n_kept = 0, n_bins = h.column.n_bins
+        bint is_gini = search.problem.criterion == GINI, all_win = bound == -INFINITY
     if is_gini:
         # Samples of one class have their weight. The factor covers rounding.
         bound += h.base
@@ -315,14 +315,14 @@ cdef int64_t open_bins_of_classes(
             bound + h.base - search.noise - 1e-12 * fabs(h.base), excess
         )
     for b in range(n_bins):
-        is_open[b] = False
-        if excess[b] > 0.0 and weight[b + 1] - weight[b] > search.least_weight:
-            is_open[b] = all_open or (
+        may_win[b] = False
+        if excess[b] > 0.0 and weight[b + 1] - weight[b] > search.min_weight:
+            may_win[b] = all_win or (
                 gini_may_exceed(search, h, below, b, bound) if is_gini
                 else entropy_may_exceed(search, h, below, b, bound)
             )
-            n_open += is_open[b]
-    return n_open
+            n_kept += may_win[b]
+    return n_kept
 
 
 cdef inline double class_bound(

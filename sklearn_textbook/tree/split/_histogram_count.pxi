@@ -16,12 +16,12 @@ cdef inline int32_t choose_coarseness(
         most = n // 2
     else:
         while (
-            (MOST_BINS >> coarseness) * n_planes > MOST_CLASS_BINS
-            and MOST_BINS >> coarseness > FEWEST_BINS
+            (MAX_BINS >> coarseness) * n_planes > MAX_CLASS_BINS
+            and MAX_BINS >> coarseness > FEWEST_BINS
         ):
             coarseness += 1
         most = max(n // (2 + n_planes // CLASSES_PER_SAMPLE), <int64_t>FEWEST_BINS)
-    while MOST_BINS >> coarseness > most:
+    while MAX_BINS >> coarseness > most:
         coarseness += 1
     return coarseness
 
@@ -173,7 +173,7 @@ cdef void choose_bins(
     """Bins between the smallest and the largest of the gathered codes."""
     cdef:
         const uint32_t* codes = column.codes
-        int64_t i, most = MOST_BINS >> coarseness
+        int64_t i, most = MAX_BINS >> coarseness
         # Signed numbers are what SSE2 compares.
         int32_t smallest = 0x7FFFFFFF, largest = -1, code
         int32_t missing = 0x7FFFFFFF
@@ -209,7 +209,7 @@ cdef int64_t add_up_planes(
         const ClassSums* source
         ClassSums* target
         ClassSums total
-        ClassSums[MOST_BINS] used
+        ClassSums[MAX_BINS] used
     memset(used, 0, n_bins * sizeof(ClassSums))
     for c in range(search.n_planes):
         source = slots + c * stride

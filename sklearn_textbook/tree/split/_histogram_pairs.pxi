@@ -84,7 +84,7 @@ cdef wide_void score_ends(
 
 cdef wide_void find_excess(
     const double* cross, const double* area, const double* reach, int64_t n_bins,
-    double drift, double least_area, double bound, double* excess
+    double drift, double min_area, double bound, double* excess
 ) noexcept nogil:
     """By how much the bins may exceed a bound."""
     cdef:
@@ -98,7 +98,7 @@ cdef wide_void find_excess(
         low *= low
         square = high if high > low else low
         smaller = area[b] if area[b] < area[b + 1] else area[b + 1]
-        smaller = smaller if smaller > least_area else least_area
+        smaller = smaller if smaller > min_area else min_area
         # The factor covers what rounding may take from the largest.
         excess[b] = square * (1.0 + 1e-14) - bound * smaller
 
@@ -150,9 +150,9 @@ cdef inline bint runs_against(
     )
 
 
-cdef bint is_closed_by_constraint(
+cdef bint is_excluded_by_constraint(
     const NodeSearch* search, const Histogram* h, int64_t b, double drift,
-    double least_area, double bound
+    double min_area, double bound
 ) noexcept nogil:
     """Whether no split inside of a bin has a d of the right sign that exceeds the
     bound."""
@@ -164,7 +164,7 @@ cdef bint is_closed_by_constraint(
         return False
     if d * direction > 0.0 or search.problem.criterion == POISSON:
         return runs_against(search, h, d)
-    smaller = max(min(h.second[b], h.second[b + 1]), least_area)
+    smaller = max(min(h.second[b], h.second[b + 1]), min_area)
     return d * d * (1.0 + 1e-14) <= bound * smaller
 
 
@@ -297,7 +297,7 @@ cdef void find_edge_of_pairs(
     const NodeSearch* search, Histogram* h, const PairSums* below
 ) noexcept nogil:
     """The best end of a bin. Ends of empty bins repeat a candidate, which is cheaper
-    than to ask for them."""
+    than testing for them."""
     cdef:
         int64_t b, start = 0, stop = h.column.n_bins + 1
         double* score = h.fourth
@@ -361,17 +361,17 @@ cdef inline bint reaches(
     return d * d > bound * (weight * (n - weight))
 
 
-cdef int64_t open_bins_of_pairs(
+cdef int64_t select_bins_of_pairs(
     const NodeSearch* search, const Histogram* h, const PairSums* below, double score,
-    uint8_t* is_open
+    uint8_t* may_win
 ) noexcept nogil:
     """Mark the bins that may hold a split above a score; returns how many."""
     cdef:
         double* excess = search.scratch
         double drift = 0.0, bound = raw_bound(h, search.unit, score)
-        double least = search.least_weight
-        double least_area = least * (h.weight - least)
-        int64_t b, n_bins = h.column.n_bins, n_open = 0
+        double least = search.min_weight
+        double min_area = least * (h.weight - least)
+        int64_t b, n_bins = h.column.n_bins, n_kept = 0
         uint64_t before = 0
     if PairSums is Moments:
         # Rounding of sums whose parts cancel out.
@@ -383,27 +383,27 @@ cdef int64_t open_bins_of_pairs(
         )
     else:
         find_excess(
-            h.first, h.second, h.third, n_bins, drift, least_area, bound, excess
+            h.first, h.second, h.third, n_bins, drift, min_area, bound, excess
         )
     if PairSums is BinaryCounts:
         if h.missing_left:
             before = below[n_bins + 1].counts
     for b in range(n_bins):
-        is_open[b] = False
+        may_win[b] = False
         if not excess[b] > 0.0 or (
             search.problem.monotonic != NULL
-            and is_closed_by_constraint(search, h, b, drift, least_area, bound)
+            and is_excluded_by_constraint(search, h, b, drift, min_area, bound)
         ):
             continue
         if PairSums is BinaryCounts:
-            is_open[b] = bound == -INFINITY or may_hold_better(
+            may_win[b] = bound == -INFINITY or may_hold_better(
                 h, below[b].counts + before, below[b + 1].counts - below[b].counts,
                 bound
             )
         else:
-            is_open[b] = n_below(below, b + 1) - n_below(below, b) > 1
-        n_open += is_open[b]
-    return n_open
+            may_win[b] = n_below(below, b + 1) - n_below(below, b) > 1
+        n_kept += may_win[b]
+    return n_kept
 
 
 cdef void take_split(

@@ -143,7 +143,7 @@ cdef double side_loss(
 cdef void choose_arithmetic(
     const Problem* problem, const Pass* scan, Division* division
 ) noexcept nogil:
-    """How divisions are judged, and what they start from."""
+    """How divisions are scored, and their initial values."""
     cdef int64_t k
     division.is_quadratic = problem.n_outputs == 1 and (
         problem.criterion == GINI or problem.criterion == SQUARED_ERROR
@@ -191,11 +191,11 @@ cdef inline double table_score(
     return scan.offset + problem.entropy_unit * <double>(value - division.table_base)
 
 
-cdef double judge(
+cdef double score_division(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const Pass* scan, Division* division
 ) noexcept nogil:
-    """Score of the division at hand; -inf if it is not allowed."""
+    """Score of the current division; -inf if it is not allowed."""
     cdef:
         const Totals* totals = scan.totals
         double right_weight = totals.weight - division.left_weight
@@ -236,7 +236,7 @@ cdef bint try_division(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const Pass* scan, Division* division, Split* best
 ) noexcept nogil:
-    cdef double score = judge(problem, rows, scratch, entries, scan, division)
+    cdef double score = score_division(problem, rows, scratch, entries, scan, division)
     if not score > division.beat:
         return False
     take(best, score, -1, -1)
@@ -260,7 +260,7 @@ cdef void order_runs(
     const Problem* problem, Scratch* scratch, const Pass* scan, int64_t n_runs,
     int64_t statistic
 ) noexcept nogil:
-    """Sort the levels by the share of a class or by the mean of an output."""
+    """Sort the levels by the proportion of a class or by the mean of an output."""
     cdef:
         int64_t run
         double grid = 1.0, key
@@ -478,7 +478,7 @@ cdef void scan_nominal(
 
     Without entries there are n_runs runs, that of missing rows the last one, which the
     caller has summed up; the absolute error needs entries.
-    For a many-way split ``best.position`` is the run that the missing rows joined, or
+    For a multiway split ``best.position`` is the run that the missing rows joined, or
     -1.
     """
     cdef:

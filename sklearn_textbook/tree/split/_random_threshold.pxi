@@ -9,7 +9,7 @@
 cdef enum:
     NUMBERED_ROWS = 16384  # whose numbers fit into 16 bits with a sign
     SCANNED_ROWS = 256  # that are compared with a step at once
-    MOST_COUNT = 0xFFFF
+    MAX_COUNT = 0xFFFF
     SPARSE = 8  # rows of the table for one of a node that is read row by row
     FIXED_BITS = 50  # of a number in fixed point
     SUM_BITS = 62
@@ -37,7 +37,7 @@ cdef wide_void find_range(
     """The lowest step of a value and the highest one."""
     cdef:
         # The step of missing values, the smallest number, becomes the largest.
-        uint16_t lowest = MOST_COUNT, above
+        uint16_t lowest = MAX_COUNT, above
         int16_t highest = MISSING_STEP
         int64_t i
     for i in range(n):
@@ -178,8 +178,8 @@ cdef int64_t count_below(
     """Samples below a step."""
     cdef int64_t i = 0, count = 0
     while i < n:
-        count_block(steps + i, min(<int64_t>MOST_COUNT, n - i), boundary, &count)
-        i += MOST_COUNT
+        count_block(steps + i, min(<int64_t>MAX_COUNT, n - i), boundary, &count)
+        i += MAX_COUNT
     return count
 
 
@@ -262,7 +262,7 @@ cdef void describe_targets(
             total += samples.fixed_first[i]
         samples.first_unit = unit
         node.total = <double>total * unit
-        # Rounding of whole numbers of the unit.
+        # Rounding of integers of the unit.
         node.noise = 8.0 * unit * sqrt(
             node.view.totals.weight * node.view.totals.squares
         )
@@ -344,7 +344,7 @@ cdef void read_steps(
     if samples.is_local:
         source = samples.local_steps
     elif node.n * SPARSE > samples.table.n_rows:
-        # Cache lines of a column are then read one after the other.
+        # Cache lines of a column are then read one by one.
         source = samples.steps
         column_width, row_width = samples.table.n_rows, 1
     # The compiler specialises the loop for each constant.
@@ -460,7 +460,7 @@ cdef void sum_counts(
     int64_t* counts
 ) noexcept nogil:
     """Samples of child 0, their weight, and that of the second class."""
-    cdef int64_t i = 0, most = MOST_COUNT // samples.most_weight
+    cdef int64_t i = 0, most = MAX_COUNT // samples.most_weight
     memset(counts, 0, 3 * sizeof(int64_t))
     while i < n:
         sum_block(

@@ -43,8 +43,8 @@ from sklearn_textbook.tree.split._types cimport (
 
 
 cdef enum:
-    LEAST_BLOCKED = 256  # rows from which on whole blocks are tried against the best
-    LEAST_BLOCKED_VALUES = 512
+    MIN_BLOCKED = 256  # rows from which on whole blocks are tried against the best
+    MIN_BLOCKED_VALUES = 512
     VALUES_BLOCK = 32
 
 
@@ -64,7 +64,7 @@ cdef struct Side:
     double* right
     double left_squares
     double right_squares
-    # the same in whole numbers, whose sums do not depend on their order
+    # the same in integers, whose sums do not depend on their order
     int64_t n_rows
     int64_t k_rows
     int64_t whole_bound
@@ -424,7 +424,7 @@ cdef void start_entropy(
 
 
 cdef inline int64_t block_of(const Rows* rows, const Totals* totals) noexcept nogil:
-    if rows.weight != NULL or totals.rows < LEAST_BLOCKED:
+    if rows.weight != NULL or totals.rows < MIN_BLOCKED:
         return 0
     return block_length(totals.rows)
 
@@ -484,7 +484,7 @@ cdef void run_scan(
         side.total = <double>(totals.fixed - side.whole_centre * totals.rows)
         side.unit = rows.fixed_unit * rows.fixed_unit / side.n
         side.bound = beat / side.unit
-        side.block = VALUES_BLOCK if totals.rows >= LEAST_BLOCKED_VALUES else 0
+        side.block = VALUES_BLOCK if totals.rows >= MIN_BLOCKED_VALUES else 0
         scan_cells(<FixedValues*>NULL, &side, rows, entries, scan, best)
     elif problem.scan == SCAN_VALUES:
         side.centre = totals.centre[0]

@@ -17,8 +17,8 @@ cdef enum:
     COUNT_BITS = 21
     COUNT_MASK = 0x1FFFFF
     NUMBER_BITS = 43  # below the number of a sample in an entry of two classes
-    MOST_BINS = 256  # the number of a bin fits into a byte
-    MOST_VALUE_BINS = 240  # of columns that have missing values, too
+    MAX_BINS = 256  # the number of a bin fits into a byte
+    MAX_VALUE_BINS = 240  # of columns that have missing values, too
     BIN_GAP = 16  # bins that may be joined without that of missing values
     TILE_COLUMNS = 4  # columns that are counted in one pass
     FETCH_AHEAD = 16  # samples that are prefetched

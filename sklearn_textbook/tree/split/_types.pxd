@@ -1,4 +1,4 @@
-# The shapes that every split search and the growing loop share.
+# The structs common to the split searches and the growing loop.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
@@ -14,7 +14,7 @@ cdef enum:
     SHARED_CELLS = 50000  # cells from which on threads share the columns of a node
     LOCAL_ROWS = 32768  # rows that 15 bits can number
     LOCAL_MISSING = 0xFFFF
-    MOST_GROUPED = 1024  # levels of a node that are grouped pair by pair
+    MAX_GROUPED = 1024  # levels of a node that are grouped pair by pair
     GLOBAL_MISSING = 0xFFFFFFFF
 
 cdef inline uint32_t rank_of(Entry entry) noexcept nogil:
@@ -78,7 +78,7 @@ cdef enum ColumnKind:
     ORDINAL_COLUMN = 2
     NOMINAL_COLUMN = 3
 
-# How ID3 and C4.5 judge and choose tests; weights measure every size.
+# How ID3 and C4.5 score and choose tests; sizes are weights.
 cdef struct GainRules:
     int32_t choice  # CHOOSE_SCORE: none of this counts
     double min_gain
@@ -86,21 +86,21 @@ cdef struct GainRules:
     double min_divided_weight  # the same below a test that divided cases
     double min_branch  # weight that two branches (ID3: all branches) must have
     bint needs_all_branches  # every branch with cases must have min_branch
-    bint adapts_minimum  # numeric tests: a tenth of a class's share, at most 25
+    bint adapts_minimum  # numeric tests: a tenth of the weight per class, at most 25
     bint corrects_gain  # numeric tests pay log2(tries) for their threshold
     bint keeps_observed  # thresholds are values of the table
     double tolerance  # differences of gains and ratios that count as none
     double weight_tolerance  # the same for weights
-    double slack  # how far below average a gain may stand
-    double resolution  # neighbours must lie further apart to be told apart
-    double least_count  # L(v) = 0 below
-    double least_share  # missing rows enter branches with a larger share
+    double slack  # how far below average a gain may be
+    double resolution  # neighbours that differ by less count as equal
+    double min_count  # L(v) = 0 below
+    double min_fraction  # missing rows enter branches with a larger fraction
     const uint8_t* is_many_valued  # per column: left out of the average gain
 
 # How the values of a numeric column lie.
 cdef struct Spacing:
     bint is_all_distinct  # no value twice
-    # for each rank, the first one that a threshold may tell from it; NULL where that
+    # for each rank, the first one that a threshold may separate from it; NULL if that
     # is always the next
     const uint32_t* next_apart
 
@@ -213,7 +213,7 @@ cdef struct Split:
     int32_t n_children
     # child of the rows whose value is missing; -1 where the node has none
     int32_t missing_child
-    bint alone  # present rows in child 0, missing rows in child 1
+    bint splits_missing  # present rows in child 0, missing rows in child 1
     bint improved  # set by a scan that found something better
 
 # A level and what it is sorted by.
@@ -221,7 +221,7 @@ cdef struct Keyed:
     double key
     int64_t index
 
-# Room that a thread reuses for every node.
+# Working memory that a thread reuses for every node.
 cdef struct Scratch:
     double* left  # n_statistics
     double* right  # n_statistics
@@ -272,7 +272,7 @@ cdef struct Pass:
     double offset
     double margin
     int32_t missing_child
-    # the missing rows, and whether child 0 holds them (absolute error asks)
+    # the missing rows, and whether child 0 holds them (for the absolute error)
     const void* missing_entries
     int64_t n_missing
     bint missing_left
@@ -280,11 +280,11 @@ cdef struct Pass:
     double lower
     double upper
     int32_t direction
-    # child of the missing rows that stand beside the division, or -1
+    # child of the missing rows that are not part of the division, or -1
     int32_t offset_child
     # ranks that lie far enough apart for a threshold; NULL: any that differ
     const uint32_t* next_apart
-    # many-way splits: the run of the missing rows
+    # multiway splits: the run of the missing rows
     int64_t n_runs_missing
 
 # A node as the split search sees it.
