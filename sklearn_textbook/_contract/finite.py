@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import issparse
-from sklearn import get_config
+import scipy  # whose submodules are loaded on first use
 
 #: Formats of scipy whose index arrays it can check itself.
 COMPRESSED = ("csr", "csc", "bsr")
@@ -27,7 +26,7 @@ def check_sparse_format(X, name="X"):
     ValueError
         If the places of its entries are outside of it or out of order.
     """
-    if not issparse(X):
+    if not scipy.sparse.issparse(X):
         return
     try:
         if X.format in COMPRESSED:
@@ -63,9 +62,11 @@ def check_finite_rows(X, estimator_name, feature_names=None, is_present=None):
     ValueError
         If a value is missing or infinite: where the first is, and what to do.
     """
+    from sklearn import get_config  # takes a second, and printing a tree needs none
+
     if get_config()["assume_finite"]:
         return
-    values = X.data if issparse(X) else X
+    values = X.data if scipy.sparse.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
         # A sum needs no memory; it is not finite if a value is not, or if it overflows.
         if np.isfinite(values.sum()) or np.isfinite(values).all():
@@ -110,7 +111,7 @@ def check_sizes(
     ValueError
         If one is larger than ``LARGEST_VALUE``.
     """
-    values = X.data if issparse(X) else X
+    values = X.data if scipy.sparse.issparse(X) else X
     if max(values.max(initial=0.0), -values.min(initial=0.0)) <= LARGEST_VALUE:
         return
     (row, *rest), value = _find_first(
@@ -128,7 +129,7 @@ def check_sizes(
 
 def _find_first(X, find_wrong, is_present):
     """Find the row and column of the first value that is wrong, and this value."""
-    if issparse(X):
+    if scipy.sparse.issparse(X):
         entries = X.tocoo()
         first = int(np.argmax(find_wrong(entries.data)))
         place = [int(entries.row[first]), int(entries.col[first])]

@@ -7,7 +7,6 @@ import math
 import numbers
 
 import numpy as np
-from sklearn import get_config
 
 LARGEST_INTEGER = 2**63 - 1  # no count of rows or columns is larger
 LONGEST_VALUE = 100  # characters of a value that messages show
@@ -65,6 +64,8 @@ def _spell(word):
 
 def is_checked():
     """Whether parameters are to be checked (scikit-learn's global setting)."""
+    from sklearn import get_config  # takes a second, and printing a tree needs none
+
     return not get_config()["skip_parameter_validation"]
 
 

@@ -14,7 +14,7 @@ from sklearn_textbook.cli.output import (
     paint_tree,
 )
 from sklearn_textbook.io.naming import count_things
-from sklearn_textbook.tree import export_pruning_report, export_rules, export_text
+from sklearn_textbook.tree import export_rules, export_text
 from sklearn_textbook.tree.explain.rules import collect_rules
 from sklearn_textbook.tree.rules import tabulate_rules, write_weight
 
@@ -92,6 +92,8 @@ def print_rules(output, estimator, most=None):
 
 def print_pruning(output, estimator, most=None):
     """Print what pruning did, and the branches that fell, None for all."""
+    from sklearn_textbook.tree import export_pruning_report
+
     lines = export_pruning_report(estimator, max_rows=most).splitlines()
     output.write(*(output.hang(Text(line)) for line in lines))
 

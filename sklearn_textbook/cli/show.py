@@ -21,8 +21,9 @@ from sklearn_textbook.cli.ensemble_report import (
 from sklearn_textbook.cli.errors import refuse_use
 from sklearn_textbook.cli.model_report import is_other_model, print_other_model
 from sklearn_textbook.cli.output import Output
-from sklearn_textbook.io import ModelFileError, read_model
-from sklearn_textbook.tree import export_graphviz, export_rules, plot_tree
+from sklearn_textbook.io.model_file import ModelFileError, read_with
+from sklearn_textbook.io.stored_model import read_stored
+from sklearn_textbook.tree import export_rules
 
 
 def show_model(model, form, max_depth=None, member=None, path=None):
@@ -42,7 +43,7 @@ def show_model(model, form, max_depth=None, member=None, path=None):
     path : str, default=None
         File to write; None for the standard output.
     """
-    saved = read_model(model)
+    saved = read_with(read_stored, model)
     estimator = _choose_estimator(saved.estimator, model, form, member)
     if form == "png" and path is None and sys.stdout.isatty():
         refuse_use("--as png: a terminal shows no pictures; give a file with --output")
@@ -78,6 +79,8 @@ def _write_json(estimator, model, max_depth):
 
 
 def _write_dot(estimator, model, max_depth):
+    from sklearn_textbook.tree import export_graphviz
+
     drawing = export_graphviz(estimator, max_depth=max_depth, filled=True, rounded=True)
     return drawing.rstrip("\n") + "\n"
 
@@ -92,6 +95,8 @@ def _write_code(estimator, model, max_depth, form):
 
 def _draw(estimator, model, max_depth, form):
     """Draw a tree with matplotlib, without a window."""
+    from sklearn_textbook.tree import plot_tree
+
     os.environ["MPLBACKEND"] = "agg"
     figure = plot_tree(estimator, max_depth=max_depth, ax="new")[0].figure
     from matplotlib import pyplot

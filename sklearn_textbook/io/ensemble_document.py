@@ -22,6 +22,7 @@ from sklearn_textbook.io.saved_parameters import (
     make_estimator,
     pack_parameters,
     pack_value,
+    predicts_classes,
     unpack_parameters,
 )
 from sklearn_textbook.io.saved_target import (
@@ -111,13 +112,42 @@ def _get_max_features(member):
 # ------------------------------------------------------------------------- reading
 def fit_ensemble(estimator, document):
     """Give an ensemble of trees what `fit` sets."""
-    schema = TableSchema.from_dict(document["columns"])
-    classes = unpack_classes(document["classes"])
-    if (classes is not None) != hasattr(type(estimator), "predict_proba"):
-        raise ValueError(f"the classes do not belong to a {type(estimator).__name__}")
     template = estimator.get_params(deep=False).get("estimator")
     if template is not None and type(template).__name__ not in TREES:
         raise ValueError(f"estimator must be a tree or null, got {template!r}")
+    reader, members, columns = read_members(estimator, document, make_estimator)
+    sizes = {"members": len(members), "columns": estimator.n_features_in_}
+    sizes["classes"] = getattr(estimator, "n_classes_", None)
+    owner = type(estimator).__name__
+    kept = unpack_kept(estimator._kept, document["kept"], sizes, owner)
+    estimator._restore(reader, members, columns, kept)
+
+
+def read_members(estimator, document, make):
+    """Read the trees of an ensemble, and give it its columns and classes.
+
+    Parameters
+    ----------
+    estimator : object
+        The ensemble.
+    document : dict
+        What `write_ensemble` should have written.
+    make : callable
+        Makes a tree estimator of its name and parameters.
+
+    Returns
+    -------
+    reader : tree estimator
+        Without a tree; all members are copies of it.
+    members : list of tree estimator
+        The members.
+    columns : list of ndarray of int, or None
+        The columns of each member; None: all of them.
+    """
+    schema = TableSchema.from_dict(document["columns"])
+    classes = unpack_classes(document["classes"])
+    if (classes is not None) != predicts_classes(estimator):
+        raise ValueError(f"the classes do not belong to a {type(estimator).__name__}")
     shared, trees = document["member"], document["trees"]
     if not isinstance(trees, list) or not trees:
         raise TypeError("trees must be a list that is not empty")
@@ -127,7 +157,7 @@ def fit_ensemble(estimator, document):
     # Before anything is made for as many outputs as the file says.
     if shared["n_outputs"] != count_outputs(trees[0]):
         raise ValueError("n_outputs is not that of tree 0")
-    reader = _read_reader(document, shared, schema, classes)
+    reader = _read_reader(document, shared, schema, classes, make)
     known = list_parameters(reader)
     members, columns = [], []
     for number, packed in enumerate(trees):
@@ -138,24 +168,20 @@ def fit_ensemble(estimator, document):
         member = _read_member(given, f"tree {number}", reader, of_member, known)
         members.append(member)
         columns.append(of_member)
-    sizes = {"members": len(members), "columns": estimator.n_features_in_}
-    sizes["classes"] = getattr(estimator, "n_classes_", None)
-    owner = type(estimator).__name__
-    kept = unpack_kept(estimator._kept, document["kept"], sizes, owner)
-    estimator._restore(reader, members, columns, kept)
+    return reader, members, columns
 
 
-def _read_reader(document, shared, schema, classes):
+def _read_reader(document, shared, schema, classes, make):
     """Make the tree estimator that all members are copies of."""
     name, n_outputs = shared["class"], shared["n_outputs"]
     if not isinstance(name, str) or name not in TREES:
         raise ValueError(f"members may be {', '.join(TREES)}, not {name!r}")
-    reader = make_estimator(name, shared["parameters"])
+    reader = make(name, shared["parameters"])
     set_columns(reader, schema)
     reader.n_missing_ = read_n_missing(document, len(schema.columns))
     if not is_integer(n_outputs) or n_outputs < 1:
         raise ValueError(f"n_outputs must be at least 1, got {n_outputs!r}")
-    if hasattr(type(reader), "predict_proba"):
+    if predicts_classes(reader):
         if classes is None or len(classes) != n_outputs:
             raise ValueError(f"{name} needs classes of {n_outputs} outputs")
         set_classes(reader, classes)

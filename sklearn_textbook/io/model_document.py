@@ -22,6 +22,7 @@ from sklearn_textbook.io.saved_parameters import (
     MODELS,
     make_estimator,
     pack_parameters,
+    predicts_classes,
 )
 from sklearn_textbook.io.saved_target import (
     pack_classes,
@@ -143,8 +144,23 @@ def _write_tree(estimator):
 
 
 # ------------------------------------------------------------------- reading
-def read_document(document):
-    """Read a SavedModel from what `write_document` wrote."""
+def read_document(document, make=make_estimator, fit_members=fit_ensemble):
+    """Read a SavedModel from what `write_document` wrote.
+
+    Parameters
+    ----------
+    document : dict
+        What is read.
+    make : callable, default=make_estimator
+        Makes an object that stands for an estimator, of a name and parameters.
+    fit_members : callable, default=fit_ensemble
+        Gives such an object the trees of an ensemble.
+
+    Returns
+    -------
+    model : SavedModel
+        The model.
+    """
     name = document["estimator"]
     if not isinstance(name, str) or name not in ESTIMATORS:
         known = ", ".join(ESTIMATORS)
@@ -156,13 +172,13 @@ def read_document(document):
         if TableSchema.from_dict(document["columns"]) != model.schema:
             raise ValueError("the columns are not those of the members")
         return model
-    estimator = make_estimator(name, document["parameters"])
+    estimator = make(name, document["parameters"])
     if name in ENSEMBLES:
-        fit_ensemble(estimator, document)
+        fit_members(estimator, document)
     elif name in MODELS:
         import_module(_FITTED_DOCUMENT).fit_model(estimator, document)
     elif name in MADE_OF:
-        tree = make_estimator(MADE_OF[name], document["tree_parameters"])
+        tree = make(MADE_OF[name], document["tree_parameters"])
         _fit_tree(tree, document)
         _fit_rules(estimator, tree, document["rules"])
     else:
@@ -211,7 +227,7 @@ def _require_match(estimator, schema, tree, classes):
         )
     if not np.array_equal(schema.n_levels, tree.n_levels):
         raise ValueError("the levels of the columns are not those of the tree")
-    is_classifier = hasattr(type(estimator), "predict_proba")
+    is_classifier = predicts_classes(estimator)
     if tree.is_classifier != is_classifier or (classes is not None) != is_classifier:
         raise ValueError(
             f"the tree and the classes do not belong to a {type(estimator).__name__}"

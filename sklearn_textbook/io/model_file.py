@@ -12,8 +12,6 @@ import json
 import os
 from pathlib import Path
 
-from sklearn.utils.validation import check_is_fitted
-
 from sklearn_textbook.io.model_document import (
     FORMAT_NAME,
     SCHEMA_VERSION,
@@ -110,6 +108,8 @@ def save_model(estimator, path, *, target=None, table=None):
     >>> bool((load_model(path).predict_proba(X) == tree.predict_proba(X)).all())
     True
     """
+    from sklearn.utils.validation import check_is_fitted
+
     name = type(estimator).__name__
     if name not in ESTIMATORS or not is_of_class(estimator, name):
         raise ModelFileError(
@@ -203,6 +203,29 @@ def read_model(path):
     >>> model.target, model.table, model.estimator.predict([[1.2]])
     ('state', {'n_rows': 2}, array(['unripe'], dtype='<U6'))
     """
+    return read_with(read_document, path)
+
+
+def read_with(read, path):
+    """Read a model file with `read_document`, or with a function like it.
+
+    Parameters
+    ----------
+    read : callable
+        Takes the JSON object of the file.
+    path : str or path-like
+        The file.
+
+    Returns
+    -------
+    model : SavedModel
+        What it gives.
+
+    Raises
+    ------
+    ModelFileError
+        As in `load_model`.
+    """
     document = _read_json(path)
     version = document.get("schema_version")
     if document.get("format") != FORMAT_NAME:
@@ -220,7 +243,7 @@ def read_model(path):
             path,
         )
     try:
-        return read_document(document)
+        return read(document)
     except KeyError as error:
         raise ModelFileError(f"is damaged: {error} is missing", path) from None
     except (

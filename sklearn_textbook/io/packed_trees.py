@@ -7,8 +7,7 @@ import numpy as np
 from sklearn_textbook.io.packed_arrays import pack_array, unpack_array
 from sklearn_textbook.tree.grow.check import check_tree
 from sklearn_textbook.tree.grow.layout import SURROGATE_DTYPE
-from sklearn_textbook.tree.grow.storage import Shape, restore_nodes
-from sklearn_textbook.tree.members.grower import COMPACTED_NODES
+from sklearn_textbook.tree.grow.storage import COMPACTED_NODES, Shape, restore_nodes
 from sklearn_textbook.tree.route import RoutedTree
 
 # How a column of the nodes may be kept; see tree/grow/storage.py.

@@ -119,6 +119,11 @@ def is_of_class(estimator, name):
     return type(estimator) is find_class(name)
 
 
+def predicts_classes(estimator):
+    """Tell classifiers from regressors among trees and ensembles, by their names."""
+    return type(estimator).__name__.endswith("Classifier")
+
+
 def make_estimator(name, parameters):
     """Make an estimator of a class that a model file may name; it is not fitted.
 

@@ -6,25 +6,50 @@ sorted columns, ``split`` finds the best test of a node, ``grow`` makes the whol
 rules, ``explain`` puts it in words.
 """
 
-from sklearn_textbook.tree.c45 import C45Classifier
-from sklearn_textbook.tree.c45_rules import C45RulesClassifier
-from sklearn_textbook.tree.cart import CARTClassifier, CARTRegressor
-from sklearn_textbook.tree.explain import (
-    export_graphviz,
-    export_pruning_report,
-    export_rules,
-    export_text,
-    plot_tree,
-)
-from sklearn_textbook.tree.id3 import ID3Classifier
-from sklearn_textbook.tree.prune import (
-    CostComplexityPruning,
-    ErrorBasedPruning,
-    LossPruning,
-    OutOfBagPruning,
-    PrePruning,
-    ReducedErrorPruning,
-)
+from typing import TYPE_CHECKING
+
+from sklearn_textbook._contract.lazy_names import make_lazy
+
+if TYPE_CHECKING:
+    from sklearn_textbook.tree.c45 import C45Classifier
+    from sklearn_textbook.tree.c45_rules import C45RulesClassifier
+    from sklearn_textbook.tree.cart import CARTClassifier, CARTRegressor
+    from sklearn_textbook.tree.explain import (
+        export_graphviz,
+        export_pruning_report,
+        export_rules,
+        export_text,
+        plot_tree,
+    )
+    from sklearn_textbook.tree.id3 import ID3Classifier
+    from sklearn_textbook.tree.prune import (
+        CostComplexityPruning,
+        ErrorBasedPruning,
+        LossPruning,
+        OutOfBagPruning,
+        PrePruning,
+        ReducedErrorPruning,
+    )
+
+# Loaded on first use: a saved tree is printed without importing scikit-learn.
+_HOMES = {
+    "C45Classifier": "c45",
+    "C45RulesClassifier": "c45_rules",
+    "CARTClassifier": "cart",
+    "CARTRegressor": "cart",
+    "CostComplexityPruning": "prune",
+    "ErrorBasedPruning": "prune",
+    "ID3Classifier": "id3",
+    "LossPruning": "prune",
+    "OutOfBagPruning": "prune",
+    "PrePruning": "prune",
+    "ReducedErrorPruning": "prune",
+    "export_graphviz": "explain",
+    "export_pruning_report": "explain",
+    "export_rules": "explain",
+    "export_text": "explain",
+    "plot_tree": "explain",
+}
 
 __all__ = [
     "C45Classifier",
@@ -44,3 +69,5 @@ __all__ = [
     "export_text",
     "plot_tree",
 ]
+
+__getattr__, __dir__ = make_lazy(__name__, _HOMES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
+import scipy  # whose submodules are loaded on first use
 
 from sklearn_textbook._contract.finite import check_sparse_format
 from sklearn_textbook.tree.encode.columns import (
@@ -194,7 +194,7 @@ class SparseTable:
         if X.dtype.kind not in "fiub":
             raise TypeError(f"Sparse X must hold numbers, not dtype {X.dtype}.")
         self.source = BOOLEAN if X.dtype.kind == "b" else NUMBER
-        columns = sparse.csc_array(X)
+        columns = scipy.sparse.csc_array(X)
         if not columns.has_canonical_format:
             columns = columns.copy()
             columns.sum_duplicates()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
+import scipy  # whose submodules are loaded on first use
 
 from sklearn_textbook._contract.finite import check_sparse_format
 from sklearn_textbook.tree.encode.arrays import is_plain, require_size
@@ -26,7 +26,6 @@ from sklearn_textbook.tree.encode.columns import (
 )
 from sklearn_textbook.tree.encode.convert import convert_to_numbers, look_up_levels
 from sklearn_textbook.tree.encode.sharing import compute_once
-from sklearn_textbook.tree.encode.tables import open_table
 
 BLOCK_BYTES = 1 << 26  # size of the dense blocks of a sparse table
 
@@ -271,13 +270,15 @@ class TableSchema:
             self._require_width(X.shape[1])
             self._require_finite(X)
             return X
-        if sparse.issparse(X):
+        if scipy.sparse.issparse(X):
             return self._read(X)  # a block of rows, not worth keeping
         return compute_once(TableSchema._read, (self, X))
 
     def _read(self, X):
         """Read a table that needs converting."""
-        table = open_table(X.toarray() if sparse.issparse(X) else X)
+        from sklearn_textbook.tree.encode.tables import open_table
+
+        table = open_table(X.toarray() if scipy.sparse.issparse(X) else X)
         positions = self._match_columns(table)
         matrix = table.read_matrix() if self.is_plain else None
         if matrix is None:
@@ -305,14 +306,14 @@ class TableSchema:
         matrix : ndarray of float64 or float32
             The result of `read` for the block.
         """
-        if not sparse.issparse(X) or X.ndim != 2:
+        if not scipy.sparse.issparse(X) or X.ndim != 2:
             matrix = self.read(X)
             yield slice(0, matrix.shape[0]), matrix
             return
         n_rows, n_columns = X.shape
         step = max(1, max_bytes // (8 * max(n_columns, 1)))
         check_sparse_format(X)
-        X = sparse.csr_array(X)
+        X = scipy.sparse.csr_array(X)
         # A table without rows is one block, which raises the error.
         for start in range(0, max(n_rows, 1), step):
             stop = min(start + step, n_rows)

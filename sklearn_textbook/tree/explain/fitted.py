@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook.tree.encode.schema import TableSchema
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
@@ -118,6 +117,8 @@ def read_fitted(estimator, feature_names=None, class_names=None):
     """
     tree = getattr(estimator, "tree_", None)
     if tree is None and hasattr(estimator, "fit"):
+        from sklearn.utils.validation import check_is_fitted
+
         check_is_fitted(estimator)
     if isinstance(getattr(estimator, "rule_list_", None), RuleList):
         raise TypeError(

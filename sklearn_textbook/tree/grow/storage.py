@@ -26,6 +26,9 @@ import numpy as np
 
 from sklearn_textbook.tree.grow.layout import NODE_DTYPE
 
+#: Trees of so many nodes are kept in a few bytes a node. Smaller ones are small anyway
+#: and take less time to grow than to compact.
+COMPACTED_NODES = 4096
 # What a leaf has in the columns that mean something in inner nodes only.
 _LEAF_ENTRIES = {
     "feature": -2,

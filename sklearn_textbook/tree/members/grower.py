@@ -14,13 +14,10 @@ from sklearn_textbook._contract.monotonic import resolve_monotonic
 from sklearn_textbook.tree.encode import NUMERIC, encode_table
 from sklearn_textbook.tree.encode.bin import check_max_bins
 from sklearn_textbook.tree.grow.plan import GrowthPlan
+from sklearn_textbook.tree.grow.storage import COMPACTED_NODES
 from sklearn_textbook.tree.prune import OutOfBagPruning, Rows, resolve_pruner
 from sklearn_textbook.tree.recipe import BaseTree
 from sklearn_textbook.tree.route import RoutedTree, estimate_empty_nodes
-
-#: Trees with at least this number of nodes are stored compactly. Compacting smaller
-#: trees would take longer than growing them.
-COMPACTED_NODES = 4096
 
 
 def is_tree(estimator):

@@ -13,7 +13,7 @@ from typing import ClassVar
 from weakref import WeakKeyDictionary, ref
 
 import numpy as np
-from scipy import sparse
+import scipy  # whose submodules are loaded on first use
 
 from sklearn_textbook.tree.route._route import (
     GROUP_ROWS,
@@ -268,7 +268,7 @@ def _choose_blocks(matrix, n_threads):
 def _dense_blocks(table):
     """Iterate over blocks of rows; those of a sparse table are converted to dense."""
     n_rows = table.shape[0]
-    if not sparse.issparse(table):
+    if not scipy.sparse.issparse(table):
         yield slice(0, n_rows), table
         return
     step = max(_MIN_BLOCK_ROWS, _MAX_DENSE_ENTRIES // table.shape[1])

@@ -17,7 +17,7 @@ a row whose value is within rounding of a threshold may go to the other child.
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
+import scipy  # whose submodules are loaded on first use
 
 from sklearn_textbook.tree.route._route import (
     count_path_nodes,
@@ -205,7 +205,7 @@ def find_decision_path(tree, matrix, n_threads=1, feature_names=None):
     indices = np.concatenate(nodes) if len(nodes) > 2 else nodes[-1]
     ones = np.ones(indices.shape[0], dtype=np.int64)
     shape = (table.shape[0], tree.node_count)
-    path = sparse.csr_matrix((ones, indices, indptr), shape=shape)
+    path = scipy.sparse.csr_matrix((ones, indices, indptr), shape=shape)
     path.has_sorted_indices = True
     return path
 

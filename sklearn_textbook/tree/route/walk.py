@@ -7,7 +7,7 @@ from typing import ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from scipy import sparse
+import scipy  # whose submodules are loaded on first use
 
 from sklearn_textbook.tree.grow.layout import (
     FRACTIONAL,
@@ -34,7 +34,8 @@ _MAX_STEPS_PER_ROW = 4
 
 def as_table(tree, matrix):
     """Convert to a float array, or CSR array, with the columns of the tree."""
-    table = sparse.csr_array(matrix) if sparse.issparse(matrix) else np.asarray(matrix)
+    is_sparse = scipy.sparse.issparse(matrix)
+    table = scipy.sparse.csr_array(matrix) if is_sparse else np.asarray(matrix)
     if table.ndim != 2 or table.shape[1] != tree.n_features:
         raise ValueError(
             f"The table has shape {table.shape}; the tree was grown on "
@@ -42,7 +43,7 @@ def as_table(tree, matrix):
         )
     if table.dtype not in (np.float32, np.float64) or not table.dtype.isnative:
         table = table.astype(np.float64)
-    if not sparse.issparse(table) and not table.flags.aligned:
+    if not scipy.sparse.issparse(table) and not table.flags.aligned:
         table = table.copy()
     return table
 
@@ -54,13 +55,13 @@ def walk_blocks(tree, table, n_threads, feature_names, predicted=None):
     n_rows, n_columns = table.shape
     columns = np.arange(n_columns)
     step = n_rows
-    if sparse.issparse(table):
+    if scipy.sparse.issparse(table):
         tree, table, columns = _keep_tested_columns(tree, table)
         step = max(1, _MAX_DENSE_ENTRIES // table.shape[1])
     plan = Plan(tree, n_threads, columns, feature_names)
     for first in range(0, n_rows, max(step, 1)):
         rows = slice(first, min(first + step, n_rows))
-        block = table[rows].toarray() if sparse.issparse(table) else table
+        block = table[rows].toarray() if scipy.sparse.issparse(table) else table
         yield Walk(plan, rows, block, None if predicted is None else predicted[rows])
 
 

@@ -1,0 +1,95 @@
+"""What a model file says of trees and rules, read without making an estimator.
+
+That is enough to print them, and needs no scikit-learn, which takes longer to import
+than all the rest.
+"""
+
+from __future__ import annotations
+
+from sklearn_textbook._contract.kept import Kept
+from sklearn_textbook.io.ensemble_document import read_members
+from sklearn_textbook.io.kept_values import unpack_kept
+from sklearn_textbook.io.model_document import read_document
+from sklearn_textbook.io.saved_parameters import ENSEMBLES, TREES
+from sklearn_textbook.tree.grow.rules import J48_TOLERANCE
+
+#: Those that are printed from their trees, rules and out-of-bag score alone. Boosting
+#: also weighs its members for importances.
+_STORED = (
+    *TREES,
+    "C45RulesClassifier",
+    *(
+        name
+        for name in ENSEMBLES
+        if name.startswith(("RandomForest", "ExtraTrees", "Bagging", "RandomSubspace"))
+    ),
+)
+_OOB_SCORE = Kept("oob_score_", is_optional=True, is_finite=False)
+
+
+class StoredModel:
+    """A tree, a list of rules or an ensemble of trees, with what is printed of it.
+
+    It has those fitted attributes of the estimator that `export_text` and the like
+    read, and its class has the name of the estimator's.
+
+    Parameters
+    ----------
+    parameters : dict
+        Parameters of the estimator, as the file has them; they are not checked.
+    """
+
+    def __init__(self, parameters):
+        if not isinstance(parameters, dict):
+            raise TypeError("parameters must be an object")
+        self.parameters = parameters
+        self.oob_score = parameters.get("oob_score")
+        is_c45 = type(self).__name__ == "C45Classifier"
+        self._class_tolerance = J48_TOLERANCE if is_c45 else 0.0
+
+    def get_params(self, deep=False):
+        """Give the parameters."""
+        return self.parameters
+
+    def _get_reader(self):
+        return self.reader
+
+    def _list_members(self):
+        return self.estimators_
+
+    def _list_columns(self):
+        return self.columns
+
+
+def _make_stored(name, parameters):
+    return type(name, (StoredModel,), {})(parameters)
+
+
+def _fit_stored(stored, document):
+    """Give an ensemble its trees and its out-of-bag score."""
+    stored.reader, stored.estimators_, stored.columns = read_members(
+        stored, document, _make_stored
+    )
+    packed = document["kept"]
+    if _OOB_SCORE.name in packed:
+        own = {_OOB_SCORE.name: packed[_OOB_SCORE.name]}
+        name = type(stored).__name__
+        vars(stored).update(unpack_kept((_OOB_SCORE,), own, {}, name))
+
+
+def read_stored(document):
+    """Read a SavedModel whose estimator is a StoredModel, if that can be printed.
+
+    Parameters
+    ----------
+    document : dict
+        What `write_document` wrote.
+
+    Returns
+    -------
+    model : SavedModel
+        With an estimator if it is of another class.
+    """
+    if document["estimator"] in _STORED:
+        return read_document(document, _make_stored, _fit_stored)
+    return read_document(document)
