@@ -41,7 +41,7 @@ def print_other_model(output, estimator, names, most=None):
         Rows of a table of numbers that are printed; None: all.
     """
     if hasattr(estimator, "summary"):
-        output.write(*estimator.summary().splitlines())
+        output.write(*estimator.summary(width=output.width).splitlines())
     elif hasattr(estimator, "components_"):
         _print_components(output, estimator, names, most)
     else:

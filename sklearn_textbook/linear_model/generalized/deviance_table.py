@@ -12,7 +12,7 @@ from sklearn_textbook.linear_model.generalized.reweighting import (
     fit_reweighted,
 )
 from sklearn_textbook.linear_model.inference.summary import (
-    align_columns,
+    align_named,
     find_mark,
     format_number,
     format_p,
@@ -85,19 +85,21 @@ class DevianceTable:
     def __str__(self):
         """Write one line for each column, and a heading."""
         sign = "F" if self.test == "F" else "chi2"
-        lines = [["", "df", "deviance", "resid. df", "resid. dev.", sign, "p", ""]]
-        for line, name in enumerate(self.names):
-            numbers = (
-                self.degrees_of_freedom[line],
-                self.deviances[line],
-                self.residual_degrees_of_freedom[line],
-                self.residual_deviances[line],
-                self.statistics[line],
-            )
-            p_value = self.p_values[line]
-            cells = [format_number(number) for number in numbers]
-            lines.append([name, *cells, format_p(p_value), find_mark(p_value)])
-        return "\n".join(align_columns(lines))
+        heading = ["df", "deviance", "resid. df", "resid. dev.", sign, "p", ""]
+        columns = (
+            self.degrees_of_freedom,
+            self.deviances,
+            self.residual_degrees_of_freedom,
+            self.residual_deviances,
+            self.statistics,
+        )
+
+        def make_cells(row, digits):
+            numbers = [format_number(column[row], digits) for column in columns]
+            p_value = self.p_values[row]
+            return [*numbers, format_p(p_value), find_mark(p_value)]
+
+        return "\n".join(align_named(self.names, heading, make_cells)[0])
 
 
 def measure_deviances(problem, terms, n_observations):

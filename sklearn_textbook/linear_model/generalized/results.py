@@ -8,7 +8,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.parameters import check_real
 from sklearn_textbook.linear_model.inference.coefficient_table import CoefficientTable
-from sklearn_textbook.linear_model.inference.summary import format_number, write_summary
+from sklearn_textbook.linear_model.inference.summary import (
+    WIDTH,
+    format_number,
+    write_summary,
+)
 from sklearn_textbook.linear_model.solve.weighted_solution import (
     WeightedSolver,
 )
@@ -63,13 +67,15 @@ class GeneralizedResults:
         free = None if self._knows_dispersion() else self.residual_degrees_of_freedom_
         return CoefficientTable(tuple(names), estimates, errors, free, level)
 
-    def summary(self, level=0.95):
+    def summary(self, level=0.95, *, width=WIDTH):
         """Describe the model in a text.
 
         Parameters
         ----------
         level : float, default=0.95
             Of the confidence intervals.
+        width : int or None, default=80
+            Longest line: long names are shortened. None: any length.
 
         Returns
         -------
@@ -106,6 +112,7 @@ class GeneralizedResults:
             facts,
             [("", self.make_coefficient_table(level))],
             self._list_notes(),
+            width=width,
         )
 
     # ---------------------------------------------------------------------- parts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from unicodedata import east_asian_width
 
 import numpy as np
@@ -12,8 +13,17 @@ MARKS = ((0.001, "***"), (0.01, "**"), (0.05, "*"), (0.1, "."))
 #: Smaller p-values are shown as below this.
 SMALLEST_P = 2e-16
 
+#: Longest line, and places that are enough for a name.
+WIDTH = 80
+ENOUGH_FOR_A_NAME = 16
+#: What stands for the middle of a name that is shortened.
+GAP = "..."
+NAMES_ARE_CUT = (
+    "Names are shortened (# is their number); coefficient_table_ has them in full."
+)
 
-def write_summary(title, facts, tables, notes=()):
+
+def write_summary(title, facts, tables, notes=(), *, more=(), width=WIDTH):
     """Write a summary.
 
     Parameters
@@ -26,46 +36,139 @@ def write_summary(title, facts, tables, notes=()):
         Coefficients with their headings; an empty heading is left out.
     notes : sequence of str, default=()
         Last lines.
+    more : sequence of str, default=()
+        Lines before the notes.
+    width : int or None, default=80
+        Longest line; None: any.
 
     Returns
     -------
     text : str
         The summary, without a line break at the end.
     """
-    lines = [title, "=" * measure_width(title), *_pair_facts(facts)]
+    width = np.inf if width is None else width
+    lines = [title, "=" * measure_width(title), *_pair_facts(facts, width)]
+    is_cut = False
     for heading, table in tables:
-        lines += ["", *([heading] if heading else []), *format_coefficients(table)]
+        rows, names_are_cut = format_coefficients(table, width)
+        is_cut |= names_are_cut
+        lines += ["", *([shorten(heading, width)] if heading else []), *rows]
+    if more:
+        lines += ["", *more]
+    notes = [NAMES_ARE_CUT] * is_cut + [*notes]
     if notes:
-        lines += ["", *notes]
+        lines += ["", *(line for note in notes for line in wrap_words(note, width))]
     return "\n".join(line.rstrip() for line in lines)
 
 
-def format_coefficients(table):
+def format_coefficients(table, width=WIDTH):
     """Write one line for each coefficient, and a heading.
 
     Parameters
     ----------
     table : CoefficientTable
         The coefficients.
+    width : int or float, default=80
+        Longest line.
 
     Returns
     -------
     lines : list of str
         Columns aligned.
+    names_are_cut : bool
+        Whether there are names that had to be shortened.
     """
     share = f"{100 * (1 - table.level) / 2:g}%"
     other = f"{100 * (1 + table.level) / 2:g}%"
-    heading = ["", "coef", "std. error", table.statistic_name, "p", share, other, ""]
-    rows = [heading]
+    heading = ["coef", "std. error", table.statistic_name, "p", share, other, ""]
     low, high = table.confidence_intervals.T
     columns = (table.estimates, table.standard_errors, table.statistics)
-    for row, name in enumerate(table.names):
-        numbers = [format_number(column[row]) for column in columns]
+
+    def make_cells(row, digits):
+        numbers = [format_number(column[row], digits) for column in columns]
         p_value = table.p_values[row]
-        limits = [format_number(low[row]), format_number(high[row])]
-        mark = find_mark(p_value).ljust(3)
-        rows.append([name, *numbers, format_p(p_value), *limits, mark])
-    return align_columns(rows)
+        limits = [format_number(limit[row], digits) for limit in (low, high)]
+        return [*numbers, format_p(p_value), *limits, find_mark(p_value).ljust(3)]
+
+    return align_named(table.names, heading, make_cells, width)
+
+
+def align_named(names, heading, make_cells, width=WIDTH):
+    """Align names and numbers in lines that are not too long.
+
+    Long names are shortened, and numbers get fewer digits where the names would be left
+    with too little.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names.
+    heading : list of str
+        Headings of the other columns.
+    make_cells : callable
+        Gives the other cells of a row, of its number and the number of digits.
+    width : int or float, default=80
+        Longest line.
+
+    Returns
+    -------
+    lines : list of str
+        The heading, and one line for each name.
+    names_are_cut : bool
+        Whether there are names that had to be shortened.
+    """
+    longest = max(map(measure_width, names), default=0)
+    for digits in (5, 4, 3):
+        cells = [make_cells(row, digits) for row in range(len(names))]
+        lines = align_columns([heading, *cells], n_left=0)
+        room = width - 2 - max(map(measure_width, lines))
+        if room >= min(longest, ENOUGH_FOR_A_NAME):
+            break
+    shown = shorten_names(names, room)
+    rows = [[name, *row] for name, row in zip(shown, cells, strict=True)]
+    return align_columns([["", *heading], *rows]), shown != [*names]
+
+
+def shorten(text, room):
+    """Leave out the middle of a text that is too wide; at least five places remain."""
+    if measure_width(text) <= room:
+        return text
+    room = max(room, 5) - len(GAP)
+    begin = _cut(text, room - room // 2)
+    return begin + GAP + _cut(text[::-1], room // 2)[::-1]
+
+
+def shorten_names(names, room):
+    """Shorten names; those that would become equal get their numbers, from 1."""
+    shown = [shorten(name, room) for name in names]
+    counts = Counter(shown)
+    for place, (name, short) in enumerate(zip(names, shown, strict=True)):
+        if counts[short] > 1 and short != name:
+            number = f"#{place + 1}"
+            shown[place] = (
+                _cut(name, max(room - len(GAP) - len(number), 1)) + GAP + number
+            )
+    return shown
+
+
+def _cut(text, room):
+    """Take the beginning of a text that fits."""
+    widths = np.cumsum([measure_width(letter) for letter in text])
+    return text[: int(np.searchsorted(widths, room, side="right"))]
+
+
+def wrap_words(text, width):
+    """Break a text into lines between words; those after an indented one are, too."""
+    words = text.split()
+    margin = " " * (len(text) - len(text.lstrip()))
+    lines = [margin + shorten(words[0], width - len(margin))]
+    margin = margin and margin + "  "
+    for word in words[1:]:
+        if measure_width(lines[-1]) + 1 + measure_width(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(margin + shorten(word, width - len(margin)))
+    return lines
 
 
 def align_columns(rows, n_left=1):
@@ -94,12 +197,13 @@ def align_columns(rows, n_left=1):
     return lines
 
 
-def format_number(number):
+def format_number(number, digits=5):
     """Write a number with five digits."""
     if np.isnan(number):
         return "-"
     number += 0.0  # no minus before zero
-    return f"{number:.5g}" if abs(number) < 1e5 else f"{number:.4e}"
+    is_short = abs(number) < 10**digits
+    return f"{number:.{digits}g}" if is_short else f"{number:.{digits - 1}e}"
 
 
 def format_p(p_value):
@@ -124,8 +228,19 @@ def measure_width(text):
     return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
-def _pair_facts(facts):
-    """Write two facts in a line."""
+def _pair_facts(facts, width):
+    """Write two facts in a line, but first those that need a line of their own."""
+    facts, alone = [*facts], []
+    lines = _align_pairs(facts)
+    while facts and max(map(measure_width, lines)) > width:
+        widest = max(facts, key=lambda fact: measure_width("".join(fact)))
+        facts.remove(widest)
+        alone += wrap_words(": ".join(widest), width)
+        lines = _align_pairs(facts)
+    return alone + lines
+
+
+def _align_pairs(facts):
     cells = [[f"{name}:", value] for name, value in facts]
     if len(cells) % 2:
         cells.append(["", ""])
@@ -134,6 +249,6 @@ def _pair_facts(facts):
     right = align_columns(cells[half:])
     width = max(map(measure_width, left), default=0) + 4
     return [
-        first + " " * (width - measure_width(first)) + second
+        (first + " " * (width - measure_width(first)) + second).rstrip()
         for first, second in zip(left, right, strict=True)
     ]

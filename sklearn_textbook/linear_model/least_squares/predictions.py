@@ -7,6 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.parameters import check_choice
 from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.linear_model.inference.summary import WIDTH
 from sklearn_textbook.linear_model.least_squares.fit_statistics import check_level
 from sklearn_textbook.linear_model.least_squares.influence import Influence
 from sklearn_textbook.linear_model.least_squares.summary import (
@@ -136,7 +137,7 @@ class LeastSquaresPredictions:
             root_weight,
         )
 
-    def summary(self, X=None, y=None, sample_weight=None, *, level=0.95):
+    def summary(self, X=None, y=None, sample_weight=None, *, level=0.95, width=WIDTH):
         """Return a summary of the fit as text.
 
         Parameters
@@ -146,6 +147,8 @@ class LeastSquaresPredictions:
             statistic of Durbin and Watson. None: these are left out.
         level : float, default=0.95
             Probability of the confidence intervals.
+        width : int or None, default=80
+            Longest line: long names are shortened. None: any length.
 
         Returns
         -------
@@ -155,4 +158,4 @@ class LeastSquaresPredictions:
         """
         check_is_fitted(self)
         influence = None if X is None else self.influence(X, y, sample_weight)
-        return summarise_regression(self, influence, level)
+        return summarise_regression(self, influence, level, width)

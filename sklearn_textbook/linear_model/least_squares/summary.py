@@ -15,7 +15,7 @@ from sklearn_textbook.linear_model.inference.summary import (
 MAX_DEPENDENT = 10
 
 
-def summarise_regression(model, influence, level):
+def summarise_regression(model, influence, level, width):
     """Write the summary.
 
     Parameters
@@ -26,6 +26,8 @@ def summarise_regression(model, influence, level):
         Of the training rows.
     level : float
         Of the confidence intervals.
+    width : int or None
+        Longest line; None: any.
 
     Returns
     -------
@@ -34,25 +36,28 @@ def summarise_regression(model, influence, level):
     """
     tables = model.make_coefficient_table(level)
     if model.coef_.ndim == 1:
-        return _summarise_target(model, tables, influence, None)
+        return _summarise_target(model, tables, influence, width)
     return "\n\n".join(
-        _summarise_target(model, table, influence, target)
+        _summarise_target(model, table, influence, width, target)
         for target, table in enumerate(tables)
     )
 
 
-def _summarise_target(model, table, influence, target):
+def _summarise_target(model, table, influence, width, target=None):
     def pick(values):
         return float(values if target is None else values[target])
 
     title = f"Linear regression: {_name_method(model)}"
     if target is not None:
         title += f", target {target}"
-    lines = [write_summary(title, _list_facts(model, pick), [("", table)])]
-    if influence is not None:
-        lines += ["", *_describe_residuals(influence, target)]
-    notes = _list_notes(model, table)
-    return "\n".join([*lines, "", *notes] if notes else lines)
+    return write_summary(
+        title,
+        _list_facts(model, pick),
+        [("", table)],
+        _list_notes(model, table),
+        more=() if influence is None else _describe_residuals(influence, target),
+        width=width,
+    )
 
 
 def _name_method(model):
@@ -127,10 +132,8 @@ def _list_notes(model, table):
         dependent = model.find_dependent_columns()
         notes.append(
             f"The rank is {model.rank_} of {n_columns} columns: the data do not "
-            "determine"
-        )
-        notes.append(
-            "all coefficients (-). Of all that fit equally well the shortest are shown."
+            "determine all coefficients (-). Of all that fit equally well the shortest "
+            "are shown."
         )
         for name, terms in list(dependent.items())[:MAX_DEPENDENT]:
             notes.append(f"  {name} = {_write_sum(terms)}")
@@ -143,7 +146,7 @@ def _list_notes(model, table):
     elif inference.alpha > 0:
         notes.append(
             "The penalty draws coefficients towards 0. Standard errors say how much "
-            "they vary,\nnot how far they are drawn; t and p are approximate."
+            "they vary, not how far they are drawn; t and p are approximate."
         )
     if inference.is_perfect and inference.residual_degrees_of_freedom > 0:
         notes.append(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
 from typing import NamedTuple
 
 import numpy as np
@@ -12,15 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_textbook._contract.parameters import check_real
 from sklearn_textbook.linear_model.inference.coefficient_table import CoefficientTable
 from sklearn_textbook.linear_model.inference.summary import (
+    WIDTH,
     format_number,
     format_p,
     write_summary,
 )
 from sklearn_textbook.linear_model.logistic.fitting import MAX_COEFFICIENTS
 from sklearn_textbook.linear_model.logistic.separation import NONE
-
-#: Letters in a line of the notes.
-NOTE_WIDTH = 79
 
 
 class LikelihoodRatioTest(NamedTuple):
@@ -134,13 +131,15 @@ class LogisticResults:
         with np.errstate(over="ignore"):
             return np.exp(np.stack([self.coef_ - half, self.coef_ + half], axis=-1))
 
-    def summary(self, level=0.95):
+    def summary(self, level=0.95, *, width=WIDTH):
         """Describe the model in a text.
 
         Parameters
         ----------
         level : float, default=0.95
             Of the confidence intervals.
+        width : int or None, default=80
+            Longest line: long names are shortened. None: any length.
 
         Returns
         -------
@@ -171,7 +170,8 @@ class LogisticResults:
         tables = self._make_tables(None, level)
         if len(self.classes_) == 2:
             tables = [("", table) for _, table in tables]
-        return write_summary("Logistic regression", facts, tables, self._list_notes())
+        notes = self._list_notes()
+        return write_summary("Logistic regression", facts, tables, notes, width=width)
 
     # ---------------------------------------------------------------------- parts
     def _count_scores(self):
@@ -248,4 +248,4 @@ class LogisticResults:
                 "Columns are linearly dependent: the slopes of least norm; those "
                 "without standard error are not determined by the data."
             )
-        return [line for note in notes for line in wrap(note, NOTE_WIDTH)]
+        return notes

@@ -1,0 +1,131 @@
+"""Summaries of models with long names fit in a terminal of 80 columns."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sklearn_textbook.linear_model import (
+    GeneralizedLinearRegressor,
+    LinearRegression,
+    LogisticRegression,
+)
+from sklearn_textbook.linear_model.inference.coefficient_table import CoefficientTable
+from sklearn_textbook.linear_model.inference.summary import (
+    NAMES_ARE_CUT,
+    format_coefficients,
+    measure_width,
+    shorten_names,
+)
+
+INCOME = "average_monthly_household_income_{}_taxes_in_euros"
+LONG_CLASSES = [f"households of kind number {i} of the survey" for i in range(9)]
+
+
+def make_table(n_rows=200):
+    rng = np.random.default_rng(0)
+    levels = ["no degree at all", "upper secondary education", "postgraduate degree"]
+    table = pd.DataFrame(
+        {
+            INCOME.format("before"): rng.normal(size=n_rows) * 54321.0,
+            INCOME.format("after"): rng.normal(size=n_rows) * 1e-6,
+            "education_of_the_head": pd.Categorical(rng.choice(levels, n_rows)),
+            "家庭平均每月税前收入与支出之差": rng.normal(size=n_rows),
+            "x": rng.normal(size=n_rows),
+        }
+    )
+    return table, table["x"] + rng.normal(size=n_rows)
+
+
+def fit_models():
+    table, y = make_table()
+    double = table.assign(y=y, the_same_column_once_more_under_another_name=y)
+    many = np.array(LONG_CLASSES)[np.arange(len(y)) % len(LONG_CLASSES)]
+    return {
+        "linear": (LinearRegression().fit(table, y), (table, y)),
+        "ridge": (LinearRegression(alpha=1.0).fit(table, y), ()),
+        "generalized": (
+            GeneralizedLinearRegressor("gamma", link="log").fit(table, np.exp(y)),
+            (),
+        ),
+        "two classes": (LogisticRegression().fit(table, y > 0), ()),
+        "many classes": (LogisticRegression().fit(table, many), ()),
+        "dependent": (LinearRegression().fit(double, y), ()),
+    }
+
+
+@pytest.fixture(scope="module")
+def models():
+    return fit_models()
+
+
+KINDS = ["linear", "ridge", "generalized", "two classes", "many classes", "dependent"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.filterwarnings("ignore")
+def test_lines_fit(models, kind):
+    model, rows = models[kind]
+    lines = model.summary(*rows).splitlines()
+    assert max(map(measure_width, lines)) <= 80
+    note = (
+        "Names are shortened (# is their number); coefficient_table_ has them in full."
+    )
+    assert note in lines
+    whole = model.summary(*rows, width=None)
+    assert NAMES_ARE_CUT not in whole
+    assert INCOME.format("before") in whole
+    table = model.coefficient_table_
+    assert any(INCOME.format("before") in name for name in table.as_dict()["name"])
+    # A row for each coefficient, with the same numbers or fewer digits of them.
+    numbers = _list_rows(model.summary(*rows))
+    assert len(numbers) >= 5
+    for short, full in zip(numbers, _list_rows(whole), strict=True):
+        assert short == pytest.approx(full, rel=0.01)
+
+
+def _list_rows(text):
+    """The numbers of the rows of coefficients."""
+    number = r"(-?\d\.?\d*(?:e[+-]\d+)?|-?\d+\.?\d*)"
+    row = re.compile(rf".*?\s+{number}\s+{number}\s+{number}\s+(?:<2e-16|{number})\s")
+    found = [row.match(line) for line in text.splitlines()]
+    return [[float(part) for part in m.groups()[:3]] for m in found if m]
+
+
+def test_classes_are_listed(models):
+    text = " ".join(models["many classes"][0].summary().split())
+    assert f"classes: {', '.join(LONG_CLASSES)}" in text
+
+
+def test_short_names_are_as_they_were():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    model = LinearRegression().fit(X, X @ [1.0, 2.0] + rng.normal(size=30))
+    assert model.summary() == model.summary(width=None)
+    assert "shortened" not in model.summary()
+
+
+@pytest.mark.parametrize(
+    ("names", "room", "shown"),
+    [
+        (["abcdefghijkl", "x"], 9, ["abc...jkl", "x"]),
+        (["abcdxxxxxghi", "abcdyyyyyghi"], 9, ["abcd...#1", "abcd...#2"]),
+        (["家庭平均每月税前收入"], 11, ["家庭...收入"]),
+        (["abcdefgh"], 8, ["abcdefgh"]),
+        (["abcdefgh"], -3, ["a...h"]),
+    ],
+)
+def test_shortened_names(names, room, shown):
+    assert shorten_names(names, room) == shown
+
+
+def test_numbers_give_way_to_names():
+    def write(name):
+        estimates = np.array([-1.23456e-5])
+        table = CoefficientTable((name,), estimates, estimates * -1.1)
+        return "\n".join(format_coefficients(table)[0])
+
+    assert "-1.2346e-05" in write("x")
+    assert "-1.235e-05" in write("a name that has very many letters")
+    assert "a name ...etters " in write("a name that has very many letters")
