@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -106,7 +107,8 @@ def _explain(error):
         context = getattr(error, "ctx", None)
         where = context.command_path if context else COMMAND
         message = " ".join(error.format_message().split()).rstrip(".")
-        return f"{message}; see {where} --help", WRONG_USE
+        see = "? See" if message.endswith("?") else "; see"
+        return f"{message.rstrip('?')}{see} {where} --help", WRONG_USE
     if isinstance(error, ImportError) and explain_missing_module(error):
         return explain_missing_module(error), WRONG_USE
     # By name: the modules of these errors are loaded only by the commands that run.
@@ -126,13 +128,14 @@ def _report(message, code):
 
 
 class _WarningPrinter:
-    """Prints a warning as one line, and each only once."""
+    """Prints a warning as one line, and once only if just its numbers differ."""
 
     def __init__(self):
         self.seen = set()
 
     def __call__(self, message, category, filename, lineno, file=None, line=None):
         text = str(message)
-        if text not in self.seen:
-            self.seen.add(text)
+        kind = re.sub(r"\b\d[\d.e+-]*", "#", text)
+        if kind not in self.seen:
+            self.seen.add(kind)
             _report(f"warning: {text}", DONE)

@@ -11,6 +11,7 @@ import click
 from sklearn_textbook.cli.algorithms import ALGORITHMS, TRANSFORMERS, list_algorithms
 from sklearn_textbook.cli.errors import refuse_use
 from sklearn_textbook.cli.options import (
+    KnownName,
     Setting,
     debug_option,
     name_list_option,
@@ -25,7 +26,7 @@ from sklearn_textbook.cli.options import (
 @target_option
 @click.option(
     "--algorithm",
-    type=click.Choice([*list_algorithms(), *TRANSFORMERS]),
+    type=KnownName([*list_algorithms(), *TRANSFORMERS]),
     default="cart",
     show_default=True,
     metavar="NAME",
@@ -79,11 +80,11 @@ def fit(table, cv, **options):
     Examples:
       sklearn-textbook fit iris.csv --target species
       sklearn-textbook fit loan.arff --target class --set max_depth=3 --cv 5
-      sklearn-textbook fit house.parquet --target price --id address --save house.json
+      sklearn-textbook fit house.csv --target price --id address --save house.json
       sklearn-textbook fit golf.names --algorithm c45-rules --test golf.test
       sklearn-textbook fit house.parquet --target price --algorithm random-forest
       sklearn-textbook fit loan.csv --target paid --algorithm logistic
-      sklearn-textbook fit data.txt --no-header --target column_5 --missing-marks -,NA
+      sklearn-textbook fit data.txt --no-header --target column_5 --delimiter tab
     """  # noqa: D301 - click wants the control character itself
     if cv == 1:
         refuse_use("--cv must be 0 (none) or at least 2")
@@ -125,7 +126,7 @@ def compare(table, **options):
     Examples:
       sklearn-textbook compare iris.csv --target species
       sklearn-textbook compare house.parquet --target price --id address --cv 5
-      sklearn-textbook compare golf.names --algorithms c45,c45-rules,bagging --trees 50
+      sklearn-textbook compare golf.names --algorithms c45,bagging --trees 50
     """  # noqa: D301 - click wants the control character itself
     from sklearn_textbook.cli.compare import compare_algorithms
 
@@ -192,7 +193,7 @@ def transform(model, table, path, **options):
 
     \b
     Examples:
-      sklearn-textbook fit iris.csv --algorithm pca --target species --save axes.json
+      sklearn-textbook fit iris.csv --algorithm pca --id species --save axes.json
       sklearn-textbook transform axes.json new.csv -o scores.csv
     """  # noqa: D301 - click wants the control character itself
     from sklearn_textbook.cli.components import transform_table
@@ -205,7 +206,7 @@ def transform(model, table, path, **options):
 @click.option(
     "--as",
     "form",
-    type=click.Choice(["text", "rules", "sql", "python", "dot", "svg", "png", "json"]),
+    type=KnownName(["text", "rules", "sql", "python", "dot", "svg", "png", "json"]),
     default="text",
     show_default=True,
     help="text: the tree, indented, the numbered rules of a list, or sizes and "
@@ -228,6 +229,13 @@ def transform(model, table, path, **options):
     help="Depth to which text, dot, svg and png show the tree; all of it without.",
 )
 @click.option(
+    "--all",
+    "shows_all",
+    is_flag=True,
+    help="Print all rules; without it, --as rules prints the 20 of most support, or "
+    "the first 20 of an ordered list. A file of --output has all.",
+)
+@click.option(
     "-o",
     "--output",
     "path",
@@ -235,7 +243,7 @@ def transform(model, table, path, **options):
     help="File to write instead of the standard output.",
 )
 @debug_option
-def show(model, form, member, max_depth_shown, path):
+def show(model, form, member, max_depth_shown, shows_all, path):
     """Print MODEL, a file that fit --save wrote.
 
     \b
@@ -249,4 +257,4 @@ def show(model, form, member, max_depth_shown, path):
     """  # noqa: D301 - click wants the control character itself
     from sklearn_textbook.cli.show import show_model
 
-    show_model(model, form, max_depth_shown, member, path)
+    show_model(model, form, max_depth_shown, member, path, shows_all)

@@ -100,7 +100,8 @@ def transform_table(model, table, *, path, **options):
     estimator = saved.estimator
     if not hasattr(estimator, "transform"):
         refuse_use(
-            f"{model} holds a {type(estimator).__name__}, which has predict only"
+            f"{model} holds a {type(estimator).__name__}, which has no components; "
+            "use predict"
         )
     notes = read_notes(saved, model)
     notes["id"] = list(dict.fromkeys([*notes["id"], *options["id"]]))

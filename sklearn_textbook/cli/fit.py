@@ -120,9 +120,9 @@ def fit_table(
         output.heading("model", describe_other_model(estimator))
         print_other_model(output, estimator, model.schema.names, MOST_ROWS)
     elif report.is_rule_list(estimator):
-        _print_rule_list(output, estimator, training)
+        _print_rule_list(output, estimator, training, save)
     else:
-        _print_trees(output, model, settings, max_depth_shown)
+        _print_trees(output, model, settings, max_depth_shown, save)
     predicted = _print_scores(
         output, scorer, estimator, training, n_folds, seed, tested
     )
@@ -153,7 +153,11 @@ def _grow(estimator, training, settings):
         for name, value in settings:
             if "parameter" in reason and repr(name.rpartition("__")[2]) in reason:
                 refuse_use(f"--set {name}={value}: {reason}")
-        raise make_fit_error(reason, training.file.path) from error
+        remedy = None
+        if "contains NaN" in reason:
+            remedy = "--drop leaves a column out; trees accept missing values"
+        path = training.file.path
+        raise make_fit_error(reason.rstrip("."), path, remedy=remedy) from error
 
 
 def note_table(file, options, scorer):
@@ -172,7 +176,7 @@ def note_table(file, options, scorer):
     return notes
 
 
-def _print_trees(output, model, settings, max_depth_shown):
+def _print_trees(output, model, settings, max_depth_shown, save):
     """Print a tree and its rules, or what there is to say of many trees."""
     estimator = model.estimator
     if is_ensemble(estimator):
@@ -183,12 +187,20 @@ def _print_trees(output, model, settings, max_depth_shown):
     if not {"pruning", "ccp_alpha"} & {name for name, _ in settings}:
         output.notes(report.describe_default_pruning(estimator))
     output.heading("rules", "IF conditions THEN prediction [support, confidence]")
-    report.print_rules(output, estimator, report.MOST_RULES)
+    remedy = _explain_show(save, " --as rules --all")
+    report.print_rules(output, estimator, report.MOST_RULES, remedy)
     if hasattr(estimator, "pruning_report_"):
         output.heading("pruning", "the largest branches that fell")
         report.print_pruning(output, estimator, report.MOST_BRANCHES)
     if estimator.tree_.n_leaves > 1:
         _print_importances(output, model)
+
+
+def _explain_show(save, options=""):
+    """Say which command prints all rules."""
+    first = "--save FILE and " if save is None else ""
+    command = f"sklearn-textbook show {'FILE' if save is None else save}{options}"
+    return f"; {first}{command} print{'' if first else 's'} them all"
 
 
 def _print_ensemble(output, model):
@@ -205,11 +217,11 @@ def _print_importances(output, model):
     print_importances(output, model.schema.names, importances, most)
 
 
-def _print_rule_list(output, estimator, training):
+def _print_rule_list(output, estimator, training, save):
     """Print the rules, and what each of them does on the training rows."""
     most = report.MOST_RULES
     output.heading("rules", report.describe_model(estimator))
-    report.print_numbered_rules(output, estimator, most)
+    report.print_numbered_rules(output, estimator, most, _explain_show(save))
     evaluation = estimator.evaluate(
         training.features, training.goal.values, training.weights
     )
@@ -243,7 +255,7 @@ def _print_scores(output, scorer, estimator, training, n_folds, seed, tested):
         scores.append(tested.score)
         notes += tested.notes
     if scorer.costs is not None:
-        notes.append("predicted is the class of least expected cost")
+        notes.append("the class of the least expected cost is predicted")
     output.heading("scores")
     report.print_scores(output, scores)
     output.notes(notes)

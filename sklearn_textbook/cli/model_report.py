@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from rich.text import Text
 
 from sklearn_textbook.cli.output import make_table
 from sklearn_textbook.io.naming import count_things
@@ -73,16 +74,51 @@ def _print_components(output, estimator, names, most):
     _print_numbers(output, titles, names, estimator.components_.T, most)
 
 
-def _print_numbers(output, titles, names, numbers, most):
-    """Print a table of numbers, and how many rows and columns it leaves out."""
-    shown = titles[:MOST_COLUMNS]
-    table = make_table("column", *shown, right=shown)
-    for name, row in list(zip(names, numbers, strict=True))[:most]:
-        table.add_row(str(name), *(f"{number:.5g}" for number in row[: len(shown)]))
-    output.write(table)
+def _print_numbers(output, titles, names, numbers, most=None):
+    """Print a table of numbers in blocks of columns, and how many it leaves out."""
+    # Not on top, since it imports scikit-learn.
+    from sklearn_textbook.linear_model.inference.summary import (
+        ENOUGH_FOR_A_NAME,
+        align_columns,
+        measure_width,
+        shorten,
+        shorten_names,
+    )
+
+    names = [str(name) for name in names]
+    room = output.width - min(ENOUGH_FOR_A_NAME, max(map(measure_width, names)))
+    shown = titles if most is None else titles[:MOST_COLUMNS]
+    heads = [shorten(title, room // 2) for title in shown]
+    cells = [[f"{number:.5g}" for number in row[: len(heads)]] for row in numbers]
+    table = [heads, *cells[:most]]
+    widths = [
+        2 + max(map(measure_width, column)) for column in zip(*table, strict=True)
+    ]
+    blocks = [*_split_columns(widths, room)]
+    room = output.width - max(sum(widths[block]) for block in blocks)
+    short = shorten_names(names[:most], room)
+    for block in blocks:
+        lines = align_columns(
+            [[name, *row[block]] for name, row in zip(["", *short], table, strict=True)]
+        )
+        output.write(*([""] if block.start else []), Text(lines[0], "dim"), *lines[1:])
     for length, limit, what in (
-        (len(names), most, "row"),
-        (len(titles), MOST_COLUMNS, "column"),
+        (len(names), most, "more row"),
+        (len(titles), most and MOST_COLUMNS, "more column"),
     ):
         if limit is not None and length > limit:
-            output.write(f"... and {count_things(length - limit, what)} more")
+            more = count_things(length - limit, what)
+            output.write(f"... and {more}; show prints all of a saved model")
+    if short != names[:most]:
+        output.notes(["names are shortened to the width of the terminal"])
+
+
+def _split_columns(widths, room):
+    """Split columns into slices that fit into the room, of at least one column."""
+    first, used = 0, 0
+    for column, width in enumerate(widths):
+        if used + width > room and column > first:
+            yield slice(first, column)
+            first, used = column, 0
+        used += width
+    yield slice(first, len(widths))

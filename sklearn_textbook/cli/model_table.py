@@ -13,7 +13,7 @@ from sklearn_textbook.cli.scoring import Score
 from sklearn_textbook.cli.training_table import read_weights
 from sklearn_textbook.io import ModelFileError, TableFileError, read_table
 from sklearn_textbook.io.missing_marks import MISSING_MARKS
-from sklearn_textbook.io.naming import count_things, explain_unknown_name, list_names
+from sklearn_textbook.io.naming import count_things, list_names, suggest_name
 from sklearn_textbook.io.table_file import TableFile
 
 _TEXT_SOURCES = ("string", "category", "mixed")
@@ -175,9 +175,11 @@ def _select_features(file, schema, others):
         missing = [name for name in schema.names if name not in file.names]
         if missing:
             wording = "no columns" if len(missing) > 1 else "no column"
+            others = [name for name in file.names if name not in schema.names]
             raise file.error(
                 f"{wording} {list_names(missing)}, which the model needs",
-                remedy=explain_unknown_name(missing[0], file.names),
+                remedy=suggest_name(missing[0], others)
+                or f"there are: {list_names(file.names)}",
             )
         return file.frame.select(list(schema.names))
     features = file.frame.drop_columns([n for n in others if n in file.names])

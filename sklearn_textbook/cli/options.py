@@ -9,6 +9,7 @@ import json
 import click
 
 from sklearn_textbook.io.missing_marks import MISSING_MARKS
+from sklearn_textbook.io.naming import suggest_name
 
 _DELIMITERS = {
     "comma": ",",
@@ -44,6 +45,23 @@ class Delimiter(click.ParamType):
         if len(value) != 1:
             words = ", ".join(word for word in _DELIMITERS if word.isalpha())
             self.fail(f"{value!r} is neither one character nor one of {words}")
+        return value
+
+
+class KnownName(click.Choice):
+    """One of some names; a wrong one is answered by the nearest."""
+
+    def convert(self, value, parameter, context):
+        """Check the value of an option."""
+        if value not in self.choices:
+            near = suggest_name(value, self.choices, cutoff=0.9)
+            # "forest" of "random-forest"; "boosting-tree-regressor" of "boosting-tree".
+            parts = [name for name in self.choices if name in value]
+            parts += [name for name in self.choices if value and value in name]
+            near = near or suggest_name([*parts, value][0], self.choices)
+            question = f"; {near}" if near else "."
+            names = ", ".join(map(repr, self.choices))
+            self.fail(f"{value!r} is unknown{question} Possible are {names}")
         return value
 
 

@@ -76,17 +76,35 @@ def print_tree(output, estimator, max_depth=None):
     output.write(paint_tree(text))
 
 
-def print_rules(output, estimator, most=None):
-    """Print the rules of a tree of the most training weight, None for all."""
+def print_rules(output, estimator, most=None, remedy=""):
+    """Print rules of a tree or a list, some or all of them.
+
+    Parameters
+    ----------
+    output : Output
+        Where to.
+    estimator : estimator
+        The fitted tree or list of rules.
+    most : int, default=None
+        Rules of a tree that are printed, those of the most training weight, or first
+        rules of a list, which has a default besides; None: all.
+    remedy : str, default=""
+        How to see all, for the line that counts the others.
+    """
     lines = export_rules(estimator, max_rules=None).splitlines()
-    if most is not None and len(lines) > most:
-        rules = collect_rules(estimator.tree_, inner_nodes=False)
-        weights = [-rule.weight for rule in rules]
-        # The heaviest ones, in the order of the tree.
-        kept = sorted(np.argsort(weights, kind="stable")[:most].tolist())
-        left_out = len(lines) - most
-        lines = [lines[i] for i in kept]
-        lines.append(f"... and {left_out:,} with less support")
+    *first, default = lines if is_rule_list(estimator) else [*lines, None]
+    if most is not None and len(first) > most:
+        which = "rules"
+        left_out = len(first) - most
+        if default is None:
+            rules = collect_rules(estimator.tree_, inner_nodes=False)
+            weights = [-rule.weight for rule in rules]
+            # The heaviest ones, in the order of the tree.
+            heaviest = sorted(np.argsort(weights, kind="stable")[:most].tolist())
+            first = [first[i] for i in heaviest]
+            which = "rules with less support"
+        lines = [*first[:most], f"... and {left_out:,} {which}{remedy}"]
+        lines += [] if default is None else [default]
     output.write(*(output.hang(paint_rules(line)) for line in lines))
 
 
@@ -113,7 +131,7 @@ def describe_default_pruning(estimator):
     return [note]
 
 
-def print_numbered_rules(output, estimator, most=None):
+def print_numbered_rules(output, estimator, most=None, remedy=""):
     """Print the first rules of a list, None for all, and the default, numbered."""
     *lines, default = export_rules(estimator, max_rules=None).splitlines()
     shown = lines[:most]
@@ -126,7 +144,8 @@ def print_numbered_rules(output, estimator, most=None):
         for mark, line in numbered
     ]
     if len(shown) < len(lines):
-        texts.insert(-1, f"... and {len(lines) - len(shown):,} more")
+        more = f"... and {len(lines) - len(shown):,} rules{remedy}"
+        texts.insert(-1, output.hang(Text(more)))
     output.write(*texts)
 
 
@@ -140,7 +159,7 @@ def print_evaluation(output, evaluation, most=None):
             table.add_row(*words[:-1], show_label(rule["class"]))
         output.write(table)
     if most is not None and len(lines) > most:
-        output.write(f"... and {len(lines) - most:,} more")
+        output.write(f"... and {len(lines) - most:,} rules")
     default = evaluation.default
     used, wrong = write_weight(default["used"]), write_weight(default["wrong"])
     label = show_label(default["class"])
@@ -149,19 +168,38 @@ def print_evaluation(output, evaluation, most=None):
 
 # -------------------------------------------------------------------- scores
 def print_scores(output, scores):
-    """Print scores, one a line."""
+    """Print scores, one a line; deviations below them if these are too long."""
+    table = _tabulate_scores(scores)
+    if measure_width(table) > output.width:
+        table = _tabulate_scores(scores, are_apart=True)
+    output.write(table)
+
+
+def _tabulate_scores(scores, *, are_apart=False):
+    """Make the table of scores, with deviations in the same cells or lines apart."""
     names = list(scores[0].means)
     table = make_table("", *names, "")
     decimals = {name: _choose_decimals(name, scores) for name in names}
+
+    def write(values, name, mark=""):
+        is_known = values and np.isfinite(values[name])
+        return f"{mark}{values[name]:.{decimals[name]}f}" if is_known else ""
+
     for score in scores:
-        cells = []
-        for name in names:
-            cell = f"{score.means[name]:.{decimals[name]}f}"
-            if score.deviations and np.isfinite(score.deviations[name]):
-                cell += f" ± {score.deviations[name]:.{decimals[name]}f}"
-            cells.append(cell if np.isfinite(score.means[name]) else "-")
-        table.add_row(score.where, *cells, score.note)
-    output.write(table)
+        means = [write(score.means, name) or "-" for name in names]
+        mark = "" if are_apart else " ± "
+        deviations = [
+            write(score.deviations, name, mark) if mean != "-" else ""
+            for name, mean in zip(names, means, strict=True)
+        ]
+        if not are_apart:
+            cells = map("".join, zip(means, deviations, strict=True))
+            table.add_row(score.where, *cells, score.note)
+            continue
+        table.add_row(score.where, *means, score.note)
+        if any(deviations):
+            table.add_row("  standard deviation", *deviations, "")
+    return table
 
 
 def _choose_decimals(name, scores):

@@ -26,7 +26,7 @@ from sklearn_textbook.io.stored_model import read_stored
 from sklearn_textbook.tree import export_rules
 
 
-def show_model(model, form, max_depth=None, member=None, path=None):
+def show_model(model, form, max_depth=None, member=None, path=None, shows_all=False):
     """Print a model.
 
     Parameters
@@ -42,6 +42,8 @@ def show_model(model, form, max_depth=None, member=None, path=None):
         is to be said of all.
     path : str, default=None
         File to write; None for the standard output.
+    shows_all : bool, default=False
+        Whether all rules are printed; in a file they always are.
     """
     saved = read_with(read_stored, model)
     estimator = _choose_estimator(saved.estimator, model, form, member)
@@ -55,7 +57,8 @@ def show_model(model, form, max_depth=None, member=None, path=None):
         if form == "text":
             _print_text(output, saved, estimator, max_depth, member)
         else:
-            report.print_rules(output, estimator)
+            most = None if shows_all or path is not None else report.MOST_RULES
+            report.print_rules(output, estimator, most, "; --all prints them all")
         content = stream.getvalue()
     _write(content, path)
 
@@ -90,7 +93,7 @@ def _write_code(estimator, model, max_depth, form):
         return export_rules(estimator, form).rstrip("\n") + "\n"
     except ValueError as error:
         reason = " ".join(str(error).split())
-        refuse_use(f"--as {form}: {reason}")
+        refuse_use(f"--as {form}: {reason}".replace('format="python"', "--as python"))
 
 
 def _draw(estimator, model, max_depth, form):

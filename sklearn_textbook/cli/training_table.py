@@ -23,7 +23,6 @@ from sklearn_textbook.io import read_table
 from sklearn_textbook.io.missing_marks import MISSING_MARKS
 from sklearn_textbook.io.naming import count_things, explain_unknown_name, list_names
 from sklearn_textbook.io.table_file import TableFile, display_path
-from sklearn_textbook.io.table_reader import guess_format
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ def read_training(table, target, algorithm, options):
     if target is None:
         target = file.target
     if target is None:  # named by the file, and left out by an option
-        _refuse_without_target()
+        _refuse_without_target(file)
     file = _set_ids_aside(file, target, options)
     frame, goal, weights = _split_columns(file, target, algorithm, options["weight"])
     useless = find_useless(frame)
@@ -107,14 +106,15 @@ def read_training(table, target, algorithm, options):
     return TrainingTable(file, frame, goal, weights, useless)
 
 
-def _refuse_without_target():
-    refuse_use("Missing option '--target'")
+def _refuse_without_target(file):
+    refuse_use(
+        f"Missing option '--target', the column to predict: {file.path} has "
+        f"{list_names(file.names)}"
+    )
 
 
 def read_training_file(path, target, options, *, needs_target=True):
     """Read the file; columns of --drop and --id are left out."""
-    if needs_target and target is None and guess_format(path) != "c45":
-        _refuse_without_target()
     left_out = [*options["drop"], *options["id"]]
     if target in left_out:
         refuse_use(f"--target {target!r} is also in --drop or --id")
@@ -140,6 +140,8 @@ def read_training_file(path, target, options, *, needs_target=True):
         drop=left_out,
         expected_names=[target, *left_out, *types, *options["keep"]],
     )
+    if needs_target and target is None and file.target is None:
+        _refuse_without_target(file)
     for name in options["keep"]:
         if name not in file.names:
             remedy = explain_unknown_name(name, file.names)
@@ -149,14 +151,20 @@ def read_training_file(path, target, options, *, needs_target=True):
 
 def require_numbers(file, frame, algorithm):
     """Refuse columns that are no numbers, for algorithms that take nothing else."""
-    for name, kind in zip(frame.column_names, frame.schema.types, strict=True):
-        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-            raise make_fit_error(
-                f"{algorithm} takes numbers only",
-                file.path,
-                name,
-                f"--drop {_quote(name)} leaves the column out",
-            )
+    names = [
+        name
+        for name, kind in zip(frame.column_names, frame.schema.types, strict=True)
+        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind))
+    ]
+    if names:
+        dropped = _quote(",".join(names))
+        it = "the column" if len(names) == 1 else "such columns"
+        raise make_fit_error(
+            f"{algorithm} takes numbers only",
+            file.path,
+            names[0],
+            f"--drop {dropped} leaves {it} out",
+        )
 
 
 def _list_types(options):
@@ -238,12 +246,12 @@ def print_training(output, training, options):
     line = Text(display_path(file.path), style="bold")
     line.append(f": {rows}, {columns} ({file.layout})", style="not bold")
     output.write(line)
-    output.write(f"target {report.describe_target(goal)}")
+    output.write(output.hang(Text(f"target {report.describe_target(goal)}")))
     if training.weights is not None:
         total = f"{training.weights.sum():,.6g}"
         output.write(f"weights {options['weight']}: {total} in all")
     if left_out:
-        output.write(f"left out: {list_names(left_out)}")
+        output.write(output.hang(Text(f"left out: {list_names(left_out)}")))
     n_dropped = file.n_rows - features.num_rows
     if n_dropped:
         missing = count_things(n_dropped, "row")

@@ -116,6 +116,8 @@ def split_ending(path):
     plain = Path(path)
     if plain.suffix.lower() in PACKED:
         plain = plain.with_suffix("")
+    if not plain.name:  # the working folder or the root
+        return path, ""
     return str(plain.with_suffix("")), plain.suffix.lower()
 
 

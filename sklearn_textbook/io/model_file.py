@@ -31,6 +31,9 @@ from sklearn_textbook.io.saved_target import is_integer
 __all__ = ["ModelFileError", "SavedModel", "load_model", "read_model", "save_model"]
 
 
+_WANTED = "give a file written by sklearn-textbook fit --save or by save_model"
+
+
 class ModelFileError(ValueError):
     """A model file that cannot be written or read, said in one line.
 
@@ -229,11 +232,7 @@ def read_with(read, path):
     document = _read_json(path)
     version = document.get("schema_version")
     if document.get("format") != FORMAT_NAME:
-        raise ModelFileError(
-            f"is JSON, but no {FORMAT_NAME}; give a file written by "
-            "sklearn-textbook fit --save or by save_model",
-            path,
-        )
+        raise ModelFileError(f"is JSON, but no {FORMAT_NAME}; {_WANTED}", path)
     if not is_integer(version) or version < 1:
         raise ModelFileError("is damaged: it has no schema_version", path)
     if version > SCHEMA_VERSION:
@@ -266,10 +265,15 @@ def _read_json(path):
     except OSError as error:
         raise ModelFileError(f"cannot be read ({error.strerror})", path) from None
     except UnicodeDecodeError:
-        raise ModelFileError("is no model file: it is not UTF-8 text", path) from None
+        raise ModelFileError(
+            f"is no model file: it is not UTF-8 text; {_WANTED}", path
+        ) from None
     try:
         document = json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
+        if error.pos == 0 or not text.strip():
+            problem = "is no model file" if text.strip() else "is empty"
+            raise ModelFileError(f"{problem}; {_WANTED}", path) from None
         cut = error.pos >= len(text.rstrip())
         hint = "; it ends too early" if cut else ""
         raise ModelFileError(
@@ -278,7 +282,7 @@ def _read_json(path):
     except (ValueError, RecursionError):
         raise ModelFileError("is no JSON that a model file may hold", path) from None
     if not isinstance(document, dict):
-        raise ModelFileError(f"is JSON, but no {FORMAT_NAME}", path)
+        raise ModelFileError(f"is JSON, but no {FORMAT_NAME}; {_WANTED}", path)
     return document
 
 

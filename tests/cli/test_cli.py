@@ -237,18 +237,24 @@ def test_only_the_first_rules_of_a_list_are_shown(command):
     text = command("fit", "table.csv", *arguments, "--save", "m.json")
     model = load_model("m.json")
     rules = export_rules(model).splitlines()
-    more = f"... and {model.n_rules_ - 20} more"
+    more = f"... and {model.n_rules_ - 20} rules; "
     assert model.n_rules_ > 20
     shown = text[text.index("\n 0  IF") + 1 : text.index("\nuse of")].splitlines()
     assert shown == [
         *(f"{number:2}  {rule}" for number, rule in enumerate(rules[:20])),
-        more,
+        f"{more}sklearn-textbook show m.json prints them all",
         f"    {rules[-1]}",
     ]
+    assert command("show", "m.json", "--as", "rules").splitlines() == [
+        *rules[:20],
+        f"{more}--all prints them all",
+        rules[-1],
+    ]
+    assert command("show", "m.json", "--as", "rules", "--all").splitlines() == rules
     used = text[text.index("\nrule  size") + 1 : text.index("\nconf")].splitlines()
     assert [line.split()[0] for line in used[1:21]] == [*map(str, range(20))]
     assert {line.split()[-1] for line in used[1:21]} <= {"true", "false"}
-    assert used[21] == more
+    assert f"{used[21]}; " == more
     assert used[22].startswith(f"default class {str(model.default_class_).lower()}: ")
     assert len(command("show", "m.json").splitlines()) == model.n_rules_ + 2
 
@@ -322,7 +328,8 @@ def test_target_and_identifiers_of_c45(command):
     assert "target kind: 2 classes (u 2, v 1)\n" in text
     assert "left out: 'name'" not in text
     assert command("fit", "t", "--id", "y", code=2) == (
-        "sklearn-textbook: Missing option '--target'; see sklearn-textbook fit --help\n"
+        "sklearn-textbook: Missing option '--target', the column to predict: t.data "
+        "has 'name', 'x', 'kind'; see sklearn-textbook fit --help\n"
     )
 
 
@@ -598,10 +605,18 @@ def test_only_the_heaviest_rules_are_shown(command):
     shown = [line for line in text.splitlines() if line.startswith("IF")]
     assert len(shown) == 20 < len(all_rules)
     assert set(shown) < set(all_rules)
-    assert f"... and {len(all_rules) - 20} with less support\n" in text
-    assert len(command("show", "m.json", "--as", "rules").splitlines()) == len(
-        all_rules
-    )
+    more = f"... and {len(all_rules) - 20} rules with less support; "
+    show = "sklearn-textbook show m.json --as rules --all prints them all"
+    assert f"{more}{show}\n" in text
+    unsaved = command("fit", "table.csv", "--target", "y", "--cv", 0)
+    show = "--save FILE and sklearn-textbook show FILE --as rules --all print them all"
+    assert f"{more}{show}\n" in unsaved
+    printed = command("show", "m.json", "--as", "rules").splitlines()
+    assert printed == [*shown, f"{more}--all prints them all"]
+    whole = command("show", "m.json", "--as", "rules", "--all")
+    assert whole.splitlines() == all_rules
+    assert command("show", "m.json", "--as", "rules", "-o", "rules.txt") == ""
+    assert Path("rules.txt").read_text("utf-8") == whole
     short = command("show", "m.json", "--max-depth-shown", "1")
     assert short.endswith(export_text(model, max_depth=1))
 
@@ -778,6 +793,7 @@ def bad_files(command):
     write("no_target.csv", "size,y\n1,?\n2,\n")
     write("only.csv", "y\na\nb\n")
     write("few.csv", "size,colur\n1,red\n")
+    write("narrow.csv", "size,y\n1,a\n")
     write("numbers.csv", "size,colour\n1,red\nlarge,red\n")
     write("dates.csv", "size,y\n1,2024-01-01\n2,2024-01-02\n")
     Path("western.csv").write_bytes("size,y\n1,é\n2,b\n".encode("latin-1"))
@@ -921,7 +937,13 @@ BAD = {
         4,
         "damaged.json: is damaged: This is not a grown...",
     ),
-    "predict good.csv good.csv": (4, "good.csv: is no JSON from line 1, column 1 on"),
+    "predict good.csv good.csv": (
+        4,
+        (
+            "good.csv: is no model file; give a file written by sklearn-textbook fit "
+            "--save or by save_model"
+        ),
+    ),
     "fit good.csv --target y --save none/m.json": (
         4,
         "none/m.json: the folder 'none' does not exist",
@@ -1003,14 +1025,46 @@ BAD = {
             "in max_depth=3; see sklearn-textbook fit --help"
         ),
     ),
-    "fit good.csv": (2, "Missing option '--target'; see sklearn-textbook fit --help"),
+    "fit good.csv": (
+        2,
+        (
+            "Missing option '--target', the column to predict: good.csv has 'size', "
+            "'colour', 'y'; see sklearn-textbook fit --help"
+        ),
+    ),
+    "fit .": (3, ".: is a folder; give the path of a file"),
+    "show good.json --as html": (
+        2,
+        "Invalid value for '--as': 'html' is unknown. Possible are 'text', ...",
+    ),
+    "show good.json --as rule": (
+        2,
+        "Invalid value for '--as': 'rule' is unknown; did you mean 'rules'? ...",
+    ),
+    "prdict good.json good.csv": (
+        2,
+        (
+            "No such command 'prdict'. Did you mean 'predict'? See sklearn-textbook "
+            "--help"
+        ),
+    ),
+    "predict good.json narrow.csv": (
+        3,
+        (
+            "narrow.csv: no column 'colour', which the model needs; there are: 'size', "
+            "'y'"
+        ),
+    ),
     "fit good.csv --target y --cv 1": (
         2,
         "--cv must be 0 (none) or at least 2; see sklearn-textbook fit --help",
     ),
     "fit good.csv --target y --algorithm c5": (
         2,
-        "Invalid value for '--algorithm': 'c5' is not one of 'cart', ...",
+        (
+            "Invalid value for '--algorithm': 'c5' is unknown; did you mean 'c45'? "
+            "Possible are 'cart', ..."
+        ),
     ),
     "fit good.csv --target y --delimiter ;;": (
         2,
@@ -1039,7 +1093,7 @@ BAD = {
     ),
     "show good.json --as pdf": (
         2,
-        "Invalid value for '--as': 'pdf' is not one of 'text', ...",
+        "Invalid value for '--as': 'pdf' is unknown. Possible are 'text', ...",
     ),
     "sohw good.json": (2, "No such command 'sohw'..."),
 }

@@ -230,7 +230,7 @@ def test_boosting_trees_of_classes_are_refused(command):
     error = command(
         "fit", "iris.csv", *arguments[:3], "boosting-tree-regressor", code=2
     )
-    assert "'boosting-tree-regressor' is not one of" in error
+    assert "regressor' is unknown; did you mean 'boosting-tree'?" in error
 
 
 # --------------------------------------------------------------------- options
@@ -396,7 +396,10 @@ def test_a_tree_has_no_members(command):
             "--set criterion=gain: The 'criterion' parameter must be one of 'gini'",
         ),
         (["--algorithm", "random-forest", "--trees", 0], "Invalid value for '--trees'"),
-        (["--algorithm", "forest"], "Invalid value for '--algorithm': 'forest' is not"),
+        (
+            ["--algorithm", "forest"],
+            "Invalid value for '--algorithm': 'forest' is unknown; did you mean 'ra",
+        ),
     ],
 )
 def test_what_fit_refuses(command, arguments, message):

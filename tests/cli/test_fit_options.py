@@ -267,7 +267,7 @@ def test_costs(command):
         line = re.search(rf"\n{where} +(\S+) +\S+ +\S+ +(\S+) +120 rows\n", text)
         assert float(line[1]) == pytest.approx(np.mean(y == expected), abs=6e-4)
         assert float(line[2]) == pytest.approx(cost, abs=6e-4)
-    assert "\nnote: predicted is the class of least expected cost\n" in text
+    assert "\nnote: the class of the least expected cost is predicted\n" in text
     main(["predict", "m.json", "table.csv", "-o", "out.csv"])
     assert f", cost {cost:.4g} (120 rows)" in command.capsys.readouterr().err
     forest = ("--algorithm", "random-forest", "--trees", 5)

@@ -1,5 +1,6 @@
 """Every algorithm on a real table, in a terminal of 80 columns: fit, show, use."""
 
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -82,3 +83,83 @@ def test_components(terminal, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["transform", "m.json", "penguins.csv", "-o", "scores.csv"]) == 0
     assert len(pd.read_csv(tmp_path / "scores.csv")) == len(frame)
+
+
+LONG = "a column name of many words, as surveys and exports of databases have them"
+
+
+@pytest.fixture
+def long_names(tmp_path):
+    """A table with long names of columns, levels and classes."""
+    frame = pd.read_csv(PENGUINS).dropna()
+    frame[LONG] = frame["bill_length_mm"] ** 2
+    frame[f"{LONG}, too"] = frame["bill_depth_mm"] ** 2
+    frame["species"] += " penguins of the Palmer Archipelago"
+    frame.to_csv(tmp_path / "long.csv", index=False)
+    return frame
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "target"),
+    [
+        ("linear", "body_mass_g"),
+        ("generalized-linear", "body_mass_g"),
+        ("logistic", "species"),
+        ("maximum-entropy", "species"),
+        ("lda", "species"),
+        ("pca", None),
+    ],
+)
+def test_numbers_of_models_fit(terminal, long_names, algorithm, target):
+    drop = "island,sex" if target == "species" else "species,island,sex"
+    code, shown = terminal(
+        *("fit", "long.csv", "--algorithm", algorithm, "--drop", drop, "--cv", "0"),
+        *(("--target", target) if target else ()),
+        *("--save", "m.json"),
+    )
+    assert code == 0, shown
+    lines = [line for line in shown.splitlines() if "warning: " not in line]
+    assert max(map(len, lines)) <= 80
+    for width in (80, 100):
+        code, shown = terminal("show", "m.json", width=width)
+        assert code == 0
+        assert max(map(len, shown.splitlines())) <= width
+        assert "ames are shortened" in shown
+
+
+def test_all_components_are_shown(terminal, long_names):
+    drop = "species,island,sex"
+    code, text = terminal(
+        *("fit", "long.csv", "--algorithm", "pca", "--drop", drop, "--save", "m.json")
+    )
+    assert code == 0
+    weights = re.compile(r"\n +(pca\d +)*pca6\n")
+    assert not weights.search(text)
+    assert "... and 1 more column; show prints all of a saved model" in text
+    code, text = terminal("show", "m.json")
+    assert weights.search(text)
+
+
+@pytest.mark.parametrize("command", ["fit", "compare", "predict", "transform", "show"])
+def test_help_fits(terminal, command):
+    code, text = terminal(command, "--help")
+    assert code == 0
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_scores_with_costs_fit(terminal, tmp_path):
+    (tmp_path / "penguins.csv").write_text(PENGUINS.read_text("utf-8"), "utf-8")
+    (tmp_path / "p.costs").write_text("Adelie, Gentoo: 5\nGentoo, Chinstrap: 2\n")
+    code, text = terminal(
+        *("fit", "penguins.csv", "--target", "species", "--cost", "p.costs"),
+        *("--cv", "3"),
+    )
+    assert code == 0
+    lines = text.splitlines()
+    first = lines.index("scores")
+    head, *scores = lines[first + 1 : first + 6]
+    assert max(map(len, [head, *scores])) <= 80
+    assert head.split() == ["accuracy", "kappa", "AUC", "cost"]
+    assert [len(line.split()) for line in scores] == [8, 7, 7, 6]
+    assert scores[3].startswith("  standard deviation ")
+    assert "±" not in text

@@ -198,12 +198,13 @@ def align_columns(rows, n_left=1):
 
 
 def format_number(number, digits=5):
-    """Write a number with five digits."""
+    """Write a number with five digits, or fewer, but all those before the point."""
     if np.isnan(number):
         return "-"
     number += 0.0  # no minus before zero
-    is_short = abs(number) < 10**digits
-    return f"{number:.{digits}g}" if is_short else f"{number:.{digits - 1}e}"
+    if abs(number) >= 1e5:
+        return f"{number:.{digits - 1}e}"
+    return f"{number:.{max(digits, len(str(int(abs(number)))))}g}"
 
 
 def format_p(p_value):
