@@ -41,7 +41,7 @@ _CODES = {
 @click.version_option(__version__, prog_name=COMMAND, message="%(prog)s %(version)s")
 @click.pass_context
 def app(context):
-    """Fit, read and use trees, ensembles of them and linear models of tables in files.
+    """Fit, print and apply trees, ensembles of trees and linear models.
 
     Tables are csv or tsv (any separator), Parquet, Feather, JSON, Excel, ARFF and C4.5
     files; models are JSON.

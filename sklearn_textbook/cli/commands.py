@@ -21,7 +21,7 @@ from sklearn_textbook.cli.options import (
 )
 
 
-@click.command(short_help="Grow trees or rules of a table; print them and scores.")
+@click.command(short_help="Fit a model to a table; print it and its scores.")
 @click.argument("table")
 @target_option
 @click.option(
@@ -58,23 +58,23 @@ from sklearn_textbook.cli.options import (
     default=6,
     show_default=True,
     metavar="DEPTH",
-    help="Depth to which the tree is printed; show prints all of it.",
+    help="Depth to which the tree is printed; show prints the whole tree.",
 )
 @debug_option
 def fit(table, cv, **options):
     """Fit a model to TABLE, and print it and its scores.
 
-    TABLE is a csv, tsv, Parquet, Feather, JSON, Excel or ARFF file, or - for csv from a
-    pipe; of the files of C4.5 it is any one, and the others are found beside it.
+    TABLE is a csv, tsv, Parquet, Feather, JSON, Excel or ARFF file, or - for csv from
+    the standard input. For a C4.5 table give any of its files; the others are found in
+    the same folder.
 
     Prints the columns and their kinds, the tree, its rules with support and confidence,
-    and its scores on the training rows, in cross-validation and on a test table. With
-    c45-rules it prints the rules in their order, and what each of them does on the
-    training rows. Of an ensemble it prints how large the trees are, the importances of
-    the columns, and the score on out-of-bag rows, where there are such. Of linear
-    models it prints the summary, of lda the coefficients, of pca, which needs no
-    target, the components. Rows without a value of the target are left out, and
-    counted.
+    and its scores on the training rows, in cross-validation and on a test table. For
+    c45-rules, it prints the ordered rules and how each performs on the training rows;
+    for an ensemble, the sizes of its trees, the importances of the columns and the
+    out-of-bag score, if there is one; for linear models, the summary; for lda, the
+    coefficients; for pca, which needs no target, the components. Rows without a value
+    of the target are left out.
 
     \b
     Examples:
@@ -103,7 +103,7 @@ def fit(table, cv, **options):
 @target_option
 @name_list_option(
     "--algorithms",
-    help="Algorithms to compare, as fit knows them; without it, all trees and "
+    help="Algorithms to compare, named as for fit; by default all trees and "
     "ensembles that can predict the target.",
 )
 @click.option(
@@ -148,7 +148,7 @@ def compare(table, **options):
 @click.option(
     "--explain",
     is_flag=True,
-    help="Add the rule of the tree that every row meets, as a sentence.",
+    help="Add to every row the rule of the tree that applies to it.",
 )
 @name_list_option("--id", help="Columns to copy to the output, besides those of fit.")
 @reading_options
@@ -156,7 +156,7 @@ def compare(table, **options):
 def predict(model, table, path, **options):
     """Predict the rows of TABLE with MODEL, a file that fit --save wrote.
 
-    Columns are found by name, in any order; others are left alone. The output has one
+    Columns are found by name, in any order; others are ignored. The output has one
     row per row of the table, with the columns of --id, then "prediction", then with
     --proba "probability_CLASS" for every class, and with --explain "explanation". If
     the table has the target, the scores go to the standard error.
@@ -180,13 +180,14 @@ def predict(model, table, path, **options):
     "--output",
     "path",
     metavar="FILE",
-    help="File to write, as of predict. Without it, csv to the standard output.",
+    help="File to write, in the formats of predict. By default csv to the standard "
+    "output.",
 )
 @name_list_option("--id", help="Columns to copy to the output, besides those of fit.")
 @reading_options
 @debug_option
 def transform(model, table, path, **options):
-    """Compute what MODEL, a file that fit --save wrote, makes of the rows of TABLE.
+    """Compute the components of the rows of TABLE with MODEL, a file of fit --save.
 
     MODEL holds principal components (pca) or discriminants (lda). The output has one
     row per row of the table, with the columns of --id, then pca0, pca1 and so on.
@@ -226,14 +227,14 @@ def transform(model, table, path, **options):
     "--max-depth-shown",
     type=click.IntRange(min=0),
     metavar="DEPTH",
-    help="Depth to which text, dot, svg and png show the tree; all of it without.",
+    help="Depth to which text, dot, svg and png show the tree; by default all of it.",
 )
 @click.option(
     "--all",
     "shows_all",
     is_flag=True,
-    help="Print all rules; without it, --as rules prints the 20 of most support, or "
-    "the first 20 of an ordered list. A file of --output has all.",
+    help="Print all rules. By default, --as rules prints the 20 with the most "
+    "support, or the first 20 of an ordered list; --output FILE always has all.",
 )
 @click.option(
     "-o",

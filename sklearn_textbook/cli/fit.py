@@ -190,7 +190,7 @@ def _print_trees(output, model, settings, max_depth_shown, save):
     remedy = _explain_show(save, " --as rules --all")
     report.print_rules(output, estimator, report.MOST_RULES, remedy)
     if hasattr(estimator, "pruning_report_"):
-        output.heading("pruning", "the largest branches that fell")
+        output.heading("pruning", "the largest pruned branches")
         report.print_pruning(output, estimator, report.MOST_BRANCHES)
     if estimator.tree_.n_leaves > 1:
         _print_importances(output, model)

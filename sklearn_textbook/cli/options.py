@@ -177,20 +177,20 @@ def reading_options(command):
         click.option(
             "--encoding",
             metavar="NAME",
-            help="Encoding of a text table. Recognised without it: UTF-8, UTF-16 with "
-            "its mark, Chinese text in GB18030.",
+            help="Encoding of a text table. Detected by default: UTF-8, UTF-16 with "
+            "byte order mark, Chinese text in GB18030.",
         ),
         click.option(
             "--header/--no-header",
             default=None,
-            help="Whether the first line has the names. Without either it has, unless "
-            "it has a number; unnamed columns are column_1, column_2, ...",
+            help="Whether the first line holds the column names. By default it does, "
+            "unless it contains a number; unnamed columns are column_1, column_2, ...",
         ),
         click.option(
             "--delimiter",
             type=Delimiter(),
             help="Separator of the values: a character, or comma, semicolon, tab, "
-            "pipe, space. Recognised without it, but for the space.",
+            "pipe, space. Detected by default, except space.",
         ),
     ):
         command = option(command)
@@ -200,7 +200,7 @@ def reading_options(command):
 target_option = click.option(
     "--target",
     metavar="COLUMN",
-    help="Column to predict. Only files of C4.5 name it themselves.",
+    help="Column to predict. Only C4.5 files name it themselves.",
 )
 
 
@@ -209,16 +209,18 @@ def training_options(command):
     command = reading_options(command)
     for option in (
         name_list_option(
-            "--id", help="Columns to leave out that predict copies to its output."
+            "--id",
+            help="Identifiers: columns that the model leaves out and predict copies to "
+            "its output.",
         ),
         name_list_option("--drop", help="Columns to leave out."),
         name_list_option(
             "--keep",
-            help="Columns to keep although they have one value only, or another one in "
-            "every row.",
+            help="Columns to keep although they are constant, or text with a different "
+            "value in every row.",
         ),
         click.option(
-            "--weight", metavar="COLUMN", help="Column with the weights of the rows."
+            "--weight", metavar="COLUMN", help="Column with the sample weights."
         ),
         click.option(
             "--ordinal",
@@ -228,39 +230,39 @@ def training_options(command):
             help="Column whose levels have an order, and the levels from the lowest, "
             "e.g. 'size=small<medium<large'; repeatable.",
         ),
-        name_list_option("--numeric", help="Columns to take as numbers."),
-        name_list_option("--categorical", help="Columns to take as categories."),
+        name_list_option("--numeric", help="Columns to treat as numbers."),
+        name_list_option("--categorical", help="Columns to treat as categories."),
         click.option(
             "--cost",
             metavar="FILE",
-            help="A .costs file as C5.0 has it, a line for each cost: predicted class, "
-            "true class: cost. The class of least expected cost is predicted.",
+            help="A .costs file of C5.0, of lines 'predicted class, true class: cost'. "
+            "The class with the least expected cost is predicted.",
         ),
         click.option(
             "--full",
             is_flag=True,
-            help="Grow the whole tree; without it, trees of cart are pruned by cost "
-            "complexity, chosen by ten folds and one standard error.",
+            help="Do not prune. By default, cart trees are pruned by cost complexity, "
+            "with ten-fold cross-validation and the one-standard-error rule.",
         ),
         click.option(
             "--jobs",
             type=click.IntRange(min=1),
             metavar="N",
-            help="Threads; without it, one per core.",
+            help="Number of threads; by default one per core.",
         ),
         click.option(
             "--trees",
             type=click.IntRange(min=1),
             metavar="N",
-            help="Trees or rounds of an ensemble; without it, as many as the algorithm "
-            "has by default.",
+            help="Number of trees or rounds of an ensemble; by default that of the "
+            "algorithm.",
         ),
         click.option(
             "--seed",
             type=click.IntRange(min=0, max=2**32 - 1),
             default=0,
             show_default=True,
-            help="Seed of the folds and of the algorithm.",
+            help="Random seed of the folds and of the algorithm.",
         ),
     ):
         command = option(command)

@@ -109,7 +109,7 @@ def print_rules(output, estimator, most=None, remedy=""):
 
 
 def print_pruning(output, estimator, most=None):
-    """Print what pruning did, and the branches that fell, None for all."""
+    """Print what pruning did, and the largest pruned branches, None for all."""
     from sklearn_textbook.tree import export_pruning_report
 
     lines = export_pruning_report(estimator, max_rows=most).splitlines()
@@ -125,8 +125,9 @@ def describe_default_pruning(estimator):
         return []
     leaves = "leaf" if after == 1 else "leaves"
     note = (
-        f"pruned from {before:,} to {after:,} {leaves} by cost complexity, with "
-        f"{estimator.pruning.cv} folds and one standard error; --full grows them all"
+        f"pruned from {before:,} to {after:,} {leaves} by cost complexity "
+        f"({estimator.pruning.cv}-fold cross-validation, one-standard-error rule); "
+        "--full prunes nothing"
     )
     return [note]
 

@@ -39,8 +39,8 @@ def test_trees_are_pruned_by_default(command):
     tree.fit(X.drop_columns(["species"]), y)
     assert load_model("m.json").tree_.n_leaves == tree.tree_.n_leaves == 3
     assert (
-        "\nnote: pruned from 9 to 3 leaves by cost complexity, with 10 folds and one "
-        "standard error; --full grows them all\n"
+        "\nnote: pruned from 9 to 3 leaves by cost complexity (10-fold "
+        "cross-validation, one-standard-error rule); --full prunes nothing\n"
     ) in text
     assert "\ntree  CARTClassifier, 9 leaves, depth 5\n" in command(*IRIS, "--full")
 
