@@ -30,8 +30,8 @@ from sklearn_textbook.tree import (
 )
 from tests.amount import FACTOR
 from tests.io.mutations import mutate
-from tests.io.test_ensemble_file import make_frame
 from tests.io.test_composed_model_file import CASES as COMPOSED
+from tests.io.test_ensemble_file import make_frame
 from tests.io.test_fitted_model_file import CASES, NUMBERS, fit
 
 N_FILES = 20 * FACTOR
