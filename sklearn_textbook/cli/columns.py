@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pyarrow as pa
 import pyarrow.compute as compute
 
@@ -14,6 +16,8 @@ MOST_COLUMNS = 50
 _LEAST_ROWS_FOR_HINTS = 5
 #: From so many rows on, levels of fewer than two rows each, on average, name the rows.
 _LEAST_ROWS_TO_AVERAGE = 20
+#: Names that pandas, this package and R give to an index without a name.
+_INDEX_NAME = re.compile(r"Unnamed: \d+|__index_level_0__|column_\d+|rownames")
 #: Width down to which the values of a column are cut.
 _LEAST_VALUES = 16
 
@@ -118,13 +122,15 @@ def _show_level(level):
     return text if len(text) <= 24 else text[:21] + "..."
 
 
-def find_useless(frame):
+def find_useless(frame, has_header=True):
     """Find columns that cannot help: empty, constant, names or numbers of the rows.
 
     Parameters
     ----------
     frame : pyarrow.Table
         The columns.
+    has_header : bool, default=True
+        Whether their names come from the file.
 
     Returns
     -------
@@ -140,7 +146,9 @@ def find_useless(frame):
             useless[name] = "has no values at all"
         elif n_distinct == 1 and len(present) == len(column):
             useless[name] = "has the same value in every row"
-        elif len(present) == len(column) and _numbers_rows(column):
+        elif len(present) == len(column) and (
+            _numbers_rows(column) or (has_header and _is_index(name, column))
+        ):
             useless[name] = "numbers the rows"
         elif describe_kind(column.type) != "nominal" or not is_large:
             continue
@@ -160,6 +168,16 @@ def _numbers_rows(column):
     return first in (0, 1) and column.to_pylist() == [
         *range(first, first + len(column))
     ]
+
+
+def _is_index(name, column):
+    """Whether it is an index that pandas or R wrote, also of a sample of the rows."""
+    return (
+        _INDEX_NAME.fullmatch(name) is not None
+        and pa.types.is_integer(column.type)
+        and len(column) >= _LEAST_ROWS_FOR_HINTS
+        and count_distinct(column) == len(column)
+    )
 
 
 def find_hints(frame):

@@ -12,7 +12,6 @@ from rich.text import Text
 
 # In a pipe nobody sees an edge: lines are as long as they are.
 _NO_EDGE = 100_000
-_INDENT = "    "
 _RULE_WORDS = r"\b(IF|AND|THEN|ELSE|ALWAYS)\b"
 
 
@@ -64,19 +63,20 @@ class Output:
         lines = [line.rstrip(" ") for line in capture.get().split("\n")]
         self.stream.write("\n".join(lines))
 
-    def hang(self, text):
+    def hang(self, text, indent=4):
         """Wrap a long text on a terminal, further lines indented; elsewhere keep it."""
         if not self.is_terminal:
             return text
-        width = max(self.console.width - len(_INDENT), 20)
-        return Text(f"\n{_INDENT}").join(text.wrap(self.console, width))
+        first, rest = text[:indent], text[indent:]
+        lines = rest.wrap(self.console, max(self.console.width - indent, 20))
+        return Text.assemble(first, Text("\n" + " " * indent).join(lines))
 
     def heading(self, text, note=""):
         """Write an empty line and a heading with a note beside it."""
         line = Text(text, style="bold")
         if note:
             line.append(f"  {note}", style="not bold dim")
-        self.write("", line)
+        self.write("", line, wrap=True)
 
     def notes(self, notes):
         """Write remarks, one a line."""

@@ -109,18 +109,22 @@ def print_rules(output, estimator, most=None, remedy=""):
 
 
 def print_pruning(output, estimator, most=None):
-    """Print what pruning did, and the largest pruned branches, None for all."""
+    """Print what pruning did, and the branches that fell, None for all."""
     from sklearn_textbook.tree import export_pruning_report
 
-    lines = export_pruning_report(estimator, max_rows=most).splitlines()
-    output.write(*(output.hang(Text(line)) for line in lines))
+    indent = None
+    for line in export_pruning_report(estimator, max_rows=most).splitlines():
+        if line.startswith("leaves "):  # the header: rules wrap below the last column
+            indent = min(line.rindex("  ") + 2, output.width // 2)
+        is_rule = indent is not None and not line.startswith("...")
+        output.write(output.hang(Text(line), *([indent] if is_rule else [])))
 
 
 def describe_default_pruning(estimator):
     """Say how a tree was pruned that nobody has asked to prune, as a list of notes."""
     if not hasattr(estimator, "pruning_path_") or estimator.pruning is None:
         return []
-    before, after = max(estimator.pruning_path_["n_leaves"]), estimator.tree_.n_leaves
+    before, after = estimator.pruning_report_.n_leaves_grown, estimator.tree_.n_leaves
     if before == after:
         return []
     leaves = "leaf" if after == 1 else "leaves"

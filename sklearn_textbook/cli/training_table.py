@@ -89,7 +89,7 @@ def read_training(table, target, algorithm, options):
         _refuse_without_target(file)
     file = _set_ids_aside(file, target, options)
     frame, goal, weights = _split_columns(file, target, algorithm, options["weight"])
-    useless = find_useless(frame)
+    useless = find_useless(frame, file.has_header)
     for name in [*options["keep"], *_list_types(options)]:
         useless.pop(name, None)
     if len(useless) == frame.num_columns:

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
@@ -499,6 +500,32 @@ def test_hints(command):
             "leave it out with --id"
         ),
     ]
+
+
+def test_an_index_of_a_sample_of_the_rows(command):
+    """pandas and R write the numbers of the rows, also of those that were drawn."""
+    frame = pd.DataFrame({"class": list("ab") * 20, "x": [0.5, 1.5, 1.5, 2.5] * 10})
+    frame.sample(30, random_state=0).to_csv("new.csv")
+    text = command("fit", "new.csv", "--target", "class")
+    assert "note: column 'column_1' numbers the rows; it is left out" in text
+    pd.read_csv("new.csv").to_csv("read.csv", index=False)
+    text = command("fit", "read.csv", "--target", "class")
+    assert "note: column 'Unnamed: 0' numbers the rows; it is left out" in text
+    text = command("fit", "read.csv", "--target", "class", "--keep", "Unnamed: 0")
+    assert "numbers the rows; it is left out" not in text
+    frame.sample(30, random_state=0).to_csv("bare.csv", header=False)
+    text = command("fit", "bare.csv", "--target", "column_2", "--no-header")
+    assert "left out" not in text  # a column of a file without a header
+
+
+@pytest.mark.filterwarnings("always")
+def test_warnings_of_the_folds_are_one_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    x = np.arange(60.0)
+    pd.DataFrame({"x1": x, "class": np.where(x < 30, "a", "b")}).to_csv("t.csv")
+    assert main(["fit", "t.csv", "--target", "class", "--algorithm", "logistic"]) == 0
+    # Each fold has another likelihood and another number of iterations.
+    assert capsys.readouterr().err.count("separation") == 1
 
 
 def test_no_hints_for_useful_columns():

@@ -74,6 +74,15 @@ def test_small_tables_are_not_pruned(command):
     assert "note: pruned from" in command(*arguments)
 
 
+def test_note_and_report_count_the_same_leaves(command):
+    """Also if the weakest link of the grown tree is worth nothing."""
+    rows = "".join(f"{i // 20},{'n' if i < 40 and i % 2 else 'y'}\n" for i in range(80))
+    Path("table.csv").write_text(f"x,class\n{rows}", encoding="utf-8")
+    text = command("fit", "table.csv", "--target", "class", "--cv", 0)
+    assert "note: pruned from 3 to 1 leaf by" in text
+    assert "1 of 3 leaves kept" in text
+
+
 def test_full_trees_of_other_algorithms(command):
     arguments = ("fit", DATA / "golf", "--cv", 0, "--full")
     assert "pruning" not in command(

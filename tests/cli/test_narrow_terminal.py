@@ -2,13 +2,16 @@
 
 import io
 import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from sklearn_textbook.cli.output import Output
-from sklearn_textbook.cli.report import print_tree
+from sklearn_textbook.cli.report import print_pruning, print_tree
 from sklearn_textbook.tree import CARTClassifier
+
+DATA = Path(__file__).parents[1] / "data"
 
 
 class Terminal(io.StringIO):
@@ -33,6 +36,24 @@ def test_lines_end_between_words(width, monkeypatch):
     assert max(map(len, lines)) <= width
     words = " ".join(line.lstrip("|- ") for line in lines)
     assert words == " ".join(line.lstrip("|- ") for line in print_on(io.StringIO()))
+
+
+def test_rules_of_pruned_branches_wrap_below_their_heading(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "xterm")
+    table = pd.read_csv(DATA / "credit.csv")
+    tree = CARTClassifier(pruning="cost_complexity", random_state=0)
+    tree.fit(table.drop(columns="Status"), table["Status"])
+    output = Output(Terminal())
+    print_pruning(output, tree, 4)
+    _, branches = output.stream.getvalue().split("\n\n")
+    header, *lines, others = branches.splitlines()
+    start = header.index("is now")
+    assert max(map(len, lines)) <= 80
+    assert len(lines) > 4
+    assert {line[start - 2 : start] for line in lines} == {"  "}
+    assert all(line[start] != " " for line in lines)
+    assert others.startswith("... ")
 
 
 def test_lines_of_a_pipe_are_whole():
