@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 import scipy  # whose submodules are loaded on first use
 
@@ -31,16 +33,42 @@ def check_sparse_format(X, name="X"):
     try:
         if X.format in COMPRESSED:
             X.check_format(full_check=True)
-        elif X.format == "coo":
-            for indices, size in zip(X.coords, X.shape, strict=True):
-                if len(indices) != len(X.data):
-                    raise ValueError("it has not as many places as entries")
+        elif X.format == "dia":
+            _check_diagonals(X)
+        else:
+            for indices, size in zip(_list_places(X), X.shape, strict=True):
                 if indices.size and not 0 <= indices.min() <= indices.max() < size:
                     raise ValueError(f"an index is not between 0 and {size - 1}")
-    except ValueError as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise ValueError(
             f"{name} is a malformed sparse matrix of format {X.format!r}: {error}."
         ) from None
+
+
+def _check_diagonals(X):
+    """Require the offset of every stored diagonal of format "dia", once each."""
+    if X.data.ndim != 2 or X.offsets.shape != (len(X.data),):
+        raise ValueError(
+            f"data of shape {X.data.shape} needs as many offsets as rows, but the "
+            f"offsets have the shape {X.offsets.shape}"
+        )
+    if len(np.unique(X.offsets)) != len(X.offsets):
+        raise ValueError("an offset occurs more than once")
+
+
+def _list_places(X):
+    """List row and column numbers of the entries of formats "coo", "dok" and "lil"."""
+    if X.format == "dok":
+        return np.array([*X.keys()], dtype=np.int64).reshape(X.nnz, X.ndim).T
+    if X.format == "coo":
+        if {len(indices) for indices in X.coords} != {len(X.data)}:
+            raise ValueError("it has not as many places as entries")
+        return X.coords
+    lengths = [len(columns) for columns in X.rows]
+    if lengths != [len(values) for values in X.data] or len(lengths) != X.shape[0]:
+        raise ValueError("it has not as many places as entries")
+    columns = np.fromiter(chain.from_iterable(X.rows), np.int64, sum(lengths))
+    return np.repeat(np.arange(len(lengths)), lengths), columns
 
 
 def check_finite_rows(X, estimator_name, feature_names=None, is_present=None):
