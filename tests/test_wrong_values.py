@@ -40,6 +40,7 @@ WRONG = (
     -BEYOND_FLOAT,
     True,
     None,
+    np.array([1, 2]),
 )
 #: With many of them there is nothing wrong but the time or the memory.
 COUNTS = ("n_estimators", "n_jobs")
@@ -78,7 +79,7 @@ def test_parameters_are_named(name):
     found = {}
     for parameter in ESTIMATORS[name].get_params(deep=False):
         for value in WRONG:
-            if parameter in COUNTS and value == BEYOND_FLOAT:
+            if parameter in COUNTS and value is BEYOND_FLOAT:
                 continue
             estimator = clone(ESTIMATORS[name])
             if hasattr(estimator, "n_estimators"):

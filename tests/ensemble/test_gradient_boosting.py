@@ -534,6 +534,7 @@ def test_planted_rules_of_a_mixed_table():
         ({"interaction_cst": "none"}, "interaction_cst"),
         ({"interaction_cst": [[0, 7]]}, "interaction_cst"),
         ({"interaction_cst": [0, 1]}, "sequence of tuples or lists"),
+        ({"interaction_cst": np.array([0, 1])}, r"interaction_cst=array\(\[0, 1\]"),
         ({"init": "best"}, "init"),
         ({"init": LinearRegression}, "init"),
         ({"min_samples_leaf": 0}, "min_samples_leaf"),

@@ -32,9 +32,9 @@ def list_groups(interaction_cst, names):
         If a column does not exist, or a group is no sequence.
     """
     columns = range(len(names))
-    if interaction_cst == "no_interactions":
+    if isinstance(interaction_cst, str) and interaction_cst == "no_interactions":
         return [[column] for column in columns]
-    if interaction_cst == "pairwise":
+    if isinstance(interaction_cst, str) and interaction_cst == "pairwise":
         return [list(pair) for pair in combinations(columns, 2)] or [[0]]
     try:
         groups = [list(group) for group in interaction_cst]
