@@ -200,6 +200,8 @@ class PruningParameter(NamedPruner):
         pruned = clone(self)
         vars(pruned).update(vars(self))
         pruned.pruning = clone(pruner)
+        if hasattr(pruned, "ccp_alpha"):
+            pruned.ccp_alpha = 0.0  # as fit allows only one of the two
         for name in ("pruning_path_", "pruning_report_"):
             vars(pruned).pop(name, None)
         tree = pruned._run_pruner(pruner, self.tree_, data, n_threads)

@@ -18,6 +18,7 @@ from sklearn_textbook.tree import (
     CARTRegressor,
     ID3Classifier,
     LossPruning,
+    export_text,
 )
 from sklearn_textbook.tree.grow.check import check_tree
 from sklearn_textbook.tree.prune import (
@@ -207,6 +208,17 @@ def test_split_without_gain_falls_at_alpha_zero():
     assert LossPruning(0.0).prune(stump).get_n_leaves() == 1
     # A useless split stays where splits below it need it.
     assert LossPruning(0.0).prune(CARTClassifier().fit(X, y)).get_n_leaves() == 4
+
+
+def test_tree_pruned_by_alpha_and_then_by_a_pruner_is_fitted_again():
+    X, y = load_iris(return_X_y=True)
+    grown = CARTClassifier(ccp_alpha=0.01).fit(X, y)
+    pruned = LossPruning(3.0).prune(grown)
+    assert pruned.get_n_leaves() < grown.get_n_leaves()
+    assert grown.ccp_alpha == 0.01
+    expected = CARTClassifier(pruning=LossPruning(3.0)).fit(X, y)
+    again = pruned.fit(X, y)
+    assert export_text(again) == export_text(expected)
 
 
 # -------------------------------------------------------- relation to cost complexity

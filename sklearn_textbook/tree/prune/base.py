@@ -124,7 +124,8 @@ class BasePruner(BaseEstimator, ABC):
         Returns
         -------
         estimator : estimator of the same class
-            A fitted copy with the pruned tree, whose ``pruning`` is this pruner.
+            A fitted copy with the pruned tree, whose ``pruning`` is this pruner, and
+            ``ccp_alpha``, if it has one, 0.
 
         Raises
         ------
