@@ -20,6 +20,8 @@ STRETCH_ROWS, MAX_STRETCHES = 1024, 64
 #: Numbers that the sums of all stretches of a sparse table may take. If there is room
 #: for fewer stretches than this, the threads share the sums, by bands of them.
 MAX_NUMBERS, MIN_STRETCHES, N_BANDS = 2**23, 8, 16
+#: Columns from which a triangle is copied block by block, and columns of a block.
+WIDE_COLUMNS, BLOCK_COLUMNS = 1024, 256
 
 
 def sum_products(X, weight=None, targets=None, n_threads=1):
@@ -69,10 +71,22 @@ def sum_products(X, weight=None, targets=None, n_threads=1):
     sum_up = _sum_sparse if issparse(X) else _sum_dense
     sums = sum_up(X, weight, targets, n_threads)
     products = sums[: 1 + n_columns, : 1 + n_columns]
-    upper = np.triu(products)
-    products = upper + np.triu(products, 1).T
+    products = _mirror_upper(products)
     with_targets = sums[: 1 + n_columns, 1 + n_columns :][:, : targets.shape[1]]
     return products, with_targets.copy()
+
+
+def _mirror_upper(products):
+    """Copy a square matrix, the upper triangle in place of the lower one."""
+    width = len(products)
+    block = BLOCK_COLUMNS if width > WIDE_COLUMNS else width
+    whole = products.copy()
+    for first in range(0, width, block):
+        here, below = slice(first, first + block), slice(first + block, None)
+        corner = np.triu(whole[here, here])
+        whole[here, here] = corner + np.triu(corner, 1).T
+        whole[below, here] = whole[here, below].T
+    return whole
 
 
 def divide_rows(n_rows, most=MAX_STRETCHES):
