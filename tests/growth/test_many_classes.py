@@ -42,3 +42,30 @@ def test_memory_that_runs_out():
     names = [line.partition(" ")[0] for line in lines]
     assert names == ["CARTClassifier", "C45Classifier", "RandomForestClassifier"]
     assert all("weight of every class" in line for line in lines), lines
+
+
+MACHINE = """
+import os
+sysconf = os.sysconf
+pages = 100_000_000 // sysconf("SC_PAGE_SIZE")  # the nodes take 71,460,000 bytes
+os.sysconf = lambda name: pages if name == "SC_PHYS_PAGES" else sysconf(name)
+import numpy as np
+from sklearn_textbook.tree import CARTClassifier
+y = np.arange(3000) % 1500
+X = np.random.default_rng(0).normal(size=(3000, 3))
+try:
+    CARTClassifier(n_jobs=1).fit(X, y)
+except MemoryError as error:
+    print(error)
+assert CARTClassifier(n_jobs=1, max_depth=9).fit(X, y).get_depth() == 9
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system tells its memory")
+def test_trees_that_fit_only_once():
+    """Nodes are copied at the end: they may take half of the memory."""
+    done = subprocess.run(
+        [sys.executable, "-c", MACHINE], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "weight of every class" in done.stdout

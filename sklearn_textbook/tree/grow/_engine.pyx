@@ -35,6 +35,7 @@ from sklearn_textbook.tree.grow._buffers cimport (
     Frame,
     NodeBuffer,
     Stack,
+    fits_twice,
     free_buffer,
     free_stack,
     start_buffer,
@@ -432,6 +433,8 @@ def grow_nodes(dict settings, int n_threads):
     grower.grow(settings)
     buffer = &grower.workers[0].buffer
     n_nodes = count_nodes(buffer, grower.done, grower.tasks.n_frames)
+    if not fits_twice(n_nodes, grower.problem.n_statistics):
+        raise_failure()
     node_records = np.empty(n_nodes, dtype=NODE_DTYPE)
     node_statistics = np.empty((n_nodes, grower.problem.n_statistics))
     nodes = node_records
