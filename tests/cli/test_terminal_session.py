@@ -10,6 +10,7 @@ import pytest
 from sklearn_textbook.cli.algorithms import ALGORITHMS
 
 DATA = Path(__file__).parents[1] / "data"
+PENGUINS = DATA / "penguins.csv"
 
 
 class RealTable(NamedTuple):

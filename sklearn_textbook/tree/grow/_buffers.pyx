@@ -58,7 +58,7 @@ cdef int64_t MAX_BYTES = _measure_memory()
 
 cdef bint fits_twice(int64_t n_nodes, int64_t n_statistics) noexcept nogil:
     """Whether there is memory for the statistics of the nodes and a copy of them."""
-    return n_nodes <= MOST_BYTES // (2 * sizeof(double) * max(1, n_statistics))
+    return n_nodes <= MAX_BYTES // (2 * sizeof(double) * max(1, n_statistics))
 
 
 cdef int reserve_nodes(NodeBuffer* buffer, int64_t n_more) noexcept nogil:
