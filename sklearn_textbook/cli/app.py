@@ -127,10 +127,6 @@ def _report(message, code):
     return code
 
 
-#: A number that is no part of a name.
-_NUMBER = re.compile(r"(?<![\w'])\d[\d.]*(?:e[-+]?\d+)?(?![\w'])")
-
-
 class _WarningPrinter:
     """Prints a warning as one line, and once only if just its numbers differ."""
 
@@ -139,7 +135,7 @@ class _WarningPrinter:
 
     def __call__(self, message, category, filename, lineno, file=None, line=None):
         text = str(message)
-        key = _NUMBER.sub("", text)  # the folds of a cross-validation
-        if key not in self.seen:
-            self.seen.add(key)
+        kind = re.sub(r"\b\d[\d.e+-]*", "#", text)
+        if kind not in self.seen:
+            self.seen.add(kind)
             _report(f"warning: {text}", DONE)
