@@ -16,6 +16,11 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
+#: An installed package is tested from a copy of the tests without the source.
+with_source = pytest.mark.skipif(
+    not (ROOT / "sklearn_textbook").is_dir(), reason="the source is not here"
+)
+
 
 def readme_command(mark):
     """The shell command between two marks of the README, as .ci/run reads it."""
@@ -51,6 +56,7 @@ def test_ci_runs_the_command_of_the_readme():
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
 
 
+@with_source
 def test_readme_main_command_works():
     *_, command = readme_command("use").split(" && ")
     program, *arguments = shlex.split(command)
@@ -81,6 +87,7 @@ def test_readme_links_lead_somewhere():
         assert target.startswith("https://") or (ROOT / target).exists(), target
 
 
+@with_source
 def test_every_extension_of_the_table_has_its_source():
     setup = (ROOT / "setup.py").read_text("utf-8")
     table = re.findall(r'^    "(sklearn_textbook[\w.]+)",$', setup, re.M)
@@ -92,6 +99,7 @@ def test_every_extension_of_the_table_has_its_source():
     assert sources == on_disk
 
 
+@with_source
 def test_source_distribution_has_every_kind_of_cython_file():
     manifest = (ROOT / "MANIFEST.in").read_text("utf-8")
     (kinds,) = re.findall(r"^recursive-include sklearn_textbook (.*)$", manifest, re.M)
