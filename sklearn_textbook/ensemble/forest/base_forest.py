@@ -43,7 +43,6 @@ from sklearn_textbook.ensemble.out_of_bag import (
     warn_of_unscored_rows,
 )
 from sklearn_textbook.ensemble.resample import count_drawn_rows, draw_seeds
-from sklearn_textbook.tree import CARTRegressor
 from sklearn_textbook.tree.members import (
     MemberGrower,
     NamedPruner,
@@ -82,14 +81,29 @@ OUT_OF_BAG_ATTRIBUTES = (
 )
 
 
+def select_parameters(arguments):
+    """Select the parameters of a forest from ``locals()`` of its ``__init__``.
+
+    Parameters
+    ----------
+    arguments : dict of str to object
+        The parameters, with ``self`` and ``__class__``.
+
+    Returns
+    -------
+    parameters : dict of str to object
+        For ``__init__`` of a base class.
+    """
+    others = ("self", "__class__")
+    return {name: arguments[name] for name in arguments if name not in others}
+
+
 class BaseForest(
     ForestMeasures, NamedPruner, MemberList, CallbackSupportMixin, BaseEstimator, ABC
 ):
     """Growing and reading a forest of trees."""
 
     _splitter = "best"
-    _cart = CARTRegressor
-    _criteria = ("squared_error", "absolute_error", "poisson", "friedman_mse")
     _missing = ("auto", "learned", "branch", "surrogate", "error")
     _categorical_splits = ("auto", "subset", "one_vs_rest", "multiway")
     # The rows of every tree are drawn again from these.

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
-
-from sklearn_textbook.ensemble.forest.base_forest import BaseForest
-from sklearn_textbook.ensemble.forest.forest_mixins import (
-    ForestClassifierMixin,
-    ForestRegressorMixin,
+from sklearn_textbook.ensemble.forest.base_forest import select_parameters
+from sklearn_textbook.ensemble.forest.base_forest_classifier import (
+    BaseForestClassifier,
 )
+from sklearn_textbook.ensemble.forest.base_forest_regressor import BaseForestRegressor
 
 
-class ExtraTreesClassifier(ForestClassifierMixin, BaseForest):
+class ExtraTreesClassifier(BaseForestClassifier):
     r"""Extremely randomised classification trees (极端随机树).
 
     At each node a tree samples some columns, draws a random threshold (or a random
@@ -194,37 +192,10 @@ class ExtraTreesClassifier(ForestClassifierMixin, BaseForest):
         tie_breaking="first",
         top_splits=1,
     ):
-        self.n_estimators = n_estimators
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.bootstrap = bootstrap
-        self.oob_score = oob_score
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.ccp_alpha = ccp_alpha
-        self.max_samples = max_samples
-        self.monotonic_cst = monotonic_cst
-        self.voting = voting
-        self.pruning = pruning
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.categorical_split = categorical_split
-        self.missing = missing
-        self.handle_unknown = handle_unknown
-        self.tie_breaking = tie_breaking
-        self.top_splits = top_splits
+        super().__init__(**select_parameters(locals()))
 
 
-class ExtraTreesRegressor(ForestRegressorMixin, BaseForest):
+class ExtraTreesRegressor(BaseForestRegressor):
     r"""Extremely randomised regression trees (极端随机树).
 
     At each node a tree samples some columns, draws a random threshold (or a random
@@ -391,37 +362,4 @@ class ExtraTreesRegressor(ForestRegressorMixin, BaseForest):
         tie_breaking="first",
         top_splits=1,
     ):
-        if isinstance(criterion, str) and criterion == "friedman_mse":
-            # scikit-learn's own name for the same splits, on its way out there too.
-            warnings.warn(
-                'criterion="friedman_mse" is deprecated and grows the same trees as '
-                '"squared_error"; use that name.',
-                FutureWarning,
-                stacklevel=2,
-            )
-        self.n_estimators = n_estimators
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.bootstrap = bootstrap
-        self.oob_score = oob_score
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.ccp_alpha = ccp_alpha
-        self.max_samples = max_samples
-        self.monotonic_cst = monotonic_cst
-        self.pruning = pruning
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.categorical_split = categorical_split
-        self.missing = missing
-        self.handle_unknown = handle_unknown
-        self.tie_breaking = tie_breaking
-        self.top_splits = top_splits
+        super().__init__(**select_parameters(locals()))

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-
-from sklearn_textbook.ensemble.forest.base_forest import BaseForest
-from sklearn_textbook.ensemble.forest.forest_mixins import (
-    ForestClassifierMixin,
-    ForestRegressorMixin,
+from sklearn_textbook.ensemble.forest.base_forest_classifier import (
+    BaseForestClassifier,
 )
+from sklearn_textbook.ensemble.forest.base_forest_regressor import BaseForestRegressor
 
 
-class RandomForestClassifier(ForestClassifierMixin, BaseForest):
+class RandomForestClassifier(BaseForestClassifier):
     r"""Random forest of classification trees (随机森林), grown exactly.
 
     Every tree is grown on a bootstrap sample of the rows, and each split considers only
@@ -172,72 +169,11 @@ class RandomForestClassifier(ForestClassifierMixin, BaseForest):
     50
     """
 
-    _criteria = (*ForestClassifierMixin._criteria, "gain_ratio")
+    _criteria = (*BaseForestClassifier._criteria, "gain_ratio")
     _missing = ("auto", "learned", "branch", "surrogate", "fractional", "error")
 
-    def __init__(
-        self,
-        n_estimators=100,
-        *,
-        criterion="gini",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        max_features="sqrt",
-        max_leaf_nodes=None,
-        min_impurity_decrease=0.0,
-        bootstrap=True,
-        oob_score=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-        warm_start=False,
-        class_weight=None,
-        ccp_alpha=0.0,
-        max_samples=None,
-        monotonic_cst=None,
-        voting="soft",
-        pruning=None,
-        max_bins=None,
-        categorical_features="from_dtype",
-        categorical_split="auto",
-        missing="auto",
-        handle_unknown="parent",
-        tie_breaking="first",
-        top_splits=1,
-    ):
-        self.n_estimators = n_estimators
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.bootstrap = bootstrap
-        self.oob_score = oob_score
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.ccp_alpha = ccp_alpha
-        self.max_samples = max_samples
-        self.monotonic_cst = monotonic_cst
-        self.voting = voting
-        self.pruning = pruning
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.categorical_split = categorical_split
-        self.missing = missing
-        self.handle_unknown = handle_unknown
-        self.tie_breaking = tie_breaking
-        self.top_splits = top_splits
 
-
-class RandomForestRegressor(ForestRegressorMixin, BaseForest):
+class RandomForestRegressor(BaseForestRegressor):
     r"""Random forest of regression trees (随机森林), grown exactly.
 
     Every tree is grown on a bootstrap sample of the rows, and a split may consider only
@@ -374,68 +310,3 @@ class RandomForestRegressor(ForestRegressorMixin, BaseForest):
     >>> len(forest)
     100
     """
-
-    def __init__(
-        self,
-        n_estimators=100,
-        *,
-        criterion="squared_error",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        max_features=1.0,
-        max_leaf_nodes=None,
-        min_impurity_decrease=0.0,
-        bootstrap=True,
-        oob_score=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-        warm_start=False,
-        ccp_alpha=0.0,
-        max_samples=None,
-        monotonic_cst=None,
-        pruning=None,
-        max_bins=None,
-        categorical_features="from_dtype",
-        categorical_split="auto",
-        missing="auto",
-        handle_unknown="parent",
-        tie_breaking="first",
-        top_splits=1,
-    ):
-        if isinstance(criterion, str) and criterion == "friedman_mse":
-            # scikit-learn's own name for the same splits, on its way out there too.
-            warnings.warn(
-                'criterion="friedman_mse" is deprecated and grows the same trees as '
-                '"squared_error"; use that name.',
-                FutureWarning,
-                stacklevel=2,
-            )
-        self.n_estimators = n_estimators
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.bootstrap = bootstrap
-        self.oob_score = oob_score
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.ccp_alpha = ccp_alpha
-        self.max_samples = max_samples
-        self.monotonic_cst = monotonic_cst
-        self.pruning = pruning
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.categorical_split = categorical_split
-        self.missing = missing
-        self.handle_unknown = handle_unknown
-        self.tie_breaking = tie_breaking
-        self.top_splits = top_splits

@@ -1,10 +1,10 @@
-"""What forests of classification trees and of regression trees do apart."""
+"""Forests of classification trees: parameters, class weights, votes."""
 
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.metrics import accuracy_score, r2_score
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import type_of_target
 
 from sklearn_textbook._contract.labels import (
@@ -14,9 +14,9 @@ from sklearn_textbook._contract.labels import (
 )
 from sklearn_textbook._contract.parameters import check_choice
 from sklearn_textbook.ensemble.class_weights import check_preset, weigh_classes
-from sklearn_textbook.ensemble.forest.base_forest import CART_PARAMETERS
+from sklearn_textbook.ensemble.forest.base_forest import CART_PARAMETERS, BaseForest
 from sklearn_textbook.ensemble.out_of_bag import score_named
-from sklearn_textbook.tree import C45Classifier, CARTClassifier, CARTRegressor
+from sklearn_textbook.tree import C45Classifier, CARTClassifier
 
 #: Parameters that C4.5 members have under the forest's names.
 C45_PARAMETERS = tuple(
@@ -26,11 +26,72 @@ C45_PARAMETERS = tuple(
 )
 
 
-class ForestClassifierMixin(ClassifierMixin):
-    """What forests of classification trees do."""
+class BaseForestClassifier(ClassifierMixin, BaseForest):
+    """Forest of classification trees, with the parameters of a random forest."""
 
     _cart = CARTClassifier
     _criteria = ("gini", "entropy", "log_loss", "error")
+
+    def __init__(
+        self,
+        n_estimators=100,
+        *,
+        criterion="gini",
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
+        max_features="sqrt",
+        max_leaf_nodes=None,
+        min_impurity_decrease=0.0,
+        bootstrap=True,
+        oob_score=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+        warm_start=False,
+        class_weight=None,
+        ccp_alpha=0.0,
+        max_samples=None,
+        monotonic_cst=None,
+        voting="soft",
+        pruning=None,
+        max_bins=None,
+        categorical_features="from_dtype",
+        categorical_split="auto",
+        missing="auto",
+        handle_unknown="parent",
+        tie_breaking="first",
+        top_splits=1,
+    ):
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.class_weight = class_weight
+        self.ccp_alpha = ccp_alpha
+        self.max_samples = max_samples
+        self.monotonic_cst = monotonic_cst
+        self.voting = voting
+        self.pruning = pruning
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.categorical_split = categorical_split
+        self.missing = missing
+        self.handle_unknown = handle_unknown
+        self.tie_breaking = tie_breaking
+        self.top_splits = top_splits
 
     def _check_parameters(self):
         super()._check_parameters()
@@ -221,37 +282,3 @@ class ForestClassifierMixin(ClassifierMixin):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = tags.target_tags.multi_output
         return tags
-
-
-class ForestRegressorMixin(RegressorMixin):
-    """What forests of regression trees do."""
-
-    _cart = CARTRegressor
-
-    def _score_out_of_bag(self, estimate, known):
-        predicted = estimate.prediction[:, :, 0]
-        if self.n_outputs_ == 1:
-            predicted, known = predicted[:, 0], known[:, 0]
-        self.oob_prediction_ = predicted
-        if isinstance(self.oob_score, str):
-            is_scored = estimate.n_members > 0
-            return score_named(self.oob_score, is_scored, known, predicted)
-        score = self.oob_score if callable(self.oob_score) else r2_score
-        return score(known, predicted)
-
-    def predict(self, X):
-        """Value of each row: the mean over the trees.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        y : ndarray of float64, shape (n_samples,) or (n_samples, n_outputs)
-            Values.
-        """
-        sums = self._predict_blocks(X, self._sum_predictions)
-        values = sums[:, :, 0] / len(self.estimators_)
-        return values[:, 0] if self.n_outputs_ == 1 else values
