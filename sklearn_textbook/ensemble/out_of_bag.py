@@ -6,13 +6,25 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.metrics import accuracy_score, get_scorer, get_scorer_names, r2_score
+from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.kept import Kept
+from sklearn_textbook._contract.labels import decode_labels
 from sklearn_textbook._contract.parameters import is_checked, show_value
+
+#: Fitted attributes of the estimate.
+ATTRIBUTES = ("oob_score_", "oob_curve_", "oob_prediction_", "oob_decision_function_")
+#: Those that model files keep; the predictions of the training rows are left out.
+KEPT_OUT_OF_BAG = (
+    Kept("oob_score_", is_optional=True, is_finite=False),
+    Kept("oob_curve_", shape=(None,), is_optional=True, is_finite=False),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,3 +195,94 @@ def score_named(name, is_scored, target, predicted, shares=None, classes=None):
     target, predicted = target[is_scored], predicted[is_scored]
     rows = np.zeros((len(target), 1))
     return get_scorer(name)(kind(predicted, shares, classes), rows, target)
+
+
+class DrawnRowsMixin:
+    """What all ensembles have whose members see rows that their seeds draw."""
+
+    @abstractmethod
+    def _list_draws(self):
+        """List the draw of each member (a RowDraw) and its seed."""
+
+    @property
+    def estimators_samples_(self):
+        """The rows that each member has seen, as often as it has.
+
+        Drawn again at every call, so that the ensemble does not have to keep them.
+
+        Returns
+        -------
+        rows : list of ndarray of int
+            Numbers of training rows.
+        """
+        check_is_fitted(self)
+        return [draw.list_rows(seed) for draw, seed in self._list_draws()]
+
+
+class OutOfBagMixin(DrawnRowsMixin):
+    """Scoring of an ensemble on the rows that its members have not seen."""
+
+    #: What ``oob_decision_function_`` has for a row that all members have seen.
+    _unscored_share = 0.0
+
+    def _estimate_out_of_bag(self, predict, target, n_statistics):
+        """Set the attributes of the out-of-bag estimate.
+
+        Parameters
+        ----------
+        predict : callable
+            Called with the number of a member and the numbers of some rows; gives the
+            member's predictions, of shape (n_out, n_outputs, n_statistics).
+        target : ndarray of shape (n_rows, n_outputs)
+            Class numbers (integers) or values (floats).
+        n_statistics : int
+            Largest number of classes; 1 for values.
+        """
+        estimate = estimate_out_of_bag(
+            self._predict_out_of_bag(predict), target, len(target), n_statistics
+        )
+        warn_of_unscored_rows(estimate.n_members)
+        self.oob_curve_ = estimate.curve
+        is_classified = np.issubdtype(target.dtype, np.integer)
+        score = self._score_classes if is_classified else self._score_values
+        self.oob_score_ = score(estimate, target)
+
+    def _predict_out_of_bag(self, predict):
+        """Predict the rows that each member has not seen."""
+        for number, (draw, seed) in enumerate(self._list_draws()):
+            rows = np.flatnonzero(draw.mark_out_of_bag(seed))
+            yield rows, predict(number, rows)
+
+    def _score_classes(self, estimate, known):
+        """Keep the out-of-bag shares, and score them."""
+        shares, best = estimate.prediction, estimate.prediction.argmax(axis=2)
+        is_scored = estimate.n_members > 0
+        is_single = shares.shape[1] == 1
+        of_output = [shares[:, output] for output in range(shares.shape[1])]
+        classes = [self.classes_] if is_single else self.classes_
+        decisions = of_output[0].copy() if is_single else np.stack(of_output, axis=2)
+        decisions[~is_scored] = self._unscored_share
+        self.oob_decision_function_ = decisions
+        if isinstance(self.oob_score, str):
+            return score_named(
+                self.oob_score,
+                is_scored,
+                decode_labels(known, classes),
+                decode_labels(best, classes),
+                of_output[0] if is_single else of_output,
+                self.classes_,
+            )
+        score = self.oob_score if callable(self.oob_score) else accuracy_score
+        return score(known[:, 0], best[:, 0]) if is_single else score(known, best)
+
+    def _score_values(self, estimate, known):
+        """Keep the out-of-bag values, and score them."""
+        predicted = estimate.prediction[:, :, 0]
+        if predicted.shape[1] == 1:
+            predicted, known = predicted[:, 0], known[:, 0]
+        self.oob_prediction_ = predicted
+        if isinstance(self.oob_score, str):
+            is_scored = estimate.n_members > 0
+            return score_named(self.oob_score, is_scored, known, predicted)
+        score = self.oob_score if callable(self.oob_score) else r2_score
+        return score(known, predicted)

@@ -7,9 +7,11 @@ are found again by drawing again. Seeds draw what they draw in scikit-learn.
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.random import sample_without_replacement
 
 from sklearn_textbook._contract.parameters import is_integer
@@ -176,6 +178,76 @@ def count_sample(seed, n_rows, n_drawn, weight=None):
         uniform = borrow_random_state(seed).random_sample(n_drawn)
         return count_weighted_draws(cumulated, uniform)
     return count_draws(draw_rows(seed, n_rows, n_drawn, weight), n_rows)
+
+
+@dataclass(frozen=True, eq=False)
+class RowDraw:
+    """The rows that a member sees, determined by its seed alone.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    n_drawn_rows : int or None
+        Rows of a bootstrap sample; None: every member sees every row once.
+    weight : ndarray of float64, shape (n_rows,), default=None
+        With samples, rows are drawn with probabilities in proportion; without, the
+        weights of the rows.
+    """
+
+    n_rows: int
+    n_drawn_rows: int | None
+    weight: np.ndarray | None = None
+
+    def __sizeof__(self):
+        """Bytes of the arrays, by which clusters decide what to send only once."""
+        n_bytes = [getattr(value, "nbytes", 0) for value in vars(self).values()]
+        return object.__sizeof__(self) + sum(n_bytes)
+
+    def list_rows(self, seed):
+        """List the rows that a member with this seed sees, as often as it does."""
+        if self.n_drawn_rows is None:
+            return np.arange(self.n_rows, dtype=np.int32)
+        rows = draw_rows(seed, self.n_rows, self.n_drawn_rows, self.weight)
+        return rows.astype(np.int32)
+
+    def count_rows(self, seed):
+        """Count how often the member draws each row; 0: out of the bag."""
+        return count_sample(seed, self.n_rows, self.n_drawn_rows, self.weight)
+
+    def mark_out_of_bag(self, seed):
+        """Mark the rows that the member does not see."""
+        if self.n_drawn_rows is None:
+            return np.zeros(self.n_rows, dtype=bool)
+        return self.count_rows(seed) == 0
+
+    def weigh(self, seed):
+        """Weigh the rows for the member; None: all alike."""
+        return self.weight if self.n_drawn_rows is None else self.count_rows(seed)
+
+
+@dataclass(frozen=True, eq=False)
+class BalancedRowDraw(RowDraw):
+    """Samples in which all classes have the same total weight.
+
+    Parameters
+    ----------
+    n_rows, n_drawn_rows : int
+        Number of rows, and rows of a bootstrap sample.
+    weight : ndarray of float64, shape (n_rows,), or None
+        Rows are drawn with probabilities in proportion.
+    labels : ndarray of shape (n_rows,) or (n_rows, n_outputs)
+        The classes of the rows.
+    """
+
+    _: KW_ONLY
+    labels: np.ndarray
+
+    def weigh(self, seed):
+        """Multiply the counts of the rows by the weights of their classes."""
+        rows = self.list_rows(seed)
+        of_class = compute_sample_weight("balanced", self.labels, indices=rows)
+        return self.count_rows(seed) * of_class
 
 
 def list_random_states(estimator, seed):

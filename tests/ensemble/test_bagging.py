@@ -94,7 +94,7 @@ def test_weights_are_probabilities_of_being_drawn():
 
 def test_two_thirds_are_seen():
     """The share of rows in a bootstrap sample tends to 1 - 1/e, 63.2 %."""
-    rows = BagDraw(100_000, 3, 100_000, 3).draw(0)[1]
+    rows = BagDraw(100_000, 100_000, n_columns=3, n_drawn_columns=3).list_rows(0)
     assert len(np.unique(rows)) / 100_000 == pytest.approx(1 - np.exp(-1), abs=0.003)
 
 

@@ -17,7 +17,7 @@ from sklearn_textbook.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn_textbook.ensemble.members.growth import RowDraw
+from sklearn_textbook.ensemble.resample import RowDraw
 from sklearn_textbook.tree import C45Classifier
 from sklearn_textbook.tree.members import MemberGrower
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
 from sklearn_textbook._contract.random_state import borrow_random_state
-from sklearn_textbook.ensemble.resample import count_draws, draw_rows
+from sklearn_textbook.ensemble.resample import RowDraw, count_draws, draw_rows
 
 
 @dataclass(frozen=True, eq=False)
-class BagDraw:
+class BagDraw(RowDraw):
     """Samples of rows and columns, determined by the seed of a member alone.
 
     Columns are drawn first, then rows, from one stream of random numbers, as in
@@ -19,28 +19,28 @@ class BagDraw:
 
     Parameters
     ----------
-    n_rows, n_columns : int
-        Size of the table.
+    n_rows : int
+        Number of rows.
     n_drawn_rows : int or None
         Rows that a member draws; None: it sees every row once.
+    weight : ndarray of float64, shape (n_rows,), default=None
+        Where rows are drawn, they are with probabilities in proportion; where all are
+        seen, their weights.
+    n_columns : int
+        Number of columns.
     n_drawn_columns : int
         Columns that a member draws.
     replaces_rows, replaces_columns : bool
         Whether a row, or a column, may be drawn again.
-    weight : ndarray of float64, shape (n_rows,), default=None
-        Where rows are drawn, they are with probabilities in proportion; where all are
-        seen, their weights.
     estimates_empty_nodes : bool, default=False
-        Whether the rows that a tree has not drawn speak for its empty nodes.
+        Whether empty nodes of a tree predict by the rows that it has not drawn.
     """
 
-    n_rows: int
+    _: KW_ONLY
     n_columns: int
-    n_drawn_rows: int | None
     n_drawn_columns: int
     replaces_rows: bool = True
     replaces_columns: bool = False
-    weight: np.ndarray | None = None
     estimates_empty_nodes: bool = False
 
     @property
@@ -55,67 +55,32 @@ class BagDraw:
             for name in vars(self)
         )
 
-    def draw(self, seed):
-        """Draw for the member with this seed.
+    def list_columns(self, seed):
+        """List the columns that the member with this seed sees."""
+        return self._draw_columns(borrow_random_state(seed))
 
-        Parameters
-        ----------
-        seed : int
-            The seed.
-
-        Returns
-        -------
-        columns : ndarray of int, shape (n_drawn_columns,)
-            Numbers of columns.
-        rows : ndarray of int, shape (n_drawn_rows,)
-            Numbers of rows.
-        """
-        random_state = borrow_random_state(seed)
-        columns = draw_rows(
-            random_state,
-            self.n_columns,
-            self.n_drawn_columns,
-            replace=self.replaces_columns,
-        )
+    def list_rows(self, seed):
+        """List the rows that the member sees, as often as it does."""
         if self.n_drawn_rows is None:
-            return columns, np.arange(self.n_rows)
-        rows = draw_rows(
+            return np.arange(self.n_rows)
+        random_state = borrow_random_state(seed)
+        self._draw_columns(random_state)
+        return draw_rows(
             random_state,
             self.n_rows,
             self.n_drawn_rows,
             self.weight,
             self.replaces_rows,
         )
-        return columns, rows
 
-    def weigh(self, rows):
-        """Weigh the rows for a member that has drawn some of them.
+    def count_rows(self, seed):
+        """Count how often the member draws each row."""
+        return count_draws(self.list_rows(seed), self.n_rows)
 
-        Parameters
-        ----------
-        rows : ndarray of int
-            What :meth:`draw` gave.
-
-        Returns
-        -------
-        weight : ndarray of shape (n_rows,), or None
-            How often each row was drawn; where none are drawn, the given weights.
-        """
-        if self.n_drawn_rows is None:
-            return self.weight
-        return count_draws(rows, self.n_rows)
-
-    def mark_out_of_bag(self, seed):
-        """Mark the rows that the member does not see.
-
-        Parameters
-        ----------
-        seed : int
-            The member's seed.
-
-        Returns
-        -------
-        is_out : ndarray of bool, shape (n_rows,)
-            The out-of-bag rows.
-        """
-        return count_draws(self.draw(seed)[1], self.n_rows) == 0
+    def _draw_columns(self, random_state):
+        return draw_rows(
+            random_state,
+            self.n_columns,
+            self.n_drawn_columns,
+            replace=self.replaces_columns,
+        )

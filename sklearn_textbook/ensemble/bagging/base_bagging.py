@@ -28,7 +28,6 @@ from sklearn_textbook._contract.parameters import (
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.bagging.bag_draw import BagDraw
-from sklearn_textbook.ensemble.kept import KEPT_OUT_OF_BAG
 from sklearn_textbook.ensemble.members.estimator_combiner import EstimatorCombiner
 from sklearn_textbook.ensemble.members.estimator_members import EstimatorTraining
 from sklearn_textbook.ensemble.members.member_list import (
@@ -42,6 +41,7 @@ from sklearn_textbook.ensemble.members.tree_members import (
     TreeTraining,
     grows_from_weights,
 )
+from sklearn_textbook.ensemble.out_of_bag import KEPT_OUT_OF_BAG
 from sklearn_textbook.ensemble.resample import draw_seeds
 
 
@@ -195,7 +195,7 @@ class BaseBagging(
         # Members first: asking for one too many ends the task of the last.
         for member, seed in zip(new, seeds, strict=False):
             members.append(member)
-            columns.append(draw.draw(seed)[0])
+            columns.append(draw.list_columns(seed))
             draws.append((draw, seed))
         self.estimators_, self.estimators_features_ = members, columns
         self._draws = draws

@@ -14,8 +14,13 @@ class DrawnColumns:
     """Drawing of columns alone."""
 
     def _plan_draw(self, n_rows, n_columns, weight):
-        n_drawn = self._count_drawn_columns(n_columns)
-        return BagDraw(n_rows, n_columns, None, n_drawn, weight=weight)
+        return BagDraw(
+            n_rows,
+            None,
+            weight,
+            n_columns=n_columns,
+            n_drawn_columns=self._count_drawn_columns(n_columns),
+        )
 
 
 class RandomSubspaceClassifier(DrawnColumns, BaggingClassifierMixin, BaseBagging):

@@ -5,8 +5,6 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.parameters import (
     check_count_or_share,
@@ -14,16 +12,17 @@ from sklearn_textbook._contract.parameters import (
 )
 from sklearn_textbook.ensemble.bagging.bag_draw import BagDraw
 from sklearn_textbook.ensemble.out_of_bag import (
+    ATTRIBUTES,
+    OutOfBagMixin,
     check_oob_score,
-    estimate_out_of_bag,
-    score_named,
-    warn_of_unscored_rows,
 )
 from sklearn_textbook.ensemble.resample import count_drawn_rows
 
 
-class RowSamplingMixin:
+class RowSamplingMixin(OutOfBagMixin):
     """Drawing of rows, and what it leaves out of the bag."""
+
+    _unscored_share = np.nan
 
     def _check_parameters(self):
         super()._check_parameters()
@@ -77,13 +76,13 @@ class RowSamplingMixin:
         self._max_features = self._count_drawn_columns(n_columns)
         return BagDraw(
             n_rows,
-            n_columns,
             n_drawn,
-            self._max_features,
-            bool(self.bootstrap),
-            self._repeats_columns(),
             weight,
-            bool(self.out_of_bag_posterior),
+            n_columns=n_columns,
+            n_drawn_columns=self._max_features,
+            replaces_rows=bool(self.bootstrap),
+            replaces_columns=self._repeats_columns(),
+            estimates_empty_nodes=bool(self.out_of_bag_posterior),
         )
 
     def _require_no_tree_options(self):
@@ -95,84 +94,26 @@ class RowSamplingMixin:
             )
 
     # ------------------------------------------------------------------ out of bag
-    @property
-    def estimators_samples_(self):
-        """The rows that each member has seen, as often as it has.
-
-        Drawn again at every call, so that the ensemble does not have to keep them.
-
-        Returns
-        -------
-        rows : list of ndarray of int
-            Numbers of training rows.
-        """
-        check_is_fitted(self)
-        return [draw.draw(seed)[1] for draw, seed in self._draws]
+    def _list_draws(self):
+        return self._draws
 
     def _finish_fit(self, training):
-        for name in ("oob_score_", "oob_curve_", "oob_decision_function_"):
+        for name in ATTRIBUTES:
             vars(self).pop(name, None)
-        vars(self).pop("oob_prediction_", None)
         if self.oob_score:
             self._score_out_of_bag(training)
 
-    def _predict_out_of_bag(self, training, votes):
-        """Predict the rows that each member has not seen."""
-        combiner = self._make_combiner()
-        for number, (draw, seed) in enumerate(self._draws):
-            rows = np.flatnonzero(draw.mark_out_of_bag(seed))
-            if len(rows):
-                given = combiner.predict_rows(number, training.table, rows, votes=votes)
-            else:
-                given = np.zeros((0, self._n_outputs, self._count_statistics()))
-            yield rows, given
-
-    def _count_statistics(self):
-        """Count the numbers that a prediction has per output."""
-        return self.n_classes_ if self._predicts_classes else 1
-
     def _score_out_of_bag(self, training):
         """Estimate the error by out-of-bag rows."""
-        votes = self._predicts_classes and self.voting == "hard"
-        known = training.target.astype(
-            np.intp if self._predicts_classes else np.float64
-        )
-        estimate = estimate_out_of_bag(
-            self._predict_out_of_bag(training, votes),
-            known,
-            len(known),
-            self._count_statistics(),
-        )
-        warn_of_unscored_rows(estimate.n_members)
-        self.oob_curve_ = estimate.curve
-        keep = self._keep_shares if self._predicts_classes else self._keep_values
-        keep(estimate, known)
+        is_classified = self._predicts_classes
+        votes = is_classified and self.voting == "hard"
+        n_statistics = self.n_classes_ if is_classified else 1
+        combiner = self._make_combiner()
 
-    def _keep_shares(self, estimate, known):
-        """Keep the out-of-bag shares, and score them."""
-        shares, known = estimate.prediction[:, 0], known[:, 0]
-        best = shares.argmax(axis=1)
-        self.oob_decision_function_ = shares.copy()
-        is_scored = estimate.n_members > 0
-        self.oob_decision_function_[~is_scored] = np.nan
-        if isinstance(self.oob_score, str):
-            labels, predicted = self.classes_.take(known), self.classes_.take(best)
-            self.oob_score_ = score_named(
-                self.oob_score, is_scored, labels, predicted, shares, self.classes_
-            )
-        else:
-            score = self.oob_score if callable(self.oob_score) else accuracy_score
-            self.oob_score_ = score(known, best)
+        def predict(number, rows):
+            if len(rows) == 0:
+                return np.zeros((0, self._n_outputs, n_statistics))
+            return combiner.predict_rows(number, training.table, rows, votes=votes)
 
-    def _keep_values(self, estimate, known):
-        """Keep the out-of-bag values, and score them."""
-        predicted = estimate.prediction[:, :, 0]
-        if self._n_outputs == 1:
-            predicted, known = predicted[:, 0], known[:, 0]
-        self.oob_prediction_ = predicted
-        if isinstance(self.oob_score, str):
-            is_scored = estimate.n_members > 0
-            self.oob_score_ = score_named(self.oob_score, is_scored, known, predicted)
-        else:
-            score = self.oob_score if callable(self.oob_score) else r2_score
-            self.oob_score_ = score(known, predicted)
+        known = training.target.astype(np.intp if is_classified else np.float64)
+        self._estimate_out_of_bag(predict, known, n_statistics)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
+from abc import ABC
 from copy import copy
 
 import numpy as np
@@ -29,8 +29,7 @@ from sklearn_textbook._contract.parameters import (
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.forest.forest_measures import ForestMeasures
-from sklearn_textbook.ensemble.kept import KEPT_OUT_OF_BAG
-from sklearn_textbook.ensemble.members.growth import RowDraw, grow_members
+from sklearn_textbook.ensemble.members.growth import grow_members
 from sklearn_textbook.ensemble.members.member_list import (
     MemberList,
     count_lacking,
@@ -38,11 +37,17 @@ from sklearn_textbook.ensemble.members.member_list import (
     yield_until_stopped,
 )
 from sklearn_textbook.ensemble.out_of_bag import (
+    ATTRIBUTES,
+    KEPT_OUT_OF_BAG,
+    OutOfBagMixin,
     check_oob_score,
-    estimate_out_of_bag,
-    warn_of_unscored_rows,
 )
-from sklearn_textbook.ensemble.resample import count_drawn_rows, draw_seeds
+from sklearn_textbook.ensemble.resample import (
+    BalancedRowDraw,
+    RowDraw,
+    count_drawn_rows,
+    draw_seeds,
+)
 from sklearn_textbook.tree.members import (
     MemberGrower,
     NamedPruner,
@@ -72,15 +77,6 @@ CART_PARAMETERS = (
 )
 
 
-#: Fitted attributes of the out-of-bag estimate.
-OUT_OF_BAG_ATTRIBUTES = (
-    "oob_score_",
-    "oob_curve_",
-    "oob_prediction_",
-    "oob_decision_function_",
-)
-
-
 def select_parameters(arguments):
     """Select the parameters of a forest from ``locals()`` of its ``__init__``.
 
@@ -99,7 +95,13 @@ def select_parameters(arguments):
 
 
 class BaseForest(
-    ForestMeasures, NamedPruner, MemberList, CallbackSupportMixin, BaseEstimator, ABC
+    ForestMeasures,
+    OutOfBagMixin,
+    NamedPruner,
+    MemberList,
+    CallbackSupportMixin,
+    BaseEstimator,
+    ABC,
 ):
     """Growing and reading a forest of trees."""
 
@@ -223,7 +225,7 @@ class BaseForest(
             draw = self._plan_draw(grower, sample_weight)
         self._grow(grower, draw, n_new, context, (X, y, metadata))
         if self.oob_score and draw is not None and not hasattr(self, "oob_score_"):
-            self._set_oob_score_and_attributes(grower, draw)
+            self._set_oob_score_and_attributes(grower.rows)
         context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata)
         return self
 
@@ -233,7 +235,7 @@ class BaseForest(
             vars(self).pop("estimators_", None)
         n_new = count_lacking(self.n_estimators, len(getattr(self, "estimators_", ())))
         if n_new > 0:
-            for name in OUT_OF_BAG_ATTRIBUTES:
+            for name in ATTRIBUTES:
                 vars(self).pop(name, None)
         return n_new
 
@@ -282,8 +284,10 @@ class BaseForest(
             self._n_samples_bootstrap = count_drawn_rows(
                 self.max_samples, grower.n_rows, weight
             )
-        return RowDraw(
-            grower.n_rows, self._n_samples_bootstrap, weight, balanced_labels
+        if balanced_labels is None:
+            return self._make_draw()
+        return BalancedRowDraw(
+            grower.n_rows, self._n_samples_bootstrap, weight, labels=balanced_labels
         )
 
     def _weigh_classes(self, target, weight):
@@ -336,56 +340,31 @@ class BaseForest(
         """Make the draw of the fitted members again."""
         return RowDraw(self._n_samples, self._n_samples_bootstrap, self._sample_weight)
 
-    def _predict_out_of_bag(self, matrix, draw, *, votes=False):
-        """Predict the rows that each tree has not seen."""
+    def _list_draws(self):
+        draw = self._make_draw()
+        return [(draw, member.random_state) for member in self.estimators_]
+
+    def _set_oob_score_and_attributes(self, rows):
+        """Estimate the error by out-of-bag rows."""
+        matrix, target = rows.matrix, rows.target
+        matrix = matrix.tocsr() if sparse.issparse(matrix) else matrix
         n_threads = count_threads(self.n_jobs, matrix.size)
         n_statistics = self.estimators_[0].tree_.statistics.shape[1:]
-        for member in self.estimators_:
-            rows = np.flatnonzero(draw.mark_out_of_bag(member.random_state))
-            predicted = np.zeros((len(rows), *n_statistics))
+        votes = self._counts_votes()
+
+        def predict(number, rows):
+            member = self.estimators_[number]
+            out = np.zeros((len(rows), *n_statistics))
             names = member.schema_.names
-            add_predictions(
-                [member.tree_], matrix[rows], predicted, n_threads, names, votes
-            )
-            yield rows, predicted
+            add_predictions([member.tree_], matrix[rows], out, n_threads, names, votes)
+            return out
 
-    def _set_oob_score_and_attributes(self, grower, draw):
-        """Estimate the error by out-of-bag rows."""
-        matrix, target = grower.rows.matrix, grower.rows.target
-        matrix = matrix.tocsr() if sparse.issparse(matrix) else matrix
         known = target.codes if target.is_classifier else target.values
-        estimate = estimate_out_of_bag(
-            self._predict_out_of_bag(matrix, draw, votes=self._counts_votes()),
-            known,
-            draw.n_rows,
-            self.estimators_[0].tree_.statistics.shape[2],
-        )
-        warn_of_unscored_rows(estimate.n_members)
-        self.oob_curve_ = estimate.curve
-        self.oob_score_ = self._score_out_of_bag(estimate, known)
-
-    @abstractmethod
-    def _score_out_of_bag(self, estimate, known):
-        """Keep the out-of-bag predictions, and score them."""
+        self._estimate_out_of_bag(predict, known, n_statistics[1])
 
     def _counts_votes(self):
         """Tell whether trees vote for classes instead of giving shares."""
         return False
-
-    @property
-    def estimators_samples_(self):
-        """The rows that each tree has seen, as often as it has.
-
-        Drawn again at every call, so that a forest does not have to keep them.
-
-        Returns
-        -------
-        rows : list of ndarray of int
-            Numbers of training rows.
-        """
-        check_is_fitted(self)
-        draw = self._make_draw()
-        return [draw.list_rows(member.random_state) for member in self.estimators_]
 
     # ------------------------------------------------------------------ prediction
     def _sum_predictions(self, matrix, *, votes=False):

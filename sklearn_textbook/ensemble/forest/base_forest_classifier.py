@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import type_of_target
 
 from sklearn_textbook._contract.labels import (
@@ -15,7 +14,6 @@ from sklearn_textbook._contract.labels import (
 from sklearn_textbook._contract.parameters import check_choice
 from sklearn_textbook.ensemble.class_weights import check_preset, weigh_classes
 from sklearn_textbook.ensemble.forest.base_forest import CART_PARAMETERS, BaseForest
-from sklearn_textbook.ensemble.out_of_bag import score_named
 from sklearn_textbook.tree import C45Classifier, CARTClassifier
 
 #: Parameters that C4.5 members have under the forest's names.
@@ -176,7 +174,7 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
             )
         return of_class, None
 
-    def _score_out_of_bag(self, estimate, known):
+    def _score_classes(self, estimate, known):
         kind = type_of_target(known)
         if kind == "multiclass-multioutput":
             raise ValueError(
@@ -184,31 +182,7 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
                 f"{kind} while only binary, multiclass and multilabel targets are "
                 "supported."
             )
-        shares = estimate.prediction
-        if self.n_outputs_ == 1:
-            self.oob_decision_function_ = shares[:, 0]
-        else:
-            self.oob_decision_function_ = np.ascontiguousarray(shares.swapaxes(1, 2))
-        best = shares.argmax(axis=2)
-        if isinstance(self.oob_score, str):
-            of_output = [shares[:, output] for output in range(self.n_outputs_)]
-            single = self.n_outputs_ == 1
-            classes = self._list_classes()
-            predicted, labels = (
-                decode_labels(codes, classes) for codes in (best, known)
-            )
-            return score_named(
-                self.oob_score,
-                estimate.n_members > 0,
-                labels,
-                predicted,
-                of_output[0] if single else of_output,
-                self.classes_,
-            )
-        score = self.oob_score if callable(self.oob_score) else accuracy_score
-        if self.n_outputs_ == 1:
-            return score(known[:, 0], best[:, 0])
-        return score(known, best)
+        return super()._score_classes(estimate, known)
 
     # ------------------------------------------------------------------ prediction
     def _compute_shares(self, matrix):

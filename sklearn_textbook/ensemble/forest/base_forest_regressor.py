@@ -5,10 +5,8 @@ from __future__ import annotations
 import warnings
 
 from sklearn.base import RegressorMixin
-from sklearn.metrics import r2_score
 
 from sklearn_textbook.ensemble.forest.base_forest import BaseForest
-from sklearn_textbook.ensemble.out_of_bag import score_named
 from sklearn_textbook.tree import CARTRegressor
 
 
@@ -83,17 +81,6 @@ class BaseForestRegressor(RegressorMixin, BaseForest):
         self.handle_unknown = handle_unknown
         self.tie_breaking = tie_breaking
         self.top_splits = top_splits
-
-    def _score_out_of_bag(self, estimate, known):
-        predicted = estimate.prediction[:, :, 0]
-        if self.n_outputs_ == 1:
-            predicted, known = predicted[:, 0], known[:, 0]
-        self.oob_prediction_ = predicted
-        if isinstance(self.oob_score, str):
-            is_scored = estimate.n_members > 0
-            return score_named(self.oob_score, is_scored, known, predicted)
-        score = self.oob_score if callable(self.oob_score) else r2_score
-        return score(known, predicted)
 
     def predict(self, X):
         """Value of each row: the mean over the trees.

@@ -149,7 +149,7 @@ def mark_out_of_bag_rows(forest, X, asked):
         If the trees have seen all rows, or if X has another number of rows.
     """
     draw = forest._make_draw()
-    if draw.n_drawn is None:
+    if draw.n_drawn_rows is None:
         raise ValueError(
             f"{asked} needs a forest with bootstrap=True: every tree of this one has "
             "seen every row."

@@ -105,17 +105,17 @@ class FitTask:
         """Fit the member with a seed."""
         member = clone(self.template)
         member.set_params(**list_random_states(member, seed))
-        columns, rows = self.draw.draw(seed)
         X, y, metadata = self.X, self.y, dict(self.metadata)
         if self.gives_weight:
-            weight = self.draw.weigh(rows)
+            weight = self.draw.weigh(seed)
             if weight is not None:
                 metadata["sample_weight"] = weight
         elif self.draw.n_drawn_rows is not None:
+            rows = self.draw.list_rows(seed)
             metadata = take_metadata(metadata, rows, len(y))
             X, y = take_rows(X, rows), y[rows]
         if not self.draw.takes_all_columns:
-            X = take_columns(X, columns)
+            X = take_columns(X, self.draw.list_columns(seed))
         member.fit(X, y, **metadata)
         return member
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
 from joblib import effective_n_jobs
 from sklearn import config_context, get_config
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.parallel import delayed
 
 from sklearn_textbook._contract.threads import count_threads
@@ -19,64 +16,10 @@ from sklearn_textbook.ensemble.members.parallel_results import (
     report_members,
     yield_results,
 )
-from sklearn_textbook.ensemble.resample import count_sample, draw_rows
 
 #: A batch of trees keeps an interruption waiting: it has at most so many rows.
 _BATCH_ROWS = 200_000
 _BATCHES_PER_JOB = 8
-
-
-@dataclass(frozen=True, eq=False)
-class RowDraw:
-    """Which rows a member sees, told by the member's seed.
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows.
-    n_drawn : int or None
-        Rows of a bootstrap sample; None: every member sees all rows.
-    weight : ndarray of float64, shape (n_rows,), default=None
-        With samples, rows are drawn with probabilities in proportion; without, the
-        weights of the rows.
-    balanced_labels : ndarray, default=None
-        If given, every sample is weighted so that all classes weigh the same in it.
-    """
-
-    n_rows: int
-    n_drawn: int | None
-    weight: np.ndarray | None = None
-    balanced_labels: np.ndarray | None = None
-
-    def __sizeof__(self):
-        """Bytes of the arrays, by which clusters decide what to send only once."""
-        arrays = (self.weight, self.balanced_labels)
-        return object.__sizeof__(self) + sum(
-            array.nbytes for array in arrays if array is not None
-        )
-
-    def list_rows(self, seed):
-        """List the rows that a member with this seed sees, as often as it does."""
-        if self.n_drawn is None:
-            return np.arange(self.n_rows, dtype=np.int32)
-        return draw_rows(seed, self.n_rows, self.n_drawn, self.weight).astype(np.int32)
-
-    def mark_out_of_bag(self, seed):
-        """Mark the rows that the member does not see."""
-        if self.n_drawn is None:
-            return np.zeros(self.n_rows, dtype=bool)
-        return count_sample(seed, self.n_rows, self.n_drawn, self.weight) == 0
-
-    def weigh(self, seed):
-        """Weigh the rows for a member; None: all alike."""
-        if self.n_drawn is None:
-            return self.weight
-        counts = count_sample(seed, self.n_rows, self.n_drawn, self.weight)
-        if self.balanced_labels is None:
-            return counts
-        return counts * compute_sample_weight(
-            "balanced", self.balanced_labels, indices=self.list_rows(seed)
-        )
 
 
 def count_jobs(n_jobs):

@@ -74,7 +74,6 @@ def grow_bag_member(grower, draw, seed):
         The same tree that ``fit`` of a copy of the template would grow from the drawn
         columns, with the counts of the drawn rows as weights.
     """
-    columns, rows = draw.draw(seed)
     random_states = list_random_states(grower.host, seed)
     pruner = None
     if "pruning__random_state" in random_states:
@@ -82,9 +81,9 @@ def grow_bag_member(grower, draw, seed):
         pruner = clone(grower.pruner)
         pruner.set_params(random_state=random_states["pruning__random_state"])
     return grower.grow(
-        draw.weigh(rows),
+        draw.weigh(seed),
         random_states["random_state"],
-        columns=None if draw.takes_all_columns else columns,
+        columns=None if draw.takes_all_columns else draw.list_columns(seed),
         pruner=pruner,
         estimates_empty_nodes=draw.estimates_empty_nodes,
     )

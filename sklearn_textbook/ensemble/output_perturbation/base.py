@@ -33,7 +33,7 @@ from sklearn_textbook._contract.parameters import (
 )
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import check_weights
-from sklearn_textbook.ensemble.members.growth import RowDraw, count_jobs, grow_members
+from sklearn_textbook.ensemble.members.growth import count_jobs, grow_members
 from sklearn_textbook.ensemble.members.member_list import (
     MemberList,
     count_lacking,
@@ -44,8 +44,10 @@ from sklearn_textbook.ensemble.members.parallel_results import (
     open_parallel,
     yield_results,
 )
+from sklearn_textbook.ensemble.out_of_bag import DrawnRowsMixin
 from sklearn_textbook.ensemble.resample import (
     LARGEST_SEED,
+    RowDraw,
     count_drawn_rows,
     draw_seeds,
 )
@@ -143,7 +145,12 @@ def seed_estimator(estimator, seed):
 
 
 class BaseOutputPerturbation(
-    MemberList, ClassifierMixin, CallbackSupportMixin, BaseEstimator, ABC
+    DrawnRowsMixin,
+    MemberList,
+    ClassifierMixin,
+    CallbackSupportMixin,
+    BaseEstimator,
+    ABC,
 ):
     """Growing and asking members that have learned perturbed outputs."""
 
@@ -297,20 +304,9 @@ class BaseOutputPerturbation(
             if name.endswith("_") and name != "estimators_"
         }
 
-    @property
-    def estimators_samples_(self):
-        """The rows that each member has seen, as often as it has.
-
-        Drawn again at every call, so that they need not be kept.
-
-        Returns
-        -------
-        rows : list of ndarray of int
-            Numbers of training rows.
-        """
-        check_is_fitted(self)
+    def _list_draws(self):
         draw = RowDraw(*self._draw)
-        return [draw.list_rows(seed) for seed in self._seeds]
+        return [(draw, seed) for seed in self._seeds]
 
     # ------------------------------------------------------------------ prediction
     def _predict_blocks(self, X, predict):
