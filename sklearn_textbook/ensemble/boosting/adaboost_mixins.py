@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.labels import decode_dictionary
 from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook.ensemble.boosting.staged_mixins import StagedClassifierMixin
 from sklearn_textbook.ensemble.boosting.stump_votes import StumpVotes
 from sklearn_textbook.ensemble.members.estimator_combiner import (
     EstimatorCombiner,
@@ -30,7 +31,7 @@ def _has_trees(ensemble):
     return True
 
 
-class AdaBoostMixin(ClassifierMixin):
+class AdaBoostMixin(StagedClassifierMixin, ClassifierMixin):
     """Weighted votes, and what follows from them."""
 
     # ----------------------------------------------------------------------- votes
@@ -57,7 +58,7 @@ class AdaBoostMixin(ClassifierMixin):
         check_is_fitted(self)
         return EstimatorCombiner(self) if self._reader is None else TreeCombiner(self)
 
-    def _vote(self, X):
+    def _compute_raw(self, X):
         """Votes of all members; (n_rows, n_classes)."""
         combiner = self._make_combiner()
         numbers = np.arange(len(self.estimators_))
@@ -73,7 +74,7 @@ class AdaBoostMixin(ClassifierMixin):
 
         return np.concatenate([sum_votes(table) for table in combiner.read_blocks(X)])
 
-    def _stage_votes(self, X):
+    def _stage_raw(self, X):
         """Votes of the first 1, 2, ... members; the same array, each time further."""
         combiner = self._make_combiner()
         blocks = list(combiner.read_blocks(X))
@@ -83,33 +84,21 @@ class AdaBoostMixin(ClassifierMixin):
             total = total + np.concatenate(parts)
             yield total
 
-    def _decide(self, votes):
+    def _to_decisions(self, votes):
         """Turn votes into the additive model."""
         if self.n_classes_ == 2:
             return votes[:, 1] - votes[:, 0]
         others = votes.sum(axis=1, keepdims=True) - votes
         return votes - others / max(1, self.n_classes_ - 1)
 
-    def _name(self, votes):
+    def _to_probabilities(self, votes):
+        return softmax(2.0 * votes, axis=1)
+
+    def _to_target(self, votes):
         """Turn votes into classes."""
         return self.classes_.take(votes.argmax(axis=1))
 
     # ------------------------------------------------------------------ prediction
-    def predict(self, X):
-        r"""Class of each row: the one with most weighted votes, the first of equals.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            Class labels; of two classes by the sign of :math:`f(x)`.
-        """
-        return self._name(self._vote(X))
-
     def decision_function(self, X):
         r"""Compute the additive model :math:`f(x) = \sum_m \alpha_m G_m(x)`.
 
@@ -125,7 +114,7 @@ class AdaBoostMixin(ClassifierMixin):
             class, which sum to 0: a member adds :math:`\alpha_m` to the class that it
             says and takes :math:`\alpha_m / (K - 1)` from each other.
         """
-        return self._decide(self._vote(X))
+        return self._to_decisions(self._compute_raw(X))
 
     def predict_proba(self, X):
         r"""Estimated probability of each class.
@@ -149,7 +138,7 @@ class AdaBoostMixin(ClassifierMixin):
         shares : ndarray of shape (n_samples, n_classes)
             They sum to 1.
         """
-        return softmax(2.0 * self._vote(X), axis=1)
+        return self._to_probabilities(self._compute_raw(X))
 
     def predict_log_proba(self, X):
         """Natural logarithm of :meth:`predict_proba`.
@@ -164,55 +153,9 @@ class AdaBoostMixin(ClassifierMixin):
         logarithms : ndarray of shape (n_samples, n_classes)
             Also finite where the share is rounded to 0.
         """
-        return log_softmax(2.0 * self._vote(X), axis=1)
+        return log_softmax(2.0 * self._compute_raw(X), axis=1)
 
     # ---------------------------------------------------------------------- stages
-    def staged_predict(self, X):
-        """Class of each row by the first 1, 2, ... members.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Yields
-        ------
-        y : ndarray of shape (n_samples,)
-            As :meth:`predict`.
-        """
-        yield from map(self._name, self._stage_votes(X))
-
-    def staged_decision_function(self, X):
-        """Compute the additive model of the first 1, 2, ... members.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Yields
-        ------
-        decisions : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            As :meth:`decision_function`.
-        """
-        yield from map(self._decide, self._stage_votes(X))
-
-    def staged_predict_proba(self, X):
-        """Estimated probabilities by the first 1, 2, ... members.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Yields
-        ------
-        shares : ndarray of shape (n_samples, n_classes)
-            As :meth:`predict_proba`.
-        """
-        for votes in self._stage_votes(X):
-            yield softmax(2.0 * votes, axis=1)
-
     def staged_score(self, X, y, sample_weight=None):
         """Accuracy of the first 1, 2, ... members.
 
@@ -251,7 +194,7 @@ class AdaBoostMixin(ClassifierMixin):
             another, from -1 to 1; of two classes :math:`y f(x) / \sum_m \alpha_m`.
             Rows with a class that was not seen in training have the share 0 of it.
         """
-        return self._compare_votes(self._vote(X), y, len(self.estimators_))
+        return self._compare_votes(self._compute_raw(X), y, len(self.estimators_))
 
     def staged_margins(self, X, y):
         """Margins of rows by the first 1, 2, ... members.
@@ -268,7 +211,7 @@ class AdaBoostMixin(ClassifierMixin):
         margins : ndarray of shape (n_samples,)
             As :meth:`margins`.
         """
-        for number, votes in enumerate(self._stage_votes(X), start=1):
+        for number, votes in enumerate(self._stage_raw(X), start=1):
             yield self._compare_votes(votes, y, number)
 
     def _compare_votes(self, votes, y, n_members):

@@ -32,6 +32,7 @@ from sklearn_textbook.ensemble.boosting.gradient_rounds import (
     choose_held_rows,
     list_groups,
 )
+from sklearn_textbook.ensemble.boosting.staged_mixins import StagedPredictionMixin
 from sklearn_textbook.ensemble.members.estimator_members import take_rows
 from sklearn_textbook.ensemble.members.growth import grow_aside
 from sklearn_textbook.ensemble.members.member_list import (
@@ -40,12 +41,12 @@ from sklearn_textbook.ensemble.members.member_list import (
     warn_of_no_lack,
     yield_until_stopped,
 )
+from sklearn_textbook.ensemble.members.tree_list import TreeListMixin
 from sklearn_textbook.ensemble.resample import draw_seeds
 from sklearn_textbook.tree import CARTRegressor
 from sklearn_textbook.tree.members import (
     BoostingGrower,
     add_predictions,
-    find_leaves_of_all,
     read_blocks,
     read_matrix,
 )
@@ -69,7 +70,14 @@ def grow_round(rounds, _draw, seeds):
     return [rounds.grow(seed) for seed in seeds]
 
 
-class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC):
+class BaseGradientBoosting(
+    StagedPredictionMixin,
+    TreeListMixin,
+    MemberList,
+    CallbackSupportMixin,
+    BaseEstimator,
+    ABC,
+):
     """Fitting and adding trees; what differs is the target and the loss."""
 
     _kept = (
@@ -419,12 +427,10 @@ class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC)
             raise ValueError("the loss, the start scores and the trees do not match")
 
     # ------------------------------------------------------------------ prediction
-    def _count_threads(self, matrix):
-        return count_threads(self.n_jobs, matrix.size * len(self.estimators_))
-
     def _add_round(self, members, matrix, raw):
         """Add the trees of some rounds, an array of members, to scores."""
-        names, n_threads = self._template.schema_.names, self._count_threads(matrix)
+        names = self._template.schema_.names
+        n_threads = count_threads(self.n_jobs, matrix.size * len(self.estimators_))
         for score in range(len(raw)):
             trees = [member.tree_ for member in members[:, score]]
             out = raw[score].reshape(-1, 1, 1)
@@ -454,29 +460,6 @@ class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC)
             self._add_round(self.estimators_[number : number + 1], matrix, raw)
             yield raw
 
-    def apply(self, X):
-        """Find the leaf of every tree where each row ends.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        nodes : ndarray of int64
-            Node numbers, of shape (n_samples, n_estimators), for classes (n_samples,
-            n_estimators, n_scores).
-        """
-        check_is_fitted(self)
-        matrix = read_matrix(self, X, self._template)
-        trees = [member.tree_ for member in self.estimators_.ravel()]
-        names = self._template.schema_.names
-        leaves = find_leaves_of_all(trees, matrix, self._count_threads(matrix), names)
-        if is_classifier(self):
-            return leaves.reshape(len(leaves), *self.estimators_.shape)
-        return leaves
-
     @property
     def feature_importances_(self):
         """Share of each column in the decrease of the loss, over all trees.
@@ -494,9 +477,6 @@ class BaseGradientBoosting(MemberList, CallbackSupportMixin, BaseEstimator, ABC)
         )
         total = decreases.sum()
         return decreases / total if total > 0 else decreases
-
-    def __sklearn_is_fitted__(self):
-        return len(getattr(self, "estimators_", ())) > 0
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -18,6 +18,7 @@ from sklearn_textbook._contract.parameters import (
 )
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.ensemble.boosting.staged_mixins import StagedPredictionMixin
 from sklearn_textbook.ensemble.members.growth import grow_aside
 from sklearn_textbook.ensemble.members.member_list import (
     MemberList,
@@ -25,13 +26,12 @@ from sklearn_textbook.ensemble.members.member_list import (
     warn_of_no_lack,
     yield_until_stopped,
 )
+from sklearn_textbook.ensemble.members.tree_list import TreeListMixin
 from sklearn_textbook.tree import CARTRegressor
 from sklearn_textbook.tree.members import (
     MemberGrower,
     add_predictions,
-    find_leaves_of_all,
     make_value_target,
-    read_blocks,
     read_matrix,
 )
 
@@ -114,7 +114,12 @@ def grow_round(rounds, _draw, _batch):
 
 
 class BoostingTreeRegressor(
-    RegressorMixin, MemberList, CallbackSupportMixin, BaseEstimator
+    StagedPredictionMixin,
+    RegressorMixin,
+    TreeListMixin,
+    MemberList,
+    CallbackSupportMixin,
+    BaseEstimator,
 ):
     r"""Boosting tree for regression, 回归问题的提升树: trees fitted to residuals.
 
@@ -338,14 +343,6 @@ class BoostingTreeRegressor(
         self.train_losses_ = np.array([*before, *rounds.losses])
 
     # ------------------------------------------------------------------ prediction
-    def _predict_blocks(self, X, predict):
-        """Call a function on a new table, a sparse one by blocks of rows."""
-        check_is_fitted(self)
-        parts = [
-            predict(matrix) for matrix in read_blocks(self, X, self.estimators_[0])
-        ]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
-
     def _add(self, trees, matrix, out):
         """Add what trees say, times the learning rate, to sums."""
         n_threads = count_threads(self.n_jobs, matrix.size * len(trees))
@@ -356,42 +353,21 @@ class BoostingTreeRegressor(
     def _sum_trees(self, matrix):
         out = np.zeros((matrix.shape[0], 1, 1))
         self._add([member.tree_ for member in self.estimators_], matrix, out)
-        return out[:, 0, 0]
+        return out
 
-    def predict(self, X):
-        """Value of each row: the sum over the trees.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        y : ndarray of float64, shape (n_samples,)
-            Values.
-        """
+    def _compute_raw(self, X):
         return self._predict_blocks(X, self._sum_trees)
 
-    def staged_predict(self, X):
-        """Predict after every round.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Yields
-        ------
-        y : ndarray of float64, shape (n_samples,)
-            :math:`f_1(x), f_2(x), ...`, of which the last is what :meth:`predict` says.
-        """
+    def _stage_raw(self, X):
         check_is_fitted(self)
         matrix = read_matrix(self, X, self.estimators_[0])
         out = np.zeros((matrix.shape[0], 1, 1))
         for member in self.estimators_:
             self._add([member.tree_], matrix, out)
-            yield out[:, 0, 0].copy()
+            yield out
+
+    def _to_target(self, raw):
+        return raw[:, 0, 0].copy()
 
     def compute_residual_table(self, X, y):
         """Compute the residuals before the first and after every round.
@@ -417,26 +393,6 @@ class BoostingTreeRegressor(
             )
         return y - np.stack([np.zeros(len(y)), *stages])
 
-    def apply(self, X):
-        """Find the leaf of every tree where each row ends.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        nodes : ndarray of int64, shape (n_samples, n_estimators)
-            Node numbers.
-        """
-        check_is_fitted(self)
-        matrix = read_matrix(self, X, self.estimators_[0])
-        n_threads = count_threads(self.n_jobs, matrix.size * len(self.estimators_))
-        trees = [member.tree_ for member in self.estimators_]
-        names = self.estimators_[0].schema_.names
-        return find_leaves_of_all(trees, matrix, n_threads, names)
-
     @property
     def feature_importances_(self):
         """Share of each column in the decrease of the squared error, over all trees.
@@ -453,9 +409,6 @@ class BoostingTreeRegressor(
         )
         total = decreases.sum()
         return decreases / total if total > 0 else decreases
-
-    def __sklearn_is_fitted__(self):
-        return bool(getattr(self, "estimators_", None))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -25,9 +25,12 @@ from sklearn_textbook.ensemble.boosting.losses import (
     Loss,
     MultinomialLoss,
 )
+from sklearn_textbook.ensemble.boosting.staged_mixins import StagedClassifierMixin
 
 
-class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
+class GradientBoostingClassifier(
+    StagedClassifierMixin, ClassifierMixin, BaseGradientBoosting
+):
     r"""Gradient boosting of classes, 梯度提升: trees fitted to derivatives of a loss.
 
     .. math:: f_m(x) = f_{m-1}(x) + \eta \sum_j c_{mj}\, \mathbb{I}(x \in R_{mj}),
@@ -339,7 +342,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         scores : ndarray of float64, shape (n_samples,) or (n_samples, n_classes)
             Of two classes the score of ``classes_[1]``.
         """
-        return self._shape(self._compute_raw(X))
+        return self._to_decisions(self._compute_raw(X))
 
     def predict_proba(self, X):
         """Predict probabilities of the classes.
@@ -354,8 +357,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         probabilities : ndarray of float64, shape (n_samples, n_classes)
             In the order of ``classes_``.
         """
-        raw = self._compute_raw(X)
-        return self.loss_.to_prediction(raw)
+        return self._to_probabilities(self._compute_raw(X))
 
     def predict_log_proba(self, X):
         """Predict logarithms of the probabilities.
@@ -372,8 +374,8 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         """
         return take_logarithms(self.predict_proba(X))
 
-    def predict(self, X):
-        """Predict classes.
+    def apply(self, X):
+        """Find the leaf of every tree where each row ends.
 
         Parameters
         ----------
@@ -382,63 +384,19 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
 
         Returns
         -------
-        y : ndarray of shape (n_samples,)
-            Class labels.
+        nodes : ndarray of int64, shape (n_samples, n_estimators, n_scores)
+            Node numbers.
         """
-        return self._choose(self._compute_raw(X))
+        leaves = super().apply(X)
+        return leaves.reshape(len(leaves), *self.estimators_.shape)
 
-    def staged_decision_function(self, X):
-        """Compute the raw scores after every round.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Yields
-        ------
-        scores : ndarray of float64
-            As ``decision_function``.
-        """
-        for raw in self._stage_raw(X):
-            yield self._shape(raw).copy()
-
-    def staged_predict_proba(self, X):
-        """Predict probabilities of the classes after every round.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Yields
-        ------
-        probabilities : ndarray of float64, shape (n_samples, n_classes)
-            In the order of ``classes_``.
-        """
-        for raw in self._stage_raw(X):
-            yield self.loss_.to_prediction(raw)
-
-    def staged_predict(self, X):
-        """Predict classes after every round.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Yields
-        ------
-        y : ndarray of shape (n_samples,)
-            Class labels.
-        """
-        for raw in self._stage_raw(X):
-            yield self._choose(raw)
-
-    def _shape(self, raw):
+    def _to_decisions(self, raw):
         return raw[0] if len(raw) == 1 else raw.T
 
-    def _choose(self, raw):
+    def _to_probabilities(self, raw):
+        return self.loss_.to_prediction(raw)
+
+    def _to_target(self, raw):
         """Choose classes, of equal scores the first."""
         is_single = len(raw) == 1
         return self.classes_[(raw[0] > 0) * 1 if is_single else raw.argmax(axis=0)]

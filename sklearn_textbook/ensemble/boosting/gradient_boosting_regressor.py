@@ -294,34 +294,5 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
             return np.log(np.maximum(raw, np.finfo(np.float64).tiny))
         return raw
 
-    def predict(self, X):
-        """Predict values.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        y : ndarray of float64, shape (n_samples,)
-            Values.
-        """
-        raw = self._compute_raw(X)
+    def _to_target(self, raw):
         return self.loss_.to_prediction(raw)
-
-    def staged_predict(self, X):
-        """Predict after every round.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Yields
-        ------
-        y : ndarray of float64, shape (n_samples,)
-            Values.
-        """
-        for raw in self._stage_raw(X):
-            yield self.loss_.to_prediction(raw)

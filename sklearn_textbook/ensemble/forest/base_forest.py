@@ -36,6 +36,7 @@ from sklearn_textbook.ensemble.members.member_list import (
     warn_of_no_lack,
     yield_until_stopped,
 )
+from sklearn_textbook.ensemble.members.tree_list import TreeListMixin
 from sklearn_textbook.ensemble.out_of_bag import (
     ATTRIBUTES,
     KEPT_OUT_OF_BAG,
@@ -52,8 +53,6 @@ from sklearn_textbook.tree.members import (
     MemberGrower,
     NamedPruner,
     add_predictions,
-    find_leaves_of_all,
-    read_blocks,
     read_matrix,
 )
 
@@ -97,6 +96,7 @@ def select_parameters(arguments):
 class BaseForest(
     ForestMeasures,
     OutOfBagMixin,
+    TreeListMixin,
     NamedPruner,
     MemberList,
     CallbackSupportMixin,
@@ -376,33 +376,6 @@ class BaseForest(
         add_predictions(trees, matrix, out, n_threads, names, votes)
         return out
 
-    def _predict_blocks(self, X, predict):
-        """Call a function on a new table, a sparse one by blocks of rows."""
-        check_is_fitted(self)
-        blocks = read_blocks(self, X, self.estimators_[0])
-        parts = [predict(matrix) for matrix in blocks]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-    def apply(self, X):
-        """Find the leaf of every tree where each row ends.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        nodes : ndarray of int64, shape (n_samples, n_estimators)
-            Node numbers.
-        """
-        check_is_fitted(self)
-        matrix = read_matrix(self, X, self.estimators_[0])
-        n_threads = count_threads(self.n_jobs, matrix.size * len(self.estimators_))
-        trees = [member.tree_ for member in self.estimators_]
-        names = self.estimators_[0].schema_.names
-        return find_leaves_of_all(trees, matrix, n_threads, names)
-
     def decision_path(self, X):
         """Find the nodes of every tree that each row enters.
 
@@ -445,9 +418,6 @@ class BaseForest(
         mean = np.mean(of_trees, axis=0)
         total = mean.sum()
         return mean / total if total > 0 else mean
-
-    def __sklearn_is_fitted__(self):
-        return bool(getattr(self, "estimators_", None))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
