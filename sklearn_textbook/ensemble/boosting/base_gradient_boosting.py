@@ -145,7 +145,7 @@ class BaseGradientBoosting(
 
     @abstractmethod
     def _make_loss(self):
-        """Make the loss; ``self.classes_`` is known."""
+        """Make the loss of a name; ``self.classes_`` is known."""
 
     def _weigh(self, y, weight):
         """Combine weights of rows and classes."""
@@ -303,7 +303,8 @@ class BaseGradientBoosting(
     def _grow(self, grower, X, y, weight, validation, done, context, given):
         """Grow the trees that are lacking."""
         if not done:
-            self.loss_ = self._make_loss()
+            is_own = isinstance(self.loss, Loss)
+            self.loss_ = clone(self.loss) if is_own else self._make_loss()
         y = self.loss_.check_target(y)
         self._template = grower.host
         self.max_features_ = grower.host.max_features_

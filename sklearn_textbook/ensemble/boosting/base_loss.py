@@ -1,119 +1,19 @@
-"""What all losses share: the interface, and the way to the kernels."""
+"""Base class of all losses: the interface, and what needs its derivatives alone."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import minimize
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
-from sklearn_textbook.ensemble.boosting import _losses
+from sklearn_textbook.ensemble.boosting.loss_rows import (
+    check_leaves,
+    check_rows,
+    sum_by_node,
+)
 
 #: A sum of second derivatives below this counts as 0, and the step of a leaf is 0.
 SMALLEST_HESSIAN = 1e-150
-#: Ratios of sums are kept between this and its inverse: logarithms stay finite.
-SMALLEST_RATIO = 2.0**-52
-#: Largest exponent, as in the kernels.
-LARGEST_SCORE = 600.0
-
-
-def check_rows(n_scores, y, raw, weight, *outputs):
-    """Require arrays that belong together.
-
-    Parameters
-    ----------
-    n_scores : int
-        Number of raw scores per row.
-    y : ndarray of float64, shape (n_rows,)
-        Targets.
-    raw : ndarray of float64, shape (n_scores, n_rows)
-        Raw scores.
-    weight : ndarray of float64, shape (n_rows,), or None
-        Weights.
-    *outputs : ndarray of shape (n_scores, n_rows) or None
-        What is to be filled.
-
-    Raises
-    ------
-    ValueError
-        If there is no row, or if a shape is another.
-    """
-    shape = (n_scores, len(y))
-    if shape[1] == 0:
-        raise ValueError("y has no rows.")
-    for name, array in zip(
-        ("raw", "gradient", "hessian"), (raw, *outputs), strict=False
-    ):
-        if array is not None and array.shape != shape:
-            raise ValueError(
-                f"{name} has the shape {array.shape}, but {shape[0]} raw scores per "
-                f"row and {shape[1]} rows of y need {shape}."
-            )
-    if weight is not None and weight.shape != shape[1:]:
-        raise ValueError(f"weight has the shape {weight.shape}, but y {shape[1:]}.")
-
-
-def sum_by_node(values, leaf_of_row, n_nodes):
-    """Add up the values of the rows of each node.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows,)
-        One value per row.
-    leaf_of_row : ndarray of int, shape (n_rows,)
-        Node of each row; negative: none.
-    n_nodes : int
-        Number of nodes.
-
-    Returns
-    -------
-    sums : ndarray of float64, shape (n_nodes,)
-        The rows are added in their order.
-    """
-    places = leaf_of_row.astype(np.intp) + 1
-    return np.bincount(np.maximum(places, 0), values, n_nodes + 1)[1:]
-
-
-def check_leaves(leaf_of_row, n_rows, n_nodes):
-    """Require a node for each row.
-
-    Parameters
-    ----------
-    leaf_of_row : ndarray of int, shape (n_rows,)
-        Node of each row; negative: none.
-    n_rows : int
-        Number of rows.
-    n_nodes : int
-        Number of nodes.
-
-    Returns
-    -------
-    leaf_of_row : ndarray of int32, shape (n_rows,)
-        The same.
-
-    Raises
-    ------
-    ValueError
-        If a row is in no node that there is.
-    """
-    if leaf_of_row.shape != (n_rows,):
-        raise ValueError(
-            f"leaf_of_row has the shape {leaf_of_row.shape}, but y ({n_rows},)."
-        )
-    row = int(np.argmax(leaf_of_row))
-    if leaf_of_row[row] >= n_nodes:
-        raise ValueError(
-            f"leaf_of_row holds {leaf_of_row[row]} in row {row}, but there are "
-            f"{n_nodes} nodes."
-        )
-    return np.ascontiguousarray(leaf_of_row, dtype=np.int32)
-
-
-def take_log_ratio(above, below):
-    """Take logarithms of ratios, which are kept away from 0 and infinity."""
-    total = np.maximum(above + below, np.finfo(np.float64).tiny)
-    return np.log(np.maximum(above, SMALLEST_RATIO * total)) - np.log(
-        np.maximum(below, SMALLEST_RATIO * total)
-    )
 
 
 class Loss(BaseEstimator):
@@ -467,50 +367,3 @@ class Loss(BaseEstimator):
 
     def _predict(self, raw):
         return raw[0].copy()
-
-
-def make_own_loss(loss):
-    """Return a loss of the user's own, or None for a name.
-
-    Parameters
-    ----------
-    loss : object
-        The parameter ``loss``.
-
-    Returns
-    -------
-    loss : Loss or None
-        A copy.
-    """
-    return clone(loss) if isinstance(loss, Loss) else None
-
-
-class CompiledLoss(Loss):
-    """A loss of the kernels, which know it by a number and two settings."""
-
-    kind = _losses.Kind.BOUNDED
-
-    def _find_settings(self, y, raw, weight):
-        """Find what the kernel calls low and high."""
-        return 0.0, 0.0
-
-    def _compute_loss(self, y, raw, weight, n_threads):
-        settings = self._find_settings(y, raw, weight)
-        memory = _losses.make_memory(len(raw), n_threads)
-        total = _losses.add_losses(self.kind, *settings, y, raw, weight, memory)
-        return total / (len(y) if weight is None else weight.sum())
-
-    def _fill_gradients(self, y, raw, weight, gradient, hessian, n_threads):
-        settings = self._find_settings(y, raw, weight)
-        memory = _losses.make_memory(len(raw), n_threads)
-        return _losses.differentiate(
-            self.kind, *settings, y, raw, weight, gradient, hessian, memory
-        )[:2]
-
-    def _compute_with_loss(self, y, raw, weight, gradient, hessian, n_threads):
-        settings = self._find_settings(y, raw, weight)
-        memory = _losses.make_memory(len(raw), n_threads)
-        *largest, total = _losses.differentiate(
-            self.kind, *settings, y, raw, weight, gradient, hessian, memory, True
-        )
-        return tuple(largest), total / (len(y) if weight is None else weight.sum())

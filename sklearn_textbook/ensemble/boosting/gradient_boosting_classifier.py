@@ -18,7 +18,6 @@ from sklearn_textbook._contract.weights import apply_class_weight
 from sklearn_textbook.ensemble.boosting.base_gradient_boosting import (
     BaseGradientBoosting,
 )
-from sklearn_textbook.ensemble.boosting.base_loss import make_own_loss
 from sklearn_textbook.ensemble.boosting.losses import (
     ExponentialLoss,
     LogLoss,
@@ -306,9 +305,6 @@ class GradientBoostingClassifier(
         return apply_class_weight(self.class_weight, self.classes_[codes], weight)
 
     def _make_loss(self):
-        own = make_own_loss(self.loss)
-        if own is not None:
-            return own
         if self.loss == "exponential":
             if self.n_classes_ > 2:
                 raise ValueError(

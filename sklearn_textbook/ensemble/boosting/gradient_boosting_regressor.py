@@ -13,7 +13,6 @@ from sklearn_textbook._contract.parameters import check_choice, check_real
 from sklearn_textbook.ensemble.boosting.base_gradient_boosting import (
     BaseGradientBoosting,
 )
-from sklearn_textbook.ensemble.boosting.base_loss import make_own_loss
 from sklearn_textbook.ensemble.boosting.losses import (
     AbsoluteError,
     GammaLoss,
@@ -277,9 +276,6 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         return column_or_1d(check_numbers(y, type(self).__name__, name=name))
 
     def _make_loss(self):
-        own = make_own_loss(self.loss)
-        if own is not None:
-            return own
         make = REGRESSION_LOSSES[self.loss]
         settings = {
             "huber": {"alpha": self.alpha},

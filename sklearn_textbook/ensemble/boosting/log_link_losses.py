@@ -6,7 +6,7 @@ import numpy as np
 
 from sklearn_textbook._contract.parameters import check_choice, check_real
 from sklearn_textbook.ensemble.boosting import _losses
-from sklearn_textbook.ensemble.boosting.base_loss import (
+from sklearn_textbook.ensemble.boosting.compiled_loss import (
     LARGEST_SCORE,
     CompiledLoss,
     take_log_ratio,

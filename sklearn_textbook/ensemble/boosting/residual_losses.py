@@ -7,7 +7,7 @@ from scipy.optimize import brentq
 
 from sklearn_textbook._contract.parameters import check_real
 from sklearn_textbook.ensemble.boosting import _losses
-from sklearn_textbook.ensemble.boosting.base_loss import CompiledLoss
+from sklearn_textbook.ensemble.boosting.compiled_loss import CompiledLoss
 
 
 def find_quantile(values, weight, quantile):
