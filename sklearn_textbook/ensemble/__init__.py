@@ -1,4 +1,4 @@
-"""Ensembles, 集成学习: many models that decide together."""
+"""Ensembles, 集成学习: predictions from many models."""
 
 from sklearn_textbook.ensemble.bagging.bagging import (
     BaggingClassifier,

@@ -1,9 +1,9 @@
 """How often a bootstrap sample has each row, without a list of the rows.
 
-NumPy's ``RandomState(seed).randint(0, n_rows, n_drawn)`` asks for each row in turn, and
+NumPy's ``RandomState(seed).randint(0, n_rows, n_drawn)`` draws each row in turn, and
 guesses each time whether a random number is small enough. Its generator is the Mersenne
 Twister (M. Matsumoto, T. Nishimura, 1998), and never changes; here it fills a block at
-a time, and what is too large is counted where nobody looks.
+a time, and numbers that are too large are counted in a place that is not read.
 """
 
 import numpy as np
@@ -126,7 +126,7 @@ def count_weighted_draws(const double[::1] cumulated, const double[::1] uniform)
     Parameters
     ----------
     cumulated : memoryview of float64, shape (n_rows,)
-        Cumulated shares of the weights, the last one 1.
+        Cumulated relative weights, the last one 1.
     uniform : memoryview of float64, shape (n_drawn,)
         Random numbers from 0 to 1, without 1.
 

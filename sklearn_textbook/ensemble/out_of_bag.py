@@ -34,11 +34,12 @@ class OutOfBagEstimate:
     Parameters
     ----------
     prediction : ndarray of float64, shape (n_rows, n_outputs, n_statistics)
-        Mean class shares, vote shares or values; 0 for a row that all members saw.
+        Mean class probabilities, fractions of votes or values; 0 for a row that all
+        members saw.
     n_members : ndarray of int64, shape (n_rows,)
         Number of members that predicted each row.
     curve : ndarray of float64, shape (n_members,)
-        Error after 1, 2, ... members over the rows scored so far: the share of wrong
+        Error after 1, 2, ... members over the rows scored so far: the fraction of wrong
         classes, or the mean squared error; NaN if there is no such row.
     """
 
@@ -79,7 +80,7 @@ def estimate_out_of_bag(predictions, target, n_rows, n_statistics):
     Parameters
     ----------
     predictions : iterable of (ndarray of int, ndarray of float64)
-        Of each member the numbers of its out-of-bag rows, and what it says of them;
+        Of each member the numbers of its out-of-bag rows, and its predictions of them;
         shape (n_out, n_outputs, n_statistics).
     target : ndarray of shape (n_rows, n_outputs)
         Class numbers (integers) or values (floats).
@@ -120,7 +121,7 @@ def estimate_out_of_bag(predictions, target, n_rows, n_statistics):
 
 
 def warn_of_unscored_rows(n_members):
-    """Warn if some row has been seen by all members."""
+    """Warn if some row is out of bag for no member."""
     if (n_members == 0).any():
         # As in scikit-learn to the word, for those who filter warnings by their text.
         warnings.warn(
@@ -136,9 +137,9 @@ def warn_of_unscored_rows(n_members):
 class _Predicted(BaseEstimator):
     """Stands before a scorer for the ensemble, with predictions already made."""
 
-    def __init__(self, predicted=None, shares=None, classes=None):
+    def __init__(self, predicted=None, probabilities=None, classes=None):
         self.predicted = predicted
-        self.shares = shares
+        self.probabilities = probabilities
         self.classes = classes
 
     @property
@@ -157,14 +158,14 @@ class _Predicted(BaseEstimator):
 
 class _PredictedClassifier(ClassifierMixin, _Predicted):
     def predict_proba(self, X):
-        return self.shares
+        return self.probabilities
 
 
 class _PredictedRegressor(RegressorMixin, _Predicted):
     pass
 
 
-def score_named(name, is_scored, target, predicted, shares=None, classes=None):
+def score_named(name, is_scored, target, predicted, probabilities=None, classes=None):
     """Score out-of-bag predictions with a scorer of scikit-learn.
 
     Parameters
@@ -177,8 +178,8 @@ def score_named(name, is_scored, target, predicted, shares=None, classes=None):
         True labels or values.
     predicted : ndarray
         Predicted ones.
-    shares : ndarray or list of ndarray, default=None
-        Shares of the classes; None: values were predicted.
+    probabilities : ndarray or list of ndarray, default=None
+        Class probabilities; None: values were predicted.
     classes : ndarray or list of ndarray, default=None
         The classes.
 
@@ -187,18 +188,18 @@ def score_named(name, is_scored, target, predicted, shares=None, classes=None):
     score : float
         The score.
     """
-    kind = _PredictedRegressor if shares is None else _PredictedClassifier
-    if isinstance(shares, list):
-        shares = [of_output[is_scored] for of_output in shares]
-    elif shares is not None:
-        shares = shares[is_scored]
+    kind = _PredictedRegressor if probabilities is None else _PredictedClassifier
+    if isinstance(probabilities, list):
+        probabilities = [of_output[is_scored] for of_output in probabilities]
+    elif probabilities is not None:
+        probabilities = probabilities[is_scored]
     target, predicted = target[is_scored], predicted[is_scored]
     rows = np.zeros((len(target), 1))
-    return get_scorer(name)(kind(predicted, shares, classes), rows, target)
+    return get_scorer(name)(kind(predicted, probabilities, classes), rows, target)
 
 
 class DrawnRowsMixin:
-    """What all ensembles have whose members see rows that their seeds draw."""
+    """Ensembles whose members are fitted to rows that are drawn by their seeds."""
 
     @abstractmethod
     def _list_draws(self):
@@ -206,7 +207,7 @@ class DrawnRowsMixin:
 
     @property
     def estimators_samples_(self):
-        """The rows that each member has seen, as often as it has.
+        """The rows that each member was fitted to, each as often as it was drawn.
 
         Drawn again at every call, so that the ensemble does not have to keep them.
 
@@ -220,10 +221,10 @@ class DrawnRowsMixin:
 
 
 class OutOfBagMixin(DrawnRowsMixin):
-    """Scoring of an ensemble on the rows that its members have not seen."""
+    """Scoring of an ensemble on out-of-bag rows."""
 
-    #: What ``oob_decision_function_`` has for a row that all members have seen.
-    _unscored_share = 0.0
+    #: What ``oob_decision_function_`` has for a row that is out of bag for no member.
+    _unscored_probability = 0.0
 
     def _estimate_out_of_bag(self, predict, target, n_statistics):
         """Set the attributes of the out-of-bag estimate.
@@ -248,20 +249,20 @@ class OutOfBagMixin(DrawnRowsMixin):
         self.oob_score_ = score(estimate, target)
 
     def _predict_out_of_bag(self, predict):
-        """Predict the rows that each member has not seen."""
+        """Predict the out-of-bag rows of each member."""
         for number, (draw, seed) in enumerate(self._list_draws()):
             rows = np.flatnonzero(draw.mark_out_of_bag(seed))
             yield rows, predict(number, rows)
 
     def _score_classes(self, estimate, known):
-        """Keep the out-of-bag shares, and score them."""
-        shares, best = estimate.prediction, estimate.prediction.argmax(axis=2)
+        """Keep the out-of-bag probabilities, and score them."""
+        best = estimate.prediction.argmax(axis=2)
         is_scored = estimate.n_members > 0
-        is_single = shares.shape[1] == 1
-        of_output = [shares[:, output] for output in range(shares.shape[1])]
+        of_output = list(estimate.prediction.swapaxes(0, 1))
+        is_single = len(of_output) == 1
         classes = [self.classes_] if is_single else self.classes_
         decisions = of_output[0].copy() if is_single else np.stack(of_output, axis=2)
-        decisions[~is_scored] = self._unscored_share
+        decisions[~is_scored] = self._unscored_probability
         self.oob_decision_function_ = decisions
         if isinstance(self.oob_score, str):
             return score_named(

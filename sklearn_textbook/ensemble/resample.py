@@ -1,7 +1,7 @@
 """Drawing rows and columns for the members of an ensemble, 样本扰动与属性扰动.
 
-A draw is told by its seed alone, so that members need not keep it: out-of-bag rows
-are found again by drawing again. Seeds draw what they draw in scikit-learn.
+A draw is determined by its seed alone, so that members need not keep it: out-of-bag
+rows are found again by drawing again. Seeds draw what they draw in scikit-learn.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def count_drawn_rows(max_samples, n_rows, weight=None):
     Parameters
     ----------
     max_samples : int, float or None
-        That many; a share of the rows, or of their total weight; None: as many as
+        That many; a fraction of the rows, or of their total weight; None: as many as
         there are rows.
     n_rows : int
         Number of rows.
@@ -125,8 +125,8 @@ def draw_rows(random_state, n_rows, n_drawn, weight=None, replace=True):
     """
     random_state = borrow_random_state(random_state)
     if weight is not None:
-        share = weight / np.sum(weight)
-        return random_state.choice(n_rows, n_drawn, replace=replace, p=share)
+        probability = weight / np.sum(weight)
+        return random_state.choice(n_rows, n_drawn, replace=replace, p=probability)
     if replace:
         return random_state.randint(0, n_rows, n_drawn)
     return sample_without_replacement(n_rows, n_drawn, random_state=random_state)
@@ -182,14 +182,14 @@ def count_sample(seed, n_rows, n_drawn, weight=None):
 
 @dataclass(frozen=True, eq=False)
 class RowDraw:
-    """The rows that a member sees, determined by its seed alone.
+    """The rows that a member is fitted to, determined by its seed alone.
 
     Parameters
     ----------
     n_rows : int
         Number of rows.
     n_drawn_rows : int or None
-        Rows of a bootstrap sample; None: every member sees every row once.
+        Rows of a bootstrap sample; None: every member is fitted to every row once.
     weight : ndarray of float64, shape (n_rows,), default=None
         With samples, rows are drawn with probabilities in proportion; without, the
         weights of the rows.
@@ -205,7 +205,7 @@ class RowDraw:
         return object.__sizeof__(self) + sum(n_bytes)
 
     def list_rows(self, seed):
-        """List the rows that a member with this seed sees, as often as it does."""
+        """List the rows of the member with this seed, each as often as it is drawn."""
         if self.n_drawn_rows is None:
             return np.arange(self.n_rows, dtype=np.int32)
         rows = draw_rows(seed, self.n_rows, self.n_drawn_rows, self.weight)
@@ -216,7 +216,7 @@ class RowDraw:
         return count_sample(seed, self.n_rows, self.n_drawn_rows, self.weight)
 
     def mark_out_of_bag(self, seed):
-        """Mark the rows that the member does not see."""
+        """Mark the out-of-bag rows of the member."""
         if self.n_drawn_rows is None:
             return np.zeros(self.n_rows, dtype=bool)
         return self.count_rows(seed) == 0

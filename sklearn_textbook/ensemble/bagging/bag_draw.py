@@ -1,4 +1,4 @@
-"""Which rows and columns each member of a bagging sees, 样本扰动与输入属性扰动."""
+"""Samples of rows and columns for members of bagging, 样本扰动与输入属性扰动."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class BagDraw(RowDraw):
     n_rows : int
         Number of rows.
     n_drawn_rows : int or None
-        Rows that a member draws; None: it sees every row once.
+        Rows that a member draws; None: it is fitted to every row once.
     weight : ndarray of float64, shape (n_rows,), default=None
         Where rows are drawn, they are with probabilities in proportion; where all are
-        seen, their weights.
+        used, their weights.
     n_columns : int
         Number of columns.
     n_drawn_columns : int
@@ -45,7 +45,7 @@ class BagDraw(RowDraw):
 
     @property
     def takes_all_columns(self):
-        """Whether every member sees all columns, in their order."""
+        """Whether every member is fitted to all columns, in their order."""
         return not self.replaces_columns and self.n_drawn_columns == self.n_columns
 
     def is_like(self, other):
@@ -56,11 +56,11 @@ class BagDraw(RowDraw):
         )
 
     def list_columns(self, seed):
-        """List the columns that the member with this seed sees."""
+        """List the columns of the member with this seed."""
         return self._draw_columns(borrow_random_state(seed))
 
     def list_rows(self, seed):
-        """List the rows that the member sees, as often as it does."""
+        """List the rows of the member, each as often as it is drawn."""
         if self.n_drawn_rows is None:
             return np.arange(self.n_rows)
         random_state = borrow_random_state(seed)

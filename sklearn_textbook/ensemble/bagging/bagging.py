@@ -1,4 +1,4 @@
-"""Bagging, 自助聚集: members that see different samples of the rows and columns."""
+"""Bagging, 自助聚集: members fitted to different samples of rows and columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
 
     Every member learns from a bootstrap sample, 自助采样: as many rows as there are,
     drawn with replacement, about 63.2 % of them different. The ensemble predicts the
-    class with the largest mean share, or with most votes (``voting="hard"``):
+    class with the largest mean probability, or with most votes (``voting="hard"``):
 
     .. math:: H(x) = \arg\max_y \frac{1}{T} \sum_{t=1}^{T} p_t(y \mid x), \qquad
         H(x) = \arg\max_y \sum_{t=1}^{T} \mathbb{I}(h_t(x) = y).
@@ -31,38 +31,38 @@ class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
     n_estimators : int, default=10
         Number of members.
     max_samples : int or float, default=None
-        Rows of a sample: a count, a share of all (of their total weight, if rows have
-        weights), or as many as there are.
+        Rows of a sample: a count, a fraction of all (of their total weight, if rows
+        have weights), or as many as there are.
     max_features : int or float, default=1.0
-        Columns that a member sees: a count, or a share of all.
+        Columns that a member is fitted to: a count, or a fraction of all.
     bootstrap : bool, default=True
         Whether rows are drawn with replacement.
     bootstrap_features : bool, default=False
-        Whether columns are drawn with replacement. A column drawn twice is seen twice.
+        Whether columns are drawn with replacement. A column drawn twice is given twice.
     oob_score : bool, str or callable, default=False
         Whether to score the ensemble on out-of-bag rows (包外估计): with the accuracy,
         with the scorer of scikit-learn that has this name, or with a function of the
         true and the predicted class numbers. Needs ``bootstrap=True`` and
         ``warm_start=False``.
     warm_start : bool, default=False
-        Whether ``fit`` keeps the members there are and only adds those lacking.
+        Whether ``fit`` keeps the fitted members and adds more, up to ``n_estimators``.
     n_jobs : int, default=None
-        Members that are fitted at the same time. None: one, or what
-        ``joblib.parallel_config`` says; our trees: one per core, in threads. -1: one
-        per core. The members are the same for any number.
+        Members that are fitted at the same time. None: one, or the setting of
+        ``joblib.parallel_config``; our trees: one per core, in threads. -1: one per
+        core. The members are the same for any number.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws, and of every ``random_state`` of the members.
     verbose : int, default=0
         1 prints about ten times how many members are fitted, a larger number prints
         it after each of them.
     voting : {"soft", "hard"}, default="soft"
-        How members are combined: by their mean share, as in scikit-learn, or by one
-        vote each, the simple vote of the book (简单投票法); then of classes with most
-        votes the one with the largest mean share wins. Members without
+        How members are combined: by their mean probability, as in scikit-learn, or by
+        one vote each, the simple vote of the book (简单投票法); then of classes with
+        most votes the one with the largest mean probability is chosen. Members without
         ``predict_proba`` vote in any case.
     out_of_bag_posterior : bool, default=False
-        Whether nodes of a tree that none of its rows has reached say the class shares
-        of the out-of-bag rows that end there, instead of what their parents say. Such
+        Whether nodes of a tree without training rows predict the class frequencies of
+        the out-of-bag rows that end there, instead of those of their parents. Such
         nodes come from levels without rows in a many-way split. For our trees only.
 
     Attributes
@@ -73,9 +73,9 @@ class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
         The members. Our trees know the class labels, so that each can be explained
         alone; others have learned class numbers, as in scikit-learn.
     estimators_features_ : list of ndarray of int
-        The columns that each member sees.
+        The columns that each member was fitted to.
     estimators_samples_ : list of ndarray of int
-        The rows that each member has seen, as often as it has.
+        The rows that each member was fitted to, each as often as it was drawn.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -87,11 +87,11 @@ class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
     oob_score_ : float
         Score of the out-of-bag predictions, with ``oob_score``.
     oob_curve_ : ndarray of shape (n_estimators,)
-        Out-of-bag error of the first 1, 2, ... members, with ``oob_score``: the share
-        of wrong classes over the rows scored so far.
+        Out-of-bag error of the first 1, 2, ... members, with ``oob_score``: the
+        fraction of wrong classes over the rows scored so far.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
-        Mean shares (or votes) of the members that have not seen the row, with
-        ``oob_score``; NaN if all have.
+        Mean probabilities (or votes) of the members for which the row is out of bag,
+        with ``oob_score``; NaN if there is none.
 
     See Also
     --------
@@ -109,13 +109,13 @@ class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
     ``sample_weight`` if their ``fit`` takes one, and the drawn rows if not. Subclasses
     of our trees with their own ``fit`` or ``predict`` count as others, and so do trees
     whose ``fit`` is given routed parameters. ``pruning="out_of_bag"`` on the template
-    prunes every tree by the rows it has not seen.
+    prunes every tree by its out-of-bag rows.
 
     Draws are scikit-learn's for the same ``random_state``: with members that are not
     trees both fit the same. Differences: a data frame is given to members as a frame,
     so that they may choose columns by name, but for ``bootstrap_features=True``;
-    ``estimators_samples_`` lists all members after a warm start; out-of-bag shares of
-    members that lack a class are counted for the classes they have.
+    ``estimators_samples_`` lists all members after a warm start; out-of-bag
+    probabilities of members that lack a class are counted for the classes they have.
 
     References
     ----------
@@ -196,34 +196,34 @@ class BaggingRegressor(RowSamplingMixin, BaggingRegressorMixin, BaseBagging):
     n_estimators : int, default=10
         Number of members.
     max_samples : int or float, default=None
-        Rows of a sample: a count, a share of all (of their total weight, if rows have
-        weights), or as many as there are.
+        Rows of a sample: a count, a fraction of all (of their total weight, if rows
+        have weights), or as many as there are.
     max_features : int or float, default=1.0
-        Columns that a member sees: a count, or a share of all.
+        Columns that a member is fitted to: a count, or a fraction of all.
     bootstrap : bool, default=True
         Whether rows are drawn with replacement.
     bootstrap_features : bool, default=False
-        Whether columns are drawn with replacement. A column drawn twice is seen twice.
+        Whether columns are drawn with replacement. A column drawn twice is given twice.
     oob_score : bool, str or callable, default=False
         Whether to score the ensemble on out-of-bag rows (包外估计): with the R² score,
         with the scorer of scikit-learn that has this name, or with a function of the
         true and the predicted values. Needs ``bootstrap=True`` and
         ``warm_start=False``.
     warm_start : bool, default=False
-        Whether ``fit`` keeps the members there are and only adds those lacking.
+        Whether ``fit`` keeps the fitted members and adds more, up to ``n_estimators``.
     n_jobs : int, default=None
-        Members that are fitted at the same time. None: one, or what
-        ``joblib.parallel_config`` says; our trees: one per core, in threads. -1: one
-        per core. The members are the same for any number.
+        Members that are fitted at the same time. None: one, or the setting of
+        ``joblib.parallel_config``; our trees: one per core, in threads. -1: one per
+        core. The members are the same for any number.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws, and of every ``random_state`` of the members.
     verbose : int, default=0
         1 prints about ten times how many members are fitted, a larger number prints
         it after each of them.
     out_of_bag_posterior : bool, default=False
-        Whether nodes of a tree that none of its rows has reached say the mean value of
-        the out-of-bag rows that end there, instead of what their parents say. Such
-        nodes come from levels without rows in a many-way split. For our trees only.
+        Whether nodes of a tree without training rows predict the mean value of the
+        out-of-bag rows that end there, instead of that of their parents. Such nodes
+        come from levels without rows in a many-way split. For our trees only.
 
     Attributes
     ----------
@@ -232,9 +232,9 @@ class BaggingRegressor(RowSamplingMixin, BaggingRegressorMixin, BaseBagging):
     estimators_ : list of estimators
         The members.
     estimators_features_ : list of ndarray of int
-        The columns that each member sees.
+        The columns that each member was fitted to.
     estimators_samples_ : list of ndarray of int
-        The rows that each member has seen, as often as it has.
+        The rows that each member was fitted to, each as often as it was drawn.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -245,8 +245,8 @@ class BaggingRegressor(RowSamplingMixin, BaggingRegressorMixin, BaseBagging):
         Out-of-bag error of the first 1, 2, ... members, with ``oob_score``: the mean
         squared error over the rows scored so far.
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        Mean of the members that have not seen the row, with ``oob_score``; 0 if all
-        have.
+        Mean prediction of the members for which the row is out of bag, with
+        ``oob_score``; 0 if there is none.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""How the members of a bagging decide together, on classes and on values."""
+"""Predictions of bagging from those of its members, for classes and for values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _members_have_decisions(ensemble):
 
 
 class BaggingClassifierMixin(ClassifierMixin):
-    """Combining classifiers by shares or votes."""
+    """Combining classifiers by probabilities or votes."""
 
     _predicts_classes = True
 
@@ -44,16 +44,16 @@ class BaggingClassifierMixin(ClassifierMixin):
         )
 
     def _list_calls(self, estimator):
-        has_shares = hasattr(estimator, "predict_proba")
-        asks = "predict_proba" if has_shares else "predict"
+        has_probabilities = hasattr(estimator, "predict_proba")
+        method = "predict_proba" if has_probabilities else "predict"
         if self.voting == "hard":
             calls = [("predict", "predict"), ("predict_proba", "predict")]
-            calls += [("predict", asks)] * has_shares
+            calls += [("predict", method)] * has_probabilities
             logarithms = "predict"
         else:
-            calls = [("predict", asks), ("predict_proba", asks)]
+            calls = [("predict", method), ("predict_proba", method)]
             has_logarithms = hasattr(estimator, "predict_log_proba")
-            logarithms = "predict_log_proba" if has_logarithms else asks
+            logarithms = "predict_log_proba" if has_logarithms else method
         return [
             *calls,
             ("predict_log_proba", logarithms),
@@ -61,23 +61,23 @@ class BaggingClassifierMixin(ClassifierMixin):
         ]
 
     # ------------------------------------------------------------------ prediction
-    def _compute_shares(self, combiner, table):
-        """Shares of the classes, or of the votes."""
+    def _compute_probabilities(self, combiner, table):
+        """Probabilities of the classes, or fractions of votes."""
         is_hard = self.voting == "hard"
-        total = combiner.sum_votes(table) if is_hard else combiner.sum_shares(table)
-        return total[:, 0] / len(self.estimators_)
+        add_up = combiner.sum_votes if is_hard else combiner.sum_predictions
+        return add_up(table)[:, 0] / len(self.estimators_)
 
     def _choose_classes(self, combiner, table):
         """Choose a class number for every row."""
         if self.voting == "soft":
-            return combiner.sum_shares(table)[:, 0].argmax(axis=1)
+            return combiner.sum_predictions(table)[:, 0].argmax(axis=1)
         votes = combiner.sum_votes(table)[:, 0]
         best = votes.argmax(axis=1)
         is_top = votes == votes.max(axis=1, keepdims=True)
         is_tied = np.flatnonzero(is_top.sum(axis=1) > 1)
         if len(is_tied):
-            shares = combiner.sum_shares(take_rows(table, is_tied))[:, 0]
-            best[is_tied] = np.where(is_top[is_tied], shares, -1.0).argmax(axis=1)
+            sums = combiner.sum_predictions(take_rows(table, is_tied))[:, 0]
+            best[is_tied] = np.where(is_top[is_tied], sums, -1.0).argmax(axis=1)
         return best
 
     def predict(self, X, **params):
@@ -89,20 +89,20 @@ class BaggingClassifierMixin(ClassifierMixin):
             The rows.
         **params : dict
             Parameters for ``predict_proba`` of the members, or for ``predict`` if they
-            have no shares or vote; needs metadata routing.
+            have no probabilities or vote; needs metadata routing.
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            The class of the largest mean share, the first of equals; with
+            The class of the largest mean probability, the first of equals; with
             ``voting="hard"`` the class with most votes, 相对多数投票法, and of equals
-            the one with the largest mean share.
+            the one with the largest mean probability.
         """
-        best = self._ask("predict", X, params, self._choose_classes)
+        best = self._combine("predict", X, params, self._choose_classes)
         return self.classes_.take(best)
 
     def predict_proba(self, X, **params):
-        """Share of each class.
+        """Predict class probabilities.
 
         Parameters
         ----------
@@ -110,18 +110,18 @@ class BaggingClassifierMixin(ClassifierMixin):
             The rows.
         **params : dict
             Parameters for ``predict_proba`` of the members, or for ``predict`` if they
-            have no shares or vote; needs metadata routing.
+            have no probabilities or vote; needs metadata routing.
 
         Returns
         -------
-        shares : ndarray of shape (n_samples, n_classes)
-            Mean share over the members; with ``voting="hard"``, or of members without
-            ``predict_proba``, the share of members that vote for the class.
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Mean probability over the members; with ``voting="hard"``, or of members
+            without ``predict_proba``, the fraction of members that vote for the class.
         """
-        return self._ask("predict_proba", X, params, self._compute_shares)
+        return self._combine("predict_proba", X, params, self._compute_probabilities)
 
     def predict_log_proba(self, X, **params):
-        """Natural logarithm of the shares.
+        """Natural logarithm of the class probabilities.
 
         Parameters
         ----------
@@ -134,23 +134,23 @@ class BaggingClassifierMixin(ClassifierMixin):
         Returns
         -------
         logarithms : ndarray of shape (n_samples, n_classes)
-            Logarithm of the mean share; ``-inf`` where it is 0.
+            Logarithm of the mean probability; ``-inf`` where it is 0.
         """
         check_is_fitted(self)
-        return self._ask("predict_log_proba", X, params, self._compute_logarithms)
+        return self._combine("predict_log_proba", X, params, self._compute_logarithms)
 
     def _compute_logarithms(self, combiner, table):
-        """Logarithms of shares, added up without leaving logarithms if possible."""
-        asks_members = (
+        """Logarithms of probabilities, added up as logarithms if possible."""
+        adds_logarithms = (
             self._reader is None
             and self.voting == "soft"
             and hasattr(self.estimator_, "predict_log_proba")
         )
-        if asks_members:
+        if adds_logarithms:
             total = combiner.add_up(compute_member_logarithms, table, np.logaddexp)
             return total - np.log(len(self.estimators_))
         with np.errstate(divide="ignore"):
-            return np.log(self._compute_shares(combiner, table))
+            return np.log(self._compute_probabilities(combiner, table))
 
     @available_if(_members_have_decisions)
     def decision_function(self, X, **params):
@@ -168,7 +168,7 @@ class BaggingClassifierMixin(ClassifierMixin):
         decisions : ndarray of shape (n_samples,) or (n_samples, n_classes)
             The mean; one number per row for two classes.
         """
-        return self._ask("decision_function", X, params, self._compute_decisions)
+        return self._combine("decision_function", X, params, self._compute_decisions)
 
     def _compute_decisions(self, combiner, table):
         total = combiner.add_up(compute_member_decisions, table)
@@ -182,7 +182,7 @@ class BaggingRegressorMixin(RegressorMixin):
         return CARTRegressor()
 
     def _compute_values(self, combiner, table):
-        values = combiner.sum_shares(table)[:, :, 0] / len(self.estimators_)
+        values = combiner.sum_predictions(table)[:, :, 0] / len(self.estimators_)
         return values[:, 0] if self._n_outputs == 1 else values
 
     def predict(self, X, **params):
@@ -200,4 +200,4 @@ class BaggingRegressorMixin(RegressorMixin):
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
             Values.
         """
-        return self._ask("predict", X, params, self._compute_values)
+        return self._combine("predict", X, params, self._compute_values)

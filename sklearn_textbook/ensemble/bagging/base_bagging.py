@@ -1,4 +1,4 @@
-"""What bagging and random subspaces share: fitting the members, and their list."""
+"""Base class of bagging and random subspaces: fitting the members."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class BaseBagging(
 
     @abstractmethod
     def _plan_draw(self, n_rows, n_columns, weight):
-        """Say which rows and columns a member sees, as a BagDraw."""
+        """Plan which rows and columns a member is fitted to, as a BagDraw."""
 
     def _repeats_columns(self):
         """Tell whether a member may see a column twice."""
@@ -131,17 +131,18 @@ class BaseBagging(
         self._check_parameters()
         template = self._get_estimator()
         metadata = self._route("fit", fit_params).get("fit", {})
-        told = None if sample_weight is None else {"sample_weight": sample_weight}
+        given = None if sample_weight is None else {"sample_weight": sample_weight}
+        hooks = {"estimator": self, "X": X, "y": y, "metadata": given}
         context = self._init_callback_context(max_subtasks=self.n_estimators)
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=told)
+        context.call_on_fit_task_begin(**hooks)
         training = self._read(template, X, y, metadata)
         n_rows = len(training.target)
         weight = check_weights(sample_weight, n_rows)
         draw = self._plan_draw(n_rows, self.n_features_in_, weight)
-        n_new = self._grow(training, draw, metadata, context, (X, y, told))
+        n_new = self._grow(training, draw, metadata, context, hooks)
         if n_new:
             self._finish_fit(training)
-        context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=told)
+        context.call_on_fit_task_end(**hooks)
         return self
 
     def _read(self, template, X, y, metadata):
@@ -173,8 +174,8 @@ class BaseBagging(
     def _require_no_tree_options(self):
         """Raise ValueError for options that only trees have."""
 
-    def _grow(self, training, draw, metadata, context, given):
-        """Fit the members that are lacking, and count them."""
+    def _grow(self, training, draw, metadata, context, hooks):
+        """Fit the new members, and count them."""
         if not self.warm_start or not hasattr(self, "estimators_"):
             self.estimators_, self.estimators_features_, self._draws = [], [], []
         members = list(self.estimators_)
@@ -183,8 +184,6 @@ class BaseBagging(
             warn_of_no_lack()
             return 0
         seeds = draw_seeds(self.random_state, len(members), n_new)
-        X, y, told = given
-        hooks = {"estimator": self, "X": X, "y": y, "metadata": told}
         columns, draws = list(self.estimators_features_), list(self._draws)
 
         def describe():
@@ -192,7 +191,7 @@ class BaseBagging(
 
         grown = training.grow(draw, seeds, metadata)
         new = yield_until_stopped(grown, context, "member", hooks, describe)
-        # Members first: asking for one too many ends the task of the last.
+        # Members first: taking one too many ends the task of the last.
         for member, seed in zip(new, seeds, strict=False):
             members.append(member)
             columns.append(draw.list_columns(seed))
@@ -276,11 +275,11 @@ class BaseBagging(
         self._draws = [(draw, seed) for seed in seeds]
 
     def _make_combiner(self, routed=None):
-        """Make what asks the members."""
+        """Make what combines the predictions of the members."""
         kind = EstimatorCombiner if self._reader is None else TreeCombiner
         return kind(self, routed)
 
-    def _ask(self, method, X, params, function):
+    def _combine(self, method, X, params, function):
         """Call a function with the members and a new table, by blocks of rows."""
         check_is_fitted(self)
         combiner = self._make_combiner(self._route(method, params))
@@ -289,7 +288,7 @@ class BaseBagging(
 
     # --------------------------------------------------------------------- routing
     def _route(self, method, params):
-        """Say which parameters each method of the members gets."""
+        """Route parameters to the methods of the members."""
         if not params:
             return {}
         if not get_config()["enable_metadata_routing"]:

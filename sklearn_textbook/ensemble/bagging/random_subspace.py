@@ -1,4 +1,4 @@
-"""Random subspaces, 随机子空间: members that see all rows, but few of the columns."""
+"""Random subspaces, 随机子空间: members fitted to all rows and some of the columns."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ class RandomSubspaceClassifier(DrawnColumns, BaggingClassifierMixin, BaseBagging
 
     Member t draws :math:`d'` of the d columns without replacement, the subspace
     :math:`\mathcal{F}_t`, and learns from all rows in these columns. The ensemble
-    predicts the class with the largest mean share, or with most votes
+    predicts the class with the largest mean probability, or with most votes
     (``voting="hard"``), as in the book:
 
     .. math:: H(x) = \arg\max_y \sum_{t=1}^{T}
         \mathbb{I}\big(h_t(\mathrm{Map}_{\mathcal{F}_t}(x)) = y\big).
 
-    Members that must do without the best columns differ more, and are quicker to
-    train; that pays where many columns say the same (大量冗余属性), and not where there
-    are few.
+    Members that must do without the best columns differ more, and are quicker to train;
+    that pays where many columns are redundant (大量冗余属性), and not where there are
+    few.
 
     Parameters
     ----------
@@ -46,22 +46,23 @@ class RandomSubspaceClassifier(DrawnColumns, BaggingClassifierMixin, BaseBagging
     n_estimators : int, default=10
         Number of members T.
     max_features : int or float, default=0.5
-        Columns d' that a member sees: a count, or a share of all. Ho took half.
+        Columns d' that a member is fitted to: a count, or a fraction of all. Ho took
+        half.
     warm_start : bool, default=False
-        Whether ``fit`` keeps the members there are and only adds those lacking.
+        Whether ``fit`` keeps the fitted members and adds more, up to ``n_estimators``.
     n_jobs : int, default=None
-        Members that are fitted at the same time. None: one, or what
-        ``joblib.parallel_config`` says; our trees: one per core, in threads. -1: one
-        per core. The members are the same for any number.
+        Members that are fitted at the same time. None: one, or the setting of
+        ``joblib.parallel_config``; our trees: one per core, in threads. -1: one per
+        core. The members are the same for any number.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws, and of every ``random_state`` of the members.
     verbose : int, default=0
         1 prints about ten times how many members are fitted, a larger number prints
         it after each of them.
     voting : {"soft", "hard"}, default="soft"
-        How members are combined: by their mean share, or by one vote each (简单投票法);
-        then of classes with equally many votes the one with the largest mean share
-        wins.
+        How members are combined: by their mean probability, or by one vote each
+        (简单投票法); then of classes with equally many votes the one with the largest
+        mean probability is chosen.
 
     Attributes
     ----------
@@ -71,7 +72,7 @@ class RandomSubspaceClassifier(DrawnColumns, BaggingClassifierMixin, BaseBagging
         The members. Our trees know the class labels and the names of their columns, so
         that each can be explained alone; others have learned class numbers.
     estimators_features_ : list of ndarray of int
-        The columns that each member sees.
+        The columns that each member was fitted to.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -150,13 +151,13 @@ class RandomSubspaceRegressor(DrawnColumns, BaggingRegressorMixin, BaseBagging):
     n_estimators : int, default=10
         Number of members T.
     max_features : int or float, default=0.5
-        Columns d' that a member sees: a count, or a share of all.
+        Columns d' that a member is fitted to: a count, or a fraction of all.
     warm_start : bool, default=False
-        Whether ``fit`` keeps the members there are and only adds those lacking.
+        Whether ``fit`` keeps the fitted members and adds more, up to ``n_estimators``.
     n_jobs : int, default=None
-        Members that are fitted at the same time. None: one, or what
-        ``joblib.parallel_config`` says; our trees: one per core, in threads. -1: one
-        per core. The members are the same for any number.
+        Members that are fitted at the same time. None: one, or the setting of
+        ``joblib.parallel_config``; our trees: one per core, in threads. -1: one per
+        core. The members are the same for any number.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws, and of every ``random_state`` of the members.
     verbose : int, default=0
@@ -170,7 +171,7 @@ class RandomSubspaceRegressor(DrawnColumns, BaggingRegressorMixin, BaseBagging):
     estimators_ : list of estimators
         The members.
     estimators_features_ : list of ndarray of int
-        The columns that each member sees.
+        The columns that each member was fitted to.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)

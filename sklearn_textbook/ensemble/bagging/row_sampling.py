@@ -22,7 +22,7 @@ from sklearn_textbook.ensemble.resample import count_drawn_rows
 class RowSamplingMixin(OutOfBagMixin):
     """Drawing of rows, and what it leaves out of the bag."""
 
-    _unscored_share = np.nan
+    _unscored_probability = np.nan
 
     def _check_parameters(self):
         super()._check_parameters()

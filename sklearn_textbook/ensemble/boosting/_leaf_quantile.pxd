@@ -30,7 +30,7 @@ cdef inline double choose_pivot(
 cdef inline double select_quantile(
     Pair* pairs, Py_ssize_t n_pairs, double total, double quantile
 ) noexcept nogil:
-    """The lowest value with at least the share of the weight up to it.
+    """The lowest value with at least that fraction of the weight up to it.
 
     The pairs are put in another order. Sums that are equal but for rounding are equal.
     """

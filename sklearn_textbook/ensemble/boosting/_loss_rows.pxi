@@ -65,17 +65,17 @@ cdef wide_void differentiate_logistic(
     double* hessian,
 ) noexcept nogil:
     cdef Py_ssize_t row
-    cdef double sign, margin, small, share, other
+    cdef double sign, margin, small, large, other
     for row in range(n_rows):
         sign = 1.0 - 2.0 * y[row]
         margin = sign * raw[row]
         small = bounded_exp(-fabs(margin))
-        share = 1.0 / (1.0 + small)
-        small = small * share
+        large = 1.0 / (1.0 + small)
+        small = small * large
         # the probability of the other class
-        other = share if margin > 0.0 else small
+        other = large if margin > 0.0 else small
         gradient[row] = sign * other
-        hessian[row] = small * share
+        hessian[row] = small * large
 
 
 cdef wide_void differentiate_exponential(
@@ -99,32 +99,32 @@ cdef wide_void raise_top(
         top[row] = raw[row] if raw[row] > top[row] else top[row]
 
 
-cdef wide_void add_shares(
-    const double* raw, const double* top, Py_ssize_t n_rows, double* share,
+cdef wide_void add_exponentials(
+    const double* raw, const double* top, Py_ssize_t n_rows, double* power,
     double* total,
 ) noexcept nogil:
     cdef Py_ssize_t row
     for row in range(n_rows):
-        share[row] = bounded_exp(raw[row] - top[row])
-        total[row] += share[row]
+        power[row] = bounded_exp(raw[row] - top[row])
+        total[row] += power[row]
 
 
-cdef wide_void differentiate_share(
-    const double* y, double code, const double* share, const double* total,
+cdef wide_void differentiate_softmax(
+    const double* y, double code, const double* power, const double* total,
     Py_ssize_t n_rows, double* gradient, double* hessian,
 ) noexcept nogil:
     cdef Py_ssize_t row
     cdef double scale, own, other
     for row in range(n_rows):
         scale = 1.0 / total[row]
-        own = share[row] * scale
-        other = (total[row] - share[row]) * scale
+        own = power[row] * scale
+        other = (total[row] - power[row]) * scale
         gradient[row] = -other if y[row] == code else own
         hessian[row] = own * other
 
 
-cdef void fill_shares(
-    const Pass* work, Py_ssize_t first, Py_ssize_t n_rows, double* shares, double* top,
+cdef void fill_exponentials(
+    const Pass* work, Py_ssize_t first, Py_ssize_t n_rows, double* powers, double* top,
     double* total,
 ) noexcept nogil:
     """Exponentials of the scores of a block, less the largest of the row."""
@@ -135,10 +135,12 @@ cdef void fill_shares(
     for k in range(1, work.n_scores):
         raise_top(raw + k * work.n_rows, n_rows, top)
     for k in range(work.n_scores):
-        add_shares(raw + k * work.n_rows, top, n_rows, shares + k * BLOCK_ROWS, total)
+        add_exponentials(
+            raw + k * work.n_rows, top, n_rows, powers + k * BLOCK_ROWS, total
+        )
 
 
-cdef wide_void judge_bounded(
+cdef wide_void fill_bounded_losses(
     const Pass* work, const double* y, const double* raw, Py_ssize_t n_rows,
     double* loss,
 ) noexcept nogil:
@@ -150,7 +152,7 @@ cdef wide_void judge_bounded(
         loss[row] = bounded * (size - 0.5 * bounded)
 
 
-cdef wide_void judge_pinball(
+cdef wide_void fill_pinball_losses(
     const Pass* work, const double* y, const double* raw, Py_ssize_t n_rows,
     double* loss,
 ) noexcept nogil:
@@ -161,7 +163,7 @@ cdef wide_void judge_pinball(
         loss[row] = (low if value < 0.0 else high) * value
 
 
-cdef wide_void judge_logistic(
+cdef wide_void fill_logistic_losses(
     const double* y, const double* raw, Py_ssize_t n_rows, double* loss
 ) noexcept nogil:
     cdef Py_ssize_t row
@@ -173,7 +175,7 @@ cdef wide_void judge_logistic(
         )
 
 
-cdef wide_void judge_exponential(
+cdef wide_void fill_exponential_losses(
     const double* y, const double* raw, Py_ssize_t n_rows, double* loss
 ) noexcept nogil:
     cdef Py_ssize_t row
@@ -181,7 +183,7 @@ cdef wide_void judge_exponential(
         loss[row] = bounded_exp((1.0 - 2.0 * y[row]) * raw[row])
 
 
-cdef void judge_tweedie(
+cdef void fill_tweedie_losses(
     const Pass* work, const double* y, const double* raw, Py_ssize_t n_rows,
     double* below, double* loss,
 ) noexcept nogil:

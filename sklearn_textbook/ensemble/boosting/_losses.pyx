@@ -62,7 +62,7 @@ cdef struct Pass:
     bint is_single
     # of each task: the largest |gradient| and hessian, and its sum of losses
     double* found
-    bint adds_losses  # beside the derivatives
+    bint adds_losses  # besides the derivatives
     # (n_threads, (n_scores + 4) blocks)
     double* memory
 
@@ -71,7 +71,7 @@ include "_loss_rows.pxi"
 
 
 # ------------------------------------------------------------------------ the losses
-cdef void judge_shares(
+cdef void fill_softmax_losses(
     const Pass* work, Py_ssize_t first, Py_ssize_t n_rows, const double* top,
     const double* total, double* loss,
 ) noexcept nogil:
@@ -86,26 +86,26 @@ cdef void judge_shares(
 cdef double add_block_losses(
     const Pass* work, Py_ssize_t first, Py_ssize_t n_rows, double* memory
 ) noexcept nogil:
-    """The losses of a block; of SOFTMAX the shares are filled in before."""
+    """The losses of a block; of SOFTMAX the exponentials are filled in before."""
     cdef:
         const double* y = work.y + first
         const double* raw = work.raw + first
         double* loss = memory
-        double* shares = memory + 4 * BLOCK_ROWS
+        double* powers = memory + 4 * BLOCK_ROWS
         double total = 0.0
         Py_ssize_t row
     if work.kind == BOUNDED:
-        judge_bounded(work, y, raw, n_rows, loss)
+        fill_bounded_losses(work, y, raw, n_rows, loss)
     elif work.kind == PINBALL:
-        judge_pinball(work, y, raw, n_rows, loss)
+        fill_pinball_losses(work, y, raw, n_rows, loss)
     elif work.kind == TWEEDIE:
-        judge_tweedie(work, y, raw, n_rows, shares, loss)
+        fill_tweedie_losses(work, y, raw, n_rows, powers, loss)
     elif work.kind == LOGISTIC:
-        judge_logistic(y, raw, n_rows, loss)
+        fill_logistic_losses(y, raw, n_rows, loss)
     elif work.kind == EXPONENTIAL:
-        judge_exponential(y, raw, n_rows, loss)
+        fill_exponential_losses(y, raw, n_rows, loss)
     else:
-        judge_shares(
+        fill_softmax_losses(
             work, first, n_rows, memory + 2 * BLOCK_ROWS, memory + 3 * BLOCK_ROWS, loss
         )
     if work.weight != NULL:
@@ -115,7 +115,7 @@ cdef double add_block_losses(
     return total
 
 
-cdef void judge_task(void* context, int64_t task, int thread) noexcept nogil:
+cdef void add_task_losses(void* context, int64_t task, int thread) noexcept nogil:
     cdef:
         const Pass* work = <Pass*> context
         double* memory = work.memory + thread * (work.n_scores + 4) * BLOCK_ROWS
@@ -125,7 +125,7 @@ cdef void judge_task(void* context, int64_t task, int thread) noexcept nogil:
     while first < last:
         n_rows = min(<Py_ssize_t> BLOCK_ROWS, last - first)
         if work.kind == SOFTMAX:
-            fill_shares(
+            fill_exponentials(
                 work, first, n_rows, memory + 4 * BLOCK_ROWS, memory + 2 * BLOCK_ROWS,
                 memory + 3 * BLOCK_ROWS,
             )
@@ -209,10 +209,10 @@ cdef void differentiate_block(
         double* hessian = memory + BLOCK_ROWS
         double* top = memory + 2 * BLOCK_ROWS
         double* total = memory + 3 * BLOCK_ROWS
-        double* shares = memory + 4 * BLOCK_ROWS
+        double* powers = memory + 4 * BLOCK_ROWS
         Py_ssize_t k, place
     if work.kind == SOFTMAX:
-        fill_shares(work, first, n_rows, shares, top, total)
+        fill_exponentials(work, first, n_rows, powers, top, total)
     if work.adds_losses:
         found[2] += add_block_losses(work, first, n_rows, memory)
     if work.kind == BOUNDED:
@@ -229,8 +229,8 @@ cdef void differentiate_block(
         differentiate_exponential(y, raw, n_rows, gradient, hessian)
     for k in range(work.n_scores):
         if work.kind == SOFTMAX:
-            differentiate_share(
-                y, <double> k, shares + k * BLOCK_ROWS, total, n_rows, gradient, hessian
+            differentiate_softmax(
+                y, <double> k, powers + k * BLOCK_ROWS, total, n_rows, gradient, hessian
             )
         place = k * work.n_rows + first
         found[0] = store(work, work.gradient, place, first, n_rows, gradient, found[0])
@@ -317,7 +317,7 @@ def add_losses(
         Py_ssize_t n_tasks = count_tasks(work.n_rows)
         double[:, ::1] found = np.zeros((n_tasks, N_FOUND))
     work.found = &found[0, 0]
-    run_in_threads(memory.shape[0], judge_task, &work, n_tasks)
+    run_in_threads(memory.shape[0], add_task_losses, &work, n_tasks)
     return add_tasks(found)
 
 

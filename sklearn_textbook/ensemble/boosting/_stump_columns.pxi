@@ -4,7 +4,7 @@
 cdef inline double score(
     const double* left, const double* totals, int64_t n_classes
 ) noexcept nogil:
-    """Weight that is right, if both sides say their heaviest class."""
+    """Weight that is right, if both sides predict their heaviest class."""
     cdef double most_left = left[0], most_right = totals[0] - left[0]
     cdef int64_t k
     for k in range(1, n_classes):
@@ -17,8 +17,8 @@ cdef inline double bound(
     const double* left, const double* sums, const double* totals, int64_t n_classes,
     int64_t stride
 ) noexcept nogil:
-    """No division inside of a bin scores more, if its sides say different classes; of
-    each class there is the weight left of the bin, inside of it, and in all."""
+    """No division inside of a bin scores more, if its sides predict different classes;
+    of each class there is the weight left of the bin, inside of it, and in all."""
     cdef:
         double most = -INFINITY, next_most = -INFINITY, best = -INFINITY, value
         int64_t k, chosen = 0

@@ -10,7 +10,7 @@ cdef void reweigh_block(void* context, int64_t block, int thread) noexcept nogil
         double* totals = work.block_totals + block * work.n_classes
         # Read once: a compiler cannot know that what is written is none of these.
         const int32_t* labels = work.labels
-        const int32_t* said = work.said
+        const int32_t* predicted = work.predicted
         const uint8_t* side = work.side
         double* weights = work.weight
         uint32_t* entry_row = work.entry_row
@@ -22,7 +22,7 @@ cdef void reweigh_block(void* context, int64_t block, int thread) noexcept nogil
     factor[0], factor[1] = work.right_factor, work.wrong_factor
     memset(totals, 0, work.n_classes * sizeof(double))
     for row in range(first, last):
-        is_wrong = labels[row] != said[side[row]]
+        is_wrong = labels[row] != predicted[side[row]]
         weight = weights[row]
         new_weight = weight * factor[is_wrong]
         weights[row] = new_weight

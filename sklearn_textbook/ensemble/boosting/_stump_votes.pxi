@@ -1,4 +1,4 @@
-# Adding up what many stumps say, column by column: part of _stumps.pyx.
+# Adding up the votes of many stumps, column by column: part of _stumps.pyx.
 
 
 ctypedef fused cell_t:
@@ -89,14 +89,14 @@ def add_steps(
     const int64_t[::1] first_vote, const double[:, ::1] votes, double[:, ::1] out,
     int n_threads,
 ):
-    """Add to each row what the columns say of it.
+    """Add the votes of the columns for each row.
 
     Parameters
     ----------
     matrix : memoryview of float64 or float32, shape (n_rows, n_columns)
         Numbers and level codes; -1 is an unseen level, and NaN a missing value.
     columns : memoryview of int64, shape (n,)
-        Columns that say something.
+        Columns that stumps test.
     kinds : memoryview of uint8, shape (n,)
         0: numbers; 1: ordered levels; 2: levels.
     first_threshold : memoryview of int64, shape (n + 1,)

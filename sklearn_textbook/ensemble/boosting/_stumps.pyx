@@ -46,7 +46,7 @@ cdef enum:
     TURNED_ROWS = 256
     GROUP_COLUMNS = 12  # whose sums stay in the nearest cache
     LANES = 4  # sums side by side, for which no row waits for the one before
-    REBUILT_ROUNDS = 16  # after so many, sums are taken anew
+    REBUILT_ROUNDS = 16  # after so many, sums are computed again
 
 # Where a row ends. Of rows that take no part in learning, some have a level that none
 # of the others has, or a missing value where these have none.
@@ -100,7 +100,7 @@ cdef struct Work:
     bint is_drawn
     # the last stump, and what it does to the weights
     uint8_t* side
-    const int32_t* said  # by end
+    const int32_t* predicted  # by end
     double right_factor
     double wrong_factor
     bint is_rebuilt
@@ -160,7 +160,7 @@ cdef class StumpSearch:
         double largest_weight
         object arrays, labels
         double[::1] weight, totals, block_totals, best_end, child_sums
-        int32_t[::1] said
+        int32_t[::1] predicted
         int64_t[::1] n_entries, child_rows
         uint8_t[::1] side
 
@@ -260,7 +260,7 @@ cdef class StumpSearch:
             )
         self.weight = np.array(weight, dtype=np.float64)
         self.largest_weight = LARGEST_TOTAL
-        self.totals, self.said = np.zeros(n_classes), np.zeros(N_ENDS, np.int32)
+        self.totals, self.predicted = np.zeros(n_classes), np.zeros(N_ENDS, np.int32)
         self.block_totals = np.empty(work.n_blocks * n_classes)
         self.best_end = np.empty(work.n_columns)
         self.n_entries = np.zeros(work.n_blocks, dtype=np.int64)
@@ -270,7 +270,7 @@ cdef class StumpSearch:
         self.labels = np.asarray(labels)
         self.arrays += [entry_row, entry_weight, sums, scratch, stumps]
         work.labels, work.weight = &labels[0], &self.weight[0]
-        work.totals, work.said = &self.totals[0], &self.said[0]
+        work.totals, work.predicted = &self.totals[0], &self.predicted[0]
         work.block_totals, work.best_end = &self.block_totals[0], &self.best_end[0]
         work.n_entries, work.side = &self.n_entries[0], &self.side[0]
         work.child_sums, work.child_rows = &self.child_sums[0], &self.child_rows[0]
@@ -295,7 +295,7 @@ cdef class StumpSearch:
         -------
         is_wrong : ndarray of bool, shape (n_rows,)
         """
-        return np.asarray(self.said)[np.asarray(self.side)] != self.labels
+        return np.asarray(self.predicted)[np.asarray(self.side)] != self.labels
 
     def find(self, double factor, const double[::1] drawn=None):
         """Multiply the weights of the rows that the last stump had wrong, and find
@@ -341,7 +341,7 @@ cdef class StumpSearch:
         return self._describe(found, c)
 
     cdef _choose_factors(self, double factor, bint is_drawn):
-        """How weights change, and whether sums are taken anew."""
+        """How weights change, and whether sums are computed again."""
         cdef:
             Work* work = &self.work
             bint is_large = factor > LARGEST_FACTOR
@@ -462,18 +462,18 @@ cdef class StumpSearch:
         weights, real = sums[0, :2], sums[int(work.is_drawn)]
         found.update(weights=weights, n_rows=n_rows[:2], total=real.sum())
         self.largest_weight = found["total"]
-        says = [*weights.argmax(axis=1), weights.sum(axis=0).argmax(), 0]
+        predicted = [*weights.argmax(axis=1), weights.sum(axis=0).argmax(), 0]
         if c >= 0:
             self._finish(found, work.columns + c)
-            says[UNKNOWN] = says[found["missing_child"]]
+            predicted[UNKNOWN] = predicted[found["missing_child"]]
         for end in range(N_ENDS):
-            self.said[end] = says[end]
-        is_wrong = np.arange(n_classes) != np.array(says)[:, np.newaxis]
+            self.predicted[end] = predicted[end]
+        is_wrong = np.arange(n_classes) != np.array(predicted)[:, np.newaxis]
         found["wrong"] = real[is_wrong].sum()
         return found
 
     cdef _finish(self, found, const Column* column):
-        """Say where levels and missing values go."""
+        """Return where levels and missing values go."""
         cdef int64_t n_bins = column.n_bins
         children = np.array(found.pop("children"), dtype=np.int32)
         found["level_child"] = None
@@ -482,5 +482,5 @@ cdef class StumpSearch:
             if column.has_missing and children[n_bins] < UNSEEN:
                 found["missing_child"] = int(children[n_bins])
         if found["missing_child"] < 0:
-            # As a tree does with what it has not seen: to the child with more rows.
+            # As a tree does with unknown levels: to the child with more rows.
             found["missing_child"] = int(found["n_rows"][1] >= found["n_rows"][0])

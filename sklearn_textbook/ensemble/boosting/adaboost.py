@@ -83,7 +83,7 @@ class AdaBoostClassifier(AdaBoostMixin, BaseAdaBoost):
     sample_weights_ : ndarray of float64, shape (n_rounds + 1, n_samples)
         :math:`D_1, D_2, \ldots`, with ``store_weights``.
     stop_reason_ : str
-        A sentence that says why there are no more rounds.
+        A sentence on why there are no more rounds.
     feature_importances_ : ndarray of float64, shape (n_features,)
         Mean importance of the columns over the members, by their weights.
     n_features_in_ : int

@@ -96,7 +96,7 @@ class Learner(ABC):
 
     def replay(self, member, factor):
         """Change the weights by a member of earlier rounds."""
-        self.is_wrong = self.ask(member) != self.codes
+        self.is_wrong = self.predict(member) != self.codes
         self.weight = self.preview(factor)
 
     def learn(self, factor, seed):
@@ -118,7 +118,7 @@ class Learner(ABC):
         """
         self.weight = self.preview(factor)
         member = self.fit_member(self.draw(self.weight, seed), seed)
-        self.is_wrong = self.ask(member) != self.codes
+        self.is_wrong = self.predict(member) != self.codes
         return member, self.weight[self.is_wrong].sum() / self.weight.sum()
 
     def draw(self, weight, seed):
@@ -144,8 +144,8 @@ class Learner(ABC):
         """Fit a member to the weights, or to drawn rows."""
 
     @abstractmethod
-    def ask(self, member):
-        """Ask a member for the class numbers of the training rows."""
+    def predict(self, member):
+        """Predict the class numbers of the training rows."""
 
 
 class AnyLearner(Learner):
@@ -171,8 +171,8 @@ class AnyLearner(Learner):
             return member.fit(take_rows(table, rows), codes[rows])
         return member.fit(table, codes, sample_weight=self.weight)
 
-    def ask(self, member):
-        """Ask a member for the class numbers of the training rows."""
+    def predict(self, member):
+        """Predict the class numbers of the training rows."""
         return np.asarray(member.predict(self.training.table)).astype(np.int32)
 
 
@@ -213,16 +213,16 @@ class TreeLearner(Learner):
         return pruner.set_params(random_state=states["pruning__random_state"])
 
     def close(self):
-        """Do not wait for a tree that nobody asks for any more."""
+        """Do not wait for a tree that is not needed any more."""
         self._aside.shutdown(wait=False, cancel_futures=True)
 
-    def ask(self, member):
-        """Ask a tree for the class numbers of the training rows."""
-        shares = np.zeros((self.n_rows, 1, self.n_classes))
+    def predict(self, member):
+        """Predict the class numbers of the training rows."""
+        probabilities = np.zeros((self.n_rows, 1, self.n_classes))
         names = member.schema_.names
         matrix = self.grower.rows.matrix
-        add_predictions([member.tree_], matrix, shares, self.n_threads, names)
-        return choose_member_classes(member, shares)[:, 0]
+        add_predictions([member.tree_], matrix, probabilities, self.n_threads, names)
+        return choose_member_classes(member, probabilities)[:, 0]
 
 
 class StumpLearner(TreeLearner):

@@ -1,4 +1,4 @@
-"""What the members of AdaBoost say together."""
+"""Predictions of AdaBoost from the weighted votes of its members."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from sklearn_textbook.ensemble.boosting.staged_mixins import StagedClassifierMix
 from sklearn_textbook.ensemble.boosting.stump_votes import StumpVotes
 from sklearn_textbook.ensemble.members.estimator_combiner import (
     EstimatorCombiner,
-    ask_batch,
     count_member_votes,
+    predict_batch,
 )
 from sklearn_textbook.ensemble.members.tree_members import TreeCombiner
 from sklearn_textbook.tree.members import find_leaves_of_all
@@ -42,7 +42,7 @@ class AdaBoostMixin(StagedClassifierMixin, ClassifierMixin):
             return combiner.sum_votes(table, numbers, weights)[:, 0]
         total = None
         for number, weight in zip(numbers, weights, strict=True):
-            (votes,) = ask_batch(
+            (votes,) = predict_batch(
                 count_member_votes,
                 [combiner.members[number]],
                 [None],
@@ -112,7 +112,7 @@ class AdaBoostMixin(StagedClassifierMixin, ClassifierMixin):
         decisions : ndarray of shape (n_samples,) or (n_samples, n_classes)
             Of two classes one number, positive for ``classes_[1]``. Else one for each
             class, which sum to 0: a member adds :math:`\alpha_m` to the class that it
-            says and takes :math:`\alpha_m / (K - 1)` from each other.
+            predicts and subtracts :math:`\alpha_m / (K - 1)` from every other class.
         """
         return self._to_decisions(self._compute_raw(X))
 
@@ -135,7 +135,7 @@ class AdaBoostMixin(StagedClassifierMixin, ClassifierMixin):
 
         Returns
         -------
-        shares : ndarray of shape (n_samples, n_classes)
+        probabilities : ndarray of shape (n_samples, n_classes)
             They sum to 1.
         """
         return self._to_probabilities(self._compute_raw(X))
@@ -151,7 +151,7 @@ class AdaBoostMixin(StagedClassifierMixin, ClassifierMixin):
         Returns
         -------
         logarithms : ndarray of shape (n_samples, n_classes)
-            Also finite where the share is rounded to 0.
+            Also finite where the probability is rounded to 0.
         """
         return log_softmax(2.0 * self._compute_raw(X), axis=1)
 
@@ -171,7 +171,7 @@ class AdaBoostMixin(StagedClassifierMixin, ClassifierMixin):
         Yields
         ------
         score : float
-            Share of the rows, by weight, whose class is right.
+            Fraction of the rows, by weight, whose class is right.
         """
         for predicted in self.staged_predict(X):
             yield accuracy_score(y, predicted, sample_weight=sample_weight)
@@ -190,9 +190,9 @@ class AdaBoostMixin(StagedClassifierMixin, ClassifierMixin):
         Returns
         -------
         margins : ndarray of shape (n_samples,)
-            The share of the votes for the right class less the largest share for
-            another, from -1 to 1; of two classes :math:`y f(x) / \sum_m \alpha_m`.
-            Rows with a class that was not seen in training have the share 0 of it.
+            The fraction of votes for the right class less the largest one for another,
+            from -1 to 1; of two classes :math:`y f(x) / \sum_m \alpha_m`. Rows with a
+            class that was not seen in training have no votes for it.
         """
         return self._compare_votes(self._compute_raw(X), y, len(self.estimators_))
 

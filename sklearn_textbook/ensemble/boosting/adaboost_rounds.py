@@ -137,7 +137,7 @@ class AdaBoostRounds:
         return self.learning_rate * 0.5 * math.log(odds)
 
     def _add(self, member, error, alpha):
-        """Write a round down."""
+        """Add a round to the lists."""
         self.members.append(member)
         self.errors.append(error)
         self.alphas.append(alpha)

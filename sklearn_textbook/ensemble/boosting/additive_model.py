@@ -28,7 +28,7 @@ class AdditiveModel:
     Parameters
     ----------
     estimators : list of estimator
-        The members :math:`b_m`. A classifier says -1 or 1.
+        The members :math:`b_m`. A classifier predicts -1 or 1.
     coefficients : ndarray of float64, shape (n_members,)
         Their coefficients :math:`\beta_m`.
     losses : ndarray of float64, shape (n_members,)
@@ -77,7 +77,7 @@ class AdditiveModel:
         scores = np.full(_count_rows(X), self.start)
         yield scores.copy()
         for member, coefficient in zip(self.estimators, self.coefficients, strict=True):
-            scores += coefficient * _ask(member, X)
+            scores += coefficient * _predict_member(member, X)
             yield scores.copy()
 
     def compute_scores(self, X):
@@ -120,8 +120,8 @@ def _count_rows(X):
     return X.shape[0] if hasattr(X, "shape") else len(X)
 
 
-def _ask(member, X):
-    """Ask a member; shape (n_rows,)."""
+def _predict_member(member, X):
+    """Predict with a member; shape (n_rows,)."""
     return np.asarray(member.predict(X), dtype=np.float64).reshape(-1)
 
 
@@ -235,7 +235,7 @@ def fit_additive_model(
     for _ in range(n_estimators):
         slope = _differentiate(loss, y, raw, weight)
         member = _fit_member(estimator, X, slope, weight)
-        along = np.ascontiguousarray(_ask(member, X))
+        along = np.ascontiguousarray(_predict_member(member, X))
         coefficient = _search(loss, y, raw, weight, along)
         if coefficient == 0.0:
             break

@@ -130,8 +130,8 @@ class BaseAdaBoost(MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEst
             The fitted ensemble.
         """
         self._check_parameters()
-        told = None if sample_weight is None else {"sample_weight": sample_weight}
-        hooks = {"estimator": self, "X": X, "y": y, "metadata": told}
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        hooks = {"estimator": self, "X": X, "y": y, "metadata": metadata}
         context = self._init_callback_context(max_subtasks=self.n_estimators)
         context.call_on_fit_task_begin(**hooks)
         training = self._read(X, y)
@@ -172,7 +172,7 @@ class BaseAdaBoost(MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEst
         return training
 
     def _make_rounds(self, learner, context, hooks):
-        """Make the rounds that are lacking."""
+        """Make the new rounds."""
         model = AdaBoostRounds(
             learner, float(self.learning_rate), self.max_restarts, self.store_weights
         )

@@ -1,4 +1,4 @@
-"""What gradient boosting of values and of classes share."""
+"""Base class of gradient boosting, for values and for classes."""
 
 from __future__ import annotations
 
@@ -194,14 +194,14 @@ class BaseGradientBoosting(
             If a parameter, the table, the target or a weight is not allowed.
         """
         self._check_parameters()
-        told = None if sample_weight is None else {"sample_weight": sample_weight}
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         if not self.warm_start:
             vars(self).pop("estimators_", None)
         done = list(getattr(self, "estimators_", ()))
         n_new = count_lacking(self.n_estimators, len(done))
         context = self._init_callback_context(max_subtasks=n_new)
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=told)
-        given = (X, y, told)
+        hooks = {"estimator": self, "X": X, "y": y, "metadata": metadata}
+        context.call_on_fit_task_begin(**hooks)
         validation = (X_val, y_val, sample_weight_val)
         if y is not None:
             y = self._read_target(y)
@@ -214,13 +214,11 @@ class BaseGradientBoosting(
         if n_new == 0:
             warn_of_no_lack()
         else:
-            self._grow(grower, X, y, weight, validation, done, context, given)
+            self._grow(grower, X, y, weight, validation, done, context, hooks)
         # After an interruption a round may still be under way, which needs its threads;
         # they end with the grower then.
         grower.close()
-        context.call_on_fit_task_end(
-            estimator=self, X=given[0], y=given[1], metadata=told
-        )
+        context.call_on_fit_task_end(**hooks)
         return self
 
     def _hold_out(self, X, y, weight, validation):
@@ -231,7 +229,7 @@ class BaseGradientBoosting(
         if self.n_iter_no_change is None:
             if X_val is not None:
                 raise ValueError(
-                    "X_val is for n_iter_no_change, which is None: no round is judged."
+                    "X_val is for n_iter_no_change, which is None: no loss is computed."
                 )
             return (X, y, weight), None
         if X_val is not None:
@@ -300,8 +298,8 @@ class BaseGradientBoosting(
             return np.ascontiguousarray(self._score_init(X), dtype=np.float64)
         return np.repeat(self._start_score[:, np.newaxis], n_rows, axis=1)
 
-    def _grow(self, grower, X, y, weight, validation, done, context, given):
-        """Grow the trees that are lacking."""
+    def _grow(self, grower, X, y, weight, validation, done, context, hooks):
+        """Grow the new trees."""
         if not done:
             is_own = isinstance(self.loss, Loss)
             self.loss_ = clone(self.loss) if is_own else self._make_loss()
@@ -325,7 +323,6 @@ class BaseGradientBoosting(
         )
         stopping = self._plan_stopping(validation, done)
         seeds = draw_seeds(self.random_state, len(done), self.n_estimators - len(done))
-        hooks = dict(zip(("X", "y", "metadata"), given, strict=True), estimator=self)
         kept = self._keep_history(len(done))
 
         def describe():
@@ -463,7 +460,7 @@ class BaseGradientBoosting(
 
     @property
     def feature_importances_(self):
-        """Share of each column in the decrease of the loss, over all trees.
+        """Importance of each column: its fraction of the decrease of the loss.
 
         Returns
         -------

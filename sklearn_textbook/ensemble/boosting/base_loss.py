@@ -20,8 +20,8 @@ class Loss(BaseEstimator):
     r"""Base of the losses :math:`L(y, f)` of a target y and raw scores f.
 
     A loss of one's own needs :meth:`compute_row_losses` and :meth:`differentiate`, in
-    plain numpy, and may override whatever else it knows better. A loss holds parameters
-    alone; using it leaves no trace in it.
+    plain numpy, and may override any other method. A loss has parameters only; its
+    methods do not change it.
 
     See Also
     --------
@@ -111,7 +111,7 @@ class Loss(BaseEstimator):
         Raises
         ------
         ValueError
-            If one is not; the message says what is allowed.
+            If a value is not allowed; the message lists what is.
         """
 
     def check_target(self, y):
@@ -164,18 +164,18 @@ class Loss(BaseEstimator):
         Returns
         -------
         start : ndarray of float64, shape (n_scores,)
-            Found numerically unless the class knows better.
+            Found numerically unless a class overrides it.
         """
         return self._find_start(y, weight)
 
     def _find_start(self, y, weight):
-        def judge(start):
+        def compute(start):
             raw = np.repeat(start[:, None], len(y), axis=1)
             gradient = np.average(self.differentiate(y, raw)[0], axis=1, weights=weight)
             loss = np.average(self.compute_row_losses(y, raw), weights=weight)
             return float(loss), gradient
 
-        return minimize(judge, np.zeros(self.n_scores), jac=True).x
+        return minimize(compute, np.zeros(self.n_scores), jac=True).x
 
     def compute_loss(self, y, raw, weight=None, n_threads=1):
         """Compute the weighted mean of the losses.

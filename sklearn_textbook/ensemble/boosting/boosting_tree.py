@@ -46,7 +46,7 @@ TREE_PARAMETERS = (
 
 
 class ResidualRounds:
-    """The rounds of boosting: what the trees so far say of the training rows.
+    """The rounds of boosting, and the sums of the trees for the training rows.
 
     Parameters
     ----------
@@ -73,13 +73,13 @@ class ResidualRounds:
         self.add([member.tree_ for member in members])
 
     def add(self, trees):
-        """Add what trees say of the training rows."""
+        """Add the predictions of trees for the training rows."""
         rates = np.full(len(trees), self.learning_rate)
         n_threads, names = self.grower.n_threads, self.grower.host.schema_.names
         add_predictions(trees, self.matrix, self.sums, n_threads, names, weights=rates)
 
     def grow(self):
-        """Grow the tree of the next round, and judge it."""
+        """Grow the tree of the next round, and compute the loss."""
         residuals = self.values - self.sums[:, 0, 0]
         member = self.grower.grow(
             self.weight,
@@ -131,8 +131,8 @@ class BoostingTreeRegressor(
         r_{mi} = y_i - f_{m-1}(x_i), \qquad f_m(x) = f_{m-1}(x) + \eta\, T_m(x),
         \qquad f_M(x) = \sum_{m=1}^M \eta\, T_m(x)
 
-    The trees are two-leaf trees (stumps) unless larger ones are asked for, and nothing
-    is shrunk, as in the book.
+    The trees are two-leaf trees (stumps) unless the parameters allow larger ones, and
+    nothing is shrunk, as in the book.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ class BoostingTreeRegressor(
         Largest number of leaves of a tree, the best splits first; needs a ``max_depth``
         that leaves room for them.
     min_samples_leaf : int or float, default=1
-        Rows every leaf must have; a float is a share of all rows.
+        Rows every leaf must have; a float is a fraction of all rows.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Nominal columns: by dtype (strings, objects, unordered categories; ordered
         ones are ordinal), none, or a mask, indices or names.
@@ -163,7 +163,7 @@ class BoostingTreeRegressor(
     verbose : int, default=0
         Whether every round prints its squared error.
     warm_start : bool, default=False
-        Whether ``fit`` keeps the trees there are and adds those that are lacking.
+        Whether ``fit`` keeps the fitted trees and adds more, up to ``n_estimators``.
 
     Attributes
     ----------
@@ -173,7 +173,8 @@ class BoostingTreeRegressor(
         :math:`L(y, f_m) = \sum_i w_i (y_i - f_m(x_i))^2` over the training rows, after
         every round.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each column in the decrease of the squared error, all trees together.
+        Importance of each column: its fraction of the decrease of the squared error,
+        all trees together.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -281,7 +282,8 @@ class BoostingTreeRegressor(
         members = list(getattr(self, "estimators_", ()))
         n_new = count_lacking(self.n_estimators, len(members))
         context = self._init_callback_context(max_subtasks=n_new)
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
+        hooks = {"estimator": self, "X": X, "y": y, "metadata": metadata}
+        context.call_on_fit_task_begin(**hooks)
         if y is not None:
             y = column_or_1d(check_numbers(y, type(self).__name__), warn=True)
         grower = MemberGrower(
@@ -299,8 +301,8 @@ class BoostingTreeRegressor(
         else:
             rate = float(self.learning_rate)
             rounds = ResidualRounds(grower, weight, rate, members, self.verbose)
-            self._grow(rounds, members, n_new, context, (X, y, metadata))
-        context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata)
+            self._grow(rounds, members, n_new, context, hooks)
+        context.call_on_fit_task_end(**hooks)
         return self
 
     def _require_same_columns(self, members, host):
@@ -319,13 +321,11 @@ class BoostingTreeRegressor(
                 setattr(self, name, getattr(members[0], name))
         raise ValueError(
             "warm_start=True adds trees to those of the last fit, so X must have the "
-            "same columns, kinds and levels as then; warm_start=False starts anew."
+            "same columns, kinds and levels as then; set warm_start=False to refit."
         )
 
-    def _grow(self, rounds, members, n_new, context, training):
-        """Grow the trees that are lacking."""
-        X, y, metadata = training
-        hooks = {"estimator": self, "X": X, "y": y, "metadata": metadata}
+    def _grow(self, rounds, members, n_new, context, hooks):
+        """Grow the new trees."""
         before = list(self.train_losses_) if members else []
 
         def describe():
@@ -344,7 +344,7 @@ class BoostingTreeRegressor(
 
     # ------------------------------------------------------------------ prediction
     def _add(self, trees, matrix, out):
-        """Add what trees say, times the learning rate, to sums."""
+        """Add predictions of trees, times the learning rate, to sums."""
         n_threads = count_threads(self.n_jobs, matrix.size * len(trees))
         names = self.estimators_[0].schema_.names
         rates = np.full(len(trees), float(self.learning_rate))
@@ -395,7 +395,7 @@ class BoostingTreeRegressor(
 
     @property
     def feature_importances_(self):
-        """Share of each column in the decrease of the squared error, over all trees.
+        """Importance of each column: its fraction of the decrease of the squared error.
 
         Returns
         -------

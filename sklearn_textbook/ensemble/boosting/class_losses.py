@@ -53,8 +53,8 @@ class LogLoss(CompiledLoss):
     _unit = 1.0
 
     def _find_start(self, y, weight):
-        share = np.average(y, weights=weight)
-        return np.array([take_log_ratio(share, 1.0 - share)]) / self._unit
+        mean = np.average(y, weights=weight)
+        return np.array([take_log_ratio(mean, 1.0 - mean)]) / self._unit
 
     def _predict(self, raw):
         scores = np.stack([-self._unit * raw[0], self._unit * raw[0]], axis=1)
@@ -124,8 +124,8 @@ class MultinomialLoss(CompiledLoss):
     n_classes : int, default=3
         Number of classes K.
     friedman_factor : bool, default=True
-        Whether leaves are multiplied by (K - 1) / K, for the K trees of a round are
-        fitted apart though the scores hang together.
+        Whether leaves are multiplied by (K - 1) / K, since the K trees of a round are
+        fitted independently although the scores are not independent.
 
     See Also
     --------
@@ -173,7 +173,7 @@ class MultinomialLoss(CompiledLoss):
         Raises
         ------
         ValueError
-            If one is not; the message says what is allowed.
+            If a value is not allowed; the message lists what is.
         """
         check_integer("n_classes", self.n_classes, 2)
         check_truth("friedman_factor", self.friedman_factor)
@@ -195,5 +195,5 @@ class MultinomialLoss(CompiledLoss):
         )
 
     def _predict(self, raw):
-        shares = np.exp(raw - raw.max(axis=0))
-        return np.ascontiguousarray((shares / shares.sum(axis=0)).T)
+        powers = np.exp(raw - raw.max(axis=0))
+        return np.ascontiguousarray((powers / powers.sum(axis=0)).T)

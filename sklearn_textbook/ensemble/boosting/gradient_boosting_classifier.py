@@ -41,15 +41,15 @@ class GradientBoostingClassifier(
     Parameters
     ----------
     loss : {"log_loss", "exponential"} or Loss, default="log_loss"
-        What is made small; the exponential loss, that of AdaBoost, is for two classes.
-        An object of a subclass of
+        Loss function to minimise; the exponential loss, that of AdaBoost, is for two
+        classes. An object of a subclass of
         :class:`~sklearn_textbook.ensemble.boosting.losses.Loss` is a loss of one's own.
     learning_rate : float, default=0.1
         What the values of leaves are multiplied by, :math:`\eta` (shrinkage).
     n_estimators : int, default=100
         Number of rounds M.
     subsample : float, default=1.0
-        Share of the rows, drawn without replacement, that grow the trees of a round;
+        Fraction of the rows, drawn without replacement, that grow the trees of a round;
         the others estimate its ``oob_improvement_``.
     max_depth : int, default=None
         Largest depth of a tree; None: no limit.
@@ -57,15 +57,15 @@ class GradientBoostingClassifier(
         Largest number of leaves of a tree, the best splits first; None: trees grow
         depth by depth, as far as the other limits let them.
     min_samples_split : int or float, default=2
-        Rows a node needs to be split; a float is a share of all rows.
+        Rows a node needs to be split; a float is a fraction of all rows.
     min_samples_leaf : int or float, default=20
-        Rows every leaf must have; a float is a share of all rows.
+        Rows every leaf must have; a float is a fraction of all rows.
     min_impurity_decrease : float, default=0.0
         A node is split if that decreases the sum of twice the loss, to the second
         order and divided by the sum of all hessians, by at least as much.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Columns sampled at each node: a count, a share, the root, the binary logarithm,
-        or all (None).
+        Columns sampled at each node: a count, a fraction, the root, the binary
+        logarithm, or all (None).
     l2_regularization : float, default=0.0
         :math:`\lambda`: added to the sum of hessians of a leaf.
     max_bins : int, default=255
@@ -105,7 +105,7 @@ class GradientBoostingClassifier(
     tol : float, default=1e-4
         A smaller decrease of the loss is none.
     warm_start : bool, default=False
-        Whether ``fit`` keeps the trees there are and adds those that are lacking.
+        Whether ``fit`` keeps the fitted trees and adds more, up to ``n_estimators``.
     n_jobs : int, default=None
         Threads; None: one per core, fewer in a parallel call. The result is the same
         for any number, bit for bit.
@@ -139,7 +139,8 @@ class GradientBoostingClassifier(
     oob_score_ : float
         The last of the former.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each column in the decrease of the loss, all trees together.
+        Importance of each column: its fraction of the decrease of the loss, all trees
+        together.
     max_features_ : int
         Number of columns looked at in a node.
     n_features_in_ : int
@@ -170,7 +171,7 @@ class GradientBoostingClassifier(
     Scikit-learn has two implementations. Names and defaults are those of its
     ``HistGradientBoostingClassifier``, where these differ from
     ``GradientBoostingClassifier``, but that rounds are ``n_estimators``, and that early
-    stopping is asked for with ``n_iter_no_change``. The latter chooses splits by the
+    stopping is set with ``n_iter_no_change``. The latter chooses splits by the
     residuals alone, whatever the second derivatives.
 
     With bins, gradients and hessians are rounded to whole multiples of a power of two,
@@ -317,9 +318,9 @@ class GradientBoostingClassifier(
         return MultinomialLoss(self.n_classes_)
 
     def _score_init(self, X):
-        shares = np.asarray(self.init_.predict_proba(X), dtype=np.float64)
+        probabilities = np.asarray(self.init_.predict_proba(X), dtype=np.float64)
         tiny = np.finfo(np.float32).eps
-        logarithms = np.log(np.clip(shares, tiny, 1.0 - tiny)).T
+        logarithms = np.log(np.clip(probabilities, tiny, 1.0 - tiny)).T
         if self.loss_.n_scores > 1:
             return logarithms
         odds = logarithms[1:] - logarithms[:1]

@@ -47,16 +47,16 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     Parameters
     ----------
     loss : str or Loss, default="squared_error"
-        What is made small: "squared_error", "absolute_error", "huber", "quantile",
-        "poisson", "gamma" or "tweedie", of which the last three predict with the link
-        :math:`\mathrm{E}(y) = e^f`. An object of a subclass of
+        Loss function to minimise: "squared_error", "absolute_error", "huber",
+        "quantile", "poisson", "gamma" or "tweedie", of which the last three predict
+        with the link :math:`\mathrm{E}(y) = e^f`. An object of a subclass of
         :class:`~sklearn_textbook.ensemble.boosting.losses.Loss` is a loss of one's own.
     learning_rate : float, default=0.1
         What the values of leaves are multiplied by, :math:`\eta` (shrinkage).
     n_estimators : int, default=100
         Number of rounds M.
     subsample : float, default=1.0
-        Share of the rows, drawn without replacement, that grow the trees of a round;
+        Fraction of the rows, drawn without replacement, that grow the trees of a round;
         the others estimate its ``oob_improvement_``.
     alpha : float, default=0.9
         Quantile of "quantile", and of the absolute residuals from which on "huber"
@@ -69,15 +69,15 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         Largest number of leaves of a tree, the best splits first; None: trees grow
         depth by depth, as far as the other limits let them.
     min_samples_split : int or float, default=2
-        Rows a node needs to be split; a float is a share of all rows.
+        Rows a node needs to be split; a float is a fraction of all rows.
     min_samples_leaf : int or float, default=20
-        Rows every leaf must have; a float is a share of all rows.
+        Rows every leaf must have; a float is a fraction of all rows.
     min_impurity_decrease : float, default=0.0
         A node is split if that decreases the sum of twice the loss, to the second
         order and divided by the sum of all hessians, by at least as much.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Columns sampled at each node: a count, a share, the root, the binary logarithm,
-        or all (None).
+        Columns sampled at each node: a count, a fraction, the root, the binary
+        logarithm, or all (None).
     l2_regularization : float, default=0.0
         :math:`\lambda`: added to the sum of hessians of a leaf.
     max_bins : int, default=255
@@ -114,7 +114,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     tol : float, default=1e-4
         A smaller decrease of the loss is none.
     warm_start : bool, default=False
-        Whether ``fit`` keeps the trees there are and adds those that are lacking.
+        Whether ``fit`` keeps the fitted trees and adds more, up to ``n_estimators``.
     n_jobs : int, default=None
         Threads; None: one per core, fewer in a parallel call. The result is the same
         for any number, bit for bit.
@@ -144,7 +144,8 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     oob_score_ : float
         The last of the former.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each column in the decrease of the loss, all trees together.
+        Importance of each column: its fraction of the decrease of the loss, all trees
+        together.
     max_features_ : int
         Number of columns looked at in a node.
     n_features_in_ : int
@@ -173,9 +174,9 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     Scikit-learn has two implementations. Names and defaults are those of its
     ``HistGradientBoostingRegressor``, where these differ from
     ``GradientBoostingRegressor``, but that rounds are ``n_estimators``, and that early
-    stopping is asked for with ``n_iter_no_change``. The trees of the latter, up to
-    ties, are grown with ``max_depth=3, max_leaf_nodes=None, min_samples_leaf=1,
-    max_bins=None`` and the squared error.
+    stopping is set with ``n_iter_no_change``. The trees of the latter, up to ties, are
+    grown with ``max_depth=3, max_leaf_nodes=None, min_samples_leaf=1, max_bins=None``
+    and the squared error.
 
     With bins, gradients and hessians are rounded to whole multiples of a power of two,
     so small that a sum over all rows has 62 bits: sums are exact, and the result

@@ -51,15 +51,15 @@ def list_groups(interaction_cst, names):
     return [*groups, rest] if rest else groups
 
 
-def choose_held_rows(codes, share, random_state):
-    """Choose rows for validation, the same share of every class.
+def choose_held_rows(codes, fraction, random_state):
+    """Choose rows for validation, the same fraction of every class.
 
     Parameters
     ----------
     codes : ndarray of shape (n_rows,)
         Numbers of the classes.
-    share : float
-        Share of the rows; every class keeps one of its rows.
+    fraction : float
+        Fraction of the rows; every class keeps one of its rows.
     random_state : RandomState
         Where chance comes from.
 
@@ -76,12 +76,12 @@ def choose_held_rows(codes, share, random_state):
     is_held = np.zeros(len(codes), dtype=bool)
     for code in np.unique(codes):
         rows = np.flatnonzero(codes == code)
-        n_held = min(ceil(share * len(rows)), len(rows) - 1)
+        n_held = min(ceil(fraction * len(rows)), len(rows) - 1)
         is_held[random_state.choice(rows, n_held, replace=False)] = True
     if not is_held.any():
         raise ValueError(
             f"n_iter_no_change needs rows for validation, but n_samples={len(codes)} "
-            f"and validation_fraction={share} leave none: give X_val."
+            f"and validation_fraction={fraction} leave none: give X_val."
         )
     return is_held
 
@@ -105,14 +105,14 @@ class Scores:
         self.matrix, self.y, self.weight, self.raw = matrix, y, weight, raw
 
     def add(self, trees, names, n_threads):
-        """Add what trees say, one after the other for each score."""
+        """Add the predictions of trees, one after the other for each score."""
         for score in range(len(self.raw)):
             out = self.raw[score].reshape(-1, 1, 1)
             add_predictions(
                 trees[score :: len(self.raw)], self.matrix, out, n_threads, names
             )
 
-    def judge(self, loss, n_threads=1):
+    def compute_loss(self, loss, n_threads=1):
         """Compute the mean loss."""
         return loss.compute_loss(self.y, self.raw, self.weight, n_threads)
 
@@ -149,13 +149,13 @@ class GradientRounds:
     grower : BoostingGrower
         Knows the table.
     loss : Loss
-        What is made small.
+        Loss function to minimise.
     scores : Scores
         The training rows, with what there is before the first round.
     learning_rate : float
         What the values of leaves are multiplied by.
     subsample : float
-        Share of the rows that grow a tree.
+        Fraction of the rows that grow a tree.
     l2_regularization : float
         Added to the sum of hessians of a leaf.
     """
@@ -185,7 +185,7 @@ class GradientRounds:
         when it is read.
         """
         if self._lacks_loss:
-            self._keep_loss(self.scores.judge(self.loss, self.grower.n_threads))
+            self._keep_loss(self.scores.compute_loss(self.loss, self.grower.n_threads))
         return self._train_losses
 
     def _keep_loss(self, loss):
@@ -210,11 +210,11 @@ class GradientRounds:
         return np.sort(drawn).astype(np.uint32)
 
     def grow(self, seed):
-        """Grow the trees of a round, add them, and judge the result."""
+        """Grow the trees of a round, add them, and compute the losses."""
         scores, loss, n_threads = self.scores, self.loss, self.grower.n_threads
         rows = self.draw_rows(seed)
         outside = self._mark_outside(rows)
-        before = None if outside is None else self._judge_some(outside)
+        before = None if outside is None else self._compute_loss_of(outside)
         largest, loss_before = loss.compute_with_loss(
             scores.y, scores.raw, scores.weight, self.gradient, self.hessian, n_threads
         )
@@ -239,7 +239,7 @@ class GradientRounds:
             add_leaf_values(*change, scores.raw[score])
         self._lacks_loss = True
         if outside is not None:
-            self.oob_losses.append(self._judge_some(outside))
+            self.oob_losses.append(self._compute_loss_of(outside))
             self.oob_decreases.append(before - self.oob_losses[-1])
         return trees
 
@@ -280,7 +280,7 @@ class GradientRounds:
         )
         return spread_values(tree, values)
 
-    # ------------------------------------------------------------------- judging
+    # ---------------------------------------------------------------- out of bag
     def _mark_outside(self, rows):
         """List the rows that do not grow the trees; None: all do."""
         if self.subsample == 1.0:
@@ -291,7 +291,7 @@ class GradientRounds:
             is_outside &= self.scores.weight > 0
         return np.flatnonzero(is_outside)
 
-    def _judge_some(self, rows):
+    def _compute_loss_of(self, rows):
         """Compute the mean loss of some rows; NaN without any."""
         if len(rows) == 0:
             return np.nan
@@ -302,7 +302,7 @@ class GradientRounds:
 
 
 class EarlyStopping:
-    """Tells when the loss of validation rows has stopped to decrease.
+    """Early stopping when the loss of validation rows stops decreasing.
 
     Parameters
     ----------
@@ -322,16 +322,16 @@ class EarlyStopping:
         self.losses = []
 
     def catch_up(self, rounds, names):
-        """Add the trees of earlier rounds, and judge the last of them."""
+        """Add the trees of earlier rounds, and compute the last losses."""
         for place, trees in enumerate(rounds, len(self.last_losses) - len(rounds)):
             self.scores.add(trees, names, 1)
             if place >= 0:
-                self.last_losses[place] = self.scores.judge(self.loss)
+                self.last_losses[place] = self.scores.compute_loss(self.loss)
 
     def must_stop(self, trees, names, n_threads):
-        """Judge the trees of a round; whether they were the last."""
+        """Add the trees of a round; tell whether they were the last."""
         self.scores.add(trees, names, n_threads)
-        value = self.scores.judge(self.loss, n_threads)
+        value = self.scores.compute_loss(self.loss, n_threads)
         self.losses.append(value)
         if not np.any(value + self.tol < self.last_losses):
             return True

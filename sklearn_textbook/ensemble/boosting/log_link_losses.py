@@ -72,7 +72,7 @@ class TweedieLoss(CompiledLoss):
         Raises
         ------
         ValueError
-            If one is not; the message says what is allowed.
+            If a value is not allowed; the message lists what is.
         """
         check_real("power", self.power, 1.0, 2.0)
         check_choice("leaf_rule", self.leaf_rule, ("newton", "minimum"))

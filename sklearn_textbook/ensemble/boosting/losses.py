@@ -1,8 +1,9 @@
 r"""Losses of boosting.
 
-A loss :math:`L(y, f)` judges raw scores f, which the members of an ensemble add up. A
-tree is fitted to its first and second derivatives, or to residuals, and its leaves add
-what makes the loss small. ``Loss`` has the interface, for losses of one's own.
+A loss :math:`L(y, f)` measures the error of raw scores f, the sums of the members'
+values. A tree is fitted to its first and second derivatives, or to residuals, and its
+leaves add the values that decrease the loss most. ``Loss`` has the interface, for
+losses of one's own.
 
 =================== ========================================= =============
 class               L(y, f)                                   prediction

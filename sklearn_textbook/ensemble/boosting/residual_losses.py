@@ -20,12 +20,12 @@ def find_quantile(values, weight, quantile):
     weight : ndarray of float64, shape (n_rows,), or None
         Weights; a weight of 2 stands for two equal values.
     quantile : float
-        Share between 0 and 1.
+        Fraction between 0 and 1.
 
     Returns
     -------
     value : float
-        The lowest value with at least that share of the weight up to it.
+        The lowest value with at least that fraction of the weight up to it.
     """
     ends = np.array([0, len(values)])
     return float(
@@ -142,12 +142,12 @@ class QuantileLoss(_QuantileLeaves):
     r"""Pinball loss :math:`q (y - f)_+ + (1 - q) (f - y)_+`, for quantiles.
 
     A leaf adds the weighted quantile of the residuals in it: the lowest value with at
-    least the share q of the weight up to it.
+    least the fraction q of the weight up to it.
 
     Parameters
     ----------
     quantile : float, default=0.5
-        The share q of targets below the prediction, between 0 and 1.
+        The fraction q of targets below the prediction, between 0 and 1.
 
     See Also
     --------
@@ -182,7 +182,7 @@ class QuantileLoss(_QuantileLeaves):
         Raises
         ------
         ValueError
-            If one is not; the message says what is allowed.
+            If a value is not allowed; the message lists what is.
         """
         check_real("quantile", self.quantile, 0.0, 1.0)
 
@@ -211,7 +211,7 @@ class HuberLoss(_QuantileLeaves):
     Parameters
     ----------
     alpha : float, default=0.9
-        Share of the rows whose residuals are counted as small, between 0 and 1.
+        Fraction of the rows whose residuals are counted as small, between 0 and 1.
     delta : float or None, default=None
         A fixed :math:`\delta`, with which losses of other rows or rounds compare; None:
         by ``alpha``.
@@ -252,7 +252,7 @@ class HuberLoss(_QuantileLeaves):
         Raises
         ------
         ValueError
-            If one is not; the message says what is allowed.
+            If a value is not allowed; the message lists what is.
         """
         check_real("alpha", self.alpha, 0.0, 1.0)
         if self.delta is not None:

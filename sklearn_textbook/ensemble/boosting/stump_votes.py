@@ -19,7 +19,7 @@ class StumpVotes:
     Parameters
     ----------
     stumps : list of dict
-        What ``describe_stump`` tells of each.
+        What ``describe_stump`` returns for each.
     weights : ndarray of float64, shape (n_stumps,)
         What their votes count.
     n_classes : int

@@ -1,4 +1,4 @@
-"""What all forests share: growing, out-of-bag estimates, prediction."""
+"""Base class of all forests: growing, out-of-bag estimates, prediction."""
 
 from __future__ import annotations
 
@@ -149,8 +149,8 @@ class BaseForest(
         if value is None or not is_checked():
             return
         is_count = is_integer(value) and 1 <= value <= LARGEST_INTEGER
-        is_share = not is_integer(value) and is_real(value) and 0 < value < np.inf
-        if not is_count and not is_share:
+        is_fraction = not is_integer(value) and is_real(value) and 0 < value < np.inf
+        if not is_count and not is_fraction:
             raise ValueError(
                 "The 'max_samples' parameter must be None, an int in the range "
                 "[1, inf) or a float in the range (0.0, inf); got "
@@ -214,7 +214,8 @@ class BaseForest(
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         n_new = self._count_new_members()
         context = self._init_callback_context(max_subtasks=n_new)
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
+        hooks = {"estimator": self, "X": X, "y": y, "metadata": metadata}
+        context.call_on_fit_task_begin(**hooks)
         grower = MemberGrower(
             template, X, y, owner=self, n_jobs=self.n_jobs, max_bins=self.max_bins
         )
@@ -223,14 +224,14 @@ class BaseForest(
             self.estimator_ = template
             self._read_target(grower.host)
             draw = self._plan_draw(grower, sample_weight)
-        self._grow(grower, draw, n_new, context, (X, y, metadata))
+        self._grow(grower, draw, n_new, context, hooks)
         if self.oob_score and draw is not None and not hasattr(self, "oob_score_"):
             self._set_oob_score_and_attributes(grower.rows)
-        context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata)
+        context.call_on_fit_task_end(**hooks)
         return self
 
     def _count_new_members(self):
-        """Count the trees that are lacking; forget those that do not stay."""
+        """Count the trees to add; drop those of an earlier fit without warm start."""
         if not self.warm_start:
             vars(self).pop("estimators_", None)
         n_new = count_lacking(self.n_estimators, len(getattr(self, "estimators_", ())))
@@ -275,7 +276,7 @@ class BaseForest(
         self.n_outputs_ = host.n_outputs_
 
     def _plan_draw(self, grower, sample_weight):
-        """Say which rows a member sees."""
+        """Plan which rows a member is fitted to."""
         weight = check_weights(sample_weight, grower.n_rows)
         weight, balanced_labels = self._weigh_classes(grower.rows.target, weight)
         self._n_samples, self._sample_weight = grower.n_rows, weight
@@ -294,16 +295,14 @@ class BaseForest(
         """Multiply weights by those of the classes."""
         return weight, None
 
-    def _grow(self, grower, draw, n_new, context, training):
-        """Grow the trees that are lacking."""
+    def _grow(self, grower, draw, n_new, context, hooks):
+        """Grow the new trees."""
         members = list(getattr(self, "estimators_", ()))
         if n_new == 0:
             warn_of_no_lack()
             return
         seeds = draw_seeds(self.random_state, len(members), n_new)
         grower.expect_many()
-        X, y, metadata = training
-        hooks = {"estimator": self, "X": X, "y": y, "metadata": metadata}
 
         def describe():
             return {"estimators_": list(members), **self._describe()}
@@ -314,7 +313,7 @@ class BaseForest(
         self.estimators_ = members
 
     def _describe(self):
-        """List the fitted attributes beside the trees, for callbacks."""
+        """List the fitted attributes besides the trees, for callbacks."""
         names = (
             *("n_features_in_", "feature_names_in_", "n_outputs_", "estimator_"),
             *("_n_samples", "_n_samples_bootstrap", "_sample_weight"),
@@ -363,12 +362,12 @@ class BaseForest(
         self._estimate_out_of_bag(predict, known, n_statistics[1])
 
     def _counts_votes(self):
-        """Tell whether trees vote for classes instead of giving shares."""
+        """Tell whether trees vote for classes instead of giving probabilities."""
         return False
 
     # ------------------------------------------------------------------ prediction
     def _sum_predictions(self, matrix, *, votes=False):
-        """Add up what the trees say of every row of a matrix."""
+        """Add up the predictions of the trees for every row of a matrix."""
         trees = [member.tree_ for member in self.estimators_]
         out = np.zeros((matrix.shape[0], *trees[0].statistics.shape[1:]))
         n_threads = count_threads(self.n_jobs, matrix.size * len(trees))
@@ -400,7 +399,9 @@ class BaseForest(
 
     @property
     def feature_importances_(self):
-        """Share of each column in the decrease of impurity, averaged over the trees.
+        """Importance of each column: its fraction of the decrease of impurity.
+
+        The mean over the trees.
 
         Returns
         -------

@@ -185,25 +185,27 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         return super()._score_classes(estimate, known)
 
     # ------------------------------------------------------------------ prediction
-    def _compute_shares(self, matrix):
-        """Shares of the classes, or of the votes; (n_rows, n_outputs, n_classes)."""
-        shares = self._sum_predictions(matrix, votes=self._counts_votes())
-        shares /= len(self.estimators_)
-        return shares
+    def _compute_probabilities(self, matrix):
+        """Class probabilities or votes; (n_rows, n_outputs, n_classes)."""
+        probabilities = self._sum_predictions(matrix, votes=self._counts_votes())
+        probabilities /= len(self.estimators_)
+        return probabilities
 
     def _choose_classes(self, matrix):
         """Choose a class number for every row and output."""
-        shares = self._compute_shares(matrix)
-        best = shares.argmax(axis=2)
+        probabilities = self._compute_probabilities(matrix)
+        best = probabilities.argmax(axis=2)
         if self._counts_votes():
-            is_top = shares > shares.max(axis=2, keepdims=True) - 0.5 / len(self)
+            is_top = probabilities > probabilities.max(
+                axis=2, keepdims=True
+            ) - 0.5 / len(self)
             is_tied = np.flatnonzero((is_top.sum(axis=2) > 1).any(axis=1))
             means = self._sum_predictions(matrix[is_tied])
             best[is_tied] = np.where(is_top[is_tied], means, -1.0).argmax(axis=2)
         return best
 
     def predict_proba(self, X):
-        """Share of each class.
+        """Predict class probabilities.
 
         Parameters
         ----------
@@ -212,12 +214,12 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
 
         Returns
         -------
-        shares : ndarray of shape (n_samples, n_classes), or list of such arrays
-            Mean share over the trees; with ``voting="hard"`` the share of trees that
-            vote for the class. A list for several outputs.
+        probabilities : ndarray of shape (n_samples, n_classes), or list of such arrays
+            Mean probability over the trees; with ``voting="hard"`` the fraction of
+            trees that vote for the class. A list for several outputs.
         """
-        shares = self._predict_blocks(X, self._compute_shares)
-        return split_shares(shares, self.n_classes_)
+        probabilities = self._predict_blocks(X, self._compute_probabilities)
+        return split_shares(probabilities, self.n_classes_)
 
     def predict_log_proba(self, X):
         """Natural logarithm of :meth:`predict_proba`.
@@ -230,7 +232,7 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         Returns
         -------
         logarithms : ndarray of shape (n_samples, n_classes), or list of such arrays
-            ``-inf`` where a share is 0.
+            ``-inf`` where a probability is 0.
         """
         return take_logarithms(self.predict_proba(X))
 
@@ -245,9 +247,9 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         Returns
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            The class of the largest mean share, 相对多数投票法 with shares (Soft), the
-            first of equals; with ``voting="hard"`` the class with most votes, and of
-            equals the one with the largest mean share.
+            The class of the largest mean probability, 相对多数投票法 with probabilities
+            (Soft), the first of equals; with ``voting="hard"`` the class with most
+            votes, and of equals the one with the largest mean probability.
         """
         best = self._predict_blocks(X, self._choose_classes)
         return decode_labels(best, self._list_classes())

@@ -1,4 +1,4 @@
-"""What a forest tells of rows and columns, beside its predictions."""
+"""Proximities of rows and importances of columns in a forest."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class ForestMeasures:
     """Proximities of rows, and importances of columns by permutation."""
 
     def proximities(self, X, Y=None, *, out_of_bag=False, dense=True):
-        """Measure how near rows are by the share of trees in which they share a leaf.
+        """Measure how near rows are: the fraction of trees with both in the same leaf.
 
         Parameters
         ----------
@@ -21,8 +21,8 @@ class ForestMeasures:
         Y : table of shape (n_others, n_features), default=None
             Rows to compare them with; None: X itself.
         out_of_bag : bool, default=False
-            Whether only trees count that have seen neither row; X is then the training
-            table.
+            Whether only trees count for which both rows are out of bag; X is then the
+            training table.
         dense : bool, default=True
             Whether the result is an array or a sparse matrix.
 
@@ -74,8 +74,8 @@ class ForestMeasures:
         A column that a tree does not test cannot change its error and costs nothing.
         ``sklearn.inspection.permutation_importance`` permutes a column of all rows that
         it is given and scores the forest as a whole: on training rows, which the trees
-        know, this overrates; and where two columns say the same, the trees that use the
-        other hide the loss. Here each tree is scored alone, on rows that it has not
+        know, this overrates; and where two columns are redundant, the trees that use
+        the other hide the loss. Here each tree is scored alone, on rows that it has not
         seen. With ``pruning="out_of_bag"`` these rows have cut the tree back, so that
         importances are somewhat too large.
 

@@ -97,7 +97,7 @@ def measure_member(member, matrix, known, is_out, n_repeats, seed):
     known : ndarray of shape (n_rows, n_outputs)
         Their class numbers or values.
     is_out : ndarray of bool, shape (n_rows,)
-        The rows that the tree has not seen.
+        The out-of-bag rows of the tree.
     n_repeats : int
         Permutations of each column.
     seed : int
@@ -106,7 +106,7 @@ def measure_member(member, matrix, known, is_out, n_repeats, seed):
     Returns
     -------
     rises : ndarray of float64, shape (n_columns,)
-        0 for a column that the tree does not test, and if it has seen all rows.
+        0 for a column that the tree does not test, and if no row is out of bag.
     """
     rises = np.zeros(matrix.shape[1])
     rows = np.flatnonzero(is_out)
@@ -215,7 +215,7 @@ def measure_errors(member, stacked, known):
     Returns
     -------
     errors : ndarray of float64, shape (n_tables,)
-        Share of wrong classes, or mean squared error; mean over the outputs.
+        Fraction of wrong classes, or mean squared error; mean over the outputs.
     """
     tree = member.tree_
     predicted = np.zeros((stacked.shape[0], *tree.statistics.shape[1:]))

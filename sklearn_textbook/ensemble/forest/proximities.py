@@ -15,13 +15,13 @@ _BLOCK_ENTRIES = 1 << 22
 
 
 def compute_proximities(forest, X, Y=None, *, out_of_bag=False, dense=True):
-    r"""Measure how near rows are by the leaves of a forest that they share.
+    r"""Measure how near rows are by the leaves of a forest that both reach.
 
     .. math:: \text{prox}(x, x') = \frac{1}{T} \sum_{t=1}^T
         \mathbb{I}(\text{leaf}_t(x) = \text{leaf}_t(x'))
 
-    With ``out_of_bag=True`` the sum and T are over the trees that have seen neither of
-    the two rows: trees put rows of different classes that they have seen into different
+    With ``out_of_bag=True`` the sum and T are over the trees for which both rows are
+    out of bag: trees put their training rows of different classes into different
     leaves, however near these are.
 
     Parameters
@@ -33,11 +33,11 @@ def compute_proximities(forest, X, Y=None, *, out_of_bag=False, dense=True):
     Y : table of shape (n_others, n_features), default=None
         Rows to compare them with; None: X itself.
     out_of_bag : bool, default=False
-        Whether only trees count that have seen neither row. X is then the training
-        table, in its order, Y is None, and the forest has ``bootstrap=True``.
+        Whether only trees count for which both rows are out of bag. X is then the
+        training table, in its order, Y is None, and the forest has ``bootstrap=True``.
     dense : bool, default=True
         Whether the result is an array, or a sparse matrix, which is smaller where most
-        rows share no leaf: in large tables and forests of deep trees.
+        rows have no leaf in common: in large tables and forests of deep trees.
 
     Returns
     -------
@@ -57,14 +57,14 @@ def compute_proximities(forest, X, Y=None, *, out_of_bag=False, dense=True):
     Notes
     -----
     A row ends in an inner node, which counts as a leaf, where its value is missing or
-    its level was never seen and no branch is for these. A row that is divided among
-    leaves counts in each with its share (``missing="fractional"``): a tree adds the
-    probability that two rows end in the same leaf.
+    its level is unknown and no branch is for unknown levels. A row that is divided
+    among leaves counts in each with its fraction (``missing="fractional"``): a tree
+    adds the probability that two rows end in the same leaf.
 
     The leaves of all trees are the columns of one sparse matrix, with an entry per row
     and tree, and the sum is its product with its transpose, block of rows by block.
-    Memory is O(n · T) beside the result; with ``out_of_bag=True`` the number of trees
-    of each pair is counted in blocks, too. 1 - proximity is a dissimilarity that
+    Memory is O(n · T) in addition to the result; with ``out_of_bag=True`` the number of
+    trees of each pair is counted in blocks, too. 1 - proximity is a dissimilarity that
     clustering and multidimensional scaling can take.
 
     Scikit-learn has no such function.
@@ -118,7 +118,7 @@ def compute_proximities(forest, X, Y=None, *, out_of_bag=False, dense=True):
 
 
 def _mark_left_out(forest, X, Y):
-    """Mark the rows that each tree has not seen; shape (n_rows, n_trees)."""
+    """Mark the out-of-bag rows of each tree; shape (n_rows, n_trees)."""
     if Y is not None:
         raise ValueError("out_of_bag=True compares the training rows: Y must be None.")
     return np.stack(
@@ -126,8 +126,8 @@ def _mark_left_out(forest, X, Y):
     )
 
 
-def mark_out_of_bag_rows(forest, X, asked):
-    """Mark the rows of the training table that each tree has not seen.
+def mark_out_of_bag_rows(forest, X, caller):
+    """Mark the out-of-bag rows of each tree in the training table.
 
     Parameters
     ----------
@@ -135,29 +135,29 @@ def mark_out_of_bag_rows(forest, X, asked):
         A fitted forest.
     X : array-like, data frame or sparse matrix
         The training table.
-    asked : str
+    caller : str
         What needs it, for error messages.
 
     Returns
     -------
     members : list of (tree estimator, ndarray of bool of shape (n_rows,))
-        The trees and what they have not seen.
+        The trees and their out-of-bag rows.
 
     Raises
     ------
     ValueError
-        If the trees have seen all rows, or if X has another number of rows.
+        If no tree has out-of-bag rows, or if X has another number of rows.
     """
     draw = forest._make_draw()
     if draw.n_drawn_rows is None:
         raise ValueError(
-            f"{asked} needs a forest with bootstrap=True: every tree of this one has "
+            f"{caller} needs a forest with bootstrap=True: every tree of this one has "
             "seen every row."
         )
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if n_rows != draw.n_rows:
         raise ValueError(
-            f"{asked} needs the training table, in its order: it had {draw.n_rows} "
+            f"{caller} needs the training table, in its order: it had {draw.n_rows} "
             f"rows, X has {n_rows}."
         )
     return [
@@ -167,30 +167,30 @@ def mark_out_of_bag_rows(forest, X, asked):
 
 
 def _mark_leaves(forest, X, left_out=None):
-    """Shares of the rows in the nodes of all trees, side by side.
+    """Fractions of the rows in the nodes of all trees, side by side.
 
     Entries of rows that a tree is not to predict are missing.
     """
     members = forest.estimators_
     first_nodes = np.cumsum([0, *(member.tree_.node_count for member in members)])
-    rows, nodes, shares, n_rows = [], [], [], 0
+    rows, nodes, fractions, n_rows = [], [], [], 0
     for matrix in read_blocks(forest, X, members[0]):
         n_threads = count_threads(forest.n_jobs, matrix.size)
         for number, member in enumerate(members):
             ends = find_ends(member.tree_, matrix, n_threads, member.schema_.names)
-            row, node, share = ends[0] + n_rows, ends[1] + first_nodes[number], ends[2]
+            row, node = ends[0] + n_rows, ends[1] + first_nodes[number]
             kept = slice(None) if left_out is None else left_out[row, number]
             rows.append(row[kept].astype(np.int32))
             nodes.append(node[kept].astype(np.int32))
-            shares.append(share[kept])
+            fractions.append(ends[2][kept])
         n_rows += matrix.shape[0]
     places = (np.concatenate(rows), np.concatenate(nodes))
     shape = (n_rows, int(first_nodes[-1]))
-    return sparse.csr_array((np.concatenate(shares), places), shape=shape)
+    return sparse.csr_array((np.concatenate(fractions), places), shape=shape)
 
 
 def _divide_by_pairs(block, left_out, others):
-    """Divide sums over trees by the number of trees that have seen neither row."""
+    """Divide sums by the number of trees for which both rows are out of bag."""
     n_trees = left_out.astype(np.float32) @ others.T.astype(np.float32)
     rows = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
     block.data /= n_trees[rows, block.indices]

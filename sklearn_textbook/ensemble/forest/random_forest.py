@@ -13,7 +13,7 @@ class RandomForestClassifier(BaseForestClassifier):
 
     Every tree is grown on a bootstrap sample of the rows, and each split considers only
     some randomly sampled columns; the forest predicts the class with the largest mean
-    share
+    probability
 
     .. math:: H(x) = \arg\max_c \frac{1}{T} \sum_{t=1}^{T} p_t(c \mid x).
 
@@ -33,16 +33,16 @@ class RandomForestClassifier(BaseForestClassifier):
     max_depth : int, default=None
         Largest depth of a tree; None: until the other limits stop.
     min_samples_split : int or float, default=2
-        Rows a node needs to be split; a float is a share of all rows. A row that was
+        Rows a node needs to be split; a float is a fraction of all rows. A row that was
         drawn twice counts once.
     min_samples_leaf : int or float, default=1
         Rows every child must have, whatever these weigh (a row that is drawn twice is
-        one); a float is a share of all rows. With ``criterion="gain_ratio"`` weights
+        one); a float is a fraction of all rows. With ``criterion="gain_ratio"`` weights
         are measured, as in :class:`~sklearn_textbook.tree.C45Classifier`.
     min_weight_fraction_leaf : float, default=0.0
-        Share of the total weight every child must have.
+        Fraction of the total weight that every child must have.
     max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
-        Columns sampled at each node (属性扰动): a count, a share of d columns, the
+        Columns sampled at each node (属性扰动): a count, a fraction of the columns, the
         square root of d, its binary logarithm (which the book recommends), or all
         (None).
     max_leaf_nodes : int, default=None
@@ -50,14 +50,15 @@ class RandomForestClassifier(BaseForestClassifier):
     min_impurity_decrease : float, default=0.0
         A node is split if this lowers the impurity of its tree by at least as much.
     bootstrap : bool, default=True
-        Whether every tree sees a bootstrap sample (自助采样) of the rows, or all.
+        Whether every tree is grown on a bootstrap sample (自助采样) of the rows; False:
+        on all rows.
     oob_score : bool, str or callable, default=False
         Whether to score the forest on out-of-bag rows (包外估计): with the accuracy,
         with the scorer of scikit-learn that has this name, or with a function of the
         true and the predicted class numbers. Needs ``bootstrap=True``.
     n_jobs : int, default=None
-        Trees that grow at the same time, and threads that predict. None: one per
-        core, or what ``joblib.parallel_config`` says; -1: one per core. The forest is
+        Trees that grow at the same time, and threads that predict. None: one per core,
+        or the setting of ``joblib.parallel_config``; -1: one per core. The forest is
         the same for any number.
     random_state : int, RandomState instance or None, default=None
         Seed of the samples and of the sampled columns.
@@ -65,7 +66,7 @@ class RandomForestClassifier(BaseForestClassifier):
         1 prints about ten times how many members are fitted, a larger number prints
         it after each of them.
     warm_start : bool, default=False
-        Whether ``fit`` keeps the trees there are and only adds those that are lacking.
+        Whether ``fit`` keeps the fitted trees and adds more, up to ``n_estimators``.
     class_weight : dict, list of dict, {"balanced", "balanced_subsample"}, default=None
         Weights of the classes: given, inverse to their frequency, or inverse to their
         frequency in each bootstrap sample. With ``bootstrap=True`` the first two
@@ -73,17 +74,18 @@ class RandomForestClassifier(BaseForestClassifier):
     ccp_alpha : non-negative float, default=0.0
         Complexity parameter of minimal cost-complexity pruning; 0: no pruning.
     max_samples : int or float, default=None
-        Rows of a bootstrap sample: a count, a share of all, or as many as there are.
+        Rows of a bootstrap sample: a count, a fraction of all, or as many as there are.
     monotonic_cst : array-like of {-1, 0, 1} or dict of {str: int}, default=None
         Constraints of all columns, or of some by their names. 1: the prediction may
         only rise with the column, -1: only fall, 0: free.
     voting : {"soft", "hard"}, default="soft"
-        How trees are combined: by the mean of their shares, as in scikit-learn, or one
-        vote each (简单投票法), as in the book and in Breiman's paper; then of classes
-        with equally many votes the one with the largest mean share wins.
+        How trees are combined: by the mean of their probabilities, as in scikit-learn,
+        or one vote each (简单投票法), as in the book and in Breiman's paper; then of
+        classes with equally many votes the one with the largest mean probability is
+        chosen.
     pruning : None, str or pruner, default=None
-        How every tree is cut back: "out_of_bag" uses the rows it has not seen;
-        the others are those of the single trees.
+        How every tree is pruned: "out_of_bag" uses its out-of-bag rows; the others are
+        those of the single trees.
     max_bins : int, default=None
         None: numeric columns are split exactly. An integer groups the values of a
         column into at most so many bins, which is faster.
@@ -99,10 +101,11 @@ class RandomForestClassifier(BaseForestClassifier):
     handle_unknown : {"parent", "fractional", "error"}, default="parent"
         What becomes of a level without training rows in a node.
     tie_breaking : {"first", "random"}, default="first"
-        Of equally good tests the first of the sampled columns wins; or of all columns
-        in random order.
+        Of equally good splits that of the first sampled column is taken; "random": that
+        of the first in a random order of all columns.
     top_splits : int, default=1
-        Each node takes at random one of so many best tests (算法参数扰动); 1: the best.
+        Each node takes one of so many best splits at random (算法参数扰动); 1: the
+        best.
 
     Attributes
     ----------
@@ -123,17 +126,18 @@ class RandomForestClassifier(BaseForestClassifier):
     n_classes_ : int or list of int
         Number of classes.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each column in the decrease of impurity.
+        Importance of each column: its fraction of the decrease of impurity.
     estimators_samples_ : list of ndarray of int
-        The rows each tree has seen.
+        The rows that each tree was grown on.
     oob_score_ : float
         Score of the out-of-bag predictions, with ``oob_score``.
     oob_curve_ : ndarray of shape (n_estimators,)
-        Out-of-bag error of the first 1, 2, ... trees, with ``oob_score``: the share of
-        wrong classes over the rows scored so far.
+        Out-of-bag error of the first 1, 2, ... trees, with ``oob_score``: the fraction
+        of wrong classes over the rows scored so far.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
-        With several outputs of shape (n_samples, n_classes, n_outputs).
-        Shares (or votes) of the trees that have not seen the row; 0 if all have.
+        Mean probabilities (or votes) of the trees for which the row is out of bag; 0 if
+        there is none. With several outputs the shape is (n_samples, n_classes,
+        n_outputs).
 
     See Also
     --------
@@ -149,8 +153,8 @@ class RandomForestClassifier(BaseForestClassifier):
 
     Differences from scikit-learn: thresholds are exact in float64; nominal columns and
     missing values are taken as they are; of equally good splits that of the first
-    sampled column wins; a seed draws the same rows, but samples other columns at the
-    nodes. ``estimators_`` know the labels, where scikit-learn's know class numbers.
+    sampled column is taken; a seed draws the same rows, but samples other columns at
+    the nodes. ``estimators_`` know the labels, where scikit-learn's know class numbers.
 
     References
     ----------
@@ -194,15 +198,15 @@ class RandomForestRegressor(BaseForestRegressor):
     max_depth : int, default=None
         Largest depth of a tree; None: until the other limits stop.
     min_samples_split : int or float, default=2
-        Rows a node needs to be split; a float is a share of all rows. A row that was
+        Rows a node needs to be split; a float is a fraction of all rows. A row that was
         drawn twice counts once.
     min_samples_leaf : int or float, default=1
         Rows every child must have, whatever these weigh (a row that is drawn twice is
-        one); a float is a share of all rows.
+        one); a float is a fraction of all rows.
     min_weight_fraction_leaf : float, default=0.0
-        Share of the total weight every child must have.
+        Fraction of the total weight that every child must have.
     max_features : int, float, {"sqrt", "log2"} or None, default=1.0
-        Columns sampled at each node (属性扰动): a count, a share of d columns, the
+        Columns sampled at each node (属性扰动): a count, a fraction of the columns, the
         square root of d, its binary logarithm (which the book recommends), or all
         (None).
     max_leaf_nodes : int, default=None
@@ -210,14 +214,15 @@ class RandomForestRegressor(BaseForestRegressor):
     min_impurity_decrease : float, default=0.0
         A node is split if this lowers the impurity of its tree by at least as much.
     bootstrap : bool, default=True
-        Whether every tree sees a bootstrap sample (自助采样) of the rows, or all.
+        Whether every tree is grown on a bootstrap sample (自助采样) of the rows; False:
+        on all rows.
     oob_score : bool, str or callable, default=False
         Whether to score the forest on out-of-bag rows (包外估计): with the R² score,
         with the scorer of scikit-learn that has this name, or with a function of the
         true and the predicted values. Needs ``bootstrap=True``.
     n_jobs : int, default=None
-        Trees that grow at the same time, and threads that predict. None: one per
-        core, or what ``joblib.parallel_config`` says; -1: one per core. The forest is
+        Trees that grow at the same time, and threads that predict. None: one per core,
+        or the setting of ``joblib.parallel_config``; -1: one per core. The forest is
         the same for any number.
     random_state : int, RandomState instance or None, default=None
         Seed of the samples and of the sampled columns.
@@ -225,17 +230,17 @@ class RandomForestRegressor(BaseForestRegressor):
         1 prints about ten times how many members are fitted, a larger number prints
         it after each of them.
     warm_start : bool, default=False
-        Whether ``fit`` keeps the trees there are and only adds those that are lacking.
+        Whether ``fit`` keeps the fitted trees and adds more, up to ``n_estimators``.
     ccp_alpha : non-negative float, default=0.0
         Complexity parameter of minimal cost-complexity pruning; 0: no pruning.
     max_samples : int or float, default=None
-        Rows of a bootstrap sample: a count, a share of all, or as many as there are.
+        Rows of a bootstrap sample: a count, a fraction of all, or as many as there are.
     monotonic_cst : array-like of {-1, 0, 1} or dict of {str: int}, default=None
         Constraints of all columns, or of some by their names. 1: the prediction may
         only rise with the column, -1: only fall, 0: free.
     pruning : None, str or pruner, default=None
-        How every tree is cut back: "out_of_bag" uses the rows it has not seen;
-        the others are those of the single trees.
+        How every tree is pruned: "out_of_bag" uses its out-of-bag rows; the others are
+        those of the single trees.
     max_bins : int, default=None
         None: numeric columns are split exactly. An integer groups the values of a
         column into at most so many bins, which is faster.
@@ -248,10 +253,11 @@ class RandomForestRegressor(BaseForestRegressor):
     handle_unknown : {"parent", "fractional", "error"}, default="parent"
         What becomes of a level without training rows in a node.
     tie_breaking : {"first", "random"}, default="first"
-        Of equally good tests the first of the sampled columns wins; or of all columns
-        in random order.
+        Of equally good splits that of the first sampled column is taken; "random": that
+        of the first in a random order of all columns.
     top_splits : int, default=1
-        Each node takes at random one of so many best tests (算法参数扰动); 1: the best.
+        Each node takes one of so many best splits at random (算法参数扰动); 1: the
+        best.
 
     Attributes
     ----------
@@ -268,16 +274,17 @@ class RandomForestRegressor(BaseForestRegressor):
     n_outputs_ : int
         Number of outputs.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each column in the decrease of impurity.
+        Importance of each column: its fraction of the decrease of impurity.
     estimators_samples_ : list of ndarray of int
-        The rows each tree has seen.
+        The rows that each tree was grown on.
     oob_score_ : float
         Score of the out-of-bag predictions, with ``oob_score``.
     oob_curve_ : ndarray of shape (n_estimators,)
         Out-of-bag error of the first 1, 2, ... trees, with ``oob_score``: the mean
         squared error over the rows scored so far.
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        Mean of the trees that have not seen the row; 0 if all have.
+        Mean prediction of the trees for which the row is out of bag; 0 if there is
+        none.
 
     See Also
     --------
@@ -293,8 +300,8 @@ class RandomForestRegressor(BaseForestRegressor):
 
     Differences from scikit-learn: thresholds are exact in float64; nominal columns and
     missing values are taken as they are; of equally good splits that of the first
-    sampled column wins; a seed draws the same rows, but samples other columns at the
-    nodes. ``estimators_`` know the labels, where scikit-learn's know class numbers.
+    sampled column is taken; a seed draws the same rows, but samples other columns at
+    the nodes. ``estimators_`` know the labels, where scikit-learn's know class numbers.
 
     References
     ----------

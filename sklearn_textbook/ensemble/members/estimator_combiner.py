@@ -1,4 +1,4 @@
-"""Asking the members of a bagging that may be any scikit-learn estimator."""
+"""Predictions of members that may be any scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn_textbook.ensemble.members.parallel_results import (
     yield_results,
 )
 
-#: Members are asked in at most so many batches, whatever ``n_jobs`` is: the sums are
+#: Members predict in at most so many batches, whatever ``n_jobs`` is: the sums are
 #: the same then.
 MOST_BATCHES = 64
 
@@ -27,8 +27,8 @@ def count_member_votes(member, X, n_classes, routed):
     return (np.arange(n_classes) == numbers).astype(np.float64)
 
 
-def compute_member_shares(member, X, n_classes, routed):
-    """Ask a member for shares of the classes, or its vote if it gives none."""
+def compute_member_probabilities(member, X, n_classes, routed):
+    """Compute class probabilities of a member, or its votes if it has none."""
     if not hasattr(member, "predict_proba"):
         return count_member_votes(member, X, n_classes, routed)
     given = member.predict_proba(X, **routed.get("predict_proba", {}))
@@ -36,14 +36,14 @@ def compute_member_shares(member, X, n_classes, routed):
 
 
 def compute_member_logarithms(member, X, n_classes, routed):
-    """Ask a member for logarithms of shares."""
+    """Compute logarithms of class probabilities of a member."""
     with np.errstate(divide="ignore"):
         given = member.predict_log_proba(X, **routed.get("predict_log_proba", {}))
     return spread(given, member.classes_, n_classes, -np.inf)
 
 
 def compute_member_decisions(member, X, n_classes, routed):
-    """Ask a member for its decision function, which is to cover all classes."""
+    """Compute the decision function of a member, which must have all classes."""
     if 0 < len(member.classes_) < n_classes:
         raise ValueError(
             f"A {type(member).__name__} has learned from rows of {len(member.classes_)}"
@@ -54,12 +54,12 @@ def compute_member_decisions(member, X, n_classes, routed):
 
 
 def compute_member_values(member, X, n_classes, routed):
-    """Ask a member for values."""
+    """Compute values of a member."""
     return np.asarray(member.predict(X, **routed.get("predict", {})))
 
 
 def spread(given, member_classes, n_classes, default):
-    """Widen what a member says of its classes to all classes."""
+    """Widen predictions for the classes of a member to all classes."""
     if len(member_classes) == n_classes:
         return given
     wide = np.full((given.shape[0], n_classes), default)
@@ -67,10 +67,10 @@ def spread(given, member_classes, n_classes, default):
     return wide
 
 
-def ask_batch(ask, members, columns, X, n_classes, routed):
-    """Ask members one after the other."""
+def predict_batch(compute, members, columns, X, n_classes, routed):
+    """Predict with members one after the other."""
     return [
-        ask(
+        compute(
             member,
             X if of_member is None else take_columns(X, of_member),
             n_classes,
@@ -81,8 +81,8 @@ def ask_batch(ask, members, columns, X, n_classes, routed):
 
 
 def sum_batch(add, *arguments):
-    """Ask members one after the other, and add up what they say."""
-    return add_in_turn(add, ask_batch(*arguments))
+    """Predict with members one after the other, and add up the predictions."""
+    return add_in_turn(add, predict_batch(*arguments))
 
 
 def add_in_turn(add, parts):
@@ -94,7 +94,7 @@ def add_in_turn(add, parts):
 
 
 class EstimatorCombiner:
-    """Fitted estimators that are asked about a table.
+    """Fitted estimators and the sums of their predictions.
 
     Parameters
     ----------
@@ -126,8 +126,8 @@ class EstimatorCombiner:
         """
         yield read_table(self.owner, X, reset=False)
 
-    def sum_shares(self, table):
-        """Add up the shares of the classes, or the values, that the members give.
+    def sum_predictions(self, table):
+        """Add up the class probabilities, or the values, of the members.
 
         Parameters
         ----------
@@ -137,9 +137,9 @@ class EstimatorCombiner:
         Returns
         -------
         total : ndarray of shape (n_rows, n_outputs, n_statistics)
-            The sums; votes of members that give no shares.
+            The sums; votes of members without probabilities.
         """
-        return self._shape(self.add_up(self._choose_question(), table))
+        return self._shape(self.add_up(self._choose_method(), table))
 
     def sum_votes(self, table):
         """Count the votes of the members.
@@ -157,7 +157,7 @@ class EstimatorCombiner:
         return self._shape(self.add_up(count_member_votes, table))
 
     def predict_rows(self, number, table, rows, *, votes=False):
-        """Ask one member about some rows.
+        """Predict some rows with one member.
 
         Parameters
         ----------
@@ -166,27 +166,29 @@ class EstimatorCombiner:
         table : ndarray, data frame, csr or csc matrix
             A table.
         rows : ndarray of int
-            The rows of it that the member is asked about.
+            Numbers of the rows to predict.
         votes : bool, default=False
             Whether it votes for a class.
 
         Returns
         -------
-        predicted : ndarray of shape (n_asked, n_outputs, n_statistics)
-            Shares, votes or values.
+        predicted : ndarray of shape (n_predicted, n_outputs, n_statistics)
+            Probabilities, votes or values.
         """
-        ask = count_member_votes if votes else self._choose_question()
+        compute = count_member_votes if votes else self._choose_method()
         members, columns = [self.members[number]], [self.columns[number]]
         table = take_rows(table, rows)
-        (given,) = ask_batch(ask, members, columns, table, self.n_classes, self.routed)
+        (given,) = predict_batch(
+            compute, members, columns, table, self.n_classes, self.routed
+        )
         return self._shape(given)
 
-    def add_up(self, ask, table, add=np.add):
-        """Ask all members, and add up what they say.
+    def add_up(self, compute, table, add=np.add):
+        """Predict with all members, and add up the predictions.
 
         Parameters
         ----------
-        ask : function
+        compute : function
             Called with a member, its columns of the table, the number of classes and
             the parameters of the members' methods.
         table : ndarray, data frame, csr or csc matrix
@@ -205,7 +207,7 @@ class EstimatorCombiner:
         tasks = (
             delayed(sum_batch)(
                 add,
-                ask,
+                compute,
                 [self.members[number] for number in batch],
                 [self.columns[number] for number in batch],
                 table,
@@ -217,12 +219,12 @@ class EstimatorCombiner:
         parallel = open_parallel(n_jobs=self.owner.n_jobs, verbose=self.owner.verbose)
         return add_in_turn(add, yield_results(parallel, tasks))
 
-    def _choose_question(self):
+    def _choose_method(self):
         is_classifier = self.n_classes is not None
-        return compute_member_shares if is_classifier else compute_member_values
+        return compute_member_probabilities if is_classifier else compute_member_values
 
     def _shape(self, given):
-        """Bring what members say into the shape of statistics."""
+        """Reshape predictions to (n_rows, n_outputs, n_statistics)."""
         if self.n_classes is not None:
             return given[:, np.newaxis].astype(np.float64, copy=False)
         return given.reshape(len(given), -1, 1)

@@ -30,7 +30,7 @@ from sklearn_textbook.ensemble.members.parallel_results import (
 )
 from sklearn_textbook.ensemble.resample import list_random_states
 
-#: Members are asked in at most so many batches, whatever ``n_jobs`` is: sums are
+#: Members predict in at most so many batches, whatever ``n_jobs`` is: sums are
 #: the same then.
 _BATCHES = 64
 
@@ -144,7 +144,7 @@ class EstimatorTraining:
     Parameters
     ----------
     owner : estimator
-        The ensemble; it is told the columns.
+        The ensemble, whose columns are set.
     template : estimator
         What members are like.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
@@ -158,7 +158,7 @@ class EstimatorTraining:
 
     def __init__(self, owner, template, X, y, *, is_classifier):
         if y is None:
-            # Lets scikit-learn say what it always says.
+            # Raises the usual error of scikit-learn.
             validate_data(owner, X, y, skip_check_array=True)
         self.template = template
         self.n_jobs, self.verbose = owner.n_jobs, owner.verbose
@@ -179,7 +179,7 @@ class EstimatorTraining:
         Parameters
         ----------
         draw : BagDraw
-            What each of them sees.
+            What each of them is fitted to.
         seeds : list of int
             The seeds.
         metadata : dict

@@ -50,7 +50,7 @@ def grow_batch(grower, draw, seeds):
 def run_aside(function, batches):
     """Do one batch after the other in a thread, so that waiting can be interrupted.
 
-    Python heeds Ctrl-C in the main thread only, which must not be busy with a tree of
+    Python handles Ctrl-C in the main thread only, which must not be busy with a tree of
     many rows.
     """
     config = get_config()
@@ -82,7 +82,7 @@ def grow_members(
     grower : MemberGrower
         Grows them.
     draw : RowDraw
-        Which rows each of them sees.
+        Which rows each of them is fitted to.
     seeds : list of int
         Their seeds.
     n_jobs : int, default=None
@@ -92,7 +92,8 @@ def grow_members(
     grow_batch : function, default=grow_batch
         Grows the members with some seeds; called with ``grower, draw, seeds``.
     share : function, default=None
-        Lets a member from elsewhere share what all have; None: ``grower.share``.
+        Gives a member from another process the objects that all share; None:
+        ``grower.share``.
 
     Yields
     ------
@@ -118,7 +119,7 @@ def _grow_in_parallel(grower, draw, seeds, size, n_workers, grow_batch, share):
     """Grow batches of members by joblib's workers."""
     parallel = open_parallel(n_jobs=n_workers, prefer="threads")
     if not parallel.return_generator:
-        # Nobody sees a member before all are there, and every batch takes the table.
+        # All members come at the end, and every batch is sent the table.
         size = -(-len(seeds) // n_workers)
     tasks = [
         delayed(grow_batch)(grower, draw, batch) for batch in cut_batches(seeds, size)

@@ -1,4 +1,4 @@
-"""The members of an ensemble: how many are lacking, and how they come to it."""
+"""The list of members of an ensemble, and warm starts that add members to it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class MemberList:
     """Lets an ensemble be read as the list of its members, and be kept in a file.
 
     What a model file keeps (:mod:`sklearn_textbook.io`) are the parameters, the
-    columns, the classes, the trees, and beside them what ``_kept`` lists.
+    columns, the classes, the trees, and what ``_kept`` lists.
     """
 
     #: Tuple of :class:`~sklearn_textbook._contract.kept.Kept`.
@@ -60,7 +60,7 @@ class MemberList:
         columns : list of ndarray of int, or None
             As those of ``_list_columns``.
         kept : dict of str to object
-            What ``_list_kept`` gave, checked by what ``_kept`` says of it.
+            What ``_list_kept`` returned, checked against ``_kept``.
 
         Raises
         ------
@@ -73,7 +73,7 @@ class MemberList:
 
 
 def count_lacking(n_estimators, n_members):
-    """Count the members that a warm start has to add.
+    """Count the members that a fit has to add.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def warn_of_no_lack():
 
 
 def yield_until_stopped(grown, context, name, hooks, describe):
-    """Yield new members, each a task of the callbacks, until one of these says stop.
+    """Yield new members, each a task of the callbacks, until a callback stops the fit.
 
     Parameters
     ----------
@@ -121,14 +121,14 @@ def yield_until_stopped(grown, context, name, hooks, describe):
     name : str
         What a member's task is called.
     hooks : dict
-        What the callbacks are told of the fit: the estimator, X, y and metadata.
+        Arguments of the callbacks: the estimator, X, y and metadata.
     describe : callable
         Gives the fitted attributes of the ensemble with the members yielded so far.
 
     Yields
     ------
     member : estimator
-        Who takes it has it in the ensemble before asking for the next one.
+        Is to be in the ensemble before the next one is taken.
     """
     for member in grown:
         subcontext = context.subcontext(task_name=name)

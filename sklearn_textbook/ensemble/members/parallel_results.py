@@ -9,7 +9,7 @@ from sklearn.utils.parallel import Parallel
 
 
 def open_parallel(**options):
-    """Open joblib's workers so that results are told as they are ready, if they can be.
+    """Open joblib's workers so that results come as they are ready, if possible.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ def open_parallel(**options):
     Returns
     -------
     parallel : Parallel
-        Its ``return_generator`` is False for backends that tell all results at the
+        Its ``return_generator`` is False for backends that return all results at the
         end, as "multiprocessing" and Ray's.
     """
     try:
@@ -29,7 +29,7 @@ def open_parallel(**options):
 
 
 def yield_results(parallel, tasks):
-    """Yield the results of tasks in their order; whoever stops early ends the work.
+    """Yield the results of tasks in their order; closing the generator ends the work.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def yield_results(parallel, tasks):
             yield result
     finally:
         if parallel.return_generator:
-            # Whoever stops early knows that results are left out; joblib warns of it.
+            # joblib warns of results that are left out, which is intended here.
             # Its threads change the filters of warnings too, so an error may come
             # through.
             with warnings.catch_warnings(), suppress(UserWarning):

@@ -95,7 +95,7 @@ class TreeTraining:
     Parameters
     ----------
     owner : estimator
-        The ensemble; it is told the columns.
+        The ensemble, whose columns are set.
     template : tree estimator
         What members are like.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
@@ -127,7 +127,7 @@ class TreeTraining:
         Parameters
         ----------
         draw : BagDraw
-            What each of them sees.
+            What each of them is fitted to.
         seeds : list of int
             The seeds.
         metadata : dict
@@ -158,7 +158,7 @@ class TreeTraining:
 
 
 class TreeCombiner:
-    """Fitted trees that are asked about a table.
+    """Fitted trees and the sums of their predictions.
 
     Parameters
     ----------
@@ -195,8 +195,8 @@ class TreeCombiner:
             for first in range(0, n_rows, max(1, step)):
                 yield matrix[first : first + step] if step < n_rows else matrix
 
-    def sum_shares(self, matrix):
-        """Add up the shares of the classes, or the values, that the members give.
+    def sum_predictions(self, matrix):
+        """Add up the class probabilities, or the values, of the members.
 
         Parameters
         ----------
@@ -231,7 +231,7 @@ class TreeCombiner:
         return self._sum(numbers, matrix, votes=True, weights=weights)
 
     def predict_rows(self, number, table, rows, *, votes=False):
-        """Ask one member about some rows.
+        """Predict some rows with one member.
 
         Parameters
         ----------
@@ -240,14 +240,14 @@ class TreeCombiner:
         table : array of shape (n_rows, n_features)
             The rows of the table.
         rows : ndarray of int
-            Those that it is asked about.
+            Numbers of the rows to predict.
         votes : bool, default=False
             Whether it votes for a class.
 
         Returns
         -------
-        predicted : ndarray of float64, shape (n_asked, n_outputs, n_statistics)
-            Shares, votes or values.
+        predicted : ndarray of float64, shape (n_predicted, n_outputs, n_statistics)
+            Probabilities, votes or values.
         """
         return self._sum([number], table[rows], votes=votes)
 

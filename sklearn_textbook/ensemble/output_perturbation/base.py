@@ -152,7 +152,7 @@ class BaseOutputPerturbation(
     BaseEstimator,
     ABC,
 ):
-    """Growing and asking members that have learned perturbed outputs."""
+    """Fitting members to perturbed outputs, and their predictions."""
 
     # ------------------------------------------------------------------ parameters
     def _check_parameters(self):
@@ -211,7 +211,8 @@ class BaseOutputPerturbation(
         self._check_parameters()
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         context = self._init_callback_context(max_subtasks=self.n_estimators)
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
+        hooks = {"estimator": self, "X": X, "y": y, "metadata": metadata}
+        context.call_on_fit_task_begin(**hooks)
         labels, codes = self._read_labels(X, y)
         self.estimator_ = self._make_template()
         if is_tree(self.estimator_):
@@ -228,14 +229,14 @@ class BaseOutputPerturbation(
             n_rows = table.shape[0]
         draw = self._plan_draw(n_rows, sample_weight)
         perturb = self._plan_perturbation(codes, draw.weight)
-        self._grow(self._make_grower(table, perturb), draw, context, (X, y, metadata))
-        context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata)
+        self._grow(self._make_grower(table, perturb), draw, context, hooks)
+        context.call_on_fit_task_end(**hooks)
         return self
 
     def _read_labels(self, X, y):
         """Read the labels; give every class a number."""
         if y is None:
-            # Lets scikit-learn say what it always says.
+            # Raises the usual error of scikit-learn.
             validate_data(self, X, y, skip_check_array=True)
         y = column_or_1d(decode_dictionary(y), warn=True)
         labels = check_target(y, is_numeric=False)
@@ -249,7 +250,7 @@ class BaseOutputPerturbation(
         return {"dtype": None, "ensure_all_finite": False}
 
     def _plan_draw(self, n_rows, sample_weight):
-        """Say which rows a member sees."""
+        """Plan which rows a member is fitted to."""
         weight = check_weights(sample_weight, n_rows)
         takes_weight = has_fit_parameter(self.estimator_, "sample_weight")
         takes_weight = takes_weight or is_tree(self.estimator_)
@@ -273,8 +274,8 @@ class BaseOutputPerturbation(
         draw_target = partial(self._make_target, perturb)
         return PerturbedEstimators(self.estimator_, table, draw_target, self.bootstrap)
 
-    def _grow(self, grower, draw, context, training):
-        """Grow the members that are lacking."""
+    def _grow(self, grower, draw, context, hooks):
+        """Grow the new members."""
         if not self.warm_start or not hasattr(self, "estimators_"):
             self.estimators_, self._seeds = [], []
         members = list(self.estimators_)
@@ -283,8 +284,6 @@ class BaseOutputPerturbation(
             warn_of_no_lack()
             return
         seeds = draw_seeds(self.random_state, len(members), n_new)
-        X, y, metadata = training
-        hooks = {"estimator": self, "X": X, "y": y, "metadata": metadata}
 
         def describe():
             return {"estimators_": list(members), **self._describe()}
@@ -296,7 +295,7 @@ class BaseOutputPerturbation(
         self.estimators_ = members
 
     def _describe(self):
-        """List the fitted attributes beside the members, for callbacks."""
+        """List the fitted attributes besides the members, for callbacks."""
         fitted = vars(self).items()
         return {
             name: value
@@ -323,14 +322,14 @@ class BaseOutputPerturbation(
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _sum_predictions(self, table, *, votes=False):
-        """Add up what the members say; shape (n_rows, n_classes)."""
+        """Add up the predictions of the members; shape (n_rows, n_classes)."""
         if is_tree(self.estimator_):
             return self._sum_trees(table, votes)
-        ask = partial(self._ask_member, X=table, votes=votes)
+        predict = partial(self._predict_member, X=table, votes=votes)
         parallel = open_parallel(n_jobs=count_jobs(self.n_jobs), prefer="threads")
-        tasks = (delayed(ask)(member) for member in self.estimators_)
-        said = yield_results(parallel, tasks)
-        return sum(said, np.zeros((table.shape[0], self.n_classes_)))
+        tasks = (delayed(predict)(member) for member in self.estimators_)
+        predictions = yield_results(parallel, tasks)
+        return sum(predictions, np.zeros((table.shape[0], self.n_classes_)))
 
     def _sum_trees(self, matrix, votes):
         trees = [member.tree_ for member in self.estimators_]
@@ -343,19 +342,19 @@ class BaseOutputPerturbation(
         return out.reshape(matrix.shape[0], self.n_classes_)
 
     @abstractmethod
-    def _ask_member(self, member, X, votes):
-        """Ask a member that is not one of our trees; shape (n_rows, n_classes)."""
+    def _predict_member(self, member, X, votes):
+        """Predict with a member of another package; shape (n_rows, n_classes)."""
 
     @abstractmethod
-    def _compute_shares(self, table):
-        """Shares of the classes."""
+    def _compute_probabilities(self, table):
+        """Compute class probabilities."""
 
     @abstractmethod
     def _choose_classes(self, table):
         """Choose a class number for every row."""
 
     def predict_proba(self, X):
-        """Share of each class.
+        """Predict class probabilities.
 
         Parameters
         ----------
@@ -364,10 +363,10 @@ class BaseOutputPerturbation(
 
         Returns
         -------
-        shares : ndarray of shape (n_samples, n_classes)
-            Shares of ``classes_``; they sum to 1.
+        probabilities : ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``; they sum to 1.
         """
-        return self._predict_blocks(X, self._compute_shares)
+        return self._predict_blocks(X, self._compute_probabilities)
 
     def predict_log_proba(self, X):
         """Natural logarithm of :meth:`predict_proba`.
@@ -380,11 +379,11 @@ class BaseOutputPerturbation(
         Returns
         -------
         logarithms : ndarray of shape (n_samples, n_classes)
-            ``-inf`` where a share is 0.
+            ``-inf`` where a probability is 0.
         """
-        shares = self.predict_proba(X)
+        probabilities = self.predict_proba(X)
         with np.errstate(divide="ignore"):
-            return np.log(shares)
+            return np.log(probabilities)
 
     def predict(self, X):
         """Class of each row.

@@ -20,19 +20,19 @@ from sklearn_textbook.tree.members import make_class_target
 DEFAULT_FLIP_RATE = 0.2
 
 
-def find_largest_flip_rate(shares):
+def find_largest_flip_rate(frequencies):
     r"""Find the flip rate from which on some row's own class is not the likeliest.
 
     Parameters
     ----------
-    shares : ndarray of float64, shape (n_classes,)
-        Shares of the classes, not all in one.
+    frequencies : ndarray of float64, shape (n_classes,)
+        Relative frequencies of the classes, not all in one.
 
     Returns
     -------
     largest : float
         :math:`\sum_j P_j (1 - P_j) / (1 + \max_j P_j - \min_j P_j)` over the classes
-        that occur; for two classes the share of the smaller one.
+        that occur; for two classes the frequency of the smaller one.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def find_largest_flip_rate(shares):
     >>> find_largest_flip_rate(np.array([0.25, 0.75]))
     0.25
     """
-    present = shares[shares > 0]
+    present = frequencies[frequencies > 0]
     spread = present.max() - present.min()
     return float((present * (1 - present)).sum() / (1 + spread))
 
@@ -53,22 +53,22 @@ class LabelFlips:
     r"""The flipped class numbers of the member with a seed.
 
     With the probability :math:`w = p / \sum_j P_j (1 - P_j)` a row's class is drawn
-    again, from all classes in proportion to their shares :math:`P_j`. So a row of class
-    i gets class j with the probability :math:`w P_j`, and the share of changed rows is
-    p on average.
+    again, from all classes in proportion to their frequencies :math:`P_j`. So a row of
+    class i gets class j with the probability :math:`w P_j`, and the fraction of changed
+    rows is p on average.
 
     Parameters
     ----------
     codes : ndarray of int32, shape (n_rows,)
         Class numbers of the rows.
-    shares : ndarray of float64, shape (n_classes,)
-        Shares of the classes.
+    frequencies : ndarray of float64, shape (n_classes,)
+        Relative frequencies of the classes.
     flip_rate : float
-        Mean share of rows whose class changes.
+        Mean fraction of rows whose class changes.
     """
 
     codes: np.ndarray
-    shares: np.ndarray
+    frequencies: np.ndarray
     flip_rate: float
 
     def draw(self, seed):
@@ -84,7 +84,7 @@ class LabelFlips:
         flipped : ndarray of int32, shape (n_rows,)
             Class numbers.
         """
-        impurity = (self.shares * (1 - self.shares)).sum()
+        impurity = (self.frequencies * (1 - self.frequencies)).sum()
         flipped = self.codes.copy()
         if self.flip_rate == 0 or impurity == 0:
             return flipped
@@ -92,23 +92,25 @@ class LabelFlips:
         random = np.random.default_rng([seed, 1])
         is_drawn = random.random(len(flipped)) < self.flip_rate / impurity
         n_drawn = np.count_nonzero(is_drawn)
-        flipped[is_drawn] = random.choice(len(self.shares), n_drawn, p=self.shares)
+        flipped[is_drawn] = random.choice(
+            len(self.frequencies), n_drawn, p=self.frequencies
+        )
         return flipped
 
 
 class OutputFlippingClassifier(BaseOutputPerturbation):
     r"""Members that learn randomly flipped class labels, 翻转法 (output flipping).
 
-    Every member sees the same rows, but the labels of a random share p of them, the
-    ``flip_rate``, are changed, so that the class shares stay the same on average: a row
-    of class i gets class j with the probability
+    Every member sees the same rows, but the labels of a random fraction p of them, the
+    ``flip_rate``, are changed, so that the class frequencies stay the same on average:
+    a row of class i gets class j with the probability
 
     .. math:: P(i \to j) = w P_j, \quad j \neq i, \qquad
         w = \frac{p}{\sum_k P_k (1 - P_k)}
 
-    where :math:`P_j` is the share of class j. The members' decisions are put together.
-    This perturbs the outputs only, where bagging perturbs the rows, 样本扰动, and a
-    random forest the columns as well, 属性扰动.
+    where :math:`P_j` is the relative frequency of class j. The members' decisions are
+    put together. This perturbs the outputs only, where bagging perturbs the rows,
+    样本扰动, and a random forest the columns as well, 属性扰动.
 
     Parameters
     ----------
@@ -119,30 +121,31 @@ class OutputFlippingClassifier(BaseOutputPerturbation):
     n_estimators : int, default=100
         Number of members.
     flip_rate : float or "auto", default="auto"
-        Mean share of rows with changed labels, at least 0 and less than
+        Mean fraction of rows with changed labels, at least 0 and less than
         :math:`\sum_k P_k (1 - P_k) / (1 + \max_k P_k - \min_k P_k)`, from where on a
         row of the smallest class is likelier to get the label of the largest than to
-        keep its own; for two classes that is the share of the smaller one. "auto": 0.2,
-        or half of this bound if that is less.
+        keep its own; for two classes that is the frequency of the smaller one. "auto":
+        0.2, or half of this bound if that is less.
     voting : {"soft", "hard"}, default="soft"
-        How members are combined: by the mean of their class shares, or with one vote
-        each, as in the paper; of equally many votes the largest mean share decides.
-        Members without ``predict_proba`` vote.
+        How members are combined: by the mean of their class probabilities, or with one
+        vote each, as in the paper; of equally many votes the largest mean probability
+        decides. Members without ``predict_proba`` vote.
     bootstrap : bool, default=False
-        Whether every member sees a bootstrap sample (自助采样) of the rows, or all.
+        Whether every member is fitted to a bootstrap sample (自助采样) of the rows;
+        False: to all rows.
     max_samples : int or float, default=None
-        Rows of a bootstrap sample: a count, a share of all, or as many as there are.
+        Rows of a bootstrap sample: a count, a fraction of all, or as many as there are.
     n_jobs : int, default=None
-        Members that are fitted at the same time. None: one per core, or what
-        ``joblib.parallel_config`` says; -1: one per core. The result is the same for
-        any number.
+        Members that are fitted at the same time. None: one per core, or the setting of
+        ``joblib.parallel_config``; -1: one per core. The result is the same for any
+        number.
     random_state : int, RandomState instance or None, default=None
         Seed of the flips, of the samples, and of members that leave things to chance.
     verbose : int, default=0
         1 prints about ten times how many members are fitted, a larger number prints
         it after each of them.
     warm_start : bool, default=False
-        Whether ``fit`` keeps the members there are and adds those that are lacking.
+        Whether ``fit`` keeps the fitted members and adds more, up to ``n_estimators``.
 
     Attributes
     ----------
@@ -161,7 +164,7 @@ class OutputFlippingClassifier(BaseOutputPerturbation):
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if the table has names that are all strings.
     estimators_samples_ : list of ndarray of int
-        The rows each member has seen.
+        The rows that each member was fitted to.
 
     See Also
     --------
@@ -171,10 +174,10 @@ class OutputFlippingClassifier(BaseOutputPerturbation):
     Notes
     -----
     As :math:`\sum_{i \neq j} P_i w P_j + P_j (1 - w (1 - P_j)) = P_j`, the expected
-    class shares are those of the table. A class without weight is not flipped to.
+    class frequencies are those of the table. A class without weight is not flipped to.
 
-    The shares of :meth:`predict_proba` are those of flipped labels: where all rows
-    have class i, class j gets :math:`w P_j` on average.
+    The probabilities of :meth:`predict_proba` are those of flipped labels: where all
+    rows have class i, class j gets :math:`w P_j` on average.
 
     Growing a member takes longer than a tree of the true labels, because it ends in
     many leaves of single flipped rows. Scikit-learn has no such estimator.
@@ -253,21 +256,21 @@ class OutputFlippingClassifier(BaseOutputPerturbation):
 
     def _plan_perturbation(self, codes, weight):
         counts = np.bincount(codes, weight, self.n_classes_)
-        shares = counts / counts.sum()
-        self.flip_rate_ = self._resolve_flip_rate(shares)
-        return LabelFlips(codes, shares, self.flip_rate_)
+        frequencies = counts / counts.sum()
+        self.flip_rate_ = self._resolve_flip_rate(frequencies)
+        return LabelFlips(codes, frequencies, self.flip_rate_)
 
-    def _resolve_flip_rate(self, shares):
-        """Say which share of the rows is flipped."""
-        if np.count_nonzero(shares) == 1:
+    def _resolve_flip_rate(self, frequencies):
+        """Find the fraction of the rows that is flipped."""
+        if np.count_nonzero(frequencies) == 1:
             return 0.0  # there is nothing to flip to
-        largest = find_largest_flip_rate(shares)
+        largest = find_largest_flip_rate(frequencies)
         if self.flip_rate == "auto":
             return min(DEFAULT_FLIP_RATE, largest / 2)
         if self.flip_rate >= largest:
             raise ValueError(
-                f"flip_rate={self.flip_rate!r} is too much for the class shares of y: "
-                f"it must be less than {largest:.6g}, from where on rows of the "
+                f"flip_rate={self.flip_rate!r} is too much for the class frequencies "
+                f"of y: it must be less than {largest:.6g}, from where on rows of the "
                 "smallest class are likelier to get another label than to keep theirs."
             )
         return float(self.flip_rate)
@@ -278,20 +281,20 @@ class OutputFlippingClassifier(BaseOutputPerturbation):
     def _make_target(self, perturb, seed):
         return self.classes_.take(perturb.draw(seed))
 
-    def _ask_member(self, member, X, votes):
-        said = np.zeros((X.shape[0], self.n_classes_))
+    def _predict_member(self, member, X, votes):
+        predicted = np.zeros((X.shape[0], self.n_classes_))
         if votes or not hasattr(member, "predict_proba"):
             places = np.searchsorted(self.classes_, member.predict(X))
-            said[np.arange(len(said)), places] = 1
-            return said
+            predicted[np.arange(len(predicted)), places] = 1
+            return predicted
         # By chance, all rows of a class may have been flipped or not been drawn.
         places = np.searchsorted(self.classes_, member.classes_)
-        said[:, places] = member.predict_proba(X)
-        return said
+        predicted[:, places] = member.predict_proba(X)
+        return predicted
 
-    def _compute_shares(self, table):
-        shares = self._sum_predictions(table, votes=self.voting == "hard")
-        return shares / len(self.estimators_)
+    def _compute_probabilities(self, table):
+        sums = self._sum_predictions(table, votes=self.voting == "hard")
+        return sums / len(self.estimators_)
 
     def _choose_classes(self, table):
         sums = self._sum_predictions(table, votes=self.voting == "hard")

@@ -61,9 +61,9 @@ class OutputSmearingClassifier(BaseOutputPerturbation):
     .. math:: y'_{rj} = \mathbb{I}(y_r = j) + \text{noise} \cdot
         \sqrt{P_j (1 - P_j)} \, z_{rj}, \qquad z_{rj} \sim N(0, 1)
 
-    where :math:`P_j` is the share of class j, so that the root is the standard
-    deviation of its output. A member is one regression tree for all outputs at once.
-    The ensemble chooses the class with the largest mean output; as shares of classes,
+    where :math:`P_j` is the relative frequency of class j, so that the root is the
+    standard deviation of its output. A member is one regression tree for all outputs at
+    once. The ensemble chooses the class with the largest mean output; as probabilities,
     negative mean outputs count as 0, and the sum is brought to 1.
 
     Parameters
@@ -77,20 +77,21 @@ class OutputSmearingClassifier(BaseOutputPerturbation):
     noise : float, default=1.0
         Standard deviation of the noise, in units of that of the output.
     bootstrap : bool, default=False
-        Whether every member sees a bootstrap sample (自助采样) of the rows, or all.
+        Whether every member is fitted to a bootstrap sample (自助采样) of the rows;
+        False: to all rows.
     max_samples : int or float, default=None
-        Rows of a bootstrap sample: a count, a share of all, or as many as there are.
+        Rows of a bootstrap sample: a count, a fraction of all, or as many as there are.
     n_jobs : int, default=None
-        Members that are fitted at the same time. None: one per core, or what
-        ``joblib.parallel_config`` says; -1: one per core. The result is the same for
-        any number.
+        Members that are fitted at the same time. None: one per core, or the setting of
+        ``joblib.parallel_config``; -1: one per core. The result is the same for any
+        number.
     random_state : int, RandomState instance or None, default=None
         Seed of the noise, of the samples, and of members that leave things to chance.
     verbose : int, default=0
         1 prints about ten times how many members are fitted, a larger number prints
         it after each of them.
     warm_start : bool, default=False
-        Whether ``fit`` keeps the members there are and adds those that are lacking.
+        Whether ``fit`` keeps the fitted members and adds more, up to ``n_estimators``.
 
     Attributes
     ----------
@@ -109,7 +110,7 @@ class OutputSmearingClassifier(BaseOutputPerturbation):
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if the table has names that are all strings.
     estimators_samples_ : list of ndarray of int
-        The rows each member has seen.
+        The rows that each member was fitted to.
 
     See Also
     --------
@@ -119,7 +120,7 @@ class OutputSmearingClassifier(BaseOutputPerturbation):
     Notes
     -----
     Without noise a tree that minimises the squared error of all outputs is one that
-    minimises the Gini impurity, because the variance of a 0-1 output of share p is
+    minimises the Gini impurity, because the variance of a 0-1 output of frequency p is
     :math:`p (1 - p)`.
 
     Noise makes all values different, so that a fully grown member has a leaf per row:
@@ -182,8 +183,8 @@ class OutputSmearingClassifier(BaseOutputPerturbation):
 
     def _plan_perturbation(self, codes, weight):
         counts = np.bincount(codes, weight, self.n_classes_)
-        shares = counts / counts.sum()
-        self.noise_ = self.noise * np.sqrt(shares * (1 - shares))
+        frequencies = counts / counts.sum()
+        self.noise_ = self.noise * np.sqrt(frequencies * (1 - frequencies))
         return LabelNoise(codes, self.noise_)
 
     def _make_tree_target(self, perturb, seed):
@@ -192,15 +193,15 @@ class OutputSmearingClassifier(BaseOutputPerturbation):
     def _make_target(self, perturb, seed):
         return perturb.draw(seed)
 
-    def _ask_member(self, member, X, votes):
+    def _predict_member(self, member, X, votes):
         return member.predict(X).reshape(X.shape[0], self.n_classes_)
 
-    def _compute_shares(self, table):
+    def _compute_probabilities(self, table):
         outputs = self._sum_predictions(table)
-        shares = np.maximum(outputs, 0.0)
-        is_low = np.flatnonzero(~(shares.sum(axis=1) > 0))
-        shares[is_low, outputs[is_low].argmax(axis=1)] = 1.0
-        return shares / shares.sum(axis=1, keepdims=True)
+        kept = np.maximum(outputs, 0.0)
+        is_low = np.flatnonzero(~(kept.sum(axis=1) > 0))
+        kept[is_low, outputs[is_low].argmax(axis=1)] = 1.0
+        return kept / kept.sum(axis=1, keepdims=True)
 
     def _choose_classes(self, table):
         return self._sum_predictions(table).argmax(axis=1)
