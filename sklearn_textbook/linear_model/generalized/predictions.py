@@ -1,0 +1,99 @@
+"""Predictions of a generalised linear model, and their score."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.linear_model.generalized.inputs import require_range
+
+
+class GeneralizedPredictions:
+    """Means and linear predictors of rows, and the deviance that they explain."""
+
+    def predict(self, X, *, offset=None, exposure=None):
+        """Predict the mean of the target.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        offset : array-like of shape (n_samples,), default=None
+            What is added to the linear predictor of each row. None: nothing, whatever
+            was given to ``fit``.
+        exposure : array-like of shape (n_samples,), default=None
+            What the mean of each row is in proportion to. None: 1 each.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            Means; with ``transform_y="log"`` as ``retransform`` defines.
+        """
+        predictor = self.predict_linear(X, offset=offset, exposure=exposure)
+        if self.transform_y:
+            return np.exp(predictor) * self.retransformation_factor_
+        return self.link_.invert(predictor)
+
+    def predict_linear(self, X, *, offset=None, exposure=None):
+        r"""Compute the linear predictors :math:`\eta = g(\mu)`.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        offset : array-like of shape (n_samples,), default=None
+            As in ``predict``.
+        exposure : array-like of shape (n_samples,), default=None
+            As in ``predict``.
+
+        Returns
+        -------
+        predictor : ndarray of shape (n_samples,)
+            Linear predictors.
+        """
+        check_is_fitted(self)
+        matrix = self._read_new_table(X)
+        offset = self._read_offset(offset, exposure, matrix.shape[0])
+        predictor = np.asarray(matrix @ self.coef_).ravel() + self.intercept_
+        return predictor if offset is None else predictor + offset
+
+    def score(self, X, y, sample_weight=None, *, offset=None, exposure=None):
+        r"""Compute the fraction of the deviance that is explained, :math:`D^2`.
+
+        .. math:: D^2 = 1 - D(y, \hat\mu) / D(y, \bar y)
+
+        with the weighted mean :math:`\bar y`. For the family "gaussian" it is
+        :math:`R^2`.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows. None: 1 each.
+        offset : array-like of shape (n_samples,), default=None
+            As in ``predict``.
+        exposure : array-like of shape (n_samples,), default=None
+            As in ``predict``.
+
+        Returns
+        -------
+        score : float
+            1 at best; 0 for the mean; negative if worse. If y is constant: 1 if it is
+            predicted without error, and 0 otherwise.
+        """
+        mean = self.predict(X, offset=offset, exposure=exposure)
+        y = self._read_target(X, y)
+        require_range(self.family_, y, None)
+        weight = check_weights(sample_weight, len(y))
+        weight = np.ones(len(y)) if weight is None else weight
+        average = np.full(len(y), weight @ y / weight.sum())
+        with np.errstate(divide="ignore", invalid="ignore"):
+            of_model = weight @ self.family_.compute_deviance(y, mean)
+            of_mean = weight @ self.family_.compute_deviance(y, average)
+        if not of_mean > 0.0:
+            return 1.0 if not of_model > 0.0 else 0.0
+        return float(1.0 - of_model / of_mean)
