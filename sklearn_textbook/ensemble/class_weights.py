@@ -63,7 +63,7 @@ def weigh_classes(class_weight, labels, sample_weight):
     for of_output in labels.reshape(len(labels), -1).T:
         codes = np.unique(of_output, return_inverse=True)[1]
         totals = np.bincount(codes, weights=sample_weight)
-        # A class whose rows all weigh nothing is not there.
+        # A class without weight does not count.
         is_present = totals > 0
         of_class = np.zeros(len(totals))
         of_class[is_present] = totals.sum() / is_present.sum() / totals[is_present]

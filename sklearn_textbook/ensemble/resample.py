@@ -32,7 +32,7 @@ def draw_seeds(random_state, n_before, n_seeds):
     random_state : int, RandomState instance or None
         Where from.
     n_before : int
-        Number of members there are already, whose seeds come first.
+        Number of members of earlier fits, whose seeds come first.
     n_seeds : int
         Number of new members.
 

@@ -11,7 +11,7 @@ from sklearn_textbook.ensemble.bagging.row_sampling import RowSamplingMixin
 
 
 class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
-    r"""Bagging of any classifiers (自助聚集), and of our trees without copying rows.
+    r"""Bagging of any classifiers (自助聚集), with one encoded table for all trees.
 
     Every member learns from a bootstrap sample, 自助采样: as many rows as there are,
     drawn with replacement, about 63.2 % of them different. The ensemble predicts the
@@ -48,8 +48,8 @@ class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
         Whether ``fit`` keeps the fitted members and adds more, up to ``n_estimators``.
     n_jobs : int, default=None
         Members that are fitted at the same time. None: one, or the setting of
-        ``joblib.parallel_config``; our trees: one per core, in threads. -1: one per
-        core. The members are the same for any number.
+        ``joblib.parallel_config``; trees of this package: one per core, in threads. -1:
+        one per core. The members are the same for any number.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws, and of every ``random_state`` of the members.
     verbose : int, default=0
@@ -63,15 +63,16 @@ class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
     out_of_bag_posterior : bool, default=False
         Whether nodes of a tree without training rows predict the class frequencies of
         the out-of-bag rows that end there, instead of those of their parents. Such
-        nodes come from levels without rows in a many-way split. For our trees only.
+        nodes come from levels without rows in a many-way split. For trees of this
+        package only.
 
     Attributes
     ----------
     estimator_ : estimator
         What the members are like, not fitted.
     estimators_ : list of estimators
-        The members. Our trees know the class labels, so that each can be explained
-        alone; others have learned class numbers, as in scikit-learn.
+        The members. Trees of this package have the class labels, so that each can be
+        explained alone; others have learned class numbers, as in scikit-learn.
     estimators_features_ : list of ndarray of int
         The columns that each member was fitted to.
     estimators_samples_ : list of ndarray of int
@@ -102,14 +103,14 @@ class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
 
     Notes
     -----
-    If the members are our trees, the table is read and encoded once for all of them,
-    with nominal columns and missing values as they come, and a sample is a weight per
-    row: ``min_samples_split`` and ``min_samples_leaf`` of CART then count a row that
-    was drawn twice once, as with scikit-learn's trees. Other members get counts as
-    ``sample_weight`` if their ``fit`` takes one, and the drawn rows if not. Subclasses
-    of our trees with their own ``fit`` or ``predict`` count as others, and so do trees
-    whose ``fit`` is given routed parameters. ``pruning="out_of_bag"`` on the template
-    prunes every tree by its out-of-bag rows.
+    If the members are trees of this package, the table is read and encoded once for all
+    of them, with nominal columns and missing values as they come, and a sample is a
+    weight per row: ``min_samples_split`` and ``min_samples_leaf`` of CART then count a
+    row that was drawn twice once, as with scikit-learn's trees. Other members get
+    counts as ``sample_weight`` if their ``fit`` takes one, and the drawn rows if not.
+    Subclasses of these trees with their own ``fit`` or ``predict`` count as others, and
+    so do trees whose ``fit`` is given routed parameters. ``pruning="out_of_bag"`` on
+    the template prunes every tree by its out-of-bag rows.
 
     Draws are scikit-learn's for the same ``random_state``: with members that are not
     trees both fit the same. Differences: a data frame is given to members as a frame,
@@ -177,7 +178,7 @@ class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
 
 
 class BaggingRegressor(RowSamplingMixin, BaggingRegressorMixin, BaseBagging):
-    r"""Bagging of any regressors (自助聚集), and of our trees without copying rows.
+    r"""Bagging of any regressors (自助聚集), with one encoded table for all trees.
 
     Every member learns from a bootstrap sample, 自助采样: as many rows as there are,
     drawn with replacement, about 63.2 % of them different. The ensemble predicts the
@@ -213,8 +214,8 @@ class BaggingRegressor(RowSamplingMixin, BaggingRegressorMixin, BaseBagging):
         Whether ``fit`` keeps the fitted members and adds more, up to ``n_estimators``.
     n_jobs : int, default=None
         Members that are fitted at the same time. None: one, or the setting of
-        ``joblib.parallel_config``; our trees: one per core, in threads. -1: one per
-        core. The members are the same for any number.
+        ``joblib.parallel_config``; trees of this package: one per core, in threads. -1:
+        one per core. The members are the same for any number.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws, and of every ``random_state`` of the members.
     verbose : int, default=0
@@ -223,7 +224,8 @@ class BaggingRegressor(RowSamplingMixin, BaggingRegressorMixin, BaseBagging):
     out_of_bag_posterior : bool, default=False
         Whether nodes of a tree without training rows predict the mean value of the
         out-of-bag rows that end there, instead of that of their parents. Such nodes
-        come from levels without rows in a many-way split. For our trees only.
+        come from levels without rows in a many-way split. For trees of this package
+        only.
 
     Attributes
     ----------
@@ -257,9 +259,10 @@ class BaggingRegressor(RowSamplingMixin, BaggingRegressorMixin, BaseBagging):
 
     Notes
     -----
-    As for :class:`BaggingClassifier`: our trees grow from one encoded table, others
-    are fitted as in scikit-learn, from the same draws. Several outputs are possible if
-    the members can predict them; then with ``oob_score``, too, unlike scikit-learn.
+    As for :class:`BaggingClassifier`: trees of this package grow from one encoded
+    table, others are fitted as in scikit-learn, from the same draws. Several outputs
+    are possible if the members can predict them; then with ``oob_score``, too, unlike
+    scikit-learn.
 
     References
     ----------

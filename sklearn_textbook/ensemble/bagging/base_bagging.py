@@ -146,7 +146,7 @@ class BaseBagging(
         return self
 
     def _read(self, template, X, y, metadata):
-        """Read the table in the way of the members."""
+        """Read the table as the members take it."""
         fits_kind = is_classifier(template) == self._predicts_classes
         as_trees = grows_from_weights(template) and fits_kind and not metadata
         if as_trees:

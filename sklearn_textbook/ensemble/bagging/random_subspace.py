@@ -24,7 +24,7 @@ class DrawnColumns:
 
 
 class RandomSubspaceClassifier(DrawnColumns, BaggingClassifierMixin, BaseBagging):
-    r"""Random subspaces (随机子空间) of any classifiers, our trees above all.
+    r"""Random subspaces (随机子空间) of any classifiers, such as trees.
 
     Member t draws :math:`d'` of the d columns without replacement, the subspace
     :math:`\mathcal{F}_t`, and learns from all rows in these columns. The ensemble
@@ -52,8 +52,8 @@ class RandomSubspaceClassifier(DrawnColumns, BaggingClassifierMixin, BaseBagging
         Whether ``fit`` keeps the fitted members and adds more, up to ``n_estimators``.
     n_jobs : int, default=None
         Members that are fitted at the same time. None: one, or the setting of
-        ``joblib.parallel_config``; our trees: one per core, in threads. -1: one per
-        core. The members are the same for any number.
+        ``joblib.parallel_config``; trees of this package: one per core, in threads. -1:
+        one per core. The members are the same for any number.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws, and of every ``random_state`` of the members.
     verbose : int, default=0
@@ -69,8 +69,8 @@ class RandomSubspaceClassifier(DrawnColumns, BaggingClassifierMixin, BaseBagging
     estimator_ : estimator
         What the members are like, not fitted.
     estimators_ : list of estimators
-        The members. Our trees know the class labels and the names of their columns, so
-        that each can be explained alone; others have learned class numbers.
+        The members. Trees of this package have the class labels and the names of their
+        columns, so that each can be explained alone; others have learned class numbers.
     estimators_features_ : list of ndarray of int
         The columns that each member was fitted to.
     n_features_in_ : int
@@ -135,7 +135,7 @@ class RandomSubspaceClassifier(DrawnColumns, BaggingClassifierMixin, BaseBagging
 
 
 class RandomSubspaceRegressor(DrawnColumns, BaggingRegressorMixin, BaseBagging):
-    r"""Random subspaces (随机子空间) of any regressors, our trees above all.
+    r"""Random subspaces (随机子空间) of any regressors, such as trees.
 
     Member t draws :math:`d'` of the d columns without replacement, the subspace
     :math:`\mathcal{F}_t`, and learns from all rows in these columns. The ensemble
@@ -156,8 +156,8 @@ class RandomSubspaceRegressor(DrawnColumns, BaggingRegressorMixin, BaseBagging):
         Whether ``fit`` keeps the fitted members and adds more, up to ``n_estimators``.
     n_jobs : int, default=None
         Members that are fitted at the same time. None: one, or the setting of
-        ``joblib.parallel_config``; our trees: one per core, in threads. -1: one per
-        core. The members are the same for any number.
+        ``joblib.parallel_config``; trees of this package: one per core, in threads. -1:
+        one per core. The members are the same for any number.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws, and of every ``random_state`` of the members.
     verbose : int, default=0

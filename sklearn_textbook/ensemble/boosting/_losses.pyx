@@ -2,7 +2,7 @@
 """Kernels of the losses; :mod:`sklearn_textbook.ensemble.boosting.losses` has the
 documents.
 
-Rows are worked on in blocks that stay in the cache, some blocks to a task. What is
+Rows are processed in blocks that stay in the cache, some blocks to a task. What is
 summed up is summed up by task, and the tasks' sums are added in their order: the number
 of threads changes no bit.
 """

@@ -126,7 +126,7 @@ cdef void divide_block(void* context, int64_t block, int thread) noexcept nogil:
 cdef double place_threshold(
     const Work* work, const Column* column, int64_t* position
 ) noexcept nogil:
-    """Half way between the values next to a position that rows have who take part.
+    """Midpoint between the values next to a position, among rows with weight.
     Moves the position, so that others between them stand on their side of it."""
     cdef:
         int64_t below = position[0] - 1, above = position[0], rank = -1, i

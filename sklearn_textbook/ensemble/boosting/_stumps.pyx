@@ -289,7 +289,7 @@ cdef class StumpSearch:
         return np.array(self.weight)
 
     def mark_wrong(self):
-        """Mark the rows that the last stump has wrong.
+        """Mark the rows that the last stump misclassified.
 
         Returns
         -------
@@ -298,7 +298,7 @@ cdef class StumpSearch:
         return np.asarray(self.predicted)[np.asarray(self.side)] != self.labels
 
     def find(self, double factor, const double[::1] drawn=None):
-        """Multiply the weights of the rows that the last stump had wrong, and find
+        """Multiply the weights of the rows that the last stump misclassified, and find
         the best stump for the new ones.
 
         Parameters

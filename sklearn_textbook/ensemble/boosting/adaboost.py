@@ -10,7 +10,7 @@ class AdaBoostClassifier(AdaBoostMixin, BaseAdaBoost):
     r"""AdaBoost of stumps chosen by weighted error, or of any classifiers (提升方法).
 
     From weights :math:`D_1` of the N rows, which sum to 1, round m fits a member
-    :math:`G_m` and then makes the rows that it has wrong heavier:
+    :math:`G_m` and then increases the weights of misclassified rows:
 
     .. math:: e_m = \sum_{i=1}^{N} w_{mi}\, \mathbb{I}(G_m(x_i) \ne y_i), \qquad
         \alpha_m = \frac{1}{2} \ln \frac{1 - e_m}{e_m},
@@ -58,8 +58,8 @@ class AdaBoostClassifier(AdaBoostMixin, BaseAdaBoost):
     warm_start : bool, default=False
         Whether ``fit`` keeps the members there are and only adds rounds.
     n_jobs : int, default=None
-        Threads, where members are our trees. None: one per core. Members are the same
-        for any number.
+        Threads, where members are trees of this package. None: one per core. Members
+        are the same for any number.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws, and of every ``random_state`` of the members.
     verbose : int, default=0
@@ -70,8 +70,8 @@ class AdaBoostClassifier(AdaBoostMixin, BaseAdaBoost):
     estimator_ : estimator
         What the members are like, not fitted.
     estimators_ : list of estimators
-        The members. Our trees know the class labels, so that each can be explained
-        alone; others have learned class numbers.
+        The members. Trees of this package have the class labels, so that each can be
+        explained alone; others have learned class numbers.
     estimator_errors_ : ndarray of float64, shape (n_rounds,)
         Weighted errors :math:`e_m`.
     estimator_weights_ : ndarray of float64, shape (n_rounds,)
@@ -116,11 +116,11 @@ class AdaBoostClassifier(AdaBoostMixin, BaseAdaBoost):
     overflow. Weka's AdaBoostM1 is the same for two classes, but for weights of members
     that are twice as large.
 
-    If the members are our trees, the table is read and encoded once for all of them.
-    A default stump costs about as much as adding the weights of the rows that the
-    last one had wrong to histograms of all columns, and reading a few of their bins
-    row by row: it is the best of all, not only of the ends of the bins. Trees are
-    given weights with the sum of the first ones, other members weights that sum to 1.
+    If the members are trees of this package, the table is read and encoded once for all
+    of them. A default stump costs about as much as adding the weights of the rows that
+    the last one had wrong to histograms of all columns, and reading a few of their bins
+    row by row: it is the best of all, not only of the ends of the bins. Trees are given
+    weights with the sum of the first ones, other members weights that sum to 1.
 
     References
     ----------

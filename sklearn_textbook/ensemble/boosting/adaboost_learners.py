@@ -105,7 +105,7 @@ class Learner(ABC):
         Parameters
         ----------
         factor : float
-            What the weights of the rows that it had wrong are multiplied with.
+            Factor of the weights of the rows that it misclassified.
         seed : int
             Seed of the draw, and of the member.
 
@@ -177,14 +177,14 @@ class AnyLearner(Learner):
 
 
 class TreeLearner(Learner):
-    """Grows our trees over one encoded table, from weights that keep their sum."""
+    """Grows trees over one encoded table, from weights that keep their sum."""
 
     def __init__(self, training, weight, is_drawn):
         super().__init__(training, weight, is_drawn)
         self.grower = training.grower
         n_cells = self.n_rows * self.grower.n_columns
         self.n_threads = count_threads(training.n_jobs, n_cells)
-        self._aside = ThreadPoolExecutor(1)
+        self._executor = ThreadPoolExecutor(1)
 
     def fit_member(self, rows, seed):
         """Grow a tree in a thread, so that waiting for it can be interrupted."""
@@ -203,7 +203,7 @@ class TreeLearner(Learner):
                     n_threads=self.n_threads,
                 )
 
-        return self._aside.submit(grow).result()
+        return self._executor.submit(grow).result()
 
     def _seed_pruner(self, states):
         """Give a pruner that leaves something to chance the member's seed."""
@@ -214,7 +214,7 @@ class TreeLearner(Learner):
 
     def close(self):
         """Do not wait for a tree that is not needed any more."""
-        self._aside.shutdown(wait=False, cancel_futures=True)
+        self._executor.shutdown(wait=False, cancel_futures=True)
 
     def predict(self, member):
         """Predict the class numbers of the training rows."""

@@ -25,7 +25,7 @@ from sklearn_textbook.tree.members import find_leaves_of_all
 
 
 def _has_trees(ensemble):
-    """Require members that are our trees."""
+    """Require members that are trees of this package."""
     if getattr(ensemble, "_reader", None) is None:
         raise AttributeError("The members are not trees of this package.")
     return True

@@ -64,7 +64,7 @@ class AdaBoostRounds:
 
     @property
     def is_perfect(self):
-        """Whether the last member has no row wrong, so that nothing is left to do."""
+        """Whether the last member misclassifies no row, so that boosting has ended."""
         return bool(self.errors) and self.errors[-1] == 0.0
 
     def make_rounds(self, seeds):

@@ -148,7 +148,7 @@ class BaseAdaBoost(MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEst
         return self
 
     def _read(self, X, y):
-        """Read the table in the way of the members."""
+        """Read the table as the members take it."""
         template = self._get_estimator()
         as_trees = grows_from_weights(template) and is_classifier(template)
         before = getattr(self, "classes_", None) if self.warm_start else None

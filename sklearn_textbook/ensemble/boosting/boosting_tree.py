@@ -51,7 +51,7 @@ class ResidualRounds:
     Parameters
     ----------
     grower : MemberGrower
-        Knows the table.
+        Has read the table.
     weight : ndarray of float64, shape (n_rows,), or None
         Weights of the rows.
     learning_rate : float

@@ -22,7 +22,7 @@ def take_log_ratio(above, below):
 
 
 class CompiledLoss(Loss):
-    """A loss of the kernels, which know it by a number and two settings."""
+    """A loss that the kernels compute, given by a number and two settings."""
 
     kind = _losses.Kind.BOUNDED
 

@@ -43,7 +43,7 @@ class GradientBoostingClassifier(
     loss : {"log_loss", "exponential"} or Loss, default="log_loss"
         Loss function to minimise; the exponential loss, that of AdaBoost, is for two
         classes. An object of a subclass of
-        :class:`~sklearn_textbook.ensemble.boosting.losses.Loss` is a loss of one's own.
+        :class:`~sklearn_textbook.ensemble.boosting.losses.Loss` is a user-defined loss.
     learning_rate : float, default=0.1
         What the values of leaves are multiplied by, :math:`\eta` (shrinkage).
     n_estimators : int, default=100
@@ -142,7 +142,7 @@ class GradientBoostingClassifier(
         Importance of each column: its fraction of the decrease of the loss, all trees
         together.
     max_features_ : int
-        Number of columns looked at in a node.
+        Number of columns considered at a node.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)

@@ -50,7 +50,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         Loss function to minimise: "squared_error", "absolute_error", "huber",
         "quantile", "poisson", "gamma" or "tweedie", of which the last three predict
         with the link :math:`\mathrm{E}(y) = e^f`. An object of a subclass of
-        :class:`~sklearn_textbook.ensemble.boosting.losses.Loss` is a loss of one's own.
+        :class:`~sklearn_textbook.ensemble.boosting.losses.Loss` is a user-defined loss.
     learning_rate : float, default=0.1
         What the values of leaves are multiplied by, :math:`\eta` (shrinkage).
     n_estimators : int, default=100
@@ -147,7 +147,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         Importance of each column: its fraction of the decrease of the loss, all trees
         together.
     max_features_ : int
-        Number of columns looked at in a node.
+        Number of columns considered at a node.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)

@@ -147,11 +147,11 @@ class GradientRounds:
     Parameters
     ----------
     grower : BoostingGrower
-        Knows the table.
+        Has read the table.
     loss : Loss
         Loss function to minimise.
     scores : Scores
-        The training rows, with what there is before the first round.
+        The training rows, with their scores before the first round.
     learning_rate : float
         What the values of leaves are multiplied by.
     subsample : float
@@ -170,9 +170,9 @@ class GradientRounds:
         is_unit = loss.has_constant_hessian and scores.weight is None
         self.hessian = None if is_unit else np.empty(scores.raw.shape)
         weight = scores.weight
-        self.taking_part = None
+        self.weighted_rows = None
         if weight is not None and not (weight > 0).all():
-            self.taking_part = np.flatnonzero(weight > 0).astype(np.uint32)
+            self.weighted_rows = np.flatnonzero(weight > 0).astype(np.uint32)
         self._train_losses, self.oob_losses, self.oob_decreases = [], [], []
         self._lacks_loss = False
         self._leaf_of_row = np.empty(scores.raw.shape, dtype=np.int32)
@@ -200,10 +200,10 @@ class GradientRounds:
     def draw_rows(self, seed):
         """Draw the rows that grow the trees of a round; None: all."""
         if self.subsample == 1.0:
-            return self.taking_part
+            return self.weighted_rows
         n_rows = len(self.scores.y)
-        among = n_rows if self.taking_part is None else self.taking_part
-        n_among = n_rows if self.taking_part is None else len(among)
+        among = n_rows if self.weighted_rows is None else self.weighted_rows
+        n_among = n_rows if self.weighted_rows is None else len(among)
         random = np.random.default_rng(seed)
         n_drawn = max(1, int(self.subsample * n_among))
         drawn = random.choice(among, n_drawn, replace=False, shuffle=False)
@@ -266,9 +266,9 @@ class GradientRounds:
                 l2=self.l2_regularization,
             )
         if rows is not None:
-            taking_part = leaf_of_row
-            leaf_of_row = np.full(len(taking_part), -1, dtype=np.int32)
-            leaf_of_row[rows] = taking_part[rows]
+            leaf_of_all = leaf_of_row
+            leaf_of_row = np.full(len(leaf_of_all), -1, dtype=np.int32)
+            leaf_of_row[rows] = leaf_of_all[rows]
         values = loss.compute_leaf_values(
             scores.y,
             scores.raw,

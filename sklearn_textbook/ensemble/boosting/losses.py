@@ -3,7 +3,7 @@ r"""Losses of boosting.
 A loss :math:`L(y, f)` measures the error of raw scores f, the sums of the members'
 values. A tree is fitted to its first and second derivatives, or to residuals, and its
 leaves add the values that decrease the loss most. ``Loss`` has the interface, for
-losses of one's own.
+user-defined losses.
 
 =================== ========================================= =============
 class               L(y, f)                                   prediction

@@ -1,4 +1,4 @@
-"""Votes of many stumps at the cost of one look at each column.
+"""Votes of many stumps at the cost of one look-up in each column.
 
 The weighted votes of the stumps that test a column are a step function of its value: a
 table of the sums between two thresholds, or of the levels, is all that a row needs,

@@ -47,7 +47,7 @@ class BaseForestRegressor(RegressorMixin, BaseForest):
         top_splits=1,
     ):
         if isinstance(criterion, str) and criterion == "friedman_mse":
-            # scikit-learn's own name for the same splits, on its way out there too.
+            # scikit-learn's name of the same splits, deprecated there as well.
             warnings.warn(
                 'criterion="friedman_mse" is deprecated and grows the same trees as '
                 '"squared_error"; use that name.',

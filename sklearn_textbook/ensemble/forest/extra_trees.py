@@ -107,7 +107,7 @@ class ExtraTreesClassifier(BaseForestClassifier):
     estimator_ : tree estimator
         The tree that all are like, not fitted.
     estimators_ : list of tree estimators
-        The trees. They know the class labels, so that each can be explained alone.
+        The trees. They have the class labels, so that each can be explained alone.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -146,7 +146,7 @@ class ExtraTreesClassifier(BaseForestClassifier):
     Differences from scikit-learn: thresholds are exact in float64; nominal columns and
     missing values are taken as they are; of equally good splits that of the first
     sampled column is taken; a seed draws the same rows, but samples other columns at
-    the nodes. ``estimators_`` know the labels, where scikit-learn's know class numbers.
+    the nodes. ``estimators_`` have the labels, where scikit-learn's have class numbers.
 
     References
     ----------
@@ -287,7 +287,7 @@ class ExtraTreesRegressor(BaseForestRegressor):
     estimator_ : tree estimator
         The tree that all are like, not fitted.
     estimators_ : list of tree estimators
-        The trees. They know the class labels, so that each can be explained alone.
+        The trees.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -321,7 +321,7 @@ class ExtraTreesRegressor(BaseForestRegressor):
     Differences from scikit-learn: thresholds are exact in float64; nominal columns and
     missing values are taken as they are; of equally good splits that of the first
     sampled column is taken; a seed draws the same rows, but samples other columns at
-    the nodes. ``estimators_`` know the labels, where scikit-learn's know class numbers.
+    the nodes.
 
     References
     ----------

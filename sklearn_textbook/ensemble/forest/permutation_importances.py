@@ -16,7 +16,7 @@ from sklearn_textbook.ensemble.members.growth import count_jobs
 from sklearn_textbook.ensemble.resample import draw_seeds
 from sklearn_textbook.tree.members import add_predictions, read_blocks, read_matrix
 
-#: Entries of permuted tables that stand in memory at a time, in each thread (16 MB).
+#: Entries of permuted tables that are in memory at a time, in each thread (16 MB).
 _BLOCK_ENTRIES = 1 << 21
 
 

@@ -10,7 +10,7 @@ from sklearn_textbook._contract.parameters import check_truth
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook.tree.members import find_ends, read_blocks
 
-#: Entries of the result that are worked on at a time (32 MB).
+#: Entries of the result that are computed at a time (32 MB).
 _BLOCK_ENTRIES = 1 << 22
 
 

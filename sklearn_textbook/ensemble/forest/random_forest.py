@@ -114,7 +114,7 @@ class RandomForestClassifier(BaseForestClassifier):
     estimator_ : tree estimator
         The tree that all are like, not fitted.
     estimators_ : list of tree estimators
-        The trees. They know the class labels, so that each can be explained alone.
+        The trees. They have the class labels, so that each can be explained alone.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -154,7 +154,7 @@ class RandomForestClassifier(BaseForestClassifier):
     Differences from scikit-learn: thresholds are exact in float64; nominal columns and
     missing values are taken as they are; of equally good splits that of the first
     sampled column is taken; a seed draws the same rows, but samples other columns at
-    the nodes. ``estimators_`` know the labels, where scikit-learn's know class numbers.
+    the nodes. ``estimators_`` have the labels, where scikit-learn's have class numbers.
 
     References
     ----------
@@ -266,7 +266,7 @@ class RandomForestRegressor(BaseForestRegressor):
     estimator_ : tree estimator
         The tree that all are like, not fitted.
     estimators_ : list of tree estimators
-        The trees. They know the class labels, so that each can be explained alone.
+        The trees.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -301,7 +301,7 @@ class RandomForestRegressor(BaseForestRegressor):
     Differences from scikit-learn: thresholds are exact in float64; nominal columns and
     missing values are taken as they are; of equally good splits that of the first
     sampled column is taken; a seed draws the same rows, but samples other columns at
-    the nodes. ``estimators_`` know the labels, where scikit-learn's know class numbers.
+    the nodes.
 
     References
     ----------

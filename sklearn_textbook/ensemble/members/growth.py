@@ -59,16 +59,16 @@ def run_aside(function, batches):
         with config_context(**config):
             return function(batch)
 
-    aside = ThreadPoolExecutor(1)
+    executor = ThreadPoolExecutor(1)
     try:
         for batch in batches:
-            yield from aside.submit(run_configured, batch).result()
+            yield from executor.submit(run_configured, batch).result()
     finally:
-        aside.shutdown(wait=False, cancel_futures=True)
+        executor.shutdown(wait=False, cancel_futures=True)
 
 
 def grow_aside(grower, draw, batches, grow_batch=grow_batch):
-    """Grow the members of one batch after the other aside."""
+    """Grow the members of one batch after the other in a thread."""
     return run_aside(partial(grow_batch, grower, draw), batches)
 
 

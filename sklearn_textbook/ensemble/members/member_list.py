@@ -29,7 +29,7 @@ class MemberList:
 
     # ---------------------------------------------------------------- model files
     def _get_reader(self):
-        """Return a tree estimator that knows columns and classes; None if none does.
+        """Return a tree estimator with the columns and classes; None if there is none.
 
         The parameters of members are written where they differ from its own.
         """
@@ -44,7 +44,7 @@ class MemberList:
         return [None] * len(self._list_members())
 
     def _list_kept(self):
-        """List what ``_kept`` names, but for what there is not."""
+        """List the attributes of ``_kept`` that are set."""
         names = (kept.name for kept in self._kept)
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
@@ -123,7 +123,7 @@ def yield_until_stopped(grown, context, name, hooks, describe):
     hooks : dict
         Arguments of the callbacks: the estimator, X, y and metadata.
     describe : callable
-        Gives the fitted attributes of the ensemble with the members yielded so far.
+        Returns the fitted attributes of the ensemble with the members yielded so far.
 
     Yields
     ------

@@ -1,4 +1,4 @@
-"""Members of a bagging that are our trees: one encoded table, rows as weights."""
+"""Members that are trees of this package: one encoded table, rows as weights."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from sklearn_textbook.tree.members import (
     read_blocks,
 )
 
-#: Methods of our trees that a subclass may not change: growing from weights and
-#: adding up leaves would pass them by.
+#: Methods of trees that a subclass may not override: growing from weights and adding
+#: up leaves would not call them.
 OWN_METHODS = ("fit", "predict", "predict_proba")
 #: A table is given to trees of some columns by blocks of about so many cells.
 BLOCK_CELLS = 1_000_000
 
 
 def grows_from_weights(estimator):
-    """Tell whether an estimator is one of our trees, and grows as they do.
+    """Tell whether an estimator is a tree of this package, and grows as they do.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ class TreeTraining:
         seeds : list of int
             The seeds.
         metadata : dict
-            Empty: our trees are given weights alone.
+            Empty: trees of this package are given weights alone.
 
         Yields
         ------
@@ -165,7 +165,7 @@ class TreeCombiner:
     owner : estimator
         The fitted ensemble.
     routed : dict
-        Parameters of the members' methods; empty, as our trees take none.
+        Parameters of the members' methods; empty, as trees of this package take none.
     """
 
     def __init__(self, owner, routed=None):

@@ -65,7 +65,7 @@ class PerturbedTrees:
     Parameters
     ----------
     grower : MemberGrower
-        Knows the table.
+        Has read the table.
     draw_target : callable
         Gives the target for a seed.
     """
@@ -178,7 +178,7 @@ class BaseOutputPerturbation(
 
     @abstractmethod
     def _make_tree_target(self, perturb, seed):
-        """Make the target of one of our trees."""
+        """Make the target of a tree of this package."""
 
     @abstractmethod
     def _make_target(self, perturb, seed):

@@ -152,7 +152,7 @@ class OutputFlippingClassifier(BaseOutputPerturbation):
     estimator_ : classifier
         What the members are like, not fitted.
     estimators_ : list of classifiers
-        The members. They know the class labels.
+        The members. They have the class labels.
     flip_rate_ : float
         The flip rate in use.
     classes_ : ndarray of shape (n_classes,)
