@@ -445,3 +445,10 @@ def test_verbose_counts_members(model, n_jobs, capsys):
     assert len(capsys.readouterr().out.splitlines()) == 20
     clone(model).set_params(n_jobs=n_jobs).fit(X, y)
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("forest_class", [RandomForestRegressor, ExtraTreesRegressor])
+def test_a_deprecated_criterion_warns_at_the_line_that_makes_the_forest(forest_class):
+    with pytest.warns(FutureWarning, match="squared_error") as caught:
+        forest_class(criterion="friedman_mse")
+    assert caught[0].filename == __file__
