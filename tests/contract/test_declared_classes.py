@@ -30,7 +30,8 @@ def test_classes_are_those_with_rows(name, target):
     X = np.random.default_rng(0).normal(size=(30, 3))
     classifier = clone(CLASSIFIERS[name]).fit(X, TARGETS[target])
     assert classifier.classes_.tolist() == ["a", "c"]
-    assert classifier.predict_proba(X).shape == (30, 2)
+    if hasattr(classifier, "predict_proba"):
+        assert classifier.predict_proba(X).shape == (30, 2)
     expected = clone(CLASSIFIERS[name]).fit(X, LABELS)
     if getattr(classifier, "random_state", 0) is not None:
         np.testing.assert_array_equal(classifier.predict(X), expected.predict(X))
