@@ -145,3 +145,6 @@ def count_weighted_draws(const double[::1] cumulated, const double[::1] uniform)
                 &cumulated[0], n_rows, &uniform[0], n_drawn, &first[0], &counts[0]
             )
     return counts.base
+
+
+include "diversity/_disagreements.pxi"

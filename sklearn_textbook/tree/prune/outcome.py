@@ -6,15 +6,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sklearn_textbook._contract.table import Table
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.prune._subtree import count_branch_leaves, mark_kept
 from sklearn_textbook.tree.prune.rebuild import cut_below
 
-#: Number of rows printed at the beginning and at the end of a table.
-_SHOWN_ROWS = 10
 
-
-class PruningTable(dict):
+class PruningTable(Table):
     """A table of equal-length arrays by name.
 
     At most the first and last ten rows are printed.
@@ -52,22 +50,6 @@ class PruningTable(dict):
     measure = None
     n_leaves_grown = None
 
-    def __init__(self, **columns):
-        super().__init__({name: np.asarray(data) for name, data in columns.items()})
-        shapes = {name: column.shape for name, column in self.items()}
-        if any(shape != (self.n_rows,) for shape in shapes.values()):
-            raise ValueError(
-                f"The columns of a table need one length; they have shapes {shapes}."
-            )
-
-    def __reduce__(self):
-        return _make_table, (dict(self),), vars(self) or None
-
-    @property
-    def n_rows(self):
-        """Number of rows."""
-        return len(next(iter(self.values()))) if self else 0
-
     def as_frame(self):
         """Return the table as a pandas DataFrame.
 
@@ -81,51 +63,16 @@ class PruningTable(dict):
         ImportError
             If pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError(
-                "as_frame() needs pandas (pip install pandas). The table itself is a "
-                "dictionary of arrays, which any other data frame can be made of."
-            ) from error
-        frame = pd.DataFrame(dict(self))
+        frame = super().as_frame()
         if self.measure is not None:
             frame.attrs["measure"] = self.measure
         return frame
 
     def __str__(self):
-        if not self:
-            return "PruningTable()"
-        n_left_out = self.n_rows - 2 * _SHOWN_ROWS
-        rows = np.arange(self.n_rows)
-        if n_left_out > 1:
-            rows = np.r_[rows[:_SHOWN_ROWS], rows[-_SHOWN_ROWS:]]
-        columns = [
-            [name, *map(_word, column[rows].tolist())] for name, column in self.items()
-        ]
-        widths = [max(map(len, column)) for column in columns]
-        lines = [
-            " " + "  ".join(w.rjust(n) for w, n in zip(line, widths, strict=True))
-            for line in zip(*columns, strict=True)
-        ]
-        if n_left_out > 1:
-            lines.insert(1 + _SHOWN_ROWS, f" ... {n_left_out:,} more rows ...")
-        if self.measure is not None:
-            lines.append(f" before, after: {self.measure}")
-        return "\n".join(lines)
-
-    __repr__ = __str__
-
-
-def _make_table(columns):
-    return PruningTable(**columns)
-
-
-def _word(value):
-    """Format a value briefly; integers in full."""
-    if not isinstance(value, float):
-        return str(value)
-    return f"{value:.0f}" if abs(value) < 1e12 and value % 1 == 0 else f"{value:.6g}"
+        text = super().__str__()
+        if self and self.measure is not None:
+            text += f"\n before, after: {self.measure}"
+        return text
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,96 @@
+"""Small tables of results: arrays of equal length by name."""
+
+from __future__ import annotations
+
+import numpy as np
+
+#: Rows at either end of a table that are printed.
+_SHOWN_ROWS = 10
+
+
+class Table(dict):
+    """A table of equal-length arrays by name.
+
+    Printed, it shows at most its first and last ten rows.
+
+    Parameters
+    ----------
+    **columns : dict of array
+        The columns.
+
+    Raises
+    ------
+    ValueError
+        If the columns do not have the same number of rows.
+    """
+
+    def __init__(self, **columns):
+        super().__init__({name: np.asarray(data) for name, data in columns.items()})
+        shapes = {name: column.shape for name, column in self.items()}
+        if any(shape != (self.n_rows,) for shape in shapes.values()):
+            raise ValueError(
+                f"The columns of a table need one length; they have shapes {shapes}."
+            )
+
+    def __reduce__(self):
+        return _make_table, (type(self), dict(self)), vars(self) or None
+
+    @property
+    def n_rows(self):
+        """Number of rows."""
+        return len(next(iter(self.values()))) if self else 0
+
+    def as_frame(self):
+        """Return the table as a pandas DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One column per array.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError(
+                "as_frame() needs pandas (pip install pandas). The table itself is a "
+                "dictionary of arrays, which any other data frame can be made of."
+            ) from error
+        return pd.DataFrame(dict(self))
+
+    def __str__(self):
+        if not self:
+            return f"{type(self).__name__}()"
+        n_left_out = self.n_rows - 2 * _SHOWN_ROWS
+        rows = np.arange(self.n_rows)
+        if n_left_out > 1:
+            rows = np.r_[rows[:_SHOWN_ROWS], rows[-_SHOWN_ROWS:]]
+        columns = [
+            [name, *map(_word, column[rows].tolist())] for name, column in self.items()
+        ]
+        widths = [max(map(len, column)) for column in columns]
+        lines = [
+            " " + "  ".join(w.rjust(n) for w, n in zip(line, widths, strict=True))
+            for line in zip(*columns, strict=True)
+        ]
+        if n_left_out > 1:
+            lines.insert(1 + _SHOWN_ROWS, f" ... {n_left_out:,} more rows ...")
+        return "\n".join(lines)
+
+    def __repr__(self):
+        return str(self)
+
+
+def _make_table(kind, columns):
+    return kind(**columns)
+
+
+def _word(value):
+    """Write a value in few letters, whole numbers in full."""
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.0f}" if abs(value) < 1e12 and value % 1 == 0 else f"{value:.6g}"

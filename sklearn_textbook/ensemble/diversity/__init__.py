@@ -1,0 +1,51 @@
+"""Diversity, 多样性: how the members of an ensemble differ.
+
+All measures take predictions as an array of shape (n_samples, n_members), a column of
+labels for each member. Where a measure can be taken of the predictions themselves
+(周志华) as well as of whether they are right (Kuncheva and Whitaker), giving ``y_true``
+chooses the latter.
+"""
+
+from sklearn_textbook.ensemble.diversity.contingency import contingency_table
+from sklearn_textbook.ensemble.diversity.decomposition import (
+    BiasVarianceCovariance,
+    ErrorAmbiguity,
+    bias_variance_covariance_decomposition,
+    error_ambiguity_decomposition,
+)
+from sklearn_textbook.ensemble.diversity.group import (
+    coincident_failure_diversity,
+    difficulty,
+    entropy,
+    generalized_diversity,
+    interrater_agreement,
+    kohavi_wolpert_variance,
+)
+from sklearn_textbook.ensemble.diversity.pairwise import (
+    correlation,
+    disagreement,
+    double_fault,
+    kappa,
+    kappa_error_points,
+    q_statistic,
+)
+
+__all__ = [
+    "BiasVarianceCovariance",
+    "ErrorAmbiguity",
+    "bias_variance_covariance_decomposition",
+    "coincident_failure_diversity",
+    "contingency_table",
+    "correlation",
+    "difficulty",
+    "disagreement",
+    "double_fault",
+    "entropy",
+    "error_ambiguity_decomposition",
+    "generalized_diversity",
+    "interrater_agreement",
+    "kappa",
+    "kappa_error_points",
+    "kohavi_wolpert_variance",
+    "q_statistic",
+]
