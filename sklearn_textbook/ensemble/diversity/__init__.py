@@ -21,6 +21,7 @@ from sklearn_textbook.ensemble.diversity.group import (
     interrater_agreement,
     kohavi_wolpert_variance,
 )
+from sklearn_textbook.ensemble.diversity.members import predict_members
 from sklearn_textbook.ensemble.diversity.pairwise import (
     correlation,
     disagreement,
@@ -29,9 +30,14 @@ from sklearn_textbook.ensemble.diversity.pairwise import (
     kappa_error_points,
     q_statistic,
 )
+from sklearn_textbook.ensemble.diversity.report import (
+    DiversityReport,
+    diversity_report,
+)
 
 __all__ = [
     "BiasVarianceCovariance",
+    "DiversityReport",
     "ErrorAmbiguity",
     "bias_variance_covariance_decomposition",
     "coincident_failure_diversity",
@@ -39,6 +45,7 @@ __all__ = [
     "correlation",
     "difficulty",
     "disagreement",
+    "diversity_report",
     "double_fault",
     "entropy",
     "error_ambiguity_decomposition",
@@ -47,5 +54,6 @@ __all__ = [
     "kappa",
     "kappa_error_points",
     "kohavi_wolpert_variance",
+    "predict_members",
     "q_statistic",
 ]

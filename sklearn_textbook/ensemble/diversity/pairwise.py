@@ -6,6 +6,7 @@ from sklearn_textbook._contract.table import Table
 from sklearn_textbook.ensemble.diversity.pair_tables import PairTables, list_pairs
 from sklearn_textbook.ensemble.diversity.predictions import (
     read_members,
+    read_said_and_right,
     require_truth,
 )
 
@@ -288,8 +289,7 @@ def kappa_error_points(y_true, predictions, *, sample_weight=None):
          0       2      0   0.25
          1       2   -0.5  0.375
     """
-    said = read_members(predictions, None, sample_weight)
-    right = read_members(predictions, require_truth(y_true), sample_weight)
+    said, right = read_said_and_right(y_true, predictions, sample_weight)
     first, second = list_pairs(len(said.codes))
     return Table(
         first=first,

@@ -87,21 +87,39 @@ def read_members(predictions, y_true=None, sample_weight=None):
         If shapes do not fit, or if labels are missing, continuous numbers, or text in
         one place and numbers in another.
     """
+    said, known = _read(predictions, y_true, sample_weight)
+    return said if y_true is None else said.compare_with(known)
+
+
+def read_said_and_right(y_true, predictions, sample_weight=None):
+    """Read predictions, as they are and as right and wrong; see :func:`read_members`.
+
+    Returns
+    -------
+    said, right : MemberCodes
+        Codes.
+    """
+    said, known = _read(predictions, require_truth(y_true), sample_weight)
+    return said, said.compare_with(known)
+
+
+def _read(predictions, y_true, sample_weight):
+    """Read predictions and, if these are given, the numbers of true labels."""
     predictions = read_columns(predictions)
+    n_rows, n_members = predictions.shape
     columns = {
         f"predictions[:, {member}]": labels
         for member, labels in enumerate(np.ascontiguousarray(predictions.T))
     }
     if y_true is not None:
-        columns["y_true"] = read_truth(y_true, len(predictions))
-    weight = read_row_weights(sample_weight, len(predictions))
+        columns["y_true"] = read_truth(y_true, n_rows)
+    weight = read_row_weights(sample_weight, n_rows)
     is_used = None if weight is None else weight > 0
     codes, classes = encode_together(columns, is_used)
     if weight is not None:
         weight = weight[is_used]
-    n_members = predictions.shape[1]
-    members = MemberCodes(np.stack(codes[:n_members]), classes, weight)
-    return members if y_true is None else members.compare_with(codes[n_members])
+    said = MemberCodes(np.stack(codes[:n_members]), classes, weight)
+    return said, None if y_true is None else codes[n_members]
 
 
 def read_columns(predictions, *, dtype=None):
