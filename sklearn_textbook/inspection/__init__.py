@@ -5,6 +5,7 @@ from sklearn_textbook.inspection.accuracy_rejection_display import (
 )
 from sklearn_textbook.inspection.biplot_display import BiplotDisplay
 from sklearn_textbook.inspection.discriminant_display import DiscriminantDisplay
+from sklearn_textbook.inspection.kappa_error_display import KappaErrorDisplay
 from sklearn_textbook.inspection.learning_rounds_display import LearningRoundsDisplay
 from sklearn_textbook.inspection.pruning_path_display import PruningPathDisplay
 from sklearn_textbook.inspection.residuals_display import ResidualsDisplay
@@ -15,6 +16,7 @@ __all__ = [
     "AccuracyRejectionDisplay",
     "BiplotDisplay",
     "DiscriminantDisplay",
+    "KappaErrorDisplay",
     "LearningRoundsDisplay",
     "PruningPathDisplay",
     "ResidualsDisplay",
