@@ -12,7 +12,14 @@ import click
 
 from sklearn_textbook import __version__
 from sklearn_textbook.cli import explain_missing_module
-from sklearn_textbook.cli.commands import compare, fit, predict, show, transform
+from sklearn_textbook.cli.commands import (
+    compare,
+    diversity,
+    fit,
+    predict,
+    show,
+    transform,
+)
 from sklearn_textbook.cli.errors import (
     DONE,
     EXIT_CODES,
@@ -56,7 +63,7 @@ def app(context):
         click.echo(context.get_help())
 
 
-for _command in (fit, compare, predict, transform, show):
+for _command in (fit, compare, predict, transform, diversity, show):
     app.add_command(_command)
 
 

@@ -202,6 +202,45 @@ def transform(model, table, path, **options):
     transform_table(model, table, path=path, **options)
 
 
+@click.command(short_help="Measure how the members of an ensemble differ.")
+@click.argument("model")
+@click.argument("table")
+@click.option(
+    "--max-members-shown",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="Number of members that are listed.",
+)
+@click.option(
+    "-o",
+    "--output",
+    "path",
+    metavar="FILE",
+    help="File for the measures of all pairs of members, as of predict.",
+)
+@reading_options
+@debug_option
+def diversity(model, table, path, **options):
+    """Measure how the members of MODEL differ on the rows of TABLE.
+
+    MODEL is a file that fit --save wrote, with an ensemble of classification trees, and
+    TABLE has its columns and its target; rows that took no part in the fit tell more.
+    Prints the measures of all members together, those of the pairs in short, and for
+    each member its error and the means over its pairs with the others. Kappa is that of
+    the predictions, the other measures are of right and wrong.
+
+    \b
+    Examples:
+      sklearn-textbook diversity forest.json test.csv
+      sklearn-textbook diversity forest.json test.csv -o pairs.csv
+    """  # noqa: D301 - click wants the control character itself
+    from sklearn_textbook.cli.diversity import measure_diversity
+
+    measure_diversity(model, table, path=path, **options)
+
+
 @click.command(short_help="Print a model as text, rules, source code or drawing.")
 @click.argument("model")
 @click.option(

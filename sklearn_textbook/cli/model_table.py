@@ -329,7 +329,7 @@ def score_table(model, scorer, table, predicted, where):
     predicted = predicted.take(present)
     if scorer.is_classes:
         true, chosen, labels = (
-            np.asarray([_label_text(label) for label in labels], dtype=str)
+            np.asarray([label_text(label) for label in labels], dtype=str)
             for labels in (values, predicted.values.tolist(), scorer.labels.tolist())
         )
         scorer = replace(scorer, labels=labels)
@@ -345,8 +345,19 @@ def score_table(model, scorer, table, predicted, where):
     return Tested(score, true, predicted.values, labels, weights)
 
 
-def _label_text(label):
-    """Write a label so that 1, 1.0 and "1" are the same one."""
+def label_text(label):
+    """Write a label so that 1, 1.0 and "1" are the same one.
+
+    Parameters
+    ----------
+    label : object
+        A class of a model, or a value of a table.
+
+    Returns
+    -------
+    text : str
+        The label as text.
+    """
     if isinstance(label, bool):
         return str(label).lower()
     text = str(label)

@@ -108,7 +108,7 @@ def predict_codes(ensemble, X):
     """
     if isinstance(ensemble, (list, tuple)):
         return _ask_classifiers(ensemble, X)
-    _require_classifiers(ensemble)
+    require_classifiers(ensemble)
     classes = ensemble.classes_
     if isinstance(ensemble, MemberList):
         codes = _ask_own(ensemble, X)
@@ -121,8 +121,21 @@ def predict_codes(ensemble, X):
     return np.asarray(codes, dtype=np.min_scalar_type(len(classes))), classes
 
 
-def _require_classifiers(ensemble):
-    """Raise an error for an ensemble whose members predict no classes."""
+def require_classifiers(ensemble):
+    """Require an ensemble whose members predict classes.
+
+    Parameters
+    ----------
+    ensemble : object
+        What was given.
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+        If it is not fitted.
+    ValueError
+        If it is no such ensemble.
+    """
     name = type(ensemble).__name__
     if isinstance(ensemble, type) or not hasattr(ensemble, "predict"):
         raise ValueError(

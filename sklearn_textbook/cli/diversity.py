@@ -1,0 +1,147 @@
+"""The command ``diversity``: how the members of an ensemble differ."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from sklearn_textbook.cli.ensemble_report import describe_ensemble
+from sklearn_textbook.cli.errors import make_fit_error, refuse_use
+from sklearn_textbook.cli.model_table import (
+    as_features,
+    find_unseen_levels,
+    label_text,
+    read_model_table,
+    read_notes,
+)
+from sklearn_textbook.cli.output import Output, make_table
+from sklearn_textbook.ensemble.diversity import diversity_report
+from sklearn_textbook.ensemble.diversity.members import require_classifiers
+from sklearn_textbook.io import read_model
+from sklearn_textbook.io.naming import count_things
+from sklearn_textbook.io.table_file import display_path
+from sklearn_textbook.io.table_writer import choose_writer
+
+_NAMES = {
+    "q_statistic": "Q",
+    "kohavi_wolpert_variance": "Kohavi-Wolpert variance",
+}
+
+
+def measure_diversity(model, table, *, path, max_members_shown, **options):
+    """Measure how the members of an ensemble differ on a table, and print it.
+
+    Parameters
+    ----------
+    model : str
+        Path of the model file.
+    table : str
+        Path of the table.
+    path : str or None
+        File for the measures of all pairs.
+    max_members_shown : int
+        Number of members to list.
+    **options
+        How the table is read: delimiter, header, encoding, missing_marks.
+    """
+    if path is not None:
+        choose_writer(path)  # refuses a name before the work
+    saved = read_model(model)
+    try:
+        require_classifiers(saved.estimator)
+    except ValueError as error:
+        refuse_use(f"{model}: {error}")
+    rows = read_model_table(saved, read_notes(saved, model), table, options)
+    present, y = _read_labels(saved, rows)
+    features = as_features(saved.schema, rows.features.take(present))
+    weights = None if rows.weights is None else rows.weights[present]
+    try:
+        report = diversity_report(saved.estimator, features, y, weights)
+    except ValueError as error:
+        reason = " ".join(str(error).split())
+        raise make_fit_error(reason, rows.file.path) from error
+    if path is not None:
+        choose_writer(path)(pa.table(dict(report.pairwise)), path)
+    output = Output()
+    weighted = ", weighted" if report.is_weighted else ""
+    output.write(
+        f"{display_path(rows.file.path)}: "
+        f"{count_things(report.n_samples, 'row')}{weighted}"
+    )
+    n_left_out = rows.features.num_rows - len(present)
+    if n_left_out:
+        output.notes([f"{count_things(n_left_out, 'row')} without a target left out"])
+    output.notes(find_unseen_levels(saved, rows))
+    output.heading("diversity", describe_ensemble(saved.estimator))
+    _print_group(output, report)
+    _print_pairs(output, report)
+    _print_members(output, report, max_members_shown)
+    if path is not None:
+        output.write("", f"pairs saved to {path}")
+
+
+def _read_labels(saved, rows):
+    """Read the rows that have a label, and their labels as the model knows them."""
+    if rows.target is None:
+        raise rows.file.error(
+            f"no column {saved.target!r}, the target of the model",
+            remedy="diversity is measured on rows whose class is known",
+        )
+    known = {label_text(label): label for label in saved.estimator.classes_.tolist()}
+    present, labels = [], []
+    for row, value in enumerate(rows.target.to_pylist()):
+        if value is None:
+            continue
+        text = label_text(value)
+        if text not in known:
+            words = ", ".join(map(repr, list(known)[:8]))
+            raise rows.file.error(
+                f"{value!r} is no class of the model",
+                row=row,
+                column=saved.target,
+                remedy=f"it has {words}",
+            )
+        present.append(row)
+        labels.append(known[text])
+    if not present:
+        raise rows.file.error("no row has a value of the target", column=saved.target)
+    return np.array(present), np.array(labels, dtype=saved.estimator.classes_.dtype)
+
+
+def _print_group(output, report):
+    """Print the measures of all members together."""
+    table = make_table("all members", "value", right=("value",))
+    for name, value in zip(*report.group.values(), strict=True):
+        table.add_row(_write_name(name), f"{value:.3f}")
+    output.write(table)
+
+
+def _print_pairs(output, report):
+    """Print the measures of the pairs in short."""
+    summary = report.summarize_pairs()
+    first = count_things(report.pairwise.n_rows, "pair")
+    ends = ("mean", "smallest", "largest")
+    table = make_table(first, *ends, right=ends)
+    for name, *values in zip(*summary.values(), strict=True):
+        table.add_row(_write_name(name), *(f"{value:.3f}" for value in values))
+    output.write("", table)
+
+
+def _print_members(output, report, most):
+    """Print the first members, with means over their pairs."""
+    if most == 0:
+        return
+    headers = [_write_name(name) for name in report.members]
+    table = make_table(*headers, right=headers)
+    lines = zip(*report.members.values(), strict=True)
+    for (number, *values), _ in zip(lines, range(most), strict=False):
+        table.add_row(str(number), *(f"{value:.3f}" for value in values))
+    output.write("", table)
+    if report.n_members > most:
+        more = count_things(report.n_members - most, "more member")
+        output.write(f"... and {more}")
+
+
+def _write_name(name):
+    """Write the name of a measure in words."""
+    return _NAMES.get(name, name.replace("_", " "))
