@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
+from sklearn import ensemble as stock
 from sklearn.base import is_regressor
-from sklearn.ensemble import (
-    AdaBoostClassifier,
-    BaggingClassifier,
-    ExtraTreesClassifier,
-    GradientBoostingClassifier,
-    HistGradientBoostingClassifier,
-    RandomForestClassifier,
-    StackingClassifier,
-    VotingClassifier,
-)
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_textbook._contract.threads import count_threads
-from sklearn_textbook.ensemble.boosting import gradient_boosting_classifier
+from sklearn_textbook.ensemble.boosting.base_gradient_boosting import (
+    BaseGradientBoosting,
+)
+from sklearn_textbook.ensemble.boosting.boosting_tree import BoostingTreeRegressor
 from sklearn_textbook.ensemble.diversity.predictions import encode_together
 from sklearn_textbook.ensemble.members.estimator_combiner import (
     ask_batch,
@@ -30,30 +24,50 @@ from sklearn_textbook.ensemble.output_perturbation.base import BaseOutputPerturb
 from sklearn_textbook.tree.members import (
     add_predictions,
     choose_member_classes,
+    get_shown_tree,
     is_tree,
     read_blocks,
 )
 
-#: Their members are trees of gradients.
+#: Their members are trees of gradients or of residuals.
 _OF_GRADIENTS = (
-    GradientBoostingClassifier,
-    HistGradientBoostingClassifier,
-    gradient_boosting_classifier.GradientBoostingClassifier,
+    BaseGradientBoosting,
+    BoostingTreeRegressor,
+    stock.GradientBoostingClassifier,
+    stock.GradientBoostingRegressor,
+    stock.HistGradientBoostingClassifier,
+    stock.HistGradientBoostingRegressor,
 )
-_FORESTS = (RandomForestClassifier, ExtraTreesClassifier)
+_FORESTS = (
+    stock.RandomForestClassifier,
+    stock.RandomForestRegressor,
+    stock.ExtraTreesClassifier,
+    stock.ExtraTreesRegressor,
+)
+_BAGGING = (stock.BaggingClassifier, stock.BaggingRegressor)
 #: scikit-learn's ensembles that read the table before their members do.
-_READING = (AdaBoostClassifier, BaggingClassifier, *_FORESTS)
+_READING = (
+    stock.AdaBoostClassifier,
+    stock.AdaBoostRegressor,
+    *_BAGGING,
+    *_FORESTS,
+)
 #: Those whose members learn numbers of classes.
-_OF_NUMBERS = (BaggingClassifier, StackingClassifier, VotingClassifier, *_FORESTS)
+_OF_NUMBERS = (
+    stock.BaggingClassifier,
+    stock.StackingClassifier,
+    stock.VotingClassifier,
+    *_FORESTS,
+)
 
 
 def predict_members(ensemble, X):
-    """Predict the class of each row by each member of a fitted ensemble.
+    """Predict each row by each member of a fitted ensemble.
 
     Parameters
     ----------
     ensemble : estimator, or sequence of estimator
-        A fitted classifier with ``estimators_``, such as bagging, forests, AdaBoost,
+        A fitted ensemble with ``estimators_``, such as bagging, forests, AdaBoost,
         voting and stacking of scikit-learn and of this package, or fitted classifiers.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The rows.
@@ -61,23 +75,24 @@ def predict_members(ensemble, X):
     Returns
     -------
     predictions : ndarray of shape (n_samples, n_members)
-        Labels, a column for each member.
+        Labels of a classifier, values of a regressor; a column for each member.
 
     Raises
     ------
     sklearn.exceptions.NotFittedError
         If the ensemble is not fitted.
     ValueError
-        If the members do not predict classes: boosting of gradients, regressors,
-        several outputs.
+        If the members do not predict the target alone, as those of gradient boosting,
+        if there are several outputs, or fewer than two members.
 
     See Also
     --------
-    diversity_report : All measures of such predictions.
+    diversity_report : All measures of the predictions of classifiers.
+    error_ambiguity_decomposition : The error of the mean of regressors.
 
     Notes
     -----
-    Trees of this package read the table once, all together.
+    An ensemble of trees of this package reads the table once for all of them.
 
     Examples
     --------
@@ -92,6 +107,9 @@ def predict_members(ensemble, X):
            [ 1,  1, -1],
            [-1,  1, -1]])
     """
+    if _is_regressor(ensemble):
+        _require_members(ensemble)
+        return np.asarray(_ask(ensemble, X), dtype=np.float64).T
     codes, classes = predict_codes(ensemble, X)
     return classes.take(codes.T)
 
@@ -110,15 +128,7 @@ def predict_codes(ensemble, X):
         return _ask_classifiers(ensemble, X)
     require_classifiers(ensemble)
     classes = ensemble.classes_
-    if isinstance(ensemble, MemberList):
-        codes = _ask_own(ensemble, X)
-    else:
-        codes = _ask_others(ensemble, X)
-    if len(codes) < 2:
-        raise ValueError(
-            f"{type(ensemble).__name__} has {len(codes)} member; diversity needs two."
-        )
-    return np.asarray(codes, dtype=np.min_scalar_type(len(classes))), classes
+    return np.asarray(_ask(ensemble, X), np.min_scalar_type(len(classes))), classes
 
 
 def require_classifiers(ensemble):
@@ -137,30 +147,57 @@ def require_classifiers(ensemble):
         If it is no such ensemble.
     """
     name = type(ensemble).__name__
+    if _is_regressor(ensemble):
+        raise ValueError(
+            f"{name} is a regressor, whose members predict numbers. Give their "
+            "predictions (predict_members) to error_ambiguity_decomposition."
+        )
+    _require_members(ensemble)
+    if hasattr(ensemble, "code_book_"):
+        raise ValueError(
+            f"{name}: its members predict digits of code words and no classes."
+        )
+    if not isinstance(getattr(ensemble, "classes_", None), np.ndarray):
+        raise ValueError(f"{name} must have one output, with its classes in classes_.")
+
+
+def _is_regressor(ensemble):
+    """Tell a regressor from other estimators, and from what is none."""
+    return hasattr(ensemble, "__sklearn_tags__") and is_regressor(ensemble)
+
+
+def _require_members(ensemble):
+    """Require a fitted ensemble of members that predict the target alone."""
+    name = type(ensemble).__name__
     if isinstance(ensemble, type) or not hasattr(ensemble, "predict"):
         raise ValueError(
             "ensemble must be a fitted ensemble or a sequence of fitted classifiers; "
             f"got {name}. Give predictions with X=None."
         )
-    if is_regressor(ensemble):
-        raise ValueError(
-            f"{name} is a regressor, whose members predict numbers. Give their "
-            "predictions to error_ambiguity_decomposition."
-        )
     if isinstance(ensemble, _OF_GRADIENTS):
         raise ValueError(
             f"{name}: its members are trees of gradients, which correct the sum of "
-            "those before them and predict no classes; they have no diversity."
+            "those before them and do not predict the target; they have no diversity."
         )
     check_is_fitted(ensemble)
     if not hasattr(ensemble, "estimators_"):
         raise ValueError(f"{name} has no estimators_: its members are not known.")
-    if not isinstance(getattr(ensemble, "classes_", None), np.ndarray):
-        raise ValueError(f"{name} must have one output, with its classes in classes_.")
+
+
+def _ask(ensemble, X):
+    """Ask the members for numbers of classes or values; (n_members, n_rows)."""
+    ask = _ask_own if isinstance(ensemble, MemberList) else _ask_others
+    said = ask(ensemble, X)
+    name = type(ensemble).__name__
+    if len(said) < 2:
+        raise ValueError(f"{name} has {len(said)} member; diversity needs two.")
+    if np.ndim(said[0]) != 1:
+        raise ValueError(f"{name} must have one output.")
+    return said
 
 
 def _ask_own(ensemble, X):
-    """Ask the members of an ensemble of this package for numbers of classes."""
+    """Ask the members of an ensemble of this package."""
     members = list(ensemble.estimators_)
     if not hasattr(ensemble, "_reader"):
         has_trees = is_tree(members[0])
@@ -168,7 +205,8 @@ def _ask_own(ensemble, X):
         has_trees = ensemble._reader is not None
     if has_trees:
         blocks = read_blocks(ensemble, X, ensemble._get_reader())
-        return np.hstack([_ask_trees(ensemble, members, matrix) for matrix in blocks])
+        parts = [_ask_trees(ensemble, members, matrix) for matrix in blocks]
+        return parts[0] if len(parts) == 1 else np.hstack(parts)
     if isinstance(ensemble, BaseOutputPerturbation):
 
         def ask(table):
@@ -178,36 +216,32 @@ def _ask_own(ensemble, X):
         return ensemble._predict_blocks(X, ask).T
     combiner = ensemble._make_combiner()
     (table,) = combiner.read_blocks(X)
-    return ask_batch(
-        compute_member_values,
-        members,
-        combiner.columns,
-        table,
-        len(ensemble.classes_),
-        {},
-    )
+    n_classes = len(getattr(ensemble, "classes_", ()))
+    columns = combiner.columns
+    return ask_batch(compute_member_values, members, columns, table, n_classes, {})
 
 
 def _ask_trees(ensemble, members, matrix):
-    """Ask trees for numbers of classes; (n_members, n_rows)."""
+    """Ask trees of this package about the rows of a matrix."""
     n_threads = count_threads(ensemble.n_jobs, matrix.size)
-    n_rows, n_classes = matrix.shape[0], len(ensemble.classes_)
-    codes = np.empty((len(members), n_rows), np.min_scalar_type(n_classes))
-    columns = ensemble._list_columns()
-    for row, member, of_member in zip(codes, members, columns, strict=True):
-        seen = matrix if of_member is None else matrix[:, of_member]
-        shares = np.zeros((n_rows, *member.tree_.statistics.shape[1:]))
-        names = member.schema_.names
-        add_predictions([member.tree_], seen, shares, n_threads, names)
-        if is_regressor(member):  # of the marks of the classes
-            row[:] = shares.reshape(n_rows, n_classes).argmax(axis=1)
+    said = []
+    for member, columns in zip(members, ensemble._list_columns(), strict=True):
+        seen = matrix if columns is None else matrix[:, columns]
+        votes = not is_regressor(ensemble)
+        tree = member.tree_ if votes else get_shown_tree(member)
+        given = np.zeros((matrix.shape[0], *tree.statistics.shape[1:]))
+        add_predictions([tree], seen, given, n_threads, member.schema_.names)
+        if not votes:
+            said.append(given[:, 0, 0] if given.shape[1] == 1 else given[:, :, 0])
+        elif is_regressor(member):  # of the marks of the classes
+            said.append(given.reshape(len(given), -1).argmax(axis=1))
         else:
-            row[:] = choose_member_classes(member, shares)[:, 0]
-    return codes
+            said.append(choose_member_classes(member, given)[:, 0])
+    return said
 
 
 def _ask_others(ensemble, X):
-    """Ask the members of another ensemble for numbers of classes."""
+    """Ask the members of another ensemble."""
     table = X
     if isinstance(ensemble, _READING):
         table = validate_data(
@@ -219,24 +253,41 @@ def _ask_others(ensemble, X):
             dtype=np.float32 if isinstance(ensemble, _FORESTS) else None,
             ensure_all_finite=False,
         )
-    members = [member for member in ensemble.estimators_ if member != "drop"]
+    members = list(ensemble.estimators_)
     columns = [None] * len(members)
-    if isinstance(ensemble, BaggingClassifier):
+    if isinstance(ensemble, _BAGGING):
         columns = ensemble.estimators_features_
-    learn_numbers = isinstance(ensemble, _OF_NUMBERS) and (
-        getattr(ensemble, "cv", None) != "prefit"
-    )
-    if not isinstance(ensemble, (*_READING, *_OF_NUMBERS)):
-        _require_all_classes(ensemble, members)
-    codes = []
+    learn_numbers = not is_regressor(ensemble) and _learn_numbers(ensemble, members)
+    said = []
     for number, (member, of_member) in enumerate(zip(members, columns, strict=True)):
-        seen = _take(table, of_member)
-        said = np.asarray(member.predict(seen))
+        values = np.asarray(member.predict(_take(table, of_member)))
         if learn_numbers:
-            codes.append(said.astype(np.intp))
-        else:
-            codes.append(_find_classes(said, ensemble, number))
-    return codes
+            values = values.astype(np.intp)
+        elif not is_regressor(ensemble):
+            values = _find_classes(values, ensemble, number)
+        said.append(values)
+    return said
+
+
+def _learn_numbers(ensemble, members):
+    """Tell whether members learn numbers of the classes, and not their labels."""
+    is_prefit = getattr(ensemble, "cv", None) == "prefit"
+    if isinstance(ensemble, _OF_NUMBERS) and not is_prefit:
+        return True
+    if isinstance(ensemble, _READING) or is_prefit:
+        return False
+    # Of other ensembles, all members together must know just these.
+    known = [getattr(member, "classes_", ensemble.classes_) for member in members]
+    if not any(isinstance(classes, list) for classes in known):
+        known = np.unique(np.concatenate(known))
+        if np.array_equal(known, ensemble.classes_):
+            return False
+        if np.array_equal(known, np.arange(len(ensemble.classes_))):
+            return True
+    words = ", ".join(map(repr, ensemble.classes_.tolist()[:5]))
+    raise ValueError(
+        f"{type(ensemble).__name__}: its members do not predict its classes {words}."
+    )
 
 
 def _take(table, columns):
@@ -247,18 +298,6 @@ def _take(table, columns):
     if len(columns) == n_columns and np.array_equal(columns, np.arange(n_columns)):
         return table
     return take_columns(table.tocsc() if sparse.issparse(table) else table, columns)
-
-
-def _require_all_classes(ensemble, members):
-    """Require that members tell all classes apart, not some of them from others."""
-    known = [getattr(member, "classes_", ensemble.classes_) for member in members]
-    if any(isinstance(classes, list) for classes in known) or not np.array_equal(
-        np.unique(np.concatenate(known)), ensemble.classes_
-    ):
-        raise ValueError(
-            f"{type(ensemble).__name__}: its members do not predict its classes "
-            f"{', '.join(map(repr, ensemble.classes_.tolist()[:5]))}."
-        )
 
 
 def _find_classes(labels, ensemble, number):

@@ -13,6 +13,8 @@ from sklearn_textbook.ensemble.diversity.predictions import MemberCodes
 
 #: Rows that the compiled loop takes at a time.
 _BLOCK_ROWS = 1024
+#: About as many words of 64 rows of two members are compared in one call of it.
+_CALL_WORDS = 2**29
 
 
 def _pack(codes, n_classes):
@@ -54,11 +56,21 @@ class PairTables:
     def differing(self):
         """Weight of the rows on which two members differ; (n_members, n_members)."""
         codes, weight = self.members.codes, self.members.weight
-        bits = _pack(codes, len(self.members.classes))
-        if weight is not None:
-            weight = np.pad(weight, (0, bits.shape[0] * _BLOCK_ROWS - len(weight)))
-        n_words = bits.size * bits.shape[1]  # 64 rows each
-        return sum_disagreements(bits, weight, count_threads(None, n_words))
+        n_members, n_rows = codes.shape
+        n_classes = len(self.members.classes)
+        # Between the calls, Python looks for signals.
+        n_blocks = 1 + _CALL_WORDS // (_BLOCK_ROWS // 64 * n_members**2)
+        total = np.zeros((n_members, n_members))
+        for start in range(0, n_rows, n_blocks * _BLOCK_ROWS):
+            rows = slice(start, start + n_blocks * _BLOCK_ROWS)
+            bits = _pack(codes[:, rows], n_classes)
+            padded = None
+            if weight is not None:
+                padded = np.zeros(len(bits) * _BLOCK_ROWS)
+                padded[: len(weight[rows])] = weight[rows]
+            n_threads = count_threads(None, bits.size * n_members)
+            total += sum_disagreements(bits, padded, n_threads)
+        return total
 
     @cached_property
     def class_weights(self):

@@ -21,9 +21,9 @@ from sklearn_textbook.ensemble.diversity import (
     kappa,
     kappa_error_points,
     kohavi_wolpert_variance,
+    pair_tables,
     q_statistic,
 )
-from sklearn_textbook.ensemble.diversity.pair_tables import _pack
 from tests.reference import diversity as reference
 
 PAIRWISE = ["disagreement", "correlation", "q_statistic", "kappa"]
@@ -185,7 +185,7 @@ def test_kappa_is_that_of_scikit_learn():
 def test_threads_count_the_same(n_classes, is_weighted):
     rng = np.random.default_rng(7)
     codes = rng.integers(0, n_classes, (21, 3000)).astype(np.uint8)
-    bits = _pack(codes, n_classes)
+    bits = pair_tables._pack(codes, n_classes)
     weight = None
     if is_weighted:
         weight = np.zeros(bits.shape[0] * 1024)
@@ -195,6 +195,18 @@ def test_threads_count_the_same(n_classes, is_weighted):
     w = np.ones(3000) if weight is None else weight[:3000]
     expected = [[(w * (one != other)).sum() for other in codes] for one in codes]
     assert_allclose(counts, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_many_rows_are_counted_in_parts(is_weighted, monkeypatch):
+    _, predictions = make_predictions(13, 5000, 4, 3)
+    weight = np.random.default_rng(3).random(5000) if is_weighted else None
+    expected = kappa(predictions, sample_weight=weight)
+    monkeypatch.setattr(pair_tables, "_CALL_WORDS", 300)
+    assert_allclose(kappa(predictions, sample_weight=weight), expected, rtol=1e-12)
+    if weight is None:
+        differ = predictions[:, 0] != predictions[:, 1]
+        assert disagreement(predictions)[0, 1] == differ.mean()
 
 
 # ---------------------------------------------------------------------- identities

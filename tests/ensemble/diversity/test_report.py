@@ -8,10 +8,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn import ensemble as stock
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multiclass import OneVsRestClassifier, OutputCodeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -176,6 +177,29 @@ def test_fitted_classifiers_are_members():
     assert diversity_report(tuple(fitted), X[TEST], Y[TEST]).name == "classifiers"
 
 
+class Voters(ClassifierMixin, BaseEstimator):
+    """An ensemble of no known kind."""
+
+    def __init__(self, learns_numbers=True):
+        self.learns_numbers = learns_numbers
+
+    def fit(self, X, y):
+        self.classes_, numbers = np.unique(y, return_inverse=True)
+        y = numbers if self.learns_numbers else y
+        self.estimators_ = [GaussianNB().fit(X, y), DecisionTreeClassifier().fit(X, y)]
+        return self
+
+    def predict(self, X):
+        """Nobody asks."""
+
+
+@pytest.mark.parametrize("learns_numbers", [True, False])
+def test_unknown_ensembles_are_asked_for_what_their_members_know(learns_numbers):
+    model = Voters(learns_numbers).fit(X[TRAIN], Y[TRAIN])
+    expected = (ask_stock if learns_numbers else ask_labels)(model, X[TEST])
+    assert_array_equal(predict_members(model, X[TEST]), expected)
+
+
 def test_prefit_stacking_has_members_of_labels():
     fitted = [(name, model.fit(X[TRAIN], Y[TRAIN])) for name, model in THREE]
     model = stock.StackingClassifier(fitted, cv="prefit").fit(X[TRAIN], Y[TRAIN])
@@ -237,6 +261,33 @@ def test_report_is_printed_in_80_columns_and_as_frames():
     assert str(pickle.loads(pickle.dumps(report))) == str(report)
 
 
+REGRESSORS = {
+    "stock bagging": stock.BaggingRegressor(**GIVEN, max_features=2),
+    "stock forest": stock.RandomForestRegressor(**GIVEN),
+    "stock AdaBoost": stock.AdaBoostRegressor(**GIVEN),
+    "stock voting": stock.VotingRegressor(
+        [("five", KNeighborsRegressor()), ("one", KNeighborsRegressor(1))]
+    ),
+    "bagging": ours.BaggingRegressor(**GIVEN),
+    "bagging of others": ours.BaggingRegressor(KNeighborsRegressor(), **GIVEN),
+    "subspace": ours.RandomSubspaceRegressor(**GIVEN),
+    "forest": ours.RandomForestRegressor(**GIVEN),
+}
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_values_of_regressors_are_divided_into_error_and_ambiguity(name):
+    model = REGRESSORS[name].fit(X[TRAIN, :3], X[TRAIN, 3])
+    rows, y = X[TEST, :3], X[TEST, 3]
+    predictions = predict_members(model, rows)
+    assert predictions.shape == (75, len(model.estimators_))
+    parts = diversity.error_ambiguity_decomposition(y, predictions)
+    assert parts.ambiguity > 0
+    if name != "stock AdaBoost":  # which takes a median
+        assert_allclose(predictions.mean(axis=1), model.predict(rows))
+        assert_allclose(parts.error, np.mean((model.predict(rows) - y) ** 2))
+
+
 # -------------------------------------------------------------------------- errors
 @pytest.mark.parametrize(
     "model",
@@ -244,13 +295,19 @@ def test_report_is_printed_in_80_columns_and_as_frames():
         stock.GradientBoostingClassifier(n_estimators=2),
         stock.HistGradientBoostingClassifier(max_iter=2),
         ours.GradientBoostingClassifier(n_estimators=2),
+        stock.GradientBoostingRegressor(n_estimators=2),
+        stock.HistGradientBoostingRegressor(max_iter=2),
+        ours.GradientBoostingRegressor(n_estimators=2),
+        ours.BoostingTreeRegressor(n_estimators=2),
     ],
-    ids=["stock", "histogram", "ours"],
+    ids=lambda model: f"{type(model).__module__}.{type(model).__name__}",
 )
 def test_boosting_of_gradients_is_refused(model):
-    model.fit(X, Y)
+    model.fit(X, NUMBERS)
     with pytest.raises(ValueError, match=f"{type(model).__name__}: .*of gradients"):
-        diversity_report(model, X, Y)
+        predict_members(model, X)
+    with pytest.raises(ValueError, match=f"{type(model).__name__}( is a regressor|: )"):
+        diversity_report(model, X, NUMBERS)
 
 
 def test_models_without_members_of_classes_are_refused():
@@ -262,10 +319,17 @@ def test_models_without_members_of_classes_are_refused():
     one_vs_rest = OneVsRestClassifier(GaussianNB()).fit(X, NUMBERS)
     with pytest.raises(ValueError, match="OneVsRestClassifier: .* 0, 1, 2"):
         diversity_report(one_vs_rest, X, NUMBERS)
+    codes = OutputCodeClassifier(GaussianNB(), random_state=0).fit(X, NUMBERS > 0)
+    with pytest.raises(ValueError, match="OutputCodeClassifier: .*digits of code"):
+        diversity_report(codes, X, NUMBERS > 0)
     two = np.column_stack((NUMBERS, NUMBERS))
     forest = stock.RandomForestClassifier(n_estimators=2).fit(X, two)
     with pytest.raises(ValueError, match="must have one output"):
         diversity_report(forest, X, NUMBERS)
+    for kind in (stock.RandomForestRegressor, ours.RandomForestRegressor):
+        forest = kind(n_estimators=2).fit(X, X[:, :2])
+        with pytest.raises(ValueError, match="RandomForestRegressor must have one"):
+            predict_members(forest, X)
 
 
 def test_other_wrong_use_is_refused():
