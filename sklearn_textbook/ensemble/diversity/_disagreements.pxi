@@ -9,7 +9,6 @@ from sklearn_textbook._contract._threads cimport run_in_threads
 
 cdef enum:
     BLOCK_WORDS = 16  # so that a byte holds the counts of eight rows of each
-    BLOCK_BYTES = 128
     TASK_MEMBERS = 8
     PATTERNS = 256
 
@@ -19,29 +18,33 @@ cdef struct Comparison:
     int64_t n_blocks
     int64_t n_members
     int64_t n_planes
+    int64_t n_words  # of a block; compilers unroll known numbers in place of SIMD
     const double* weight  # of every row, 0 beyond the last one; NULL: all alike
     double* sums  # of every pair
 
 
 cdef inline void mark_differences(
-    const uint64_t* first, const uint64_t* second, int64_t n_planes, uint64_t* marks
+    const uint64_t* first, const uint64_t* second, int64_t n_planes, int64_t n_words,
+    uint64_t* marks
 ) noexcept nogil:
     cdef int64_t plane, i
-    for i in range(BLOCK_WORDS):
+    for i in range(n_words):
         marks[i] = first[i] ^ second[i]
     for plane in range(1, n_planes):
-        first += BLOCK_WORDS
-        second += BLOCK_WORDS
-        for i in range(BLOCK_WORDS):
+        first += n_words
+        second += n_words
+        for i in range(n_words):
             marks[i] |= first[i] ^ second[i]
 
 
-cdef inline uint64_t count_marks(const uint64_t* marks) noexcept nogil:
+cdef inline uint64_t count_marks(
+    const uint64_t* marks, int64_t n_words
+) noexcept nogil:
     """Count the bits of a block: of pairs of bits, of four, of bytes, of all words."""
     cdef:
         int64_t i
         uint64_t word, total = 0
-    for i in range(BLOCK_WORDS):
+    for i in range(n_words):
         word = marks[i]
         word -= (word >> 1) & <uint64_t> 0x5555555555555555
         word = (word & <uint64_t> 0x3333333333333333) + (
@@ -77,7 +80,8 @@ cdef void compare_block(
 ) noexcept nogil:
     """Compare some members with those that follow them, on the rows of a block."""
     cdef:
-        int64_t stride = work.n_planes * BLOCK_WORDS, n_members = work.n_members
+        int64_t n_words = work.n_words, stride = work.n_planes * n_words
+        int64_t n_members = work.n_members
         const uint64_t* bits = work.bits + block * n_members * stride
         const double* weight
         uint64_t[BLOCK_WORDS] marks
@@ -87,12 +91,18 @@ cdef void compare_block(
         for first in range(start, stop):
             for second in range(first + 1, n_members):
                 mark_differences(
-                    bits + first * stride, bits + second * stride, work.n_planes, marks
+                    bits + first * stride,
+                    bits + second * stride,
+                    work.n_planes,
+                    n_words,
+                    marks,
                 )
-                work.sums[first * n_members + second] += <double> count_marks(marks)
+                work.sums[first * n_members + second] += <double> count_marks(
+                    marks, n_words
+                )
         return
-    weight = work.weight + block * BLOCK_BYTES * 8
-    for word in range(BLOCK_WORDS):
+    weight = work.weight + block * n_words * 64
+    for word in range(n_words):
         for i in range(8):
             add_up_patterns(weight + (word * 8 + i) * 8, patterns + i * PATTERNS)
         for first in range(start, stop):
@@ -100,8 +110,8 @@ cdef void compare_block(
                 marks[0] = 0
                 for i in range(work.n_planes):
                     marks[0] |= (
-                        bits[first * stride + i * BLOCK_WORDS + word]
-                        ^ bits[second * stride + i * BLOCK_WORDS + word]
+                        bits[first * stride + i * n_words + word]
+                        ^ bits[second * stride + i * n_words + word]
                     )
                 work.sums[first * n_members + second] += weigh_marks(
                     <const uint8_t*> marks, patterns
@@ -142,6 +152,7 @@ def sum_disagreements(
         double[:, ::1] sums = np.zeros((bits.shape[1], bits.shape[1]))
     work.bits, work.n_blocks = &bits[0, 0, 0, 0], bits.shape[0]
     work.n_members, work.n_planes = bits.shape[1], bits.shape[2]
+    work.n_words = bits.shape[3]
     work.weight = NULL
     if weight is not None:
         work.weight = &weight[0]
