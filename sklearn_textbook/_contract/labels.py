@@ -28,13 +28,13 @@ def decode_dictionary(values):
     return values
 
 
-def require_classes(y):
-    """Raise ValueError that names the row if a series lacks a class label."""
+def require_classes(y, name="y"):
+    """Raise a ValueError that names the row if a series lacks a class label."""
     if isinstance(y, np.ndarray):
         return  # found when it is read
     series = nw.from_native(y, series_only=True, pass_through=True)
     if isinstance(series, nw.Series) and series.null_count():
-        raise _missing_error("y", series.is_null().to_numpy())
+        raise _missing_error(name, series.is_null().to_numpy())
 
 
 def list_declared_classes(y):
@@ -77,7 +77,7 @@ def check_target(y, *, is_numeric, name="y"):
     if is_numeric:
         y = check_numbers(y, name=name)
         return y.reshape(-1, 1) if y.ndim <= 1 else y
-    require_classes(y)
+    require_classes(y, name)
     y = check_array(
         decode_dictionary(y),
         ensure_2d=False,

@@ -8,7 +8,7 @@ from libc.stdint cimport uint8_t, uint64_t
 from sklearn_textbook._contract._threads cimport run_in_threads
 
 cdef enum:
-    BLOCK_WORDS = 16  # so that a byte holds the counts of eight rows of each
+    BLOCK_WORDS = 16  # at most 31, so that sums of eight rows of each fit into a byte
     TASK_MEMBERS = 8
     PATTERNS = 256
 

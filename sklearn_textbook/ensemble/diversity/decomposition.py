@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils import check_array
 
+from sklearn_textbook._contract.finite import LARGEST_VALUE
 from sklearn_textbook._contract.labels import check_numbers
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.diversity.predictions import (
@@ -140,7 +141,7 @@ def error_ambiguity_decomposition(
     y_true = read_truth(y_true, len(predictions), is_numeric=True)
     shares = _read_member_weights(weights, predictions.shape[1])
     weight = read_row_weights(sample_weight, len(predictions))
-    differences = predictions - y_true[:, np.newaxis]
+    differences = _subtract(predictions, y_true)
     of_ensemble = differences @ shares
     errors = differences**2
     ambiguities = (differences - of_ensemble[:, np.newaxis]) ** 2
@@ -152,6 +153,19 @@ def error_ambiguity_decomposition(
         np.average(ambiguities, axis=0, weights=weight),
         *rows,
     )
+
+
+def _subtract(predictions, y_true):
+    """Subtract the true values; the squares of what is left must be numbers, too."""
+    with np.errstate(over="ignore"):
+        differences = predictions - y_true[:, np.newaxis]
+    largest = np.abs(differences).max()
+    if not largest <= LARGEST_VALUE:
+        raise ValueError(
+            f"predictions differ from y_true by up to {largest:.3g}; at most "
+            f"{LARGEST_VALUE:g} is allowed, so that squares are not infinite."
+        )
+    return differences
 
 
 def _read_member_weights(weights, n_members):
@@ -228,7 +242,7 @@ def bias_variance_covariance_decomposition(y_true, predictions, sample_weight=No
     n_rows, n_members = predictions.shape[1:]
     y_true = read_truth(y_true, n_rows, is_numeric=True)
     weight = read_row_weights(sample_weight, n_rows)
-    differences = predictions - y_true[:, np.newaxis]
+    differences = _subtract(predictions, y_true)
     of_ensemble = differences.mean(axis=2)
     bias = differences.mean(axis=0)
     deviations = differences - bias

@@ -184,11 +184,11 @@ def interrater_agreement(y_true, predictions, *, sample_weight=None):
 def measure_interrater(right):
     """Compute Fleiss' kappa; see :func:`interrater_agreement`."""
     split = _average_split(right)
-    if split == 0:
-        return 1.0
     n_members = len(right.codes)
     accuracy = right.average(right.count_right() / n_members)
     by_chance = n_members * (n_members - 1) * accuracy * (1.0 - accuracy)
+    if split == 0 or by_chance <= 0:
+        return 1.0
     return float(1.0 - split / by_chance)
 
 

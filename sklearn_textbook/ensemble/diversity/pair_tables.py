@@ -103,6 +103,7 @@ class PairTables:
     def divide(self, numerator, denominator, is_undefined):
         """Divide; 0/0 is 1 for members that agree on all rows, and 0 for others."""
         agree = (self.differing == 0).astype(np.float64)
+        is_undefined = is_undefined | (denominator == 0)  # by underflow
         safe = np.where(is_undefined, 1.0, denominator)
         return np.where(is_undefined, agree, numerator / safe)
 

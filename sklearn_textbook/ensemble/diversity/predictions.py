@@ -14,6 +14,7 @@ from sklearn_textbook._contract.labels import (
     encode_labels,
 )
 from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.ensemble.members.estimator_members import as_frame
 
 #: Whole numbers beyond this are not all floats.
 _LARGEST_WHOLE = 2.0**53
@@ -105,12 +106,8 @@ def read_said_and_right(y_true, predictions, sample_weight=None):
 
 def _read(predictions, y_true, sample_weight):
     """Read predictions and, if these are given, the numbers of true labels."""
-    predictions = read_columns(predictions)
-    n_rows, n_members = predictions.shape
-    columns = {
-        f"predictions[:, {member}]": labels
-        for member, labels in enumerate(np.ascontiguousarray(predictions.T))
-    }
+    columns = _list_columns(predictions)
+    n_members, n_rows = len(columns), len(next(iter(columns.values())))
     if y_true is not None:
         columns["y_true"] = read_truth(y_true, n_rows)
     weight = read_row_weights(sample_weight, n_rows)
@@ -120,6 +117,20 @@ def _read(predictions, y_true, sample_weight):
         weight = weight[is_used]
     said = MemberCodes(np.stack(codes[:n_members]), classes, weight)
     return said, None if y_true is None else codes[n_members]
+
+
+def _list_columns(predictions):
+    """List the labels of each member, by what messages call them."""
+    frame = as_frame(predictions)
+    if frame is None or len(frame.columns) < 2:
+        labels = np.ascontiguousarray(read_columns(predictions).T)
+        return {f"predictions[:, {n}]": of_member for n, of_member in enumerate(labels)}
+    columns = {}
+    for series in frame.iter_columns():
+        name = f"predictions[{series.name!r}]"
+        labels = check_target(series.to_native(), is_numeric=False, name=name)
+        columns[name] = labels[:, 0]
+    return columns
 
 
 def read_columns(predictions, *, dtype=None):

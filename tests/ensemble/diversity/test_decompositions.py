@@ -68,6 +68,10 @@ def test_one_member_has_no_covariance():
         ({"y_true": [1.0]}, "y_true has 1 entries, but predictions has 2 rows"),
         ({"y_true": [1.0, np.nan]}, "y_true has a missing value in row 1"),
         ({"predictions": [[1.0, np.inf], [1.0, 2.0]]}, "predictions has an infinite"),
+        (
+            {"predictions": [[1e200, 0.0], [1.0, 2.0]]},
+            "by up to 1e.200; at most 1e.145",
+        ),
         ({"predictions": [["a", "b"], ["c", "d"]]}, "predictions must be numbers"),
         ({"predictions": [1.0, 2.0]}, "n_members"),
         ({"sample_weight": [1.0]}, "sample_weight has 1 entries"),

@@ -346,6 +346,24 @@ def test_booleans_and_frames_are_read():
     assert_same(values, all_values(np.array(["a", "b"])[y], named))
 
 
+@pytest.mark.parametrize("dtype", ["string", "Int64", "category"])
+def test_missing_labels_of_frames_are_named(dtype):
+    labels = ["1", "2"] if dtype == "string" else [1, 2]
+    frame = pd.DataFrame({"a": labels, "b": [labels[0], None]}).astype(dtype)
+    with pytest.raises(ValueError, match=r"predictions\['b'\] has a missing .* row 1"):
+        kappa(frame)
+    whole = pd.DataFrame({"a": labels, "b": labels}).astype(dtype)
+    assert kappa(whole)[0, 1] == 1.0
+
+
+def test_weights_too_small_for_a_float_are_no_division_by_zero():
+    predictions, weight = [[0, 1], [1, 1], [1, 1]], [1e-320, 1.0, 1.0]
+    for measure in (correlation, q_statistic, kappa):
+        assert np.isfinite(measure(predictions, sample_weight=weight)).all()
+    y = [0, 1, 1]
+    assert np.isfinite(interrater_agreement(y, predictions, sample_weight=weight))
+
+
 def test_rows_of_weight_zero_are_left_out():
     _, predictions = make_predictions(12, 50, 3, 2)
     more = np.vstack((predictions, [[5, 6, 7]]))
