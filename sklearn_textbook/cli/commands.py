@@ -227,7 +227,7 @@ def diversity(model, table, path, **options):
 
     MODEL is a file that fit --save wrote, with an ensemble of classification trees, and
     TABLE has its columns and its target; rows that took no part in the fit tell more.
-    Prints the measures of all members together, those of the pairs in short, and for
+    Prints the measures of all members together, a summary of those of pairs, and for
     each member its error and the means over its pairs with the others. Kappa is that of
     the predictions, the other measures are of right and wrong.
 

@@ -117,7 +117,7 @@ def _print_group(output, report):
 
 
 def _print_pairs(output, report):
-    """Print the measures of the pairs in short."""
+    """Print a summary of the measures of pairs."""
     summary = report.summarize_pairs()
     first = count_things(report.pairwise.n_rows, "pair")
     ends = ("mean", "smallest", "largest")

@@ -62,6 +62,11 @@ def test_copies_of_a_table_are_whole(duplicate):
     np.testing.assert_array_equal(copied["before"], table["before"])
 
 
+def test_pickles_of_former_tables_are_read():
+    pickled = b"csklearn_textbook.tree.prune.outcome\n_make_table\n((dtR."
+    assert isinstance(pickle.loads(pickled), PruningTable)
+
+
 def test_table_as_frame():
     frame = make_table().as_frame()
     assert list(frame.columns) == ["node", "before"]

@@ -75,6 +75,11 @@ class PruningTable(Table):
         return text
 
 
+def _make_table(columns):
+    """Make a table of a pickle that was written before tables had a common class."""
+    return PruningTable(**columns)
+
+
 @dataclass(frozen=True, eq=False)
 class PruningRecord:
     """Decisions of a pruner, in order.
