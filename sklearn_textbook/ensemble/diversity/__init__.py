@@ -3,7 +3,8 @@
 All measures take predictions as an array of shape (n_samples, n_members), a column of
 labels for each member. Where a measure can be taken of the predictions themselves
 (周志华) as well as of whether they are right (Kuncheva and Whitaker), giving ``y_true``
-chooses the latter.
+chooses the latter. Where the true labels are needed, they are the first argument, as in
+``sklearn.metrics``.
 """
 
 from sklearn_textbook.ensemble.diversity.contingency import contingency_table
