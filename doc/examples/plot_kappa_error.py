@@ -62,8 +62,9 @@ plt.show()
 # %%
 # In numbers
 # ----------
-# The means over the pairs. The members of AdaBoost are the least accurate, but more of
-# their errors are on different rows.
+# The means over the pairs. If members failed independently of each other, the double
+# fault would be about the square of the error. That of AdaBoost, whose members are the
+# least accurate, is hardly larger; that of bagging is more than twice as large.
 print(f"{'':14} {'error':>6} {'kappa':>6} {'disagreement':>13} {'double fault':>13}")
 for name, ensemble in ensembles.items():
     pairs = diversity_report(ensemble, X_test, y_test).pairwise
