@@ -15,7 +15,7 @@ from sklearn_textbook.ensemble.boosting.base_gradient_boosting import (
 from sklearn_textbook.ensemble.boosting.boosting_tree import BoostingTreeRegressor
 from sklearn_textbook.ensemble.diversity.predictions import encode_together
 from sklearn_textbook.ensemble.members.estimator_combiner import (
-    ask_batch,
+    predict_batch,
     compute_member_values,
 )
 from sklearn_textbook.ensemble.members.estimator_members import take_columns
@@ -210,7 +210,7 @@ def _ask_own(ensemble, X):
     if isinstance(ensemble, BaseOutputPerturbation):
 
         def ask(table):
-            said = (ensemble._ask_member(member, table, True) for member in members)
+            said = (ensemble._predict_member(member, table, True) for member in members)
             return np.array([of_member.argmax(axis=1) for of_member in said]).T
 
         return ensemble._predict_blocks(X, ask).T
@@ -218,7 +218,7 @@ def _ask_own(ensemble, X):
     (table,) = combiner.read_blocks(X)
     n_classes = len(getattr(ensemble, "classes_", ()))
     columns = combiner.columns
-    return ask_batch(compute_member_values, members, columns, table, n_classes, {})
+    return predict_batch(compute_member_values, members, columns, table, n_classes, {})
 
 
 def _ask_trees(ensemble, members, matrix):
