@@ -15,8 +15,8 @@ from sklearn_textbook.ensemble.boosting.base_gradient_boosting import (
 from sklearn_textbook.ensemble.boosting.boosting_tree import BoostingTreeRegressor
 from sklearn_textbook.ensemble.diversity.predictions import encode_together
 from sklearn_textbook.ensemble.members.estimator_combiner import (
-    predict_batch,
     compute_member_values,
+    predict_batch,
 )
 from sklearn_textbook.ensemble.members.estimator_members import take_columns
 from sklearn_textbook.ensemble.members.member_list import MemberList
