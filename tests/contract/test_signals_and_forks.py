@@ -99,6 +99,27 @@ def test_ctrl_c_ends_a_fit(estimator):
     assert (rest, errors, process.returncode) == ("", "", 0)
 
 
+LEAVE_A_TASK = """
+import threading, time
+from sklearn_textbook._contract.threads_at_exit import run_to_end
+
+def work():
+    time.sleep(0.5)
+    print("done", flush=True)
+
+threading.Thread(target=run_to_end, args=(work,), daemon=True).start()
+time.sleep(0.1)
+"""
+
+
+def test_the_interpreter_waits_for_tasks_of_joblibs_threads():
+    """Otherwise a thread is unwound, through C++ code of others, too."""
+    done = subprocess.run(
+        [sys.executable, "-c", LEAVE_A_TASK], capture_output=True, text=True, check=True
+    )
+    assert (done.stdout, done.stderr) == ("done\n", "")
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 @pytest.mark.parametrize(
     "estimator",

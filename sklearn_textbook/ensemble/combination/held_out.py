@@ -12,6 +12,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import delayed
 
 from sklearn_textbook._contract.finite import check_sparse_format
+from sklearn_textbook._contract.threads_at_exit import run_to_end
 from sklearn_textbook.ensemble.combination.fitting import describe_member
 from sklearn_textbook.ensemble.members.estimator_members import (
     take_metadata,
@@ -118,7 +119,7 @@ def predict_held_out(tasks, methods, X, y, *, cv, n_jobs=None, n_classes=None):
     if n_workers == 1:
         predicted = run_aside(lambda fold: [fold.predict(*arguments)], folds)
     else:
-        calls = (delayed(fold.predict)(*arguments) for fold in folds)
+        calls = (delayed(run_to_end)(fold.predict, *arguments) for fold in folds)
         predicted = yield_results(open_parallel(n_jobs=n_workers), calls)
     by_member = zip(*predicted, strict=True)
     return [_sort(np.concatenate(answers), order) for answers in by_member]

@@ -22,6 +22,7 @@ from sklearn_textbook._contract.labels import (
     decode_dictionary,
     encode_labels,
 )
+from sklearn_textbook._contract.threads_at_exit import run_to_end
 from sklearn_textbook.ensemble.members.growth import run_aside
 from sklearn_textbook.ensemble.members.parallel_results import (
     open_parallel,
@@ -129,7 +130,7 @@ def fit_in_parallel(task, seeds, n_workers):
     """Fit the members by joblib's workers, in the order of the seeds."""
     batches = np.array_split(np.arange(len(seeds)), n_workers)
     tasks = (
-        delayed(fit_batch)(task, [seeds[number] for number in batch])
+        delayed(run_to_end)(fit_batch, task, [seeds[number] for number in batch])
         for batch in batches
     )
     parallel = open_parallel(n_jobs=n_workers)

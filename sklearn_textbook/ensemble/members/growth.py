@@ -11,6 +11,7 @@ from sklearn import config_context, get_config
 from sklearn.utils.parallel import delayed
 
 from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.threads_at_exit import run_to_end
 from sklearn_textbook.ensemble.members.parallel_results import (
     open_parallel,
     report_members,
@@ -122,7 +123,8 @@ def _grow_in_parallel(grower, draw, seeds, size, n_workers, grow_batch, share):
         # All members come at the end, and every batch is sent the table.
         size = -(-len(seeds) // n_workers)
     tasks = [
-        delayed(grow_batch)(grower, draw, batch) for batch in cut_batches(seeds, size)
+        delayed(run_to_end)(grow_batch, grower, draw, batch)
+        for batch in cut_batches(seeds, size)
     ]
     with closing(yield_results(parallel, tasks)) as grown:
         for members in grown:

@@ -32,6 +32,7 @@ from sklearn_textbook._contract.parameters import (
     check_truth,
 )
 from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.threads_at_exit import run_to_end
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.members.growth import count_jobs, grow_members
 from sklearn_textbook.ensemble.members.member_list import (
@@ -327,7 +328,7 @@ class BaseOutputPerturbation(
             return self._sum_trees(table, votes)
         predict = partial(self._predict_member, X=table, votes=votes)
         parallel = open_parallel(n_jobs=count_jobs(self.n_jobs), prefer="threads")
-        tasks = (delayed(predict)(member) for member in self.estimators_)
+        tasks = (delayed(run_to_end)(predict, member) for member in self.estimators_)
         predictions = yield_results(parallel, tasks)
         return sum(predictions, np.zeros((table.shape[0], self.n_classes_)))
 

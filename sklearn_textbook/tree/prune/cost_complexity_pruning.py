@@ -11,6 +11,7 @@ from sklearn_textbook._contract.parameters import (
     check_random_seed,
     is_checked,
 )
+from sklearn_textbook._contract.threads_at_exit import run_to_end
 from sklearn_textbook.tree.prune.base import BasePruner
 from sklearn_textbook.tree.prune.cost_complexity import compute_weakest_link_sequence
 from sklearn_textbook.tree.prune.folds import check_folds, make_folds
@@ -252,7 +253,9 @@ class CostComplexityPruning(BasePruner):
         tested = self._find_midpoints(alphas)
         n_jobs = min(n_threads, len(folds))
         scores = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(self._score_fold)(is_kept, test, tested, data, n_threads // n_jobs)
+            delayed(run_to_end)(
+                self._score_fold, is_kept, test, tested, data, n_threads // n_jobs
+            )
             for is_kept, test in folds
         )
         if self.scoring is None:
