@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.covariance import OAS
 from sklearn.linear_model import LinearRegression as StockLinearRegression
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -30,6 +30,7 @@ from sklearn_textbook.ensemble import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
     MultiResponseLinearRegression,
+    OutputCodeClassifier,
     OutputFlippingClassifier,
     OutputSmearingClassifier,
     RandomForestClassifier,
@@ -327,6 +328,24 @@ INSTANCES = {
         MultiResponseLinearRegression(alpha=0.1),
         MultiResponseLinearRegression(fit_intercept=False),
     ],
+    "OutputCodeClassifier": [
+        OutputCodeClassifier(),
+        OutputCodeClassifier(
+            CARTClassifier(max_features="sqrt"),
+            code="exhaustive",
+            decoding="hamming",
+            random_state=0,
+        ),
+        OutputCodeClassifier(
+            C45Classifier(), code="one_vs_one", decoding="probability", n_jobs=2
+        ),
+        OutputCodeClassifier(CARTClassifier(class_weight="balanced"), code="bch"),
+        OutputCodeClassifier(FAST_LOGISTIC, code="one_vs_rest", loss="logistic"),
+        OutputCodeClassifier(
+            GaussianNB(), code="sparse_random", decoding="probability", random_state=0
+        ),
+        OutputCodeClassifier(RidgeClassifier(), loss="exponential", random_state=0),
+    ],
     "OutputFlippingClassifier": [
         OutputFlippingClassifier(n_estimators=25),
         OutputFlippingClassifier(
@@ -419,6 +438,10 @@ INSTANCES = {
 }
 
 
+#: Their decisions are sums of votes or of losses, by which they classify.
+SUMS_LOSSES = (AdaBoostClassifier, OutputCodeClassifier)
+
+
 def counts_rows(estimator):
     """Whether a limit of the growth counts rows."""
     is_cart = isinstance(estimator, (CARTClassifier, CARTRegressor))
@@ -428,8 +451,8 @@ def counts_rows(estimator):
 def averages_decisions(estimator):
     """Whether a decision function is averaged, and class shares are as well."""
     members = getattr(estimator, "estimator", None)
-    if isinstance(estimator, AdaBoostClassifier):
-        return False  # its decisions are sums of votes
+    if isinstance(estimator, SUMS_LOSSES):
+        return False
     return hasattr(estimator, "decision_function") and hasattr(members, "predict_proba")
 
 
@@ -437,7 +460,7 @@ def averages_decisions_of_voters(estimator):
     """Whether members vote, but have decision functions, too."""
     has_decisions = hasattr(estimator, "decision_function")
     has_members = hasattr(estimator, "estimator")
-    has_members = has_members and not isinstance(estimator, AdaBoostClassifier)
+    has_members = has_members and not isinstance(estimator, SUMS_LOSSES)
     return has_members and has_decisions and not averages_decisions(estimator)
 
 

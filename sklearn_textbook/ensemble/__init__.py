@@ -38,6 +38,9 @@ from sklearn_textbook.ensemble.forest.random_forest import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn_textbook.ensemble.output_codes.output_code_classifier import (
+    OutputCodeClassifier,
+)
 from sklearn_textbook.ensemble.output_perturbation.output_flipping import (
     OutputFlippingClassifier,
 )
@@ -57,6 +60,7 @@ __all__ = [
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "MultiResponseLinearRegression",
+    "OutputCodeClassifier",
     "OutputFlippingClassifier",
     "OutputSmearingClassifier",
     "RandomForestClassifier",

@@ -157,7 +157,9 @@ def read_members(estimator, document, make):
     # Before anything is made for as many outputs as the file says.
     if shared["n_outputs"] != count_outputs(trees[0]):
         raise ValueError("n_outputs is not that of tree 0")
-    reader = _read_reader(document, shared, schema, classes, make)
+    reader = _read_reader(
+        document, shared, schema, estimator._list_member_classes(classes), make
+    )
     known = list_parameters(reader)
     members, columns = [], []
     for number, packed in enumerate(trees):

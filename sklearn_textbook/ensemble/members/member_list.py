@@ -43,6 +43,10 @@ class MemberList:
         """List the columns of each member; None: all of them."""
         return [None] * len(self._list_members())
 
+    def _list_member_classes(self, classes):
+        """List the classes of each output of a member, from those of the ensemble."""
+        return classes
+
     def _list_kept(self):
         """List the attributes of ``_kept`` that are set."""
         names = (kept.name for kept in self._kept)

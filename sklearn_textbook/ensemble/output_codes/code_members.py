@@ -1,0 +1,293 @@
+"""Fitting the members of an output code, and asking them."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import clone
+from sklearn.utils.parallel import delayed
+
+from sklearn_textbook._contract.parameters import is_integer
+from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook.ensemble.members.estimator_members import (
+    fit_batch,
+    fit_in_parallel,
+    read_table,
+    take_metadata,
+    take_rows,
+)
+from sklearn_textbook.ensemble.members.growth import grow_members, run_aside
+from sklearn_textbook.ensemble.members.parallel_results import (
+    open_parallel,
+    report_members,
+    yield_results,
+)
+from sklearn_textbook.ensemble.members.tree_members import grows_from_weights
+from sklearn_textbook.ensemble.resample import list_random_states
+from sklearn_textbook.tree.members import (
+    MemberGrower,
+    add_predictions,
+    choose_member_classes,
+    get_shown_tree,
+    make_class_target,
+    read_blocks,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class BinaryProblems:
+    """The binary problems of a code: which rows each has, and on which side they are.
+
+    Parameters
+    ----------
+    matrix : ndarray of int8, shape (n_classes, n_columns)
+        The code.
+    codes : ndarray of int, shape (n_rows,)
+        Class numbers of the rows.
+    weight : ndarray of float64, shape (n_rows,), or None
+        Weights of the rows; None: 1.
+    """
+
+    matrix: np.ndarray
+    codes: np.ndarray
+    weight: np.ndarray | None
+
+    def list_sides(self, number):
+        """List the side of each row in a problem: -1, 0 or +1."""
+        return self.matrix[:, number][self.codes]
+
+    def weigh(self, number):
+        """Weigh the rows of a problem, those on neither side with 0; None: all 1."""
+        sides = self.list_sides(number)
+        if sides.all():
+            return self.weight
+        weight = np.ones(len(sides)) if self.weight is None else self.weight
+        return np.where(sides != 0, weight, 0.0)
+
+    def require_both_sides(self, classes):
+        """Raise a ValueError if all rows of a side have weight 0."""
+        totals = np.bincount(self.codes, self.weight, len(self.matrix))
+        is_present = (totals > 0)[:, np.newaxis]
+        lacks = ~((self.matrix > 0) & is_present).any(axis=0)
+        lacks |= ~((self.matrix < 0) & is_present).any(axis=0)
+        if lacks.any():
+            known = classes[totals > 0].tolist()
+            raise ValueError(
+                f"Column {int(np.argmax(lacks))} of the code has one side only, as "
+                f"rows of sample_weight above 0 are of the classes {known} alone: "
+                "leave out the rows of the other classes."
+            )
+
+
+@contextmanager
+def naming_column(number):
+    """Let errors of a member say which column of the code it was to learn."""
+    try:
+        yield
+    except Exception as error:
+        text = f"The member of column {number} of the code cannot be fitted"
+        if type(error) in (RuntimeError, TypeError, ValueError):
+            raise type(error)(f"{text}: {error}") from error
+        error.add_note(text)
+        raise
+
+
+def draw_random_states(template, seed):
+    """Draw a value for each ``random_state`` of a member that is None."""
+    given = template.get_params(deep=True)
+    drawn = list_random_states(template, seed)
+    return {name: value for name, value in drawn.items() if given[name] is None}
+
+
+# ------------------------------------------------------------------------- our trees
+class ProblemTrees:
+    """Grows the members of a code as trees over one encoded table.
+
+    Parameters
+    ----------
+    grower : MemberGrower
+        Knows the table.
+    problems : BinaryProblems
+        What the members learn.
+    seeds : list of int
+        One for each member.
+    """
+
+    def __init__(self, grower, problems, seeds):
+        self.grower, self.problems, self.seeds = grower, problems, seeds
+        self.n_rows, self.share = grower.n_rows, grower.share
+
+    def grow(self, weight, number):
+        """Grow the member of a column."""
+        host = self.grower.host
+        states = draw_random_states(host, self.seeds[number])
+        pruner, name = None, "pruning__random_state"
+        if name in states:
+            pruner = clone(self.grower.pruner).set_params(random_state=states[name])
+        elif name in host.get_params():
+            pruner = self.grower.pruner
+        sides = self.problems.list_sides(number)
+        with naming_column(number):
+            return self.grower.grow(
+                weight,
+                states.get("random_state", host.random_state),
+                target=make_class_target(sides > 0, 2),
+                pruner=pruner,
+            )
+
+
+def can_share_table(template):
+    """Tell whether members like a template grow over one encoded table.
+
+    Class weights are for the sides of each member, and a ``RandomState`` is to be
+    copied for each.
+    """
+    if not grows_from_weights(template) or template.class_weight is not None:
+        return False
+    states = [
+        value
+        for name, value in template.get_params(deep=True).items()
+        if name == "random_state" or name.endswith("__random_state")
+    ]
+    return all(value is None or is_integer(value) for value in states)
+
+
+class CodedTrees:
+    """A training table, encoded once, and the trees that grow from it."""
+
+    def __init__(self, owner, template, X, problems):
+        self.n_jobs, self.verbose = owner.n_jobs, owner.verbose
+        self.problems = problems
+        # The host has to know two classes; their rows are told for every member.
+        sides = (problems.list_sides(0) > 0).astype(np.intp)
+        self.grower = MemberGrower(template, X, sides, owner=owner, n_jobs=owner.n_jobs)
+        self.reader = self.grower.host
+
+    def fit(self, seeds):
+        """Yield the members in the order of the columns."""
+        grower = ProblemTrees(self.grower, self.problems, seeds)
+        numbers = list(range(len(seeds)))
+        return grow_members(grower, self.problems, numbers, self.n_jobs, self.verbose)
+
+
+def ask_trees(owner, X, question):
+    """Ask trees that were grown over one table; see ``ask_estimators``."""
+    members = owner.estimators_
+    parts = []
+    for matrix in read_blocks(owner, X, owner._reader):
+        n_rows, names = matrix.shape[0], owner._reader.schema_.names
+        said = np.empty((n_rows, len(members)))
+        n_threads = count_threads(owner.n_jobs, matrix.size * len(members))
+        for number, member in enumerate(members):
+            given = np.zeros((n_rows, 1, 2))
+            tree = member.tree_ if question == "vote" else get_shown_tree(member)
+            add_predictions([tree], matrix, given, n_threads, names)
+            if question == "vote":
+                given = 2.0 * choose_member_classes(member, given) - 1.0
+                said[:, number] = given[:, 0]
+            else:
+                said[:, number] = given[:, 0, 1]
+        parts.append(2.0 * said - 1.0 if question == "margin" else said)
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+# --------------------------------------------------------------------- any estimator
+@dataclass(frozen=True, eq=False)
+class ProblemTask:
+    """All that members of any kind are fitted from."""
+
+    template: object
+    X: object
+    problems: BinaryProblems
+    seeds: list
+    metadata: dict
+
+    def fit_member(self, number):
+        """Fit the member of a column."""
+        member = clone(self.template)
+        member.set_params(**draw_random_states(self.template, self.seeds[number]))
+        sides, weight = self.problems.list_sides(number), self.problems.weight
+        X, y, metadata = self.X, (sides > 0).astype(np.intp), dict(self.metadata)
+        if weight is not None:
+            metadata["sample_weight"] = weight
+        if not sides.all():
+            rows = np.flatnonzero(sides)
+            metadata = take_metadata(metadata, rows, len(y))
+            X, y = take_rows(X, rows), y[rows]
+        with naming_column(number):
+            return member.fit(X, y, **metadata)
+
+
+class CodedEstimators:
+    """A training table and the estimators of any kind that are fitted to it."""
+
+    reader = None
+
+    def __init__(self, owner, template, X, problems, metadata):
+        self.n_jobs, self.verbose = owner.n_jobs, owner.verbose
+        self.make_task = partial(ProblemTask, template, X, problems, metadata=metadata)
+
+    def fit(self, seeds):
+        """Yield the members in the order of the columns."""
+        task, numbers = self.make_task(seeds=seeds), range(len(seeds))
+        n_workers = min(effective_n_jobs(self.n_jobs), len(seeds))
+        if n_workers == 1:
+            fitted = run_aside(partial(fit_batch, task), [[each] for each in numbers])
+        else:
+            fitted = fit_in_parallel(task, list(numbers), n_workers)
+        return report_members(fitted, len(seeds), self.verbose)
+
+
+def ask_estimator(member, X, question, routed):
+    """Ask a member of any kind; shape (n_rows,)."""
+    name = choose_method(member, question)
+    said = getattr(member, name)(X, **routed.get(name, {}))
+    if name == "decision_function":
+        return np.asarray(said, dtype=np.float64).reshape(len(said))
+    if name == "predict_proba":
+        said = np.asarray(said, dtype=np.float64)[:, 1]
+        return said if question == "share" else 2.0 * said - 1.0
+    return 2.0 * np.asarray(said, dtype=np.float64) - 1.0
+
+
+def choose_method(estimator, question):
+    """Name the method of a member that answers a question."""
+    wanted = {
+        "vote": (),
+        "margin": ("decision_function", "predict_proba"),
+        "share": ("predict_proba",),
+    }[question]
+    return next((name for name in wanted if hasattr(estimator, name)), "predict")
+
+
+def ask_estimators(owner, X, question, routed):
+    """Ask members of any kind.
+
+    Parameters
+    ----------
+    owner : OutputCodeClassifier
+        The fitted ensemble.
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        The rows.
+    question : {"vote", "margin", "share"}
+        For a side, -1 or +1; a number that is positive for the side of +1; or the
+        share of this side.
+    routed : dict
+        Parameters of the members' methods.
+
+    Returns
+    -------
+    said : ndarray of float64, shape (n_rows, n_columns)
+        What each of them says.
+    """
+    table = read_table(owner, X, reset=False)
+    tasks = (
+        delayed(ask_estimator)(member, table, question, routed)
+        for member in owner.estimators_
+    )
+    parallel = open_parallel(n_jobs=owner.n_jobs)
+    return np.column_stack(list(yield_results(parallel, tasks)))

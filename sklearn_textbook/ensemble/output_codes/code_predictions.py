@@ -1,0 +1,143 @@
+"""What an output code predicts from what its members say."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_textbook.ensemble.output_codes.code_members import (
+    ask_estimators,
+    ask_trees,
+)
+from sklearn_textbook.ensemble.output_codes.decoding import (
+    fit_shares,
+    measure_hamming,
+    sum_losses,
+)
+
+#: The decodings, and what members are asked for.
+DECODINGS = {"hamming": "vote", "loss": "margin", "probability": "share"}
+
+
+def _gives_shares(ensemble):
+    """Require the decoding that has shares of the classes."""
+    if ensemble.decoding == "probability":
+        return True
+    raise AttributeError(
+        f"decoding={ensemble.decoding!r} gives no shares of the classes; "
+        "decoding='probability' does."
+    )
+
+
+def _gives_decisions(ensemble):
+    """Require a decoding that compares distances."""
+    if ensemble.decoding != "probability":
+        return True
+    raise AttributeError(
+        "decoding='probability' has no decision function; predict_proba gives the "
+        "shares of the classes."
+    )
+
+
+class CodePredictions:
+    """Predictions of a fitted :class:`OutputCodeClassifier`."""
+
+    def _ask(self, method, X, params):
+        """Ask all members; shape (n_rows, n_columns)."""
+        check_is_fitted(self)
+        routed = self._route(method, params)
+        question = DECODINGS[self.decoding]
+        if self._reader is None:
+            return ask_estimators(self, X, question, routed)
+        return ask_trees(self, X, question)
+
+    def _compute_decisions(self, method, X, params):
+        """Negated distances or losses; shape (n_rows, n_classes)."""
+        said = self._ask(method, X, params)
+        if self.decoding == "hamming":
+            return -measure_hamming(said, self.code_book_)
+        return -sum_losses(said, self.code_book_, self.loss)
+
+    def predict(self, X, **params):
+        """Class of each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        **params : dict
+            Parameters for the method of the members that the decoding asks; needs
+            metadata routing.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The nearest class, the first of equals.
+        """
+        if self.decoding == "probability":
+            scores = self._compute_shares("predict", X, params)
+        else:
+            scores = self._compute_decisions("predict", X, params)
+        return self.classes_.take(scores.argmax(axis=1))
+
+    @available_if(_gives_decisions)
+    def decision_function(self, X, **params):
+        """Negated distance of each row from the codewords of the classes.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        **params : dict
+            Parameters for the method of the members that the decoding asks; needs
+            metadata routing.
+
+        Returns
+        -------
+        decisions : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The negated Hamming distance, or sum of losses; of two classes, that of the
+            second less that of the first.
+        """
+        decisions = self._compute_decisions("decision_function", X, params)
+        return decisions if self.n_classes_ > 2 else decisions[:, 1] - decisions[:, 0]
+
+    def _compute_shares(self, method, X, params):
+        return fit_shares(self._ask(method, X, params), self.code_book_)
+
+    @available_if(_gives_shares)
+    def predict_proba(self, X, **params):
+        """Share of each class, with ``decoding="probability"``.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        **params : dict
+            Parameters for ``predict_proba`` of the members; needs metadata routing.
+
+        Returns
+        -------
+        shares : ndarray of shape (n_samples, n_classes)
+            Shares of ``classes_``; they sum to 1.
+        """
+        return self._compute_shares("predict_proba", X, params)
+
+    @available_if(_gives_shares)
+    def predict_log_proba(self, X, **params):
+        """Natural logarithm of :meth:`predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        **params : dict
+            Parameters for ``predict_proba`` of the members; needs metadata routing.
+
+        Returns
+        -------
+        logarithms : ndarray of shape (n_samples, n_classes)
+            ``-inf`` where a share is 0.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X, **params))

@@ -1,0 +1,133 @@
+"""Decoding (解码): from what the members of an output code say to classes."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import nnls
+
+#: Of several shares that agree with the members equally well, the most even ones.
+EVENNESS = 1e-10
+#: Rows are decoded in blocks of about so many numbers.
+BLOCK_NUMBERS = 2_000_000
+#: Exponents are kept below this, so that sums of exponentials are finite.
+LARGEST_EXPONENT = 500.0
+
+
+def _compute_exponential(margins):
+    return np.exp(np.minimum(-margins, LARGEST_EXPONENT))
+
+
+def _compute_logistic(margins):
+    return np.logaddexp(0.0, -2.0 * margins)
+
+
+def _compute_hinge(margins):
+    return np.maximum(1.0 - margins, 0.0)
+
+
+def _compute_linear(margins):
+    return -margins
+
+
+#: Losses of a margin, the output times the sign of the code, as Allwein has them.
+LOSSES = {
+    "linear": _compute_linear,
+    "hinge": _compute_hinge,
+    "logistic": _compute_logistic,
+    "exponential": _compute_exponential,
+}
+
+
+def sum_losses(outputs, matrix, loss):
+    r"""Sum the losses of the members if a row were of each class.
+
+    Parameters
+    ----------
+    outputs : ndarray of float64, shape (n_rows, n_columns)
+        Outputs :math:`f_b` of the members, positive for the side of +1.
+    matrix : ndarray of shape (n_classes, n_columns)
+        The code M.
+    loss : {"linear", "hinge", "logistic", "exponential"}
+        The loss :math:`L`.
+
+    Returns
+    -------
+    losses : ndarray of float64, shape (n_rows, n_classes)
+        :math:`\sum_b L(M_{rb} f_b)`; an entry 0 adds :math:`L(0)`.
+    """
+    compute = LOSSES[loss]
+    # A member says one of three things of a class, so that two products do.
+    sides = matrix.T.astype(np.float64)
+    positive, negative = np.maximum(sides, 0.0), np.maximum(-sides, 0.0)
+    if loss == "linear":
+        return -(outputs @ sides)
+    total = compute(outputs) @ positive + compute(-outputs) @ negative
+    return total + float(compute(np.zeros(1))[0]) * (matrix == 0).sum(axis=1)
+
+
+def measure_hamming(votes, matrix):
+    r"""Measure the Hamming distance (海明距离) from votes to the rows of a code.
+
+    Parameters
+    ----------
+    votes : ndarray of float64, shape (n_rows, n_columns)
+        -1 and +1.
+    matrix : ndarray of shape (n_classes, n_columns)
+        The code M.
+
+    Returns
+    -------
+    distances : ndarray of float64, shape (n_rows, n_classes)
+        :math:`\sum_b (1 - M_{rb} v_b) / 2`; an entry 0 adds 1/2.
+    """
+    return (matrix.shape[1] + sum_losses(votes, matrix, "linear")) / 2
+
+
+def fit_shares(given, matrix):
+    r"""Fit shares of the classes to what members say of their two sides.
+
+    Parameters
+    ----------
+    given : ndarray of float64, shape (n_rows, n_columns)
+        Shares :math:`q_b` of the side of +1 that the members give.
+    matrix : ndarray of shape (n_classes, n_columns)
+        The code M.
+
+    Returns
+    -------
+    shares : ndarray of float64, shape (n_rows, n_classes)
+        What minimises :math:`\sum_b ((1 - q_b) P^+_b - q_b P^-_b)^2` among all shares
+        p that are not negative and sum to 1, :math:`P^\pm_b` being the sums of the
+        classes on either side of column b.
+
+    Notes
+    -----
+    The equations are homogeneous: the shares have the direction of the x >= 0 that
+    minimises the same sum plus :math:`(\sum_r x_r - 1)^2`, a problem of non-negative
+    least squares.
+    """
+    # Trees say few different things.
+    given, number = np.unique(given, axis=0, return_inverse=True)
+    step = max(1, BLOCK_NUMBERS // matrix.size)
+    parts = [
+        _fit_block(given[first : first + step], matrix)
+        for first in range(0, len(given), step)
+    ]
+    return np.concatenate(parts)[number.reshape(-1)] if parts else np.empty((0, 0))
+
+
+def _fit_block(given, matrix):
+    n_classes = len(matrix)
+    # Equation b of row i has the coefficients M_+ - q_ib |M|.
+    sides = matrix.T.astype(np.float64)
+    equations = np.maximum(sides, 0.0) - given[:, :, np.newaxis] * np.abs(sides)
+    products = equations.transpose(0, 2, 1) @ equations
+    products += 1.0 + EVENNESS * np.eye(n_classes)
+    right = np.ones((len(given), n_classes, 1))
+    shares = np.linalg.solve(products, right)[:, :, 0]
+    more = np.vstack((np.ones(n_classes), np.sqrt(EVENNESS) * np.eye(n_classes)))
+    target = np.zeros(matrix.shape[1] + len(more))
+    target[matrix.shape[1]] = 1.0
+    for row in np.flatnonzero((shares < 0).any(axis=1)):
+        shares[row] = nnls(np.vstack((equations[row], more)), target)[0]
+    return shares / shares.sum(axis=1, keepdims=True)

@@ -1,0 +1,437 @@
+"""Output codes: several classes learned as many binary problems, 纠错输出码."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    MetaEstimatorMixin,
+    clone,
+    is_regressor,
+)
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils import check_consistent_length, column_or_1d, get_tags
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
+from sklearn.utils.validation import validate_data
+
+from sklearn_textbook._contract.kept import Kept
+from sklearn_textbook._contract.labels import (
+    check_target,
+    decode_dictionary,
+    encode_labels,
+)
+from sklearn_textbook._contract.parameters import (
+    check_choice,
+    check_estimator,
+    check_integer,
+    check_random_seed,
+    is_checked,
+    is_real,
+    show_value,
+)
+from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.ensemble.members.estimator_members import (
+    consumes_weight,
+    read_table,
+)
+from sklearn_textbook.ensemble.members.member_list import (
+    MemberList,
+    yield_until_stopped,
+)
+from sklearn_textbook.ensemble.output_codes.code_matrices import (
+    FIXED_CODES,
+    RANDOM_CODES,
+    compute_column_separation,
+    compute_row_separation,
+    make_code,
+    read_code,
+)
+from sklearn_textbook.ensemble.output_codes.code_members import (
+    BinaryProblems,
+    CodedEstimators,
+    CodedTrees,
+    can_share_table,
+    choose_method,
+)
+from sklearn_textbook.ensemble.output_codes.code_predictions import (
+    DECODINGS,
+    CodePredictions,
+)
+from sklearn_textbook.ensemble.output_codes.decoding import LOSSES
+from sklearn_textbook.ensemble.resample import draw_seeds
+from sklearn_textbook.tree import CARTClassifier
+
+
+class OutputCodeClassifier(
+    MemberList,
+    CodePredictions,
+    CallbackSupportMixin,
+    MetaEstimatorMixin,
+    ClassifierMixin,
+    BaseEstimator,
+):
+    r"""Several classes as many binary problems, 纠错输出码 (error-correcting codes).
+
+    A coding matrix M (编码矩阵) has a row per class and a column per binary problem.
+    The member of column b learns to tell the classes r with :math:`M_{rb} = +1` from
+    those with :math:`M_{rb} = -1`; rows of classes with :math:`M_{rb} = 0` (停用类) are
+    left out. What the members say of a new row is compared with the rows of M: the
+    nearest class is predicted, so that mistakes of a few members are corrected. With
+    :math:`d` as the smallest distance of two rows, ``row_separation_``, a code without
+    zeros corrects any :math:`\lfloor (d - 1) / 2 \rfloor` of them.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        What members are like. None: a fully grown
+        :class:`~sklearn_textbook.tree.CARTClassifier`. Trees of this package grow over
+        one encoded table; any classifier of scikit-learn's kind will do. Members learn
+        the classes 1, for +1, and 0, for -1.
+    code : str or array-like of shape (n_classes, n_columns), default="dense_random"
+        The coding matrix.
+
+        - "dense_random": +1 and -1, equally likely; "sparse_random": 0 with probability
+          1/2, +1 and -1 with 1/4 each. No two columns are equal or complementary, every
+          column has both signs, and no two rows are equal. Of up to 100 such codes, the
+          one with the largest row separation is taken, of equals the one with the
+          largest column separation.
+        - "one_vs_rest" (一对其余): each class against all others.
+        - "one_vs_one" (一对一): every two classes, n (n - 1) / 2 columns.
+        - "exhaustive": all :math:`2^{n - 1} - 1` divisions of the n classes into two
+          sides, in the order of Dietterich and Bakiri [1]_; up to 11 classes. The row
+          separation is :math:`2^{n - 2}`.
+        - "bch": the first n words of the binary simplex code of length
+          :math:`2^m - 1`, with the smallest m for which :math:`2^m \geq n`: entry
+          (r, c), for c from 1, is the parity of the ones that the binary numbers r and
+          c have in common. It is the BCH code of designed distance
+          :math:`2^{m - 1}`, a Hadamard matrix without its constant column; any two rows
+          have this distance.
+        - A matrix of -1, 0 and +1, or of 0 and 1 alone, where 0 means -1. Rows are in
+          the order of the sorted classes.
+
+        Two classes are one column, whichever the name.
+    code_size : float or "auto", default="auto"
+        Columns per class of a random code: there are ``int(code_size * n_classes)``.
+        "auto": 1.5, or as many as there are different ones, if that is less. Codes of
+        other names have as many as they have.
+    decoding : {"loss", "hamming", "probability"}, default="loss"
+        How classes are found from what the members say.
+
+        - "loss": by the smallest sum of losses (Allwein, Schapire and Singer [2]_),
+          :math:`\sum_b L(M_{rb} f_b)`, with the members' ``decision_function`` f, or
+          :math:`2 q - 1` with their share q of the class 1 if they have no decision
+          function, or their votes if they have neither.
+        - "hamming": by the Hamming distance (海明距离) of their votes
+          :math:`v_b = \pm 1`, :math:`\sum_b (1 - M_{rb} v_b) / 2`, to which a zero adds
+          1/2.
+        - "probability": by shares of the classes, which ``predict_proba`` gives; see
+          Notes.
+    loss : {"linear", "exponential", "logistic", "hinge"}, default="linear"
+        L for ``decoding="loss"``: :math:`-z`, :math:`e^{-z}`,
+        :math:`\ln(1 + e^{-2z})` or :math:`\max(1 - z, 0)`. The loss that the members
+        minimise is the natural one.
+    random_state : int, RandomState instance or None, default=None
+        Seed of a random code, and of members: it sets all those ``random_state`` of the
+        estimator that are None.
+    n_jobs : int, default=None
+        Members that are fitted at the same time. None: what ``joblib.parallel_config``
+        says, or one; one per core for trees of this package. -1: one per core. The
+        result is the same for any number.
+    verbose : int, default=0
+        1 prints about ten times how many members are fitted, a larger number prints
+        it after each of them.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        What the members are like, not fitted.
+    estimators_ : list of classifiers
+        The members, in the order of the columns.
+    code_book_ : ndarray of int8, shape (n_classes, n_columns)
+        The coding matrix, of -1, 0 and +1.
+    row_separation_ : float
+        Smallest distance of two rows, as "hamming" measures it.
+    column_separation_ : float
+        Smallest distance of two columns, or of one and the other negated; NaN of a
+        single column.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_classes_ : int
+        Number of classes.
+    n_features_in_ : int
+        Number of columns of the table.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of these, if the table has names that are all strings.
+
+    See Also
+    --------
+    sklearn.multiclass.OutputCodeClassifier : Scikit-learn's.
+
+    Notes
+    -----
+    Scikit-learn's ``OutputCodeClassifier`` draws each entry by itself, so that columns
+    may be equal, complementary or constant, and rows equal. Here they are not: 3
+    classes have 3 columns at most, and a ``code_size`` that asks for more is refused.
+    It predicts the row of M at the smallest Euclidean distance from the outputs, which
+    for a dense code is the largest :math:`\sum_b M_{rb} f_b`: the default here. With
+    the same code and the same members both predict the same. It has neither zeros in
+    codes nor other decodings, and takes no ``sample_weight`` without metadata routing.
+
+    ``predict_proba`` finds the shares p of the classes that agree best with the shares
+    :math:`q_b` of the class 1 that the members give. Where these are exact,
+    :math:`q_b = P^+_b / (P^+_b + P^-_b)` with the sums of p over the classes on either
+    side of column b. The shares minimise
+
+    .. math:: \sum_b \bigl((1 - q_b) P^+_b - q_b P^-_b\bigr)^2, \qquad
+        p_r \geq 0, \quad \sum_r p_r = 1.
+
+    For codes without zeros these are the least squares of Kong and Dietterich [3]_, for
+    pairs of classes the second method of Wu, Lin and Weng [4]_. With "one_vs_rest",
+    shares that sum to 1 come back as they are. Of several minima the one with the
+    smallest sum of squares is taken.
+
+    Rows of ``sample_weight`` 0 are no rows for trees of this package; other members are
+    given all weights as they are.
+
+    References
+    ----------
+    .. [1] T. G. Dietterich, G. Bakiri (1995), Solving multiclass learning problems via
+       error-correcting output codes, Journal of Artificial Intelligence Research 2.
+    .. [2] E. L. Allwein, R. E. Schapire, Y. Singer (2000), Reducing multiclass to
+       binary: a unifying approach for margin classifiers, Journal of Machine Learning
+       Research 1.
+    .. [3] E. B. Kong, T. G. Dietterich (1997), Probability estimation via
+       error-correcting output coding, Artificial Intelligence and Soft Computing.
+    .. [4] T.-F. Wu, C.-J. Lin, R. C. Weng (2004), Probability estimates for multi-class
+       classification by pairwise coupling, Journal of Machine Learning Research 5.
+    .. [5] 周志华《机器学习》, section 3.5.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_textbook.ensemble import OutputCodeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> codes = OutputCodeClassifier(code="exhaustive").fit(X, y)
+    >>> codes.code_book_
+    array([[ 1,  1,  1],
+           [-1, -1,  1],
+           [-1,  1, -1]], dtype=int8)
+    >>> codes.row_separation_
+    2.0
+    >>> codes.predict([[5.0, 3.5, 1.5, 0.2]])
+    array([0])
+    """
+
+    _kept = (Kept("code_book_", "integer", ("classes", "members"), least=-1),)
+
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        code="dense_random",
+        code_size="auto",
+        decoding="loss",
+        loss="linear",
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.estimator = estimator
+        self.code = code
+        self.code_size = code_size
+        self.decoding = decoding
+        self.loss = loss
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # ------------------------------------------------------------------ parameters
+    def _check_parameters(self):
+        """Raise ValueError for parameters that are not allowed."""
+        check_estimator(
+            "estimator",
+            self.estimator,
+            ("fit", "predict"),
+            lambda estimator: not is_regressor(estimator),
+            "a classifier",
+        )
+        if isinstance(self.code, str) or np.ndim(self.code) == 0:
+            check_choice("code", self.code, (*RANDOM_CODES, *FIXED_CODES))
+        is_size = is_real(self.code_size) and 0 < self.code_size < np.inf
+        is_auto = isinstance(self.code_size, str) and self.code_size == "auto"
+        if is_checked() and not is_size and not is_auto:
+            raise ValueError(
+                "The 'code_size' parameter must be a float in the range (0.0, inf) or "
+                f"'auto'; got {show_value(self.code_size)}."
+            )
+        check_choice("decoding", self.decoding, tuple(DECODINGS))
+        check_choice("loss", self.loss, tuple(LOSSES))
+        check_random_seed("random_state", self.random_state)
+        check_integer("verbose", self.verbose, 0)
+        if self.n_jobs is not None:
+            count_threads(self.n_jobs)  # refuses what is no number
+
+    def _get_estimator(self):
+        """Return what members are to be like."""
+        return CARTClassifier() if self.estimator is None else self.estimator
+
+    def _repeats_columns(self):
+        """Tell whether a member may see a column twice."""
+        return False
+
+    # --------------------------------------------------------------------- fitting
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None, **fit_params):
+        """Fit a member for each column of the code.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The training table.
+        y : array-like of shape (n_samples,)
+            Labels of two or more classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, which members are given.
+        **fit_params : dict
+            Parameters for ``fit`` of the members; needs
+            ``sklearn.set_config(enable_metadata_routing=True)``.
+
+        Returns
+        -------
+        self : estimator
+            The fitted ensemble.
+        """
+        self._check_parameters()
+        template = self._get_estimator()
+        metadata = self._route("fit", fit_params).get("fit", {})
+        codes = self._read_labels(X, y)
+        seeds = draw_seeds(self.random_state, 0, 1)
+        matrix = make_code(self.code, self.n_classes_, self.code_size, seeds[0])
+        seeds = draw_seeds(seeds[0], 1, matrix.shape[1])
+        told = None if sample_weight is None else {"sample_weight": sample_weight}
+        context = self._init_callback_context(max_subtasks=len(seeds))
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=told)
+        weight = check_weights(sample_weight, len(codes))
+        problems = BinaryProblems(matrix, codes, weight)
+        problems.require_both_sides(self.classes_)
+        training = self._prepare(template, X, problems, metadata)
+        self.estimator_, self._reader = template, training.reader
+        hooks = {"estimator": self, "X": X, "y": y, "metadata": told}
+        members = []
+
+        def describe():
+            own = {name: value for name, value in vars(self).items() if name[-1] == "_"}
+            fitted = _describe_members(matrix, list(members))
+            return {**own, "_reader": self._reader, **fitted}
+
+        fitted = training.fit(seeds)
+        for member in yield_until_stopped(fitted, context, "member", hooks, describe):
+            members.append(member)
+        vars(self).update(_describe_members(matrix, members))
+        context.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=told)
+        return self
+
+    def _read_labels(self, X, y):
+        """Read the labels; give every class a number."""
+        if y is None:
+            # Lets scikit-learn say what it always says.
+            validate_data(self, X, y, skip_check_array=True)
+        y = column_or_1d(decode_dictionary(y), warn=True)
+        labels = check_target(y, is_numeric=False)
+        (self.classes_,), codes = encode_labels(labels)
+        self.n_classes_ = len(self.classes_)
+        if self.n_classes_ < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two classes, but y has only one "
+                f"class: {self.classes_.tolist()[0]!r}."
+            )
+        return codes[:, 0]
+
+    def _prepare(self, template, X, problems, metadata):
+        """Read the table in the way of the members."""
+        if self.decoding == "probability" and not hasattr(template, "predict_proba"):
+            raise ValueError(
+                "decoding='probability' needs members with predict_proba, which "
+                f"{type(template).__name__} has not."
+            )
+        if can_share_table(template) and not metadata:
+            return CodedTrees(self, template, X, problems)
+        if problems.weight is not None and not consumes_weight(template):
+            raise ValueError(
+                f"sample_weight was given, but {type(template).__name__}.fit takes "
+                "none."
+            )
+        table = read_table(self, X)
+        check_consistent_length(table, problems.codes)
+        return CodedEstimators(self, template, table, problems, metadata)
+
+    # ---------------------------------------------------------------- model files
+    def _get_reader(self):
+        return self._reader
+
+    def _list_member_classes(self, classes):
+        return [np.arange(2)]
+
+    def _restore(self, reader, members, columns, kept):
+        matrix = read_code(kept["code_book_"], self.n_classes_)
+        if not np.array_equal(matrix, kept["code_book_"]) or any(
+            of_member is not None for of_member in columns
+        ):
+            raise ValueError("code_book_ and the members do not belong together")
+        self.estimator_, self._reader = clone(reader), reader
+        vars(self).update(_describe_members(matrix, members))
+
+    # --------------------------------------------------------------------- routing
+    def _route(self, method, params):
+        """Say which parameters each method of the members gets."""
+        if not params:
+            return {}
+        if not get_config()["enable_metadata_routing"]:
+            raise ValueError(
+                f"{type(self).__name__}.{method} got {sorted(params)}: parameters for "
+                "the members need sklearn.set_config(enable_metadata_routing=True)."
+            )
+        routed = process_routing(self, method, **params)["estimator"]
+        return {name: dict(routed[name]) for name in routed}
+
+    def get_metadata_routing(self):
+        """Tell which parameters go to which methods of the members.
+
+        Returns
+        -------
+        router : MetadataRouter
+            See scikit-learn's guide to metadata routing.
+        """
+        estimator = self._get_estimator()
+        asked = choose_method(estimator, DECODINGS[self.decoding])
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        for caller in ("predict", "decision_function", "predict_proba"):
+            mapping = mapping.add(caller=caller, callee=asked)
+        return MetadataRouter(owner=self).add(
+            estimator=estimator, method_mapping=mapping
+        )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        of_member = get_tags(self._get_estimator()).input_tags
+        for name in ("sparse", "allow_nan", "categorical", "string"):
+            setattr(tags.input_tags, name, getattr(of_member, name))
+        return tags
+
+
+def _describe_members(matrix, members):
+    """List the fitted attributes of the first members of a code."""
+    matrix = matrix[:, : len(members)]
+    return {
+        "estimators_": members,
+        "code_book_": matrix,
+        "row_separation_": compute_row_separation(matrix),
+        "column_separation_": compute_column_separation(matrix),
+    }
