@@ -61,6 +61,7 @@ ALGORITHMS = {
         _ENSEMBLES, "RandomSubspaceClassifier", "RandomSubspaceRegressor", True
     ),
     "adaboost": Algorithm(_ENSEMBLES, "AdaBoostClassifier"),
+    "output-codes": Algorithm(_ENSEMBLES, "OutputCodeClassifier", None, True),
     "boosting-tree": Algorithm(_ENSEMBLES, None, "BoostingTreeRegressor"),
     "gradient-boosting": Algorithm(
         _ENSEMBLES, "GradientBoostingClassifier", "GradientBoostingRegressor"
@@ -178,6 +179,8 @@ def make_estimator(
     params = estimator.get_params()
     if n_trees is not None and "n_estimators" not in params:
         what = "grows a single tree" if has_trees(algorithm) else "grows no trees"
+        if base_name(algorithm) == "output-codes":
+            what = "grows a tree for each column of the code; --set code_size=X"
         refuse_use(f"--trees: {algorithm} {what}")
     for name, value in (
         ("random_state", seed),

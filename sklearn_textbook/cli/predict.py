@@ -87,6 +87,11 @@ def _require_predictor(estimator, model, proba):
     if not hasattr(estimator, "predict"):
         kind = type(estimator).__name__
         refuse_use(f"{model} holds a {kind}, which predicts nothing; use transform")
+    if proba and hasattr(estimator, "decoding") and estimator.decoding != "probability":
+        refuse_use(
+            f"--proba: {model} gives no probabilities; fit it with "
+            "--set decoding=probability"
+        )
     if proba and not hasattr(estimator, "predict_proba"):
         refuse_use(f"--proba: {model} predicts numbers, which have no probabilities")
 

@@ -19,6 +19,7 @@ from sklearn.metrics import (
 )
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from sklearn_textbook.cli.errors import refuse_use
 from sklearn_textbook.io.naming import count_things
 
 
@@ -89,12 +90,23 @@ class Scorer:
         """Predict with an estimator, which may know only some of the classes."""
         if not self.is_classes:
             return Predicted(estimator.predict(X))
+        if not hasattr(estimator, "predict_proba"):
+            return self._predict_without_shares(estimator, X)
         known = estimator.predict_proba(X)
         shares = np.zeros((len(known), len(self.labels)))
         shares[:, np.searchsorted(self.labels, estimator.classes_)] = known
         if self.costs is None:
             return Predicted(estimator.predict(X), shares)
         return self.decide(shares)
+
+    def _predict_without_shares(self, estimator, X):
+        """Predict with an estimator that gives classes only."""
+        if self.costs is not None:
+            refuse_use(
+                f"--cost: this {type(estimator).__name__} gives no probabilities, by "
+                "which costs are expected; --set decoding=probability"
+            )
+        return Predicted(estimator.predict(X))
 
     def decide(self, shares):
         """Predict the likeliest class, or that of the least expected cost."""

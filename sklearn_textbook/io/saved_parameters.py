@@ -29,6 +29,7 @@ ENSEMBLES = dict.fromkeys(
         "RandomSubspaceClassifier",
         "RandomSubspaceRegressor",
         "AdaBoostClassifier",
+        "OutputCodeClassifier",
         "BoostingTreeRegressor",
         "GradientBoostingClassifier",
         "GradientBoostingRegressor",

@@ -219,6 +219,27 @@ def test_adaboost(command):
     assert lines == ["prediction", *model.predict(X).tolist()]
 
 
+def test_output_codes(command):
+    arguments = ("--algorithm", "output-codes", "--save", "m.json")
+    text = command(*IRIS, *arguments, "--set", "code=one_vs_rest")
+    assert "\nensemble  OutputCodeClassifier, 3 CART trees\n" in text
+    model, (X, _) = load_model("m.json"), read_iris()
+    lines = command("predict", "m.json", DATA / "iris.csv").splitlines()
+    assert lines == ["prediction", *model.predict(X).tolist()]
+    error = command("predict", "m.json", DATA / "iris.csv", "--proba", code=2)
+    assert "m.json gives no probabilities; fit it with --set decoding=prob" in error
+    error = command(*IRIS, *arguments, "--trees", 4, code=2)
+    assert "--trees: output-codes grows a tree for each column of the code" in error
+    Path("t.costs").write_text("setosa, virginica: 5\n")
+    cost = ("--cv", 0, "--cost", "t.costs")
+    error = command(*IRIS, *arguments, *cost, code=2)
+    assert "OutputCodeClassifier gives no probabilities" in error
+    settings = ("--set", "decoding=probability", "--set", "estimator=c45")
+    command(*IRIS, *arguments, *cost, *settings)
+    shares = command("predict", "m.json", DATA / "iris.csv", "--proba").splitlines()
+    assert len(shares) == 151
+
+
 def test_boosting_trees_of_classes_are_refused(command):
     shutil.copy(DATA / "iris.csv", "iris.csv")
     arguments = ("--target", "species", "--algorithm", "boosting-tree")

@@ -31,6 +31,9 @@ SWAPPED = {
             "sklearn_textbook.discriminant_analysis.LinearDiscriminantAnalysis"
         ),
     },
+    "sklearn.multiclass": {
+        "OutputCodeClassifier": "sklearn_textbook.ensemble.OutputCodeClassifier",
+    },
     "sklearn.tree": {
         "DecisionTreeClassifier": "sklearn_textbook.tree.CARTClassifier",
         "DecisionTreeRegressor": "sklearn_textbook.tree.CARTRegressor",

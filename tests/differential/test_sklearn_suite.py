@@ -66,6 +66,19 @@ SUITES = {
         ],
         17,
     ),
+    "output codes": (
+        [
+            f"sklearn.tests.test_multiclass::{name}"
+            for name in (
+                "test_ecoc_exceptions",
+                "test_ecoc_fit_predict",
+                "test_ecoc_gridsearch",
+                "test_ecoc_float_y",
+                "test_ecoc_delegate_sparse_base_estimator",
+            )
+        ],
+        3,
+    ),
     "gradient boosting": (["sklearn.ensemble.tests.test_gradient_boosting"], 100),
     # Those that read the nodes of trees, or ask for private methods, are not of ours.
     "gradient boosting with histograms": (
@@ -200,7 +213,7 @@ SUITES = {
 #: Suites that share a process, which takes seconds to start. Those of linear models are
 #: apart: the others use scikit-learn's as members.
 PROCESSES = [
-    ("trees", "bagging", "AdaBoost", "discriminant analysis"),
+    ("trees", "bagging", "AdaBoost", "output codes", "discriminant analysis"),
     ("gradient boosting", "gradient boosting with histograms"),
     ("voting", "stacking"),
     ("forests", "truncated SVD", "principal components"),

@@ -54,6 +54,7 @@ MODELS = {
         )
     },
     "AdaBoostClassifier": ensemble.AdaBoostClassifier(n_estimators=2),
+    "OutputCodeClassifier": ensemble.OutputCodeClassifier(decoding="probability"),
     "BoostingTreeRegressor": ensemble.BoostingTreeRegressor(2),
     "LinearRegression": LinearRegression(),
     "LogisticRegression": LogisticRegression(),

@@ -25,6 +25,7 @@ from sklearn_textbook.ensemble import (
     ExtraTreesRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    OutputCodeClassifier,
     OutputFlippingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
@@ -109,6 +110,13 @@ CLASSIFIERS = [
     GradientBoostingClassifier(**FEW, n_iter_no_change=2),
     AdaBoostClassifier(**FEW),
     AdaBoostClassifier(CARTClassifier(max_depth=2), **FEW, sampling="resample"),
+    OutputCodeClassifier(random_state=0),
+    OutputCodeClassifier(
+        C45Classifier(laplace=True), code="one_vs_one", decoding="probability"
+    ),
+    OutputCodeClassifier(
+        ID3Classifier(), code=[[1, 0], [-1, 1], [0, -1]], decoding="hamming"
+    ),
 ]
 REGRESSORS = [
     RandomForestRegressor(**MANY),

@@ -16,6 +16,7 @@ from sklearn_textbook.ensemble import (
     BaggingClassifier,
     BoostingTreeRegressor,
     GradientBoostingClassifier,
+    OutputCodeClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -50,6 +51,7 @@ TREES = {
     "forest, values": (RandomForestRegressor(**FEW), TWO_VALUES),
     "bagging": (BaggingClassifier(**FEW, max_features=3), LABELS),
     "adaboost": (AdaBoostClassifier(**FEW), LABELS),
+    "output codes": (OutputCodeClassifier(CARTClassifier(max_depth=2)), LABELS),
     "boosting": (GradientBoostingClassifier(**FEW, max_depth=2), LABELS),
     "boosting tree": (BoostingTreeRegressor(3), VALUES),
 }
