@@ -30,6 +30,7 @@ from sklearn_textbook.ensemble import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
     MultiResponseLinearRegression,
+    NegativeCorrelationRegressor,
     OutputCodeClassifier,
     OutputFlippingClassifier,
     OutputSmearingClassifier,
@@ -328,6 +329,16 @@ INSTANCES = {
         MultiResponseLinearRegression(alpha=0.1),
         MultiResponseLinearRegression(fit_intercept=False),
     ],
+    "NegativeCorrelationRegressor": [
+        NegativeCorrelationRegressor(),
+        NegativeCorrelationRegressor(
+            3, member="linear", correlation_penalty=1, tol=1e-9, random_state=0
+        ),
+        NegativeCorrelationRegressor(
+            3, correlation_penalty=0, hidden_units=3, max_features=0.7, alpha=0.1
+        ),
+        NegativeCorrelationRegressor(3, hidden_units=3, early_stopping=True),
+    ],
     "OutputCodeClassifier": [
         OutputCodeClassifier(),
         OutputCodeClassifier(
@@ -468,6 +479,7 @@ def deals_rows(estimator):
     """Whether rows are dealt to folds, or held out."""
     pruner = resolve_pruner(getattr(estimator, "pruning", None))
     stops_early = getattr(estimator, "n_iter_no_change", None) is not None
+    stops_early = stops_early and getattr(estimator, "early_stopping", True)
     return stops_early or getattr(pruner, "uses_validation", "never") != "never"
 
 

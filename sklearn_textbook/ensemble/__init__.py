@@ -38,6 +38,9 @@ from sklearn_textbook.ensemble.forest.random_forest import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn_textbook.ensemble.negative_correlation.regressor import (
+    NegativeCorrelationRegressor,
+)
 from sklearn_textbook.ensemble.output_codes.output_code_classifier import (
     OutputCodeClassifier,
 )
@@ -60,6 +63,7 @@ __all__ = [
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "MultiResponseLinearRegression",
+    "NegativeCorrelationRegressor",
     "OutputCodeClassifier",
     "OutputFlippingClassifier",
     "OutputSmearingClassifier",

@@ -1,0 +1,1 @@
+"""Negative correlation learning, 负相关: members that are trained together."""

@@ -1,0 +1,316 @@
+"""Training the members of negative correlation learning by one loss of all."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+
+from sklearn_textbook.linear_model.solve.blas_threads import use_one_blas_thread
+
+#: Losses are computed for blocks of rows with about so many numbers.
+BLOCK_NUMBERS = 2_000_000
+#: Pairs of steps that the L-BFGS method remembers.
+N_CORRECTIONS = 20
+
+
+#: Products of matrices with fewer multiplications are faster in one thread.
+LEAST_PARALLEL = 20_000_000
+
+
+class StopTrainingError(Exception):
+    """Ends a minimisation from inside."""
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """Rows in the units of training.
+
+    Parameters
+    ----------
+    matrix : ndarray of float64, shape (n_rows, n_columns)
+        Standardised columns.
+    target : ndarray of float64, shape (n_rows,)
+        Standardised targets.
+    share : ndarray of float64, shape (n_rows,)
+        Weights of the rows, which sum to 1.
+    """
+
+    matrix: np.ndarray
+    target: np.ndarray
+    share: np.ndarray
+
+    def compute_error(self, members):
+        """Compute the mean squared error of the mean of all members."""
+        mean = members.predict(self.matrix).mean(axis=1)
+        return float(self.share @ (mean - self.target) ** 2)
+
+
+def compute_output_loss(outputs, target, share, penalty):
+    r"""Compute the joint loss of some rows, and its derivatives by the outputs.
+
+    Parameters
+    ----------
+    outputs : ndarray of float64, shape (n_rows, n_members)
+        Outputs :math:`F_i`.
+    target : ndarray of float64, shape (n_rows,)
+        Targets y.
+    share : ndarray of float64, shape (n_rows,)
+        Weights of the rows.
+    penalty : float
+        :math:`\lambda`.
+
+    Returns
+    -------
+    loss : float
+        The weighted sum of :math:`\frac{1}{2} \sum_i \bigl((F_i - y)^2 - \lambda (F_i -
+        \bar F)^2\bigr)`.
+    slopes : ndarray of float64, shape (n_rows, n_members)
+        The weights times :math:`F_i - y - \lambda (F_i - \bar F)`.
+    """
+    errors = outputs - target[:, np.newaxis]
+    deviations = outputs - outputs.mean(axis=1, keepdims=True)
+    of_rows = (errors**2 - penalty * deviations**2).sum(axis=1)
+    slopes = share[:, np.newaxis] * (errors - penalty * deviations)
+    return 0.5 * float(share @ of_rows), slopes
+
+
+def compute_joint_loss(members, rows, penalty):
+    """Compute the joint loss of all rows, and its derivatives by the parameters.
+
+    Parameters
+    ----------
+    members : NetworkMembers or LinearMembers
+        The members.
+    rows : TrainingRows
+        The rows.
+    penalty : float
+        How much members are pushed apart.
+
+    Returns
+    -------
+    loss : float
+        As ``compute_output_loss`` has it.
+    gradient : ndarray of float64, shape (n_parameters,)
+        In the order of ``members.to_vector()``.
+    """
+    loss, gradient = 0.0, 0.0
+    n_rows = len(rows.target)
+    step = max(1, BLOCK_NUMBERS // members.count_numbers())
+    for first in range(0, n_rows, step):
+        block = slice(first, first + step)
+        matrix = rows.matrix[block]
+        units = members.activate(matrix)
+        outputs = members.predict(matrix, units)
+        of_block, slopes = compute_output_loss(
+            outputs, rows.target[block], rows.share[block], penalty
+        )
+        loss += of_block
+        of_block = members.compute_gradient(matrix, units, slopes)
+        gradient = gradient + of_block.to_vector()
+    return loss, gradient
+
+
+@dataclass(frozen=True)
+class TrainingRules:
+    """When training ends, and what is minimised.
+
+    Parameters
+    ----------
+    penalty : float
+        How much members are pushed apart.
+    alpha : float
+        Strength of the L2 penalty.
+    max_iter : int
+        Number of iterations, at most.
+    tol : float
+        Largest derivative that is taken for zero.
+    patience : int or None
+        Iterations in which the error on the validation rows may fail to fall; None:
+        there are no such rows.
+    """
+
+    penalty: float
+    alpha: float
+    max_iter: int
+    tol: float
+    patience: int | None = None
+
+
+@dataclass
+class TrainedMembers:
+    """Members and how they were trained.
+
+    Parameters
+    ----------
+    members : NetworkMembers or LinearMembers
+        The members.
+    losses, errors : list of float
+        The loss before the first and after each iteration; the errors on validation
+        rows, if there are any.
+    n_iter : int
+        Number of iterations.
+    is_converged : bool
+        Whether training ended by itself.
+    """
+
+    members: object
+    losses: list
+    errors: list
+    n_iter: int
+    is_converged: bool
+
+
+class JointTraining:
+    """A minimisation of the joint loss by the L-BFGS method.
+
+    Parameters
+    ----------
+    members : NetworkMembers or LinearMembers
+        The members to begin with.
+    free : ndarray of float64, shape (n_parameters,)
+        1 for parameters that are trained, 0 for others.
+    rows, validation : TrainingRows
+        The rows, and those that say when to stop; None: there are none.
+    rules : TrainingRules
+        What is minimised, and how long.
+    report : callable, default=None
+        Called after each iteration with the members; True ends the training.
+    """
+
+    def __init__(self, members, free, rows, validation, rules, report=None):
+        self.members, self.free, self.rows = members, free, rows
+        self.validation, self.rules, self.report = validation, rules, report
+        self.decay = rules.alpha * members.mark_weights() * free
+        self.best, self.n_worse = (np.inf, None), 0
+        self.losses, self.errors, self.latest = [], [], (None, None)
+
+    def compute(self, vector):
+        """Compute the loss with its L2 penalty, and the derivatives."""
+        members = self.members.read_vector(vector)
+        loss, gradient = compute_joint_loss(members, self.rows, self.rules.penalty)
+        loss += 0.5 * float(self.decay @ vector**2)
+        gradient = (gradient + self.decay * vector) * self.free
+        self.latest = vector.copy(), loss
+        return loss, gradient
+
+    def note(self, vector):
+        """Note what an iteration has brought; raises ``StopTrainingError`` to end."""
+        if self.latest[0] is None or not np.array_equal(self.latest[0], vector):
+            self.compute(vector)
+        self.losses.append(self.latest[1])
+        members = self.members.read_vector(vector.copy())
+        is_late = self.validation is not None and self._is_late(members)
+        is_first = len(self.losses) == 1
+        if self.report is not None and not is_first and self.report(members):
+            raise StopTrainingError
+        if is_late:
+            raise StopTrainingError
+
+    def _is_late(self, members):
+        """Whether the error on the validation rows has not fallen for too long."""
+        error = self.validation.compute_error(members)
+        self.errors.append(error)
+        if error < self.best[0]:
+            self.best, self.n_worse = (error, members), 0
+        else:
+            self.n_worse += 1
+        return self.n_worse >= self.rules.patience
+
+    def run(self):
+        """Train the members; a TrainedMembers."""
+        start, rules = self.members.to_vector(), self.rules
+        is_converged = True
+        try:
+            self.note(start)
+            result = minimize(
+                self.compute,
+                start,
+                jac=True,
+                method="L-BFGS-B",
+                callback=self.note,
+                options={
+                    "maxiter": rules.max_iter,
+                    "maxfun": 20 * rules.max_iter,
+                    "maxcor": N_CORRECTIONS,
+                    "gtol": rules.tol,
+                    "ftol": rules.tol**2,
+                },
+            )
+            vector, is_converged = result.x, result.status != 1
+        except StopTrainingError:
+            vector = self.latest[0]
+        members = self.members.read_vector(vector)
+        if self.best[1] is not None:
+            members = self.best[1]
+        n_iter = len(self.losses) - 1
+        return TrainedMembers(members, self.losses, self.errors, n_iter, is_converged)
+
+
+def train_members(members, sees, rows, validation, rules, report=None):
+    """Train members together, or each by itself where nothing connects them.
+
+    Parameters
+    ----------
+    members : NetworkMembers or LinearMembers
+        The members to begin with.
+    sees : ndarray of bool, shape (n_members, n_columns)
+        Which columns each member sees.
+    rows, validation : TrainingRows
+        The rows, and those that say when to stop; None: there are none.
+    rules : TrainingRules
+        What is minimised, and how long.
+    report : callable, default=None
+        Called after each iteration with the members that are trained; True ends the
+        training.
+
+    Returns
+    -------
+    trained : TrainedMembers
+        Its losses are those of all members, and its iterations those of the member that
+        took most.
+    """
+    groups = [np.arange(len(members))]
+    if rules.penalty == 0:
+        groups = [np.array([number]) for number in range(len(members))]
+    cost = rows.matrix.size * members.count_numbers()
+    limit = use_one_blas_thread if cost < LEAST_PARALLEL else nullcontext
+    parts = []
+    for place, numbers in enumerate(groups):
+        own = members.take(numbers)
+        free = own.mark_free(sees[numbers])
+        report_all = report
+        if report is not None and len(groups) > 1:
+            done = [part.members for part in parts]
+            rest = [members.take(later) for later in groups[place + 1 :]]
+
+            def report_all(trained, done=done, rest=rest):
+                return report(type(members).join([*done, trained, *rest]))
+
+        training = JointTraining(own, free, rows, validation, rules, report_all)
+        with limit():
+            parts.append(training.run())
+    if len(parts) == 1:
+        return parts[0]
+    return TrainedMembers(
+        type(members).join([part.members for part in parts]),
+        _add_up([part.losses for part in parts]),
+        _average([part.errors for part in parts]),
+        max(part.n_iter for part in parts),
+        all(part.is_converged for part in parts),
+    )
+
+
+def _add_up(curves):
+    """Add curves of several lengths, which stay at their last values."""
+    length = max(map(len, curves))
+    if not length:
+        return []
+    full = [curve + curve[-1:] * (length - len(curve)) for curve in curves]
+    return np.sum(full, axis=0).tolist()
+
+
+def _average(curves):
+    return [total / len(curves) for total in _add_up(curves)]

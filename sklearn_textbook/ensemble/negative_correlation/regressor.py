@@ -1,0 +1,441 @@
+"""Negative correlation learning for regression, 负相关学习."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import RegressorMixin
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state, column_or_1d
+
+from sklearn_textbook._contract.parameters import (
+    check_choice,
+    check_count_or_share,
+    check_integer,
+    check_random_seed,
+    check_real,
+    check_truth,
+    is_checked,
+    is_integer,
+)
+from sklearn_textbook.ensemble.negative_correlation.fitted_member import (
+    FittedMember,
+    MemberUnits,
+)
+from sklearn_textbook.ensemble.negative_correlation.joint_members import (
+    MEMBERS,
+    NetworkMembers,
+)
+from sklearn_textbook.ensemble.negative_correlation.joint_training import (
+    TrainingRows,
+    TrainingRules,
+    train_members,
+)
+from sklearn_textbook.ensemble.resample import draw_seeds
+from sklearn_textbook.linear_model.base import BaseLinearModel
+from sklearn_textbook.linear_model.least_squares.targets import read_numeric_targets
+from sklearn_textbook.linear_model.logistic.iterations import IterationTasks
+
+#: Share of the columns that a linear member sees: with all of them, the members would
+#: be the same.
+LINEAR_SHARE = 0.5
+#: Largest L2 penalty: its product with squared weights is finite.
+LARGEST_PENALTY = 1e15
+
+
+class NegativeCorrelationRegressor(
+    CallbackSupportMixin, RegressorMixin, BaseLinearModel
+):
+    r"""Members that are trained together to differ, 负相关 (negative correlation).
+
+    The ensemble predicts the mean :math:`\bar F` of its M members :math:`F_i`. Each of
+    them is trained on its own error and on a penalty for agreeing with the others (Liu
+    and Yao [1]_):
+
+    .. math:: E_i = \tfrac{1}{2} (F_i - y)^2 + \lambda\, (F_i - \bar F)
+        \sum_{j \ne i} (F_j - \bar F)
+        = \tfrac{1}{2} (F_i - y)^2 - \lambda\, (F_i - \bar F)^2,
+
+    whose derivative they take with :math:`\bar F` held fixed in the second factor,
+    :math:`\partial E_i / \partial F_i = F_i - y - \lambda (F_i - \bar F)`. These
+    are the exact derivatives of one loss of all members, which is what is minimised:
+
+    .. math:: E = \tfrac{1}{2} \sum_i \bigl((F_i - y)^2 - \lambda (F_i - \bar F)^2\bigr)
+        = \tfrac{M}{2} \Bigl((\bar F - y)^2 + (1 - \lambda)
+        \tfrac{1}{M} \sum_i (F_i - \bar F)^2\Bigr).
+
+    With :math:`\lambda = 0` every member is trained by itself; with
+    :math:`\lambda = 1` the error of the ensemble alone counts, as if it were one
+    network of M parts.
+
+    Parameters
+    ----------
+    n_estimators : int, default=10
+        Number M of members.
+    correlation_penalty : float, default=0.5
+        :math:`\lambda`, from 0 to 1. Above 1 the loss has no minimum.
+    member : {"network", "linear"}, default="network"
+        What members are: networks with one hidden layer of tanh units, or linear
+        functions, each of some columns.
+    hidden_units : int, default=10
+        Hidden units of a network.
+    max_features : int, float or "auto", default="auto"
+        Columns that each member sees, drawn by chance: a count, or a share of all.
+        "auto": all of them for networks, half of them for linear members.
+    alpha : float, default=0.01
+        Strength of the L2 penalty, :math:`\frac{\alpha}{2}` times the sum of the
+        squared weights without biases, beside the mean of E over the rows.
+    max_iter : int, default=1000
+        Number of iterations of the L-BFGS method, at most.
+    tol : float, default=1e-3
+        Training ends when no derivative of the loss exceeds ``tol``, or when an
+        iteration lowers the loss by less than ``tol ** 2`` of it. Columns and target
+        are standardised before, so that it does not depend on their units.
+    early_stopping : bool, default=False
+        Whether training ends when the error of the ensemble on held-out rows has not
+        fallen for ``n_iter_no_change`` iterations; the members with the smallest error
+        are kept.
+    validation_fraction : float, default=0.1
+        Share of the rows that are held out for it.
+    n_iter_no_change : int, default=10
+        How many iterations that may be.
+    categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
+        Which columns have levels. "from_dtype": strings and categorical dtypes. A mask,
+        indices or names. A dict from names or indices to "nominal" or to the list of
+        levels in their order. Each level but one becomes a column of 0 and 1.
+    reference_level : {"first", "last", "most_frequent"} or None, default="first"
+        Which level of a nominal column gets no such column; None: all get one.
+    handle_unknown : {"error", "ignore"}, default="error"
+        What to do with a level that no training row had.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the first weights, of the columns of the members, and of held-out rows.
+
+    Attributes
+    ----------
+    estimators_ : list of FittedMember
+        The members; their ``predict`` takes numbers.
+    loss_curve_ : ndarray of float64
+        The loss, with the L2 penalty, before the first and after each iteration, of the
+        standardised target.
+    validation_curve_ : ndarray of float64 or None
+        Mean squared error of the ensemble on held-out rows, alike; with
+        ``correlation_penalty=0`` the mean of those of the members.
+    n_iter_ : int
+        Number of iterations.
+    ensemble_error_ : float
+        Mean squared error :math:`\bar E - \bar A` of the ensemble on the rows that it
+        was trained on.
+    member_error_ : float
+        Mean :math:`\bar E` of the mean squared errors of the members.
+    ambiguity_ : float
+        Mean ambiguity :math:`\bar A`, 分歧: the mean squared distance of the members
+        from the ensemble.
+    design_ : Design
+        What the columns of the table became.
+    coef_names_ : ndarray of str, shape (n_coefficients,)
+        Names of these columns.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, if the table has names that are all strings.
+
+    See Also
+    --------
+    BaggingRegressor : Members that differ by their rows, trained apart.
+
+    Notes
+    -----
+    Liu and Yao train networks by one gradient step for each row in turn; here all rows
+    count in each step of the L-BFGS method, with the same derivatives. Brown, Wyatt and
+    Tiňo [2]_ derive :math:`E_i = \frac{1}{2} (F_i - y)^2 - \gamma (F_i - \bar F)^2`
+    without holding :math:`\bar F` fixed: their derivatives are the same with
+    :math:`\lambda = 2 \gamma (1 - 1 / M)`, so that :math:`\lambda = 1` is their upper
+    bound :math:`\gamma = M / (2 (M - 1))`.
+
+    There is no classifier, as the decomposition of the error into that of the members
+    and their ambiguity (周志华 8.5.1) is one of squared errors: with another loss the
+    penalty has no such meaning.
+
+    Rows of weight 0 leave no trace. Products of matrices use the threads of BLAS.
+    Scikit-learn has no such estimator.
+
+    References
+    ----------
+    .. [1] Y. Liu, X. Yao (1999), Ensemble learning via negative correlation, Neural
+       Networks 12.
+    .. [2] G. Brown, J. L. Wyatt, P. Tiňo (2005), Managing diversity in regression
+       ensembles, Journal of Machine Learning Research 6.
+    .. [3] 周志华《机器学习》, section 8.5.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn_textbook.ensemble import NegativeCorrelationRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = NegativeCorrelationRegressor(member="linear", random_state=0).fit(X, y)
+    >>> round(model.member_error_ - model.ambiguity_ - model.ensemble_error_, 6)
+    0.0
+    >>> model.predict(X[:2]).round(-1)
+    array([200.,  80.])
+    """
+
+    _accepts_sparse = False
+
+    def __init__(
+        self,
+        n_estimators=10,
+        *,
+        correlation_penalty=0.5,
+        member="network",
+        hidden_units=10,
+        max_features="auto",
+        alpha=0.01,
+        max_iter=1000,
+        tol=1e-3,
+        early_stopping=False,
+        validation_fraction=0.1,
+        n_iter_no_change=10,
+        categorical_features="from_dtype",
+        reference_level="first",
+        handle_unknown="error",
+        random_state=None,
+    ):
+        self.n_estimators = n_estimators
+        self.correlation_penalty = correlation_penalty
+        self.member = member
+        self.hidden_units = hidden_units
+        self.max_features = max_features
+        self.alpha = alpha
+        self.max_iter = max_iter
+        self.tol = tol
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.categorical_features = categorical_features
+        self.reference_level = reference_level
+        self.handle_unknown = handle_unknown
+        self.random_state = random_state
+
+    def _check_parameters(self):
+        """Raise ValueError for parameters that are not allowed."""
+        self._check_table_parameters()
+        for name in ("n_estimators", "hidden_units", "max_iter", "n_iter_no_change"):
+            check_integer(name, getattr(self, name), 1)
+        check_real("correlation_penalty", self.correlation_penalty, 0.0, 1.0)
+        check_choice("member", self.member, tuple(MEMBERS))
+        check_count_or_share("max_features", self.max_features, 1, words=("auto",))
+        check_real("alpha", self.alpha, 0.0, LARGEST_PENALTY)
+        check_real("tol", self.tol, 0.0, 1.0)
+        check_truth("early_stopping", self.early_stopping)
+        check_real("validation_fraction", self.validation_fraction, 0.0, 1.0)
+        if is_checked() and not 0.0 < self.validation_fraction < 1.0:
+            raise ValueError(
+                "The 'validation_fraction' parameter must be a float in the range "
+                f"(0.0, 1.0); got {self.validation_fraction!r}."
+            )
+        check_random_seed("random_state", self.random_state)
+
+    # ----------------------------------------------------------------------- fitting
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Train the members.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Targets.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        self : NegativeCorrelationRegressor
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not allowed, X or y has missing or infinite values, or
+            they do not fit together.
+        """
+        self._check_parameters()
+        told = None if sample_weight is None else {"sample_weight": sample_weight}
+        hooks = {"estimator": self, "X": X, "y": y, "metadata": told}
+        context = self._init_callback_context(max_subtasks=None)
+        context.call_on_fit_task_begin(**hooks)
+        matrix, weight, is_present = self._read_training_table(X, sample_weight)
+        matrix = matrix.toarray() if issparse(matrix) else matrix
+        target = read_numeric_targets(y, X, self, is_present)
+        target = column_or_1d(target, warn=True)
+        share = np.ones(len(target)) if weight is None else weight
+        share = share / share.sum()
+        self._units = MemberUnits.measure(matrix, target, share)
+        seeds = draw_seeds(self.random_state, 0, self.n_estimators + 1)
+        rows, validation = self._hold_out(matrix, target, share, seeds.pop())
+        sees = self._draw_columns(matrix.shape[1], seeds)
+        members = MEMBERS[self.member].draw(seeds, sees, self.hidden_units)
+        tasks = IterationTasks(context, hooks, "lbfgs", self._list_fitted)
+        tasks.begin()
+        trained = train_members(
+            members,
+            sees,
+            rows,
+            validation,
+            self._make_rules(),
+            lambda found: tasks.end_one(lambda: found),
+        )
+        tasks.end()
+        self._finish(trained, rows)
+        context.call_on_fit_task_end(**hooks)
+        return self
+
+    def _make_rules(self):
+        return TrainingRules(
+            penalty=float(self.correlation_penalty),
+            alpha=float(self.alpha),
+            max_iter=self.max_iter,
+            tol=float(self.tol),
+            patience=self.n_iter_no_change if self.early_stopping else None,
+        )
+
+    def _hold_out(self, matrix, target, share, seed):
+        """Bring the rows to the units of training, and hold some out if asked to."""
+        matrix = self._units.standardise(matrix)
+        scale = self._units.target_scale
+        target = (target - self._units.target_mean) / (scale or np.inf)
+        if not self.early_stopping:
+            return TrainingRows(matrix, target, share), None
+        n_rows = len(target)
+        n_held = max(1, round(self.validation_fraction * n_rows))
+        if n_held >= n_rows:
+            raise ValueError(
+                f"early_stopping=True with validation_fraction="
+                f"{self.validation_fraction!r} holds out all rows of weight above 0, "
+                f"n_samples={n_rows}: there is none to learn from."
+            )
+        order = check_random_state(seed).permutation(n_rows)
+        held, learned = np.sort(order[:n_held]), np.sort(order[n_held:])
+        return tuple(
+            TrainingRows(matrix[rows], target[rows], share[rows] / share[rows].sum())
+            for rows in (learned, held)
+        )
+
+    def _draw_columns(self, n_columns, seeds):
+        """Draw the columns that each member sees; shape (n_members, n_columns)."""
+        count = self.max_features
+        if isinstance(count, str):
+            count = LINEAR_SHARE if self.member == "linear" else 1.0
+        if not is_integer(count):
+            count = max(1, int(count * n_columns))
+        if count > n_columns:
+            raise ValueError(
+                f"max_features={count} is more than the {n_columns} columns that "
+                "members can see."
+            )
+        sees = np.zeros((len(seeds), n_columns), dtype=bool)
+        for seed, of_member in zip(seeds, sees, strict=True):
+            of_member[check_random_state(seed).permutation(n_columns)[:count]] = True
+        return sees
+
+    def _list_fitted(self, members):
+        """List the fitted attributes with some members, for callbacks."""
+        own = {name: value for name, value in vars(self).items() if name[-1] == "_"}
+        return {**own, "_units": self._units, "_members": members}
+
+    def _finish(self, trained, rows):
+        """Keep the members, and say how training went."""
+        self._members = trained.members
+        self.loss_curve_ = np.array(trained.losses)
+        self.validation_curve_ = None
+        if self.early_stopping:
+            self.validation_curve_ = np.array(trained.errors)
+        self.n_iter_ = trained.n_iter
+        outputs = trained.members.predict(rows.matrix)
+        square = self._units.target_scale**2
+        mean = outputs.mean(axis=1)
+        of_members = (outputs - rows.target[:, np.newaxis]) ** 2
+        deviations = (outputs - mean[:, np.newaxis]) ** 2
+        self.member_error_ = square * float(rows.share @ of_members.mean(axis=1))
+        self.ambiguity_ = square * float(rows.share @ deviations.mean(axis=1))
+        self.ensemble_error_ = square * float(rows.share @ (mean - rows.target) ** 2)
+        if not trained.is_converged:
+            warnings.warn(
+                f"Training has not converged in max_iter={self.max_iter} iterations: "
+                "raise max_iter or tol, or set early_stopping=True.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    # -------------------------------------------------------------------- predicting
+    @property
+    def estimators_(self):
+        """The members, each with a ``predict`` of numbers.
+
+        Returns
+        -------
+        members : list of FittedMember
+            As many as ``n_estimators``.
+        """
+        if "_members" not in vars(self):
+            raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
+        members = self._members
+        return [
+            FittedMember(members.take([number]), self._units)
+            for number in range(len(members))
+        ]
+
+    def predict_members(self, X):
+        """Predict with each member.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        values : ndarray of float64, shape (n_samples, n_estimators)
+            What the members say.
+        """
+        matrix = self._read_new_table(X)
+        matrix = matrix.toarray() if issparse(matrix) else matrix
+        return self._units.predict(self._members, matrix)
+
+    def predict(self, X):
+        """Predict the target.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        y : ndarray of float64, shape (n_samples,)
+            The mean of the members, 简单平均法.
+        """
+        return self.predict_members(X).mean(axis=1)
+
+    def summary(self):
+        """Say in words what was trained, and how the error comes about.
+
+        Returns
+        -------
+        text : str
+            Several lines.
+        """
+        is_network = isinstance(self._members, NetworkMembers)
+        kind = "networks" if is_network else "linear functions"
+        head = f"{len(self._members)} {kind}, lambda {self.correlation_penalty:g}"
+        errors = {
+            "mean squared error of the members": self.member_error_,
+            "less their ambiguity": self.ambiguity_,
+            "mean squared error of the ensemble": self.ensemble_error_,
+        }
+        lines = [f"{name:<35}{value:.5g}" for name, value in errors.items()]
+        return "\n".join([f"{head}, {self.n_iter_} iterations", *lines])
