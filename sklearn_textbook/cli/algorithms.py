@@ -34,17 +34,20 @@ class Algorithm:
     has_cart_members : bool, default=False
         Whether it is an ensemble of anything, of CART trees by default: parameters of
         these can be set.
+    is_grown : bool, default=True
+        Whether an ensemble has trees as members.
     """
 
     module: str
     classifier: str | None
     regressor: str | None = None
     has_cart_members: bool = False
+    is_grown: bool = True
 
     @property
     def has_trees(self):
         """Whether it grows trees, which take missing values."""
-        return self.module in (_TREES, _ENSEMBLES)
+        return self.module in (_TREES, _ENSEMBLES) and self.is_grown
 
 
 ALGORITHMS = {
@@ -65,6 +68,9 @@ ALGORITHMS = {
     "boosting-tree": Algorithm(_ENSEMBLES, None, "BoostingTreeRegressor"),
     "gradient-boosting": Algorithm(
         _ENSEMBLES, "GradientBoostingClassifier", "GradientBoostingRegressor"
+    ),
+    "negative-correlation": Algorithm(
+        _ENSEMBLES, None, "NegativeCorrelationRegressor", is_grown=False
     ),
     "linear": Algorithm(_LINEAR, None, "LinearRegression"),
     "logistic": Algorithm(_LINEAR, "LogisticRegression"),
@@ -101,7 +107,15 @@ def base_name(algorithm):
 
 def is_many(algorithm):
     """Tell whether an algorithm grows many trees."""
-    return ALGORITHMS[base_name(algorithm)].module == _ENSEMBLES
+    return has_trees(algorithm) and (
+        ALGORITHMS[base_name(algorithm)].module == _ENSEMBLES
+    )
+
+
+def takes_trees(algorithm, is_classes):
+    """Tell whether the number of trees of an algorithm can be set."""
+    estimator = _make_default(base_name(algorithm), is_classes)
+    return has_trees(algorithm) and "n_estimators" in estimator.get_params(deep=False)
 
 
 def has_trees(algorithm):
@@ -177,7 +191,7 @@ def make_estimator(
     """
     estimator = _make_default(base_name(algorithm), is_classes)
     params = estimator.get_params()
-    if n_trees is not None and "n_estimators" not in params:
+    if n_trees is not None and not takes_trees(algorithm, is_classes):
         what = "grows a single tree" if has_trees(algorithm) else "grows no trees"
         if base_name(algorithm) == "output-codes":
             what = "grows a tree for each column of the code; --set code_size=X"

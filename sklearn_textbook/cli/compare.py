@@ -15,6 +15,7 @@ from sklearn_textbook.cli.algorithms import (
     is_many,
     list_algorithms,
     make_estimator,
+    takes_trees,
 )
 from sklearn_textbook.cli.costs import make_scorer
 from sklearn_textbook.cli.errors import FitError, refuse_use
@@ -65,7 +66,7 @@ def compare_algorithms(
     estimators = {
         name: make_estimator(
             *(name, is_classes, [], seed),
-            trees if is_many(name) else None,
+            trees if takes_trees(name, is_classes) else None,
             jobs,
             prunes,
             full and has_trees(name) and not is_many(name) and name != "c45-rules",

@@ -14,8 +14,8 @@ _BAR_WIDTH = 24
 
 
 def is_ensemble(estimator):
-    """Tell an ensemble from a tree and a list of rules."""
-    return hasattr(estimator, "estimators_")
+    """Tell an ensemble of trees from all else."""
+    return hasattr(estimator, "estimators_") and hasattr(estimator, "_list_members")
 
 
 def describe_ensemble(estimator):

@@ -24,6 +24,8 @@ def describe_other_model(estimator):
     name = type(estimator).__name__
     if hasattr(estimator, "coef_"):
         return f"{name}, {count_things(np.shape(estimator.coef_)[-1], 'coefficient')}"
+    if hasattr(estimator, "estimators_"):
+        return f"{name}, {count_things(len(estimator.estimators_), 'member')}"
     return f"{name}, {count_things(len(estimator.components_), 'component')}"
 
 

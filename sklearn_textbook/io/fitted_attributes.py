@@ -13,6 +13,12 @@ import numpy as np
 
 from sklearn_textbook._contract.kept import Kept, Record
 from sklearn_textbook.decomposition.column_moments import ColumnMoments
+from sklearn_textbook.ensemble.negative_correlation.fitted_member import MemberUnits
+from sklearn_textbook.ensemble.negative_correlation.joint_members import (
+    MEMBERS,
+    LinearMembers,
+    NetworkMembers,
+)
 from sklearn_textbook.linear_model.generalized.families import (
     BinomialFamily,
     TweedieFamily,
@@ -372,6 +378,57 @@ LINEAR_DISCRIMINANT_ANALYSIS = FittedModel(
     _check_discriminant,
 )
 
+
+# ------------------------------------------------------------ negative correlation
+_COLUMNS_OF_ALL = ["members", "coefficients"]
+_MEMBERS = (
+    Record(
+        NetworkMembers,
+        (
+            numbers("hidden", [*_COLUMNS_OF_ALL, "units"]),
+            numbers("hidden_bias", ["members", "units"]),
+            numbers("output", ["members", "units"]),
+            numbers("output_bias", ["members"]),
+        ),
+    ),
+    Record(
+        LinearMembers,
+        (numbers("weights", _COLUMNS_OF_ALL), numbers("bias", ["members"])),
+    ),
+)
+_UNITS = Record(
+    MemberUnits,
+    (
+        numbers("column_means", ["coefficients"]),
+        numbers("column_scales", ["coefficients"], least=0),
+        Kept("target_mean", "float"),
+        Kept("target_scale", "float", least=0),
+    ),
+)
+
+
+def _check_negative_correlation(model, kept):
+    members, curve = kept["_members"], kept["validation_curve_"]
+    require(type(members) is MEMBERS[model.member], "member and _members")
+    require(len(members) > 0, "_members, of which there are none,")
+    require((kept["_units"].column_scales > 0).all(), "columns and their scales")
+    require((curve is not None) == model.early_stopping, "early_stopping and curves")
+
+
+NEGATIVE_CORRELATION_REGRESSOR = FittedModel(
+    (
+        Kept("_members", _MEMBERS),
+        Kept("_units", (_UNITS,)),
+        numbers("loss_curve_", [None]),
+        numbers("validation_curve_", [None], **MAYBE),
+        Kept("n_iter_", "integer", least=0),
+        Kept("member_error_", "float", least=0),
+        Kept("ambiguity_", "float", least=0),
+        Kept("ensemble_error_", "float", least=0),
+    ),
+    _check_negative_correlation,
+)
+
 #: What is kept of each class.
 FITTED_MODELS = {
     "LinearRegression": LINEAR_REGRESSION,
@@ -380,5 +437,6 @@ FITTED_MODELS = {
     "MaxEntClassifier": MAX_ENT_CLASSIFIER,
     "PCA": PRINCIPAL_COMPONENTS,
     "TruncatedSVD": TRUNCATED_SVD,
+    "NegativeCorrelationRegressor": NEGATIVE_CORRELATION_REGRESSOR,
     "LinearDiscriminantAnalysis": LINEAR_DISCRIMINANT_ANALYSIS,
 }

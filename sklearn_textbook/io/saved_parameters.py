@@ -48,6 +48,7 @@ MODELS = {
         "sklearn_textbook.linear_model",
     ),
     **dict.fromkeys(("PCA", "TruncatedSVD"), "sklearn_textbook.decomposition"),
+    "NegativeCorrelationRegressor": _ENSEMBLES,
     "LinearDiscriminantAnalysis": "sklearn_textbook.discriminant_analysis",
 }
 #: Made of other estimators, which a file holds as files of their own.

@@ -60,7 +60,10 @@ CASES = [
     *(("diamonds", name) for name in ("gradient-boosting", "linear")),
 ]
 #: Models that take no missing values, or numbers only.
-COMPLETE = ("linear", "logistic", "generalized-linear", "maximum-entropy", "lda")
+COMPLETE = (
+    *("linear", "logistic", "generalized-linear", "maximum-entropy"),
+    *("negative-correlation", "lda"),
+)
 MANY = (
     *("random-forest", "extra-trees", "bagging", "random-subspace"),
     *("adaboost", "boosting-tree", "gradient-boosting"),

@@ -23,6 +23,7 @@ from sklearn_textbook.linear_model import (
     LogisticRegression,
     MaxEntClassifier,
 )
+from sklearn_textbook.linear_model.base import BaseLinearModel
 
 FOLDER = Path(__file__).parents[1] / "data" / "models"
 METHODS = ("predict", "predict_proba", "transform")
@@ -62,6 +63,9 @@ MODELS = {
     "MaxEntClassifier": MaxEntClassifier(alpha=1.0),
     "PCA": PCA(2, standardize=True),
     "TruncatedSVD": TruncatedSVD(2, algorithm="lapack"),
+    "NegativeCorrelationRegressor": ensemble.NegativeCorrelationRegressor(
+        2, hidden_units=2, max_iter=5, random_state=0
+    ),
     "LinearDiscriminantAnalysis": LinearDiscriminantAnalysis(),
     "VotingClassifier": ensemble.VotingClassifier(CLASSIFIERS, weights=[2, 1]),
     "AveragingRegressor": ensemble.AveragingRegressor(REGRESSORS, weights=[2, 1]),
@@ -102,6 +106,7 @@ def freeze(name):
     model = clone(MODELS[name])
     is_tree = type(model).__module__.split(".")[1] in ("tree", "ensemble")
     is_tree &= name != "MultiResponseLinearRegression"
+    is_tree = is_tree and not isinstance(model, BaseLinearModel)
     is_numeric = not is_tree and not hasattr(model, "handle_unknown")
     X, labels, values = make_table(has_missing=is_tree, is_numeric=is_numeric)
     with warnings.catch_warnings():

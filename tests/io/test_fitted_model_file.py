@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook.decomposition import PCA, TruncatedSVD
 from sklearn_textbook.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn_textbook.ensemble import NegativeCorrelationRegressor
 from sklearn_textbook.io import ModelFileError, load_model, read_model, save_model
 from sklearn_textbook.io.fitted_attributes import FITTED_MODELS
 from sklearn_textbook.io.saved_parameters import MODELS
@@ -106,6 +107,18 @@ CASES = {
     "sparse components": (PCA(2, svd_solver="arpack", random_state=0), BLOCKS, None),
     "truncated": (TruncatedSVD(2, random_state=0), BLOCKS, None),
     "truncated floats": (TruncatedSVD(2), NUMBERS.to_numpy(np.float32), None),
+    "negative correlation": (
+        NegativeCorrelationRegressor(2, hidden_units=3, random_state=0),
+        FRAME,
+        VALUES,
+    ),
+    "linear members": (
+        NegativeCorrelationRegressor(
+            3, member="linear", early_stopping=True, random_state=0, **UNKNOWN
+        ),
+        FRAME,
+        VALUES,
+    ),
     "discriminant": (LinearDiscriminantAnalysis(), NUMBERS, LABELS),
     "two classes": (LinearDiscriminantAnalysis(store_covariance=True), NUMBERS, TWO),
     "lsqr": (LinearDiscriminantAnalysis("lsqr", "auto"), NUMBERS, LABELS),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from textwrap import fill
 
 import numpy as np
 from scipy.sparse import issparse
@@ -438,4 +439,8 @@ class NegativeCorrelationRegressor(
             "mean squared error of the ensemble": self.ensemble_error_,
         }
         lines = [f"{name:<35}{value:.5g}" for name, value in errors.items()]
-        return "\n".join([f"{head}, {self.n_iter_} iterations", *lines])
+        columns = fill(
+            ", ".join(map(str, self.coef_names_)), 78, break_long_words=False
+        )
+        head = f"{head}, {self.n_iter_} iterations"
+        return "\n".join([head, *lines, "columns:", columns])
