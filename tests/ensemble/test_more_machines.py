@@ -13,10 +13,12 @@ from sklearn_textbook.datasets import make_mixed_table
 from sklearn_textbook.ensemble import (
     BaggingClassifier,
     ExtraTreesClassifier,
+    OutputCodeClassifier,
     OutputFlippingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn_textbook.ensemble.output_codes.code_members import BinaryProblems
 from sklearn_textbook.ensemble.resample import RowDraw
 from sklearn_textbook.tree import C45Classifier
 from sklearn_textbook.tree.members import MemberGrower
@@ -93,6 +95,20 @@ def test_members_of_other_estimators_come_from_the_cluster_too(table, cluster):
     with joblib.parallel_config(backend="dask"):
         there = bagging.fit(X, y)
     np.testing.assert_allclose(there.predict_proba(X), here, rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_members_of_a_code_come_from_the_cluster_too(table, cluster, transfers):
+    X, _ = table
+    y = X.select_dtypes("number").iloc[:, 0].rank().fillna(0).to_numpy() // 150
+    codes = OutputCodeClassifier(code="one_vs_one", random_state=0)
+    here = clone(codes).fit(X, y)
+    with joblib.parallel_config(backend="dask"):
+        far = clone(codes).fit(X, y)
+    assert len(transfers) == 1
+    check_same_members(here, far, X)
+    problems = BinaryProblems(here.code_book_, np.zeros(600, int), np.ones(600), [1])
+    assert sys.getsizeof(problems) > 2 * 600 * 8
 
 
 def test_other_processes_grow_the_same_members(table, transfers):

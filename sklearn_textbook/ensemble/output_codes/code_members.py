@@ -50,11 +50,19 @@ class BinaryProblems:
         Class numbers of the rows.
     weight : ndarray of float64, shape (n_rows,), or None
         Weights of the rows; None: 1.
+    seeds : list of int
+        One for each member.
     """
 
     matrix: np.ndarray
     codes: np.ndarray
     weight: np.ndarray | None
+    seeds: list
+
+    def __sizeof__(self):
+        """Bytes of the arrays, by which clusters decide what to send only once."""
+        weight = 0 if self.weight is None else self.weight.nbytes
+        return object.__sizeof__(self) + self.codes.nbytes + weight
 
     def list_sides(self, number):
         """List the side of each row in a problem: -1, 0 or +1."""
@@ -104,8 +112,13 @@ def draw_random_states(template, seed):
 
 
 # ------------------------------------------------------------------------- our trees
-class ProblemTrees:
-    """Grows the members of a code as trees over one encoded table.
+def grow_code_batch(grower, problems, numbers):
+    """Grow the members of some columns, one after the other."""
+    return [grow_code_member(grower, problems, number) for number in numbers]
+
+
+def grow_code_member(grower, problems, number):
+    """Grow the member of a column of the code.
 
     Parameters
     ----------
@@ -113,31 +126,28 @@ class ProblemTrees:
         Knows the table.
     problems : BinaryProblems
         What the members learn.
-    seeds : list of int
-        One for each member.
+    number : int
+        The column.
+
+    Returns
+    -------
+    member : tree estimator
+        The tree that ``fit`` of a copy of the template would grow.
     """
-
-    def __init__(self, grower, problems, seeds):
-        self.grower, self.problems, self.seeds = grower, problems, seeds
-        self.n_rows, self.share = grower.n_rows, grower.share
-
-    def grow(self, weight, number):
-        """Grow the member of a column."""
-        host = self.grower.host
-        states = draw_random_states(host, self.seeds[number])
-        pruner, name = None, "pruning__random_state"
-        if name in states:
-            pruner = clone(self.grower.pruner).set_params(random_state=states[name])
-        elif name in host.get_params():
-            pruner = self.grower.pruner
-        sides = self.problems.list_sides(number)
-        with naming_column(number):
-            return self.grower.grow(
-                weight,
-                states.get("random_state", host.random_state),
-                target=make_class_target(sides > 0, 2),
-                pruner=pruner,
-            )
+    host = grower.host
+    states = draw_random_states(host, problems.seeds[number])
+    pruner, name = None, "pruning__random_state"
+    if name in states:
+        pruner = clone(grower.pruner).set_params(random_state=states[name])
+    elif name in host.get_params():
+        pruner = grower.pruner
+    with naming_column(number):
+        return grower.grow(
+            problems.weigh(number),
+            states.get("random_state", host.random_state),
+            target=make_class_target(problems.list_sides(number) > 0, 2),
+            pruner=pruner,
+        )
 
 
 def can_share_table(template):
@@ -167,11 +177,16 @@ class CodedTrees:
         self.grower = MemberGrower(template, X, sides, owner=owner, n_jobs=owner.n_jobs)
         self.reader = self.grower.host
 
-    def fit(self, seeds):
+    def fit(self):
         """Yield the members in the order of the columns."""
-        grower = ProblemTrees(self.grower, self.problems, seeds)
-        numbers = list(range(len(seeds)))
-        return grow_members(grower, self.problems, numbers, self.n_jobs, self.verbose)
+        return grow_members(
+            self.grower,
+            self.problems,
+            list(range(len(self.problems.seeds))),
+            self.n_jobs,
+            self.verbose,
+            grow_batch=grow_code_batch,
+        )
 
 
 def ask_trees(owner, X, question):
@@ -203,13 +218,14 @@ class ProblemTask:
     template: object
     X: object
     problems: BinaryProblems
-    seeds: list
     metadata: dict
 
     def fit_member(self, number):
         """Fit the member of a column."""
         member = clone(self.template)
-        member.set_params(**draw_random_states(self.template, self.seeds[number]))
+        member.set_params(
+            **draw_random_states(self.template, self.problems.seeds[number])
+        )
         sides, weight = self.problems.list_sides(number), self.problems.weight
         X, y, metadata = self.X, (sides > 0).astype(np.intp), dict(self.metadata)
         if weight is not None:
@@ -229,17 +245,18 @@ class CodedEstimators:
 
     def __init__(self, owner, template, X, problems, metadata):
         self.n_jobs, self.verbose = owner.n_jobs, owner.verbose
-        self.make_task = partial(ProblemTask, template, X, problems, metadata=metadata)
+        self.task = ProblemTask(template, X, problems, metadata)
 
-    def fit(self, seeds):
+    def fit(self):
         """Yield the members in the order of the columns."""
-        task, numbers = self.make_task(seeds=seeds), range(len(seeds))
-        n_workers = min(effective_n_jobs(self.n_jobs), len(seeds))
+        numbers = list(range(len(self.task.problems.seeds)))
+        n_workers = min(effective_n_jobs(self.n_jobs), len(numbers))
         if n_workers == 1:
-            fitted = run_aside(partial(fit_batch, task), [[each] for each in numbers])
+            fit_one = partial(fit_batch, self.task)
+            fitted = run_aside(fit_one, [[number] for number in numbers])
         else:
-            fitted = fit_in_parallel(task, list(numbers), n_workers)
-        return report_members(fitted, len(seeds), self.verbose)
+            fitted = fit_in_parallel(self.task, numbers, n_workers)
+        return report_members(fitted, len(numbers), self.verbose)
 
 
 def ask_estimator(member, X, question, routed):

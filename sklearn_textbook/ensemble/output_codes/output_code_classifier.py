@@ -319,7 +319,7 @@ class OutputCodeClassifier(
         context = self._init_callback_context(max_subtasks=len(seeds))
         context.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=told)
         weight = check_weights(sample_weight, len(codes))
-        problems = BinaryProblems(matrix, codes, weight)
+        problems = BinaryProblems(matrix, codes, weight, seeds)
         problems.require_both_sides(self.classes_)
         training = self._prepare(template, X, problems, metadata)
         self.estimator_, self._reader = template, training.reader
@@ -331,7 +331,7 @@ class OutputCodeClassifier(
             fitted = _describe_members(matrix, list(members))
             return {**own, "_reader": self._reader, **fitted}
 
-        fitted = training.fit(seeds)
+        fitted = training.fit()
         for member in yield_until_stopped(fitted, context, "member", hooks, describe):
             members.append(member)
         vars(self).update(_describe_members(matrix, members))
