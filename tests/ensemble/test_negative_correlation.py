@@ -14,7 +14,7 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_textbook.ensemble import NegativeCorrelationRegressor
-from sklearn_textbook.ensemble.negative_correlation import joint_training
+from sklearn_textbook.ensemble.negative_correlation import joint_training, regressor
 from sklearn_textbook.ensemble.negative_correlation.joint_members import (
     MEMBERS,
     LinearMembers,
@@ -306,6 +306,18 @@ def test_early_stopping_keeps_the_best_members(penalty):
         assert_allclose(total / (len(y) - n_held), model.ensemble_error_)
 
 
+def test_any_number_of_jobs_gives_the_same(monkeypatch):
+    X, y = DIABETES
+    monkeypatch.setattr(joint_training, "BLOCK_NUMBERS", 3_000)
+    # So few rows would be given one thread.
+    monkeypatch.setattr(regressor, "count_threads", lambda n_jobs, *_: n_jobs)
+    one, two = (
+        NegativeCorrelationRegressor(3, n_jobs=n_jobs, random_state=0).fit(X, y)
+        for n_jobs in (1, 2)
+    )
+    assert_array_equal(one.predict(X), two.predict(X))
+
+
 def test_random_state_and_columns_of_members():
     X, y = DIABETES
     first, again, other = (
@@ -412,6 +424,7 @@ def test_callbacks_stop_the_training(penalty):
         ({"early_stopping": 1}, "'early_stopping' parameter must be True or False"),
         ({"validation_fraction": 1.0}, r"in the range \(0.0, 1.0\); got 1.0"),
         ({"n_iter_no_change": 0}, "'n_iter_no_change' parameter"),
+        ({"n_jobs": 0}, "'n_jobs' parameter"),
         ({"random_state": "a"}, "'random_state' parameter"),
         ({"handle_unknown": "no"}, "'handle_unknown' parameter"),
     ],

@@ -472,6 +472,9 @@ def test_members_that_only_vote_and_take_no_weights():
     assert_array_equal(loss.predict(X), hamming.predict(X))
     with pytest.raises(ValueError, match="sample_weight was given, but Nearest.fit"):
         loss.fit(X, y, np.ones(len(y)))
+    votes = loss._ask("predict", X, {})
+    loss.set_params(decoding="probability")
+    assert_array_equal(2 * loss._ask("predict", X, {}) - 1, votes)
     with pytest.raises(ValueError, match="needs members with predict_proba"):
         loss.set_params(decoding="probability").fit(X, y)
 
@@ -578,6 +581,8 @@ def test_more_columns_correct_more_mistakes():
     [
         ({"code": "dense"}, "'code' parameter must be one of 'dense_random'"),
         ({"code": 3}, "'code' parameter must be one of"),
+        ({"code": [[1, -1], [1]]}, "a matrix of 3 rows, one for each class"),
+        ({"code": {1, 2}}, "a matrix of 3 rows, one for each class"),
         ({"code": [[1, -1]]}, "a matrix of 3 rows, one for each class"),
         ({"code": [["a"], ["b"], ["c"]]}, "a matrix of 3 rows"),
         ({"code": [[1, 2], [0, 1], [1, 0]]}, "got 2 in row 0, column 1"),

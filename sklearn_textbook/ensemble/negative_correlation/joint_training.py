@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
 
-from sklearn_textbook.linear_model.solve.blas_threads import use_one_blas_thread
-
 #: Losses are computed for blocks of rows with about so many numbers.
-BLOCK_NUMBERS = 2_000_000
+BLOCK_NUMBERS = 400_000
 #: Pairs of steps that the L-BFGS method remembers.
 N_CORRECTIONS = 20
-
-
-#: Products of matrices with fewer multiplications are faster in one thread.
-LEAST_PARALLEL = 20_000_000
 
 
 class StopTrainingError(Exception):
@@ -77,7 +71,7 @@ def compute_output_loss(outputs, target, share, penalty):
     return 0.5 * float(share @ of_rows), slopes
 
 
-def compute_joint_loss(members, rows, penalty):
+def compute_joint_loss(members, rows, penalty, run=map):
     """Compute the joint loss of all rows, and its derivatives by the parameters.
 
     Parameters
@@ -88,6 +82,9 @@ def compute_joint_loss(members, rows, penalty):
         The rows.
     penalty : float
         How much members are pushed apart.
+    run : callable, default=map
+        Applies a function to blocks of rows, perhaps in threads; the sums do not depend
+        on it.
 
     Returns
     -------
@@ -96,21 +93,24 @@ def compute_joint_loss(members, rows, penalty):
     gradient : ndarray of float64, shape (n_parameters,)
         In the order of ``members.to_vector()``.
     """
-    loss, gradient = 0.0, 0.0
-    n_rows = len(rows.target)
-    step = max(1, BLOCK_NUMBERS // members.count_numbers())
-    for first in range(0, n_rows, step):
+
+    def compute_block(first):
         block = slice(first, first + step)
         matrix = rows.matrix[block]
         units = members.activate(matrix)
-        outputs = members.predict(matrix, units)
-        of_block, slopes = compute_output_loss(
-            outputs, rows.target[block], rows.share[block], penalty
+        loss, slopes = compute_output_loss(
+            members.predict(matrix, units),
+            rows.target[block],
+            rows.share[block],
+            penalty,
         )
-        loss += of_block
-        of_block = members.compute_gradient(matrix, units, slopes)
-        gradient = gradient + of_block.to_vector()
-    return loss, gradient
+        return loss, members.compute_gradient(matrix, units, slopes).to_vector()
+
+    step = max(1, BLOCK_NUMBERS // members.count_numbers())
+    losses, gradients = zip(
+        *run(compute_block, range(0, len(rows.target), step)), strict=True
+    )
+    return sum(losses), sum(gradients)
 
 
 @dataclass(frozen=True)
@@ -127,9 +127,11 @@ class TrainingRules:
         Number of iterations, at most.
     tol : float
         Largest derivative that is taken for zero.
-    patience : int or None
+    patience : int or None, default=None
         Iterations in which the error on the validation rows may fail to fall; None:
         there are no such rows.
+    run : callable, default=map
+        Applies a function to blocks of rows.
     """
 
     penalty: float
@@ -137,6 +139,7 @@ class TrainingRules:
     max_iter: int
     tol: float
     patience: int | None = None
+    run: Callable = map
 
 
 @dataclass
@@ -190,7 +193,10 @@ class JointTraining:
     def compute(self, vector):
         """Compute the loss with its L2 penalty, and the derivatives."""
         members = self.members.read_vector(vector)
-        loss, gradient = compute_joint_loss(members, self.rows, self.rules.penalty)
+        rules = self.rules
+        loss, gradient = compute_joint_loss(
+            members, self.rows, rules.penalty, rules.run
+        )
         loss += 0.5 * float(self.decay @ vector**2)
         gradient = (gradient + self.decay * vector) * self.free
         self.latest = vector.copy(), loss
@@ -275,8 +281,6 @@ def train_members(members, sees, rows, validation, rules, report=None):
     groups = [np.arange(len(members))]
     if rules.penalty == 0:
         groups = [np.array([number]) for number in range(len(members))]
-    cost = rows.matrix.size * members.count_numbers()
-    limit = use_one_blas_thread if cost < LEAST_PARALLEL else nullcontext
     parts = []
     for place, numbers in enumerate(groups):
         own = members.take(numbers)
@@ -290,8 +294,7 @@ def train_members(members, sees, rows, validation, rules, report=None):
                 return report(type(members).join([*done, trained, *rest]))
 
         training = JointTraining(own, free, rows, validation, rules, report_all)
-        with limit():
-            parts.append(training.run())
+        parts.append(training.run())
     if len(parts) == 1:
         return parts[0]
     return TrainedMembers(

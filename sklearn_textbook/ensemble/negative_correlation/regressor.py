@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from textwrap import fill
 
 import numpy as np
@@ -22,6 +23,7 @@ from sklearn_textbook._contract.parameters import (
     is_checked,
     is_integer,
 )
+from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook.ensemble.negative_correlation.fitted_member import (
     FittedMember,
     MemberUnits,
@@ -39,6 +41,7 @@ from sklearn_textbook.ensemble.resample import draw_seeds
 from sklearn_textbook.linear_model.base import BaseLinearModel
 from sklearn_textbook.linear_model.least_squares.targets import read_numeric_targets
 from sklearn_textbook.linear_model.logistic.iterations import IterationTasks
+from sklearn_textbook.linear_model.solve.blas_threads import use_one_blas_thread
 
 #: Share of the columns that a linear member sees: with all of them, the members would
 #: be the same.
@@ -111,6 +114,9 @@ class NegativeCorrelationRegressor(
         Which level of a nominal column gets no such column; None: all get one.
     handle_unknown : {"error", "ignore"}, default="error"
         What to do with a level that no training row had.
+    n_jobs : int, default=None
+        Number of threads, each with some of the rows; None: one per core. The result is
+        the same for any number.
     random_state : int, RandomState instance or None, default=None
         Seed of the first weights, of the columns of the members, and of held-out rows.
 
@@ -160,8 +166,7 @@ class NegativeCorrelationRegressor(
     and their ambiguity (周志华 8.5.1) is one of squared errors: with another loss the
     penalty has no such meaning.
 
-    Rows of weight 0 leave no trace. Products of matrices use the threads of BLAS.
-    Scikit-learn has no such estimator.
+    Rows of weight 0 leave no trace. Scikit-learn has no such estimator.
 
     References
     ----------
@@ -202,6 +207,7 @@ class NegativeCorrelationRegressor(
         categorical_features="from_dtype",
         reference_level="first",
         handle_unknown="error",
+        n_jobs=None,
         random_state=None,
     ):
         self.n_estimators = n_estimators
@@ -218,6 +224,7 @@ class NegativeCorrelationRegressor(
         self.categorical_features = categorical_features
         self.reference_level = reference_level
         self.handle_unknown = handle_unknown
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _check_parameters(self):
@@ -238,6 +245,8 @@ class NegativeCorrelationRegressor(
                 f"(0.0, 1.0); got {self.validation_fraction!r}."
             )
         check_random_seed("random_state", self.random_state)
+        if self.n_jobs is not None:
+            count_threads(self.n_jobs)  # refuses what is no number
 
     # ----------------------------------------------------------------------- fitting
     @with_callbacks
@@ -282,26 +291,31 @@ class NegativeCorrelationRegressor(
         members = MEMBERS[self.member].draw(seeds, sees, self.hidden_units)
         tasks = IterationTasks(context, hooks, "lbfgs", self._list_fitted)
         tasks.begin()
-        trained = train_members(
-            members,
-            sees,
-            rows,
-            validation,
-            self._make_rules(),
-            lambda found: tasks.end_one(lambda: found),
+        n_threads = count_threads(
+            self.n_jobs, rows.matrix.shape[0] * members.count_numbers()
         )
+        with use_one_blas_thread(), ThreadPoolExecutor(n_threads) as pool:
+            trained = train_members(
+                members,
+                sees,
+                rows,
+                validation,
+                self._make_rules(pool.map if n_threads > 1 else map),
+                lambda found: tasks.end_one(lambda: found),
+            )
         tasks.end()
         self._finish(trained, rows)
         context.call_on_fit_task_end(**hooks)
         return self
 
-    def _make_rules(self):
+    def _make_rules(self, run):
         return TrainingRules(
             penalty=float(self.correlation_penalty),
             alpha=float(self.alpha),
             max_iter=self.max_iter,
             tol=float(self.tol),
             patience=self.n_iter_no_change if self.early_stopping else None,
+            run=run,
         )
 
     def _hold_out(self, matrix, target, share, seed):

@@ -265,10 +265,9 @@ def ask_estimator(member, X, question, routed):
     said = getattr(member, name)(X, **routed.get(name, {}))
     if name == "decision_function":
         return np.asarray(said, dtype=np.float64).reshape(len(said))
-    if name == "predict_proba":
-        said = np.asarray(said, dtype=np.float64)[:, 1]
-        return said if question == "share" else 2.0 * said - 1.0
-    return 2.0 * np.asarray(said, dtype=np.float64) - 1.0
+    said = np.asarray(said, dtype=np.float64)
+    share = said[:, 1] if name == "predict_proba" else said
+    return share if question == "share" else 2.0 * share - 1.0
 
 
 def choose_method(estimator, question):

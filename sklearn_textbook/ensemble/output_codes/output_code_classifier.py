@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from sklearn import get_config
 from sklearn.base import (
@@ -67,6 +69,9 @@ from sklearn_textbook.ensemble.output_codes.code_predictions import (
 from sklearn_textbook.ensemble.output_codes.decoding import LOSSES
 from sklearn_textbook.ensemble.resample import draw_seeds
 from sklearn_textbook.tree import CARTClassifier
+
+#: Columns that are compared with each other: each with all others.
+MOST_COMPARED = 5000
 
 
 class OutputCodeClassifier(
@@ -160,7 +165,7 @@ class OutputCodeClassifier(
         Smallest distance of two rows, as "hamming" measures it.
     column_separation_ : float
         Smallest distance of two columns, or of one and the other negated; NaN of a
-        single column.
+        single column, and of more than 5000, which are not compared.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     n_classes_ : int
@@ -262,7 +267,7 @@ class OutputCodeClassifier(
             lambda estimator: not is_regressor(estimator),
             "a classifier",
         )
-        if isinstance(self.code, str) or np.ndim(self.code) == 0:
+        if isinstance(self.code, str) or not hasattr(self.code, "__len__"):
             check_choice("code", self.code, (*RANDOM_CODES, *FIXED_CODES))
         is_size = is_real(self.code_size) and 0 < self.code_size < np.inf
         is_auto = isinstance(self.code_size, str) and self.code_size == "auto"
@@ -433,5 +438,9 @@ def _describe_members(matrix, members):
         "estimators_": members,
         "code_book_": matrix,
         "row_separation_": compute_row_separation(matrix),
-        "column_separation_": compute_column_separation(matrix),
+        "column_separation_": (
+            compute_column_separation(matrix)
+            if matrix.shape[1] <= MOST_COMPARED
+            else math.nan
+        ),
     }
