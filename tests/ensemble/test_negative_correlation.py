@@ -14,7 +14,7 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_textbook.ensemble import NegativeCorrelationRegressor
-from sklearn_textbook.ensemble.negative_correlation import joint_training, regressor
+from sklearn_textbook.ensemble.negative_correlation import joint_members, regressor
 from sklearn_textbook.ensemble.negative_correlation.joint_members import (
     MEMBERS,
     LinearMembers,
@@ -128,10 +128,13 @@ def test_with_penalty_one_the_error_of_the_ensemble_alone_counts(name):
 def test_blocks_of_rows_add_up(name, monkeypatch):
     rows, (members, _) = make_rows(), draw_members(name)
     loss, gradient = compute_joint_loss(members, rows, 0.5)
-    monkeypatch.setattr(joint_training, "BLOCK_NUMBERS", 60)
+    monkeypatch.setattr(joint_members, "BLOCK_NUMBERS", 60)
     in_blocks = compute_joint_loss(members, rows, 0.5)
     assert_allclose(in_blocks[0], loss)
     assert_allclose(in_blocks[1], gradient, atol=1e-14)
+    assert members.count_block_rows() < 30
+    outputs = members.predict(rows.matrix)
+    assert_allclose(members.predict_blocks(rows.matrix), outputs, rtol=1e-12)
 
 
 # --------------------------------------------------------------------- the training
@@ -308,7 +311,7 @@ def test_early_stopping_keeps_the_best_members(penalty):
 
 def test_any_number_of_jobs_gives_the_same(monkeypatch):
     X, y = DIABETES
-    monkeypatch.setattr(joint_training, "BLOCK_NUMBERS", 3_000)
+    monkeypatch.setattr(joint_members, "BLOCK_NUMBERS", 3_000)
     # So few rows would be given one thread.
     monkeypatch.setattr(regressor, "count_threads", lambda n_jobs, *_: n_jobs)
     one, two = (

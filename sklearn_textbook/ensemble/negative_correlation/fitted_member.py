@@ -46,7 +46,7 @@ class MemberUnits:
 
     def predict(self, members, matrix):
         """Predict with all members; shape (n_rows, n_members)."""
-        outputs = members.predict(self.standardise(matrix))
+        outputs = members.predict_blocks(self.standardise(matrix))
         return self.target_mean + self.target_scale * outputs
 
 

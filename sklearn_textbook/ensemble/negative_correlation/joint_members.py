@@ -11,6 +11,9 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from sklearn.utils import check_random_state
 
+#: Rows are taken by blocks with about so many numbers, which fit into caches.
+BLOCK_NUMBERS = 400_000
+
 
 class JointMembers:
     """Arrays of parameters, a row of each for every member."""
@@ -54,6 +57,18 @@ class JointMembers:
             values.append(vector[start : start + array.size].reshape(array.shape))
             start += array.size
         return type(self)(*values)
+
+    def count_block_rows(self):
+        """Count the rows of a block."""
+        return max(1, BLOCK_NUMBERS // self.count_numbers())
+
+    def predict_blocks(self, matrix):
+        """Compute the outputs of all members by blocks; shape (n_rows, n_members)."""
+        outputs = np.empty((len(matrix), len(self)))
+        step = self.count_block_rows()
+        for first in range(0, len(matrix), step):
+            outputs[first : first + step] = self.predict(matrix[first : first + step])
+        return outputs
 
     def mark_weights(self):
         """Mark the parameters of the L2 penalty, as a vector of 0 and 1."""

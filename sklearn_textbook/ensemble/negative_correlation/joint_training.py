@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-#: Losses are computed for blocks of rows with about so many numbers.
-BLOCK_NUMBERS = 400_000
 #: Pairs of steps that the L-BFGS method remembers.
 N_CORRECTIONS = 20
 
@@ -38,7 +36,7 @@ class TrainingRows:
 
     def compute_error(self, members):
         """Compute the mean squared error of the mean of all members."""
-        mean = members.predict(self.matrix).mean(axis=1)
+        mean = members.predict_blocks(self.matrix).mean(axis=1)
         return float(self.share @ (mean - self.target) ** 2)
 
 
@@ -106,10 +104,9 @@ def compute_joint_loss(members, rows, penalty, run=map):
         )
         return loss, members.compute_gradient(matrix, units, slopes).to_vector()
 
-    step = max(1, BLOCK_NUMBERS // members.count_numbers())
-    losses, gradients = zip(
-        *run(compute_block, range(0, len(rows.target), step)), strict=True
-    )
+    step = members.count_block_rows()
+    blocks = run(compute_block, range(0, len(rows.target), step))
+    losses, gradients = zip(*blocks, strict=True)
     return sum(losses), sum(gradients)
 
 

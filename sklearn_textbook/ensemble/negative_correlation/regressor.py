@@ -370,7 +370,7 @@ class NegativeCorrelationRegressor(
         if self.early_stopping:
             self.validation_curve_ = np.array(trained.errors)
         self.n_iter_ = trained.n_iter
-        outputs = trained.members.predict(rows.matrix)
+        outputs = trained.members.predict_blocks(rows.matrix)
         square = self._units.target_scale**2
         mean = outputs.mean(axis=1)
         of_members = (outputs - rows.target[:, np.newaxis]) ** 2
