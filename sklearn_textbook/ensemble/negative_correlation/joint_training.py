@@ -199,8 +199,8 @@ class JointTraining:
         self.latest = vector.copy(), loss
         return loss, gradient
 
-    def note(self, vector):
-        """Note what an iteration has brought; raises ``StopTrainingError`` to end."""
+    def record(self, vector):
+        """Record the loss of an iteration; raises ``StopTrainingError`` to end."""
         if self.latest[0] is None or not np.array_equal(self.latest[0], vector):
             self.compute(vector)
         self.losses.append(self.latest[1])
@@ -227,13 +227,13 @@ class JointTraining:
         start, rules = self.members.to_vector(), self.rules
         is_converged = True
         try:
-            self.note(start)
+            self.record(start)
             result = minimize(
                 self.compute,
                 start,
                 jac=True,
                 method="L-BFGS-B",
-                callback=self.note,
+                callback=self.record,
                 options={
                     "maxiter": rules.max_iter,
                     "maxfun": 20 * rules.max_iter,

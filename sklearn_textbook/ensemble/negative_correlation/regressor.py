@@ -63,9 +63,9 @@ class NegativeCorrelationRegressor(
         \sum_{j \ne i} (F_j - \bar F)
         = \tfrac{1}{2} (F_i - y)^2 - \lambda\, (F_i - \bar F)^2,
 
-    whose derivative they take with :math:`\bar F` held fixed in the second factor,
-    :math:`\partial E_i / \partial F_i = F_i - y - \lambda (F_i - \bar F)`. These
-    are the exact derivatives of one loss of all members, which is what is minimised:
+    whose first form they differentiate as if :math:`\bar F` did not depend on
+    :math:`F_i`: :math:`\partial E_i / \partial F_i = F_i - y - \lambda (F_i - \bar F)`.
+    These are the exact derivatives of one loss of all members, which is minimised:
 
     .. math:: E = \tfrac{1}{2} \sum_i \bigl((F_i - y)^2 - \lambda (F_i - \bar F)^2\bigr)
         = \tfrac{M}{2} \Bigl((\bar F - y)^2 + (1 - \lambda)
@@ -128,8 +128,9 @@ class NegativeCorrelationRegressor(
         The loss, with the L2 penalty, before the first and after each iteration, of the
         standardised target.
     validation_curve_ : ndarray of float64 or None
-        Mean squared error of the ensemble on held-out rows, alike; with
-        ``correlation_penalty=0`` the mean of those of the members.
+        Mean squared error of the ensemble on held-out rows at the same iterations, of
+        the standardised target; with ``correlation_penalty=0`` the mean of those of the
+        members. None without ``early_stopping``.
     n_iter_ : int
         Number of iterations.
     ensemble_error_ : float
@@ -363,7 +364,7 @@ class NegativeCorrelationRegressor(
         return {**own, "_units": self._units, "_members": members}
 
     def _finish(self, trained, rows):
-        """Keep the members, and say how training went."""
+        """Keep the members and the results of training."""
         self._members = trained.members
         self.loss_curve_ = np.array(trained.losses)
         self.validation_curve_ = None

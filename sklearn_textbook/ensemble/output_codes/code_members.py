@@ -172,7 +172,7 @@ class CodedTrees:
     def __init__(self, owner, template, X, problems):
         self.n_jobs, self.verbose = owner.n_jobs, owner.verbose
         self.problems = problems
-        # The host has to know two classes; their rows are told for every member.
+        # Members have two classes; which rows are in them is given for each.
         sides = (problems.list_sides(0) > 0).astype(np.intp)
         self.grower = MemberGrower(template, X, sides, owner=owner, n_jobs=owner.n_jobs)
         self.reader = self.grower.host

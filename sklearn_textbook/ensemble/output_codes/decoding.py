@@ -55,12 +55,11 @@ def sum_losses(outputs, matrix, loss):
     losses : ndarray of float64, shape (n_rows, n_classes)
         :math:`\sum_b L(M_{rb} f_b)`; an entry 0 adds :math:`L(0)`.
     """
-    compute = LOSSES[loss]
-    # A member says one of three things of a class, so that two products do.
-    sides = matrix.T.astype(np.float64)
-    positive, negative = np.maximum(sides, 0.0), np.maximum(-sides, 0.0)
+    compute, sides = LOSSES[loss], matrix.T.astype(np.float64)
     if loss == "linear":
         return -(outputs @ sides)
+    # Entries of +1 and of -1 take a product each, and those of 0 add a constant.
+    positive, negative = np.maximum(sides, 0.0), np.maximum(-sides, 0.0)
     total = compute(outputs) @ positive + compute(-outputs) @ negative
     return total + float(compute(np.zeros(1))[0]) * (matrix == 0).sum(axis=1)
 
