@@ -745,3 +745,11 @@ def test_constant_columns_fit_and_no_columns_say_what_to_give():
     for X in (np.empty((6, 0)), sparse.csr_array((6, 0)), pd.DataFrame(index=range(6))):
         with pytest.raises(ValueError, match=r"To fit the intercept alone, give a co"):
             LinearRegression().fit(X, y)
+
+
+def test_a_penalty_and_one_row(capfd):
+    """LAPACK is not asked to solve a system without equations."""
+    model = LinearRegression(alpha=1.0).fit([[1.0, 2.0]], [3.0])
+    assert model.coef_.tolist() == [0.0, 0.0]
+    assert model.intercept_ == 3.0
+    assert capfd.readouterr() == ("", "")

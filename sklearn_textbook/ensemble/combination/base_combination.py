@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
+from scipy import sparse
 from sklearn import get_config
 from sklearn.base import (
     BaseEstimator,
@@ -18,6 +19,8 @@ from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklearn_textbook._contract.finite import check_sparse_format
+from sklearn_textbook._contract.parameters import check_integer, show_value
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook.ensemble.combination.fitting import (
     FitReport,
@@ -31,6 +34,7 @@ from sklearn_textbook.ensemble.combination.named_members import (
     NamedMembersMixin,
     is_dropped,
 )
+from sklearn_textbook.ensemble.combination.rules import check_member_weights
 from sklearn_textbook.tree.members import share_tables
 
 
@@ -55,16 +59,34 @@ class BaseCombination(
     def _check_parameters(self):
         """Raise ValueError for parameters that are not allowed."""
         self._check_estimators()
+        if not isinstance(self.verbose, (bool, np.bool_)):
+            check_integer("verbose", self.verbose, 0)
         if self.n_jobs is not None:
             count_threads(self.n_jobs)  # refuses what is no number
 
     def _check_weights(self):
         """Raise ValueError unless there is one weight for each member."""
+        if not hasattr(self.weights, "__len__") or isinstance(
+            self.weights, (str, bytes, dict, set, type)
+        ):
+            raise ValueError(
+                "The 'weights' parameter must be None or an array with a number for "
+                f"each of the {len(self.estimators)} estimators; got "
+                f"{show_value(self.weights)}."
+            )
         if len(self.weights) != len(self.estimators):
             raise ValueError(
                 "Number of `estimators` and weights must be equal; got "
                 f"{len(self.weights)} weights, {len(self.estimators)} estimators"
             )
+
+        try:
+            check_member_weights(self.weights, len(self.estimators))
+        except (TypeError, OverflowError) as error:
+            raise ValueError(
+                f"The 'weights' parameter must hold finite numbers of at least 0; got "
+                f"{show_value(self.weights)}: {error}"
+            ) from None
 
     def _list_weights(self):
         """List the weights of the members that are not dropped; None: all alike."""
@@ -109,6 +131,8 @@ class BaseCombination(
         if y is None:
             # Lets scikit-learn say what it always says.
             validate_data(self, X, y, skip_check_array=True)
+        if sparse.issparse(X):
+            check_sparse_format(X)  # before compiled code of any member reads it
         target = self._read_target(y)
         members = self._list_templates()
         routed = self._route_fit(members, sample_weight, fit_params)
@@ -159,9 +183,11 @@ class BaseCombination(
         """Require a fitted member."""
         try:
             check_is_fitted(member)
-        except NotFittedError as error:
-            error.add_note(describe_member(name, member))
-            raise
+        except NotFittedError:
+            raise NotFittedError(
+                f"Members are taken as they are (prefit), but {name!r}, a "
+                f"{type(member).__name__}, is not fitted yet: call its fit."
+            ) from None
         return member
 
     def _finish_fit(self, X, target, tasks, sample_weight):
@@ -200,6 +226,8 @@ class BaseCombination(
         """Call a method, or one each, of the members; the table is read once."""
         members = self._list_fitted() if members is None else members
         methods = [method] * len(members) if isinstance(method, str) else method
+        if sparse.issparse(X):
+            check_sparse_format(X)
         answers = []
         with share_tables():
             for (name, member), one in zip(members, methods, strict=True):

@@ -12,6 +12,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import delayed
 
 from sklearn_textbook._contract.finite import check_sparse_format
+from sklearn_textbook._contract.parameters import show_value
 from sklearn_textbook._contract.threads_at_exit import run_to_end
 from sklearn_textbook.ensemble.combination.fitting import describe_member
 from sklearn_textbook.ensemble.members.estimator_members import (
@@ -104,10 +105,7 @@ def predict_held_out(tasks, methods, X, y, *, cv, n_jobs=None, n_classes=None):
     if sparse.issparse(X):
         check_sparse_format(X)
         X = sparse.csr_array(X)
-    folds = [
-        Fold(np.asarray(train), np.asarray(test))
-        for train, test in check_cv(cv, y, classifier=n_classes is not None).split(X, y)
-    ]
+    folds = _list_folds(cv, X, y, is_classifier=n_classes is not None)
     order = np.concatenate([fold.test for fold in folds])
     if not np.array_equal(np.sort(order), np.arange(len(y))):
         raise ValueError(
@@ -123,6 +121,25 @@ def predict_held_out(tasks, methods, X, y, *, cv, n_jobs=None, n_classes=None):
         predicted = yield_results(open_parallel(n_jobs=n_workers), calls)
     by_member = zip(*predicted, strict=True)
     return [_sort(np.concatenate(answers), order) for answers in by_member]
+
+
+def _list_folds(cv, X, y, *, is_classifier):
+    """List the folds of a ``cv`` parameter."""
+    try:
+        divided = check_cv(cv, y, classifier=is_classifier).split(X, y)
+        folds = [Fold(np.asarray(train), np.asarray(test)) for train, test in divided]
+        if not folds:
+            raise ValueError("it gives no folds")
+        for fold in folds:
+            for rows in (fold.train, fold.test):
+                if y[rows].ndim != 1:  # an IndexError if they are no numbers of rows
+                    raise ValueError("folds must be lists of rows")
+    except (TypeError, ValueError, AttributeError, IndexError) as error:
+        raise ValueError(
+            f"The 'cv' parameter must be a number of folds, a cross-validation "
+            f"generator or a list of folds; got {show_value(cv)}: {error}"
+        ) from error
+    return folds
 
 
 def _sort(answers, order):

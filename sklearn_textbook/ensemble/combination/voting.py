@@ -15,6 +15,7 @@ from sklearn_textbook._contract.parameters import (
     check_random_seed,
     check_real,
     check_truth,
+    show_value,
 )
 from sklearn_textbook.ensemble.combination.base_combination import BaseCombination
 from sklearn_textbook.ensemble.combination.class_target import (
@@ -247,6 +248,11 @@ class VotingClassifier(ClassifierMixin, BaseCombination):
     def _check_reject_label(self):
         """Require a label that is not one of the classes."""
         label = self.reject_label
+        if label is not None and not np.isscalar(label):
+            raise ValueError(
+                "The 'reject_label' parameter must be None or a single label; got "
+                f"{show_value(label)}."
+            )
         if label is not None and label in self.classes_.tolist():
             raise ValueError(
                 f"The 'reject_label' parameter must not be one of the classes "
