@@ -9,7 +9,6 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.labels import encode_known_labels
 from sklearn_textbook._contract.parameters import (
     check_choice,
     check_random_seed,
@@ -18,11 +17,8 @@ from sklearn_textbook._contract.parameters import (
     show_value,
 )
 from sklearn_textbook.ensemble.combination.base_combination import BaseCombination
-from sklearn_textbook.ensemble.combination.class_target import (
-    check_class_target,
-    read_class_target,
-    require_places,
-)
+from sklearn_textbook.ensemble.combination.class_members import ClassMembersMixin
+from sklearn_textbook.ensemble.combination.class_target import require_places
 from sklearn_textbook.ensemble.combination.rules import (
     PROBABILITY_RULES,
     REJECTED,
@@ -46,7 +42,7 @@ def _has_probabilities(ensemble):
     return True
 
 
-class VotingClassifier(ClassifierMixin, BaseCombination):
+class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
     r"""Voting of classifiers of any kind, 投票法, with the right to reject a row.
 
     Hard voting counts the members' classes, soft voting combines their probabilities:
@@ -221,16 +217,6 @@ class VotingClassifier(ClassifierMixin, BaseCombination):
         ]
 
     # --------------------------------------------------------------------- fitting
-    def _read_target(self, y):
-        if not self.prefit:
-            self.classes_, codes = read_class_target(self, y)
-            return codes
-        y = check_class_target(self, y)
-        known = [self._check_member(*pair).classes_ for pair in self._list_given()]
-        self.classes_ = np.unique(np.concatenate(known))
-        encode_known_labels(y.reshape(-1, 1), [self.classes_])
-        return y
-
     def _fits_members(self):
         return not self.prefit or self.calibration is not None
 
@@ -260,29 +246,10 @@ class VotingClassifier(ClassifierMixin, BaseCombination):
             )
 
     # ------------------------------------------------------------------ prediction
-    def _encode(self, labels):
-        """Find the places in ``classes_`` of labels that a member gives."""
-        labels = np.asarray(labels)
-        if not self.prefit:
-            return labels.astype(np.intp)
-        return encode_known_labels(labels.reshape(-1, 1), [self.classes_])[:, 0]
-
     def _collect_votes(self, X):
         """Collect the members' classes, shape (n_samples, n_members)."""
         answers = self._ask("predict", X)
         return np.stack([self._encode(labels) for labels in answers], axis=1)
-
-    def _collect_probabilities(self, X, members=None):
-        """Collect probabilities, shape (n_members, n_samples, n_classes)."""
-        members = self._list_fitted() if members is None else members
-        answers = self._ask("predict_proba", X, members)
-        n_rows, n_classes = len(answers[0]), len(self.classes_)
-        probabilities = np.zeros((len(answers), n_rows, n_classes))
-        for wide, given, (_, member) in zip(
-            probabilities, answers, members, strict=True
-        ):
-            wide[:, self._encode(member.classes_)] = given
-        return probabilities
 
     def vote_fractions(self, X):
         """Fraction of the votes for each class.

@@ -1,0 +1,44 @@
+"""Classes and probabilities of members that may know different classes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sklearn_textbook._contract.labels import encode_known_labels
+from sklearn_textbook.ensemble.combination.class_target import (
+    check_class_target,
+    read_class_target,
+)
+
+
+class ClassMembersMixin:
+    """Members that are classifiers: fitted ones know labels, others learn places."""
+
+    def _read_target(self, y):
+        if not self.prefit:
+            self.classes_, codes = read_class_target(self, y)
+            return codes
+        y = check_class_target(self, y)
+        known = [self._check_member(*pair).classes_ for pair in self._list_given()]
+        self.classes_ = np.unique(np.concatenate(known))
+        encode_known_labels(y.reshape(-1, 1), [self.classes_])
+        return y
+
+    def _encode(self, labels):
+        """Find the places in ``classes_`` of labels that a member gives."""
+        labels = np.asarray(labels)
+        if not self.prefit:
+            return labels.astype(np.intp)
+        return encode_known_labels(labels.reshape(-1, 1), [self.classes_])[:, 0]
+
+    def _collect_probabilities(self, X, members=None):
+        """Collect probabilities, shape (n_members, n_samples, n_classes)."""
+        members = self._list_fitted() if members is None else members
+        answers = self._ask("predict_proba", X, members)
+        n_rows, n_classes = len(answers[0]), len(self.classes_)
+        probabilities = np.zeros((len(answers), n_rows, n_classes))
+        for wide, given, (_, member) in zip(
+            probabilities, answers, members, strict=True
+        ):
+            wide[:, self._encode(member.classes_)] = given
+        return probabilities
