@@ -21,6 +21,12 @@ from sklearn_textbook.ensemble.boosting.gradient_boosting_regressor import (
     GradientBoostingRegressor,
 )
 from sklearn_textbook.ensemble.combination.averaging import AveragingRegressor
+from sklearn_textbook.ensemble.combination.model_averaging_classifier import (
+    BayesianModelAveragingClassifier,
+)
+from sklearn_textbook.ensemble.combination.model_averaging_regressor import (
+    BayesianModelAveragingRegressor,
+)
 from sklearn_textbook.ensemble.combination.multi_response import (
     MultiResponseLinearRegression,
 )
@@ -57,6 +63,8 @@ __all__ = [
     "AveragingRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
+    "BayesianModelAveragingClassifier",
+    "BayesianModelAveragingRegressor",
     "BoostingTreeRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",

@@ -5,6 +5,10 @@ from sklearn_textbook.ensemble.combination.averaging_weights import (
     compute_non_negative_weights,
     compute_optimal_weights,
 )
+from sklearn_textbook.ensemble.combination.model_averaging_weights import (
+    compute_evidence_weights,
+    compute_pseudo_bma_plus_weights,
+)
 from sklearn_textbook.ensemble.combination.rules import (
     choose_by_votes,
     combine_probabilities,
@@ -14,8 +18,10 @@ from sklearn_textbook.ensemble.combination.rules import (
 __all__ = [
     "choose_by_votes",
     "combine_probabilities",
+    "compute_evidence_weights",
     "compute_inverse_error_weights",
     "compute_non_negative_weights",
     "compute_optimal_weights",
+    "compute_pseudo_bma_plus_weights",
     "count_votes",
 ]

@@ -1,0 +1,294 @@
+"""What Bayesian model averaging of classifiers and of regressors share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_textbook._contract.parameters import (
+    check_choice,
+    check_integer,
+    check_random_seed,
+    check_real,
+    check_truth,
+)
+from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.ensemble.combination.base_combination import BaseCombination
+from sklearn_textbook.ensemble.combination.held_out import predict_held_out
+from sklearn_textbook.ensemble.combination.model_averaging_parameters import (
+    count_parameters,
+)
+from sklearn_textbook.ensemble.combination.model_averaging_summary import (
+    summarise_members,
+    summarise_subsets,
+)
+from sklearn_textbook.ensemble.combination.model_averaging_weights import (
+    compute_evidence_weights,
+    compute_log_prior,
+    compute_pseudo_bma_plus_weights,
+    read_numbers,
+)
+from sklearn_textbook.ensemble.combination.named_members import (
+    NamedMembersMixin,
+    is_dropped,
+)
+from sklearn_textbook.linear_model.base import BaseLinearModel
+
+WEIGHTINGS = ("held_out", "bic", "pseudo_bma_plus")
+#: Fitted attributes, which differ between members and subsets of columns.
+FITTED = (
+    "estimators_",
+    "named_estimators_",
+    "held_out_log_densities_",
+    "standard_deviations_",
+    "design_",
+    "feature_names_in_",
+    "coef_",
+    "coef_std_",
+    "intercept_",
+    "intercept_std_",
+    "inclusion_probabilities_",
+    "_subsets",
+    "_n_columns",
+)
+
+
+def _has_members(averaging):
+    return averaging.estimators is not None
+
+
+class BaseModelAveraging(BaseCombination, BaseLinearModel):
+    """Average of members, or of all linear models of subsets of the columns."""
+
+    _title = "Averaging"
+
+    # ------------------------------------------------------------------ parameters
+    def _check_parameters(self):
+        check_choice("weighting", self.weighting, WEIGHTINGS)
+        check_truth("prefit", self.prefit)
+        check_random_seed("random_state", self.random_state)
+        check_integer("n_bootstrap", self.n_bootstrap, 1)
+        check_real("occam_window", self.occam_window, 1.0)
+        check_integer("max_subset_size", self.max_subset_size, 0, accepts_none=True)
+        self._check_table_parameters()
+        for name in FITTED:
+            vars(self).pop(name, None)
+        if self.estimators is None:
+            if self.n_jobs is not None:
+                count_threads(self.n_jobs)
+            if self.prefit:
+                raise ValueError(
+                    "The 'prefit' parameter is for members; got True with "
+                    "estimators=None."
+                )
+            return
+        super()._check_parameters()
+        for name in ("prior", "n_parameters"):
+            if getattr(self, name) is not None:
+                self._take_numbers(name)
+        if self.n_parameters is not None and (self._take_numbers(name) < 0).any():
+            raise ValueError(
+                "The 'n_parameters' parameter must hold numbers of at least 0; got "
+                f"{self.n_parameters!r}."
+            )
+        compute_log_prior(self._take_numbers("prior"), len(self._list_given()))
+
+    def _take_numbers(self, name):
+        """Read a parameter of one number per member, without those of dropped ones."""
+        values = getattr(self, name)
+        if values is None:
+            return None
+        numbers = read_numbers(name, values, len(self.estimators))
+        return numbers[[not is_dropped(one) for _, one in self.estimators]]
+
+    def _list_templates(self):
+        return [] if self.estimators is None else super()._list_templates()
+
+    def _fits_members(self):
+        return not self.prefit
+
+    def _route_fit(self, members, sample_weight, fit_params):
+        if self.estimators is None:
+            return {}
+        return super()._route_fit(members, sample_weight, fit_params)
+
+    # --------------------------------------------------------------------- fitting
+    def _name_members(self):
+        if self.estimators is None:
+            del self.estimators_
+        else:
+            super()._name_members()
+
+    def _finish_fit(self, X, target, tasks, sample_weight):
+        if self.estimators is None:
+            self._fit_subsets(X, target, sample_weight)
+        else:
+            self._weigh_members(X, target, tasks, sample_weight)
+
+    def _weigh_members(self, X, target, tasks, sample_weight):
+        """Find the members' weights."""
+        weight = check_weights(sample_weight, len(target))
+        if self.prefit or self.weighting == "bic":
+            answers = self._ask_members(X)
+        else:
+            answers = predict_held_out(
+                tasks,
+                [self._method] * len(tasks),
+                *(X, target),
+                cv=self.cv,
+                n_jobs=self.n_jobs,
+                n_classes=self._count_classes(),
+            )
+        log_densities = self._compute_log_densities(target, answers, weight)
+        # A row of weight 0 and density 0 does not count.
+        each = np.ones(len(target)) if weight is None else weight
+        log_likelihood = each[each > 0] @ log_densities[each > 0]
+        prior = self._take_numbers("prior")
+        if self.weighting == "bic":
+            n_parameters = self._count_parameters()
+            bic = np.log(each.sum()) * n_parameters - 2 * log_likelihood
+            self.log_evidence_ = -0.5 * bic
+            columns = {"log_likelihood": log_likelihood, "n_parameters": n_parameters}
+            columns["bic"] = bic
+        else:
+            self.held_out_log_densities_ = log_densities
+            self.log_evidence_ = log_likelihood
+            columns = {}
+        if self.weighting == "pseudo_bma_plus":
+            self.weights_ = compute_pseudo_bma_plus_weights(
+                log_densities,
+                prior=prior,
+                sample_weight=weight,
+                n_bootstrap=self.n_bootstrap,
+                random_state=self.random_state,
+            )
+        else:
+            self.weights_ = compute_evidence_weights(self.log_evidence_, prior)
+        self.posterior_table_ = {
+            "member": np.array([name for name, _ in self._list_fitted()], dtype=object),
+            "prior": np.exp(compute_log_prior(prior, len(self.weights_))),
+            **columns,
+            "log_evidence": self.log_evidence_,
+            "weight": self.weights_,
+        }
+
+    def _count_parameters(self):
+        given = self._take_numbers("n_parameters")
+        if given is not None:
+            return given
+        return np.array([count_parameters(*pair) for pair in self._list_fitted()])
+
+    @abstractmethod
+    def _ask_members(self, X):
+        """Let the members predict what their densities are made of; a list."""
+
+    @abstractmethod
+    def _compute_log_densities(self, target, answers, weight):
+        """Compute log densities of the true values, shape (n_samples, n_members)."""
+
+    @abstractmethod
+    def _fit_subsets(self, X, target, sample_weight):
+        """Find the linear models of subsets of the columns, and average them."""
+
+    def _set_subsets(self, found):
+        """Set what averages of both kinds have."""
+        self._subsets = found
+        self.posterior_table_ = found.table
+        self.weights_ = found.table["weight"]
+        self.log_evidence_ = found.table["log_evidence"]
+        self.inclusion_probabilities_ = self.weights_ @ found.is_in
+
+    def _count_classes(self):
+        return None
+
+    # --------------------------------------------------------------------- columns
+    @property
+    def n_features_in_(self):
+        """Number of columns of the training table, if the members know it."""
+        if self.estimators is None and "_n_columns" in vars(self):
+            return self._n_columns
+        return super().n_features_in_
+
+    @n_features_in_.setter
+    def n_features_in_(self, n_columns):
+        self._n_columns = n_columns
+
+    def transform(self, X):
+        """Collect what the members predict, as columns.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        predictions : ndarray of shape (n_samples, n_members) or \
+                (n_samples, n_members * n_classes)
+            Values of regressors, probabilities of classifiers. Only with
+            ``estimators``.
+        """
+        check_is_fitted(self)
+        return np.column_stack(self._ask_members(X))
+
+    @available_if(_has_members)
+    def get_feature_names_out(self, input_features=None):
+        """Name the columns that :meth:`transform` gives.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Only checked against the columns of the training table.
+
+        Returns
+        -------
+        names : ndarray of object
+            Name of the class in small letters, of the member, and for classifiers the
+            number of the class.
+        """
+        n_classes = self._count_classes()
+        endings = [""] if n_classes is None else range(n_classes)
+        return self._name_columns(input_features, endings)
+
+    def summary(self):
+        """Describe the weights in a text.
+
+        Returns
+        -------
+        text : str
+            Lines of at most 80 letters, but for long names.
+        """
+        check_is_fitted(self)
+        if self.estimators is None:
+            return summarise_subsets(self)
+        return summarise_members(self)
+
+    # --------------------------------------------------------------------- routing
+    def get_metadata_routing(self):
+        """Get which parameters go to ``fit`` of which estimator.
+
+        Returns
+        -------
+        router : MetadataRouter or MetadataRequest
+            See scikit-learn's guide to metadata routing.
+        """
+        if self.estimators is None:
+            return super(NamedMembersMixin, self).get_metadata_routing()
+        return super().get_metadata_routing()
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        if self.estimators is None:
+            tags.transformer_tags = None
+        return tags
+
+
+# Not in the class: scikit-learn would wrap them for set_output, and they would exist
+# without members.
+for name in ("transform", "fit_transform"):
+    method = getattr(BaseModelAveraging, name)
+    setattr(BaseModelAveraging, name, available_if(_has_members)(method))

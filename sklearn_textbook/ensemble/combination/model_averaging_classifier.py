@@ -1,0 +1,298 @@
+"""Bayesian model averaging, 贝叶斯模型平均: classifiers."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_textbook._contract.parameters import check_real
+from sklearn_textbook.ensemble.combination.class_members import ClassMembersMixin
+from sklearn_textbook.ensemble.combination.model_averaging_base import (
+    BaseModelAveraging,
+)
+from sklearn_textbook.ensemble.combination.model_averaging_logistic import (
+    average_logistic,
+)
+from sklearn_textbook.ensemble.combination.model_averaging_weights import (
+    EPSILON,
+    compute_class_log_densities,
+)
+
+
+class BayesianModelAveragingClassifier(
+    ClassMembersMixin, ClassifierMixin, BaseModelAveraging
+):
+    r"""Bayesian model averaging of classifiers, 贝叶斯模型平均.
+
+    The average weighs each member by its posterior probability, the product of its
+    prior probability and of the evidence that the data give for it:
+
+    .. math::
+
+        P(y = j \mid x) = \sum_{i=1}^{T} w_i \, p_i(y = j \mid x), \qquad
+        w_i = \frac{\pi_i \, e^{L_i}}{\sum_k \pi_k \, e^{L_k}}.
+
+    The log evidence :math:`L_i` is approximated in one of three ways (``weighting``).
+    Without members, the average is over the logistic regressions on all subsets of the
+    columns.
+
+    Parameters
+    ----------
+    estimators : list of (str, classifier) tuples, default=None
+        The members, by name: classifiers with ``predict_proba``, or pipelines.
+        ``"drop"`` in place of an estimator leaves it out. None: the logistic
+        regressions on all subsets of the columns.
+    weighting : {"held_out", "bic", "pseudo_bma_plus"}, default="held_out"
+        How members are weighted. "held_out": :math:`L_i = \sum_n s_n \log p_i(y_n \mid
+        x_n)` with probabilities for rows that the member did not learn from and the
+        weights :math:`s_n` of the rows. "bic": :math:`L_i = -\mathrm{BIC}_i / 2` with
+        :math:`\mathrm{BIC}_i = k_i \log N - 2 \sum_n s_n \log p_i(y_n \mid x_n)` for
+        the rows that it learned from, :math:`k_i` parameters and :math:`N = \sum_n
+        s_n`. "pseudo_bma_plus": as "held_out", averaged over the Bayesian bootstrap of
+        the rows, see
+        :func:`~sklearn_textbook.ensemble.combination.compute_pseudo_bma_plus_weights`.
+        Subsets of the columns are always weighted by BIC.
+    prior : array-like, default=None
+        Prior probabilities :math:`\pi_i` of the members up to a common factor, one for
+        each. With ``estimators=None``: for each column of the table the probability
+        from 0 to 1 that it is in the model; 1 keeps it in, 0 leaves it out. None: all
+        members, or all subsets, alike.
+    cv : int, cross-validation generator or iterable, default=None
+        The folds whose rows members predict that were fitted to the others. None: 5
+        folds.
+    n_jobs : int, default=None
+        Workers among which members and folds are divided. None: one, or those of
+        ``joblib.parallel_config``. With ``estimators=None``: threads; None: all.
+    verbose : bool, default=False
+        Whether a line is printed for each fitted member.
+    prefit : bool, default=False
+        Whether the members are fitted already and are taken as they are. Their
+        probabilities for the rows given to :meth:`fit` are then taken as held out, so
+        that members should not have seen them; for "bic" these should be the rows that
+        they learned from.
+    n_parameters : array-like of shape (n_members,), default=None
+        Numbers :math:`k_i` of parameters for "bic". None: they are counted. Linear
+        models: the rank with the intercept or, with a penalty, the coefficients that
+        are not 0, for each class but one. Trees: leaves times the number of classes
+        less 1. Pipelines: their last step. Other members need a number.
+    n_bootstrap : int, default=1000
+        Replications of the Bayesian bootstrap, for "pseudo_bma_plus".
+    floor : float, default=2.220446049250313e-16
+        Smaller probabilities count as this; the default is that of scikit-learn's
+        ``log_loss``. Without a floor, a single probability of 0 for the true class, as
+        unpruned trees give, excludes a member.
+    random_state : int, RandomState instance or None, default=None
+        For "pseudo_bma_plus".
+    occam_window : float, default=20.0
+        With ``estimators=None``: models are averaged over unless the best one is more
+        than that many times as probable (Occam's window); ``numpy.inf``: all.
+    max_subset_size : int, default=None
+        With ``estimators=None``: most columns in a model; None: all. There may be up
+        to 2**20 subsets.
+    categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
+        With ``estimators=None``: which columns have levels, as of
+        :class:`~sklearn_textbook.linear_model.LogisticRegression`.
+    reference_level : {"first", "last", "most_frequent"} or None, default="first"
+        With ``estimators=None``: which level of a nominal column gets no indicator.
+    handle_unknown : {"error", "ignore"}, default="error"
+        With ``estimators=None``: what to do with a level that no training row had.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    weights_ : ndarray of shape (n_models,)
+        Posterior probabilities of the members, or of the models within the window, the
+        most probable first.
+    log_evidence_ : ndarray of shape (n_models,)
+        Log evidence :math:`L_i` of each, without the prior.
+    posterior_table_ : dict of ndarray
+        What is known of the members or models, as columns of equal length.
+    held_out_log_densities_ : ndarray of shape (n_samples, n_members)
+        Logarithms of the probabilities that members give to the true classes. Only
+        with members, unless ``weighting="bic"``.
+    estimators_ : list of classifier
+        The members, fitted to all rows; with ``prefit=True`` those given. As
+        ``named_estimators_`` only with members.
+    named_estimators_ : Bunch
+        The same by name.
+    inclusion_probabilities_ : ndarray of shape (n_features,)
+        Posterior probability of each column of the table to be in the model. This and
+        all that follow only with ``estimators=None``.
+    coef_ : ndarray of shape (1 or n_classes - 1, n_coefficients)
+        Posterior means of the coefficients, which are 0 in models without the column.
+        Probabilities are averages of the models', not those of these coefficients.
+    intercept_ : ndarray of shape (1 or n_classes - 1,)
+        Posterior means of the intercepts.
+    coef_std_ : ndarray of the shape of ``coef_``
+        Posterior standard deviations; NaN if some model within the window does not
+        determine a coefficient.
+    intercept_std_ : ndarray of the shape of ``intercept_``
+        Posterior standard deviations of the intercepts.
+    coef_names_ : ndarray of str, shape (n_coefficients,)
+        Names of the columns of ``coef_``.
+    design_ : Design
+        What the columns of the table became.
+    n_features_in_ : int
+        Number of columns, if the members tell.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if the members tell.
+
+    See Also
+    --------
+    BayesianModelAveragingRegressor : The same for values.
+    StackingClassifier : Learns how to combine; better if no member is right.
+    VotingClassifier : Equal or given weights.
+
+    Notes
+    -----
+    With many rows nearly all weight goes to one member, since log evidence grows with
+    their number: averaging over models supposes that one of them is right.
+    "pseudo_bma_plus" is less sure of itself, as it also averages over the rows that
+    might have been drawn. "bic" favours trees, whose thresholds are not counted.
+
+    With ``estimators=None`` a nominal column is in the model with all its indicators or
+    not at all; columns that others determine add nothing to the number of parameters.
+    Up to 32 subsets are all fitted. If there are more, the log likelihood is
+    approximated by a quadratic function near the model of all columns, as R's
+    ``bic.glm`` does; models within the squared window by this approximation, 2000 at
+    most, are fitted exactly.
+
+    Differences from R's ``BMA::bic.glm``: all subsets are looked at, not the best of
+    each size; the window keeps models that contain better ones, as ``strict=FALSE``;
+    several classes. ``arviz.compare`` with ``method="BB-pseudo-BMA"`` weighs
+    log densities that Pareto smoothed importance sampling approximates; here they are
+    those of cross-validation.
+
+    References
+    ----------
+    .. [1] 周志华《机器学习》, section 8.4.3.
+    .. [2] J. A. Hoeting, D. Madigan, A. E. Raftery, C. T. Volinsky (1999), Bayesian
+       model averaging: a tutorial. Statistical Science 14(4).
+    .. [3] Y. Yao, A. Vehtari, D. Simpson, A. Gelman (2018), Using stacking to average
+       Bayesian predictive distributions. Bayesian Analysis 13(3).
+    .. [4] D. Madigan, A. E. Raftery (1994), Model selection and accounting for model
+       uncertainty in graphical models using Occam's window. JASA 89.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_textbook.ensemble import BayesianModelAveragingClassifier
+    >>> from sklearn_textbook.linear_model import LogisticRegression
+    >>> X, y = load_iris(return_X_y=True)
+    >>> members = [("bayes", GaussianNB()), ("logistic", LogisticRegression(C=1.0))]
+    >>> averaging = BayesianModelAveragingClassifier(
+    ...     members, weighting="pseudo_bma_plus", random_state=0).fit(X, y)
+    >>> averaging.weights_.round(2)
+    array([0.95, 0.05])
+
+    Which columns matter:
+
+    >>> averaging = BayesianModelAveragingClassifier().fit(X[50:], y[50:])
+    >>> averaging.inclusion_probabilities_.round(2)
+    array([0.31, 0.65, 1.  , 0.97])
+    """
+
+    _method = "predict_proba"
+
+    def __init__(
+        self,
+        estimators=None,
+        *,
+        weighting="held_out",
+        prior=None,
+        cv=None,
+        n_jobs=None,
+        verbose=False,
+        prefit=False,
+        n_parameters=None,
+        n_bootstrap=1000,
+        floor=EPSILON,
+        random_state=None,
+        occam_window=20.0,
+        max_subset_size=None,
+        categorical_features="from_dtype",
+        reference_level="first",
+        handle_unknown="error",
+    ):
+        self.estimators = estimators
+        self.weighting = weighting
+        self.prior = prior
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.prefit = prefit
+        self.n_parameters = n_parameters
+        self.n_bootstrap = n_bootstrap
+        self.floor = floor
+        self.random_state = random_state
+        self.occam_window = occam_window
+        self.max_subset_size = max_subset_size
+        self.categorical_features = categorical_features
+        self.reference_level = reference_level
+        self.handle_unknown = handle_unknown
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_real("floor", self.floor, 0.0, 1.0)
+        for name, member in self._list_templates():
+            if not hasattr(member, self._method):
+                raise ValueError(
+                    f"The member {name!r}, {type(member).__name__}, has no "
+                    "predict_proba, which Bayesian model averaging needs. scikit-"
+                    "learn's CalibratedClassifierCV gives it one."
+                )
+
+    def _count_classes(self):
+        return len(self.classes_)
+
+    def _ask_members(self, X):
+        return list(self._collect_probabilities(X))
+
+    def _compute_log_densities(self, target, answers, weight):
+        return compute_class_log_densities(self._encode(target), answers, self.floor)
+
+    def _fit_subsets(self, X, target, sample_weight):
+        found = average_logistic(self, X, target, sample_weight)
+        self.coef_, self.coef_std_ = found.average(found.coefs, found.variances)
+        self.intercept_, self.intercept_std_ = found.average(
+            found.intercepts, found.intercept_variances
+        )
+        self._set_subsets(found)
+
+    # ------------------------------------------------------------------ prediction
+    def predict_proba(self, X):
+        """Probability of each class, averaged by the weights.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Each row sums to 1.
+        """
+        check_is_fitted(self)
+        if self.estimators is None:
+            return self._subsets.predict_probabilities(self._read_new_table(X))
+        return np.tensordot(self.weights_, self._collect_probabilities(X), axes=1)
+
+    def predict(self, X):
+        """Class of each row: the most probable one.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Classes.
+        """
+        places = self.predict_proba(X).argmax(axis=1)
+        return self.classes_.take(places)

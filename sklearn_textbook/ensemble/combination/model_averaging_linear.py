@@ -1,0 +1,220 @@
+"""Averaging over linear regressions on subsets of the columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook.ensemble.combination.model_averaging_subsets import (
+    MOST_CELLS,
+    SubsetRules,
+    explore_subsets,
+)
+from sklearn_textbook.linear_model.least_squares.solution import EPSILON, solve
+from sklearn_textbook.linear_model.solve.row_triangle import reduce_rows
+
+#: Shares of a coefficient that no row determines.
+UNDETERMINED = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class AveragedRegressions:
+    """Averages over the linear regressions within the window.
+
+    Parameters
+    ----------
+    is_in : ndarray of bool, shape (n_models, n_terms)
+        Terms of each model.
+    table : dict of ndarray
+        The models.
+    n_subsets : int
+        How many subsets were looked at.
+    coef, coef_std : ndarray of shape (n_columns,)
+        Posterior means and standard deviations.
+    mean : ndarray of shape (n_columns,)
+        Means of the columns.
+    target_mean : float
+        Mean of the target, which all models predict there.
+    covariance : ndarray of shape (n_columns, n_columns)
+        Posterior covariance of the coefficients.
+    noise : float
+        Posterior mean of the variance of the noise.
+    total_weight : float
+        Sum of the weights.
+    """
+
+    is_in: np.ndarray
+    table: dict
+    n_subsets: int
+    coef: np.ndarray
+    coef_std: np.ndarray
+    mean: np.ndarray
+    target_mean: float
+    covariance: np.ndarray
+    noise: float
+    total_weight: float
+
+    @property
+    def intercept(self):
+        """Posterior mean of the intercept."""
+        return float(self.target_mean - self.mean @ self.coef)
+
+    @property
+    def intercept_std(self):
+        """Its posterior standard deviation."""
+        along = self.mean @ self.covariance @ self.mean
+        return float(np.sqrt(self.noise / self.total_weight + max(along, 0.0)))
+
+    def predict_deviations(self, matrix):
+        """Compute standard deviations of the targets of rows."""
+        if sparse.issparse(matrix):
+            matrix = matrix.toarray()
+        centred = matrix - self.mean
+        along = np.einsum("ij,ij->i", centred @ self.covariance, centred)
+        share = 1.0 + 1.0 / self.total_weight
+        return np.sqrt(self.noise * share + np.maximum(along, 0.0))
+
+
+def average_regressions(averaging, X, target, sample_weight):
+    """Average over the linear regressions on subsets of the columns.
+
+    Parameters
+    ----------
+    averaging : BayesianModelAveragingRegressor
+        With the parameters; it reads the table.
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        The table.
+    target : ndarray of shape (n_samples,)
+        The target.
+    sample_weight : array-like of shape (n_samples,) or None
+        Weights of the rows, which count rows.
+
+    Returns
+    -------
+    averages : AveragedRegressions
+        The averages.
+    """
+    rows, unit = _reduce_table(averaging, X, target, sample_weight)
+    rules, groups = SubsetRules.read(averaging), list_groups(averaging.design_)
+    solution = solve(rows)
+    columns = np.where(solution.is_constant, 0.0, rows.slopes_triangle)
+    columns, z = columns / solution.scales, rows.slopes_targets[:, 0]
+    is_in, rank, residual = explore_subsets(
+        columns, z, groups, rules, solution.threshold
+    )
+    n_subsets, n = len(is_in), rows.total_weight
+    # What rounding leaves counts as no less than that.
+    residual = np.maximum(residual + rows.residual[0], n * EPSILON**2)
+    keeps = n - 1 - rank > EPSILON * n
+    if not keeps.any():
+        raise ValueError(
+            f"Found n_samples={len(target)} with weights that sum to {n:g}, but no "
+            "model has a residual degree of freedom unless the sum is above "
+            f"{1 + rank.min()}: sample_weight counts rows."
+        )
+    is_in, rank, residual = is_in[keeps], rank[keeps], residual[keeps]
+    log_likelihood = -0.5 * n * (np.log(2 * np.pi * residual / n) + 1)
+    log_likelihood -= n * np.log(unit)
+    bic = (rank + 2) * np.log(n) - 2 * log_likelihood
+    kept = rules.select(rules.compute_log_prior(is_in) - 0.5 * bic)
+    is_in, rank, residual, bic = is_in[kept], rank[kept], residual[kept], bic[kept]
+    total = z @ z + rows.residual[0]
+    known = {
+        "n_parameters": rank + 2,
+        "r_squared": np.maximum(0.0, 1 - residual / total) if total else 0.0 * rank,
+        "log_likelihood": log_likelihood[kept],
+        "bic": bic,
+    }
+    table = rules.make_table(is_in, -0.5 * bic, known)
+    variances = residual / (n - 1 - rank)
+    coef, covariance, is_determined = _average_coefficients(
+        *(columns, z, groups, is_in, table["weight"], variances, solution.threshold)
+    )
+    factors = unit / solution.scales
+    coef_std = np.sqrt(np.maximum(covariance.diagonal(), 0.0)) * factors
+    return AveragedRegressions(
+        is_in,
+        table,
+        n_subsets,
+        coef * factors,
+        np.where(is_determined, coef_std, np.nan),
+        rows.mean,
+        float(rows.target_mean[0] * unit),
+        covariance * factors * factors[:, np.newaxis],
+        float(table["weight"] @ variances * unit**2),
+        n,
+    )
+
+
+def _reduce_table(averaging, X, target, sample_weight):
+    """Read the table, and reduce its rows to a triangle.
+
+    Returns
+    -------
+    rows : RowTriangle
+        The rows that count.
+    unit : float
+        What the target was divided by.
+    """
+    matrix, weight, is_present = averaging._read_training_table(X, sample_weight)
+    target = target if is_present is None else target[is_present]
+    unit = np.abs(target).max() or 1.0
+    n_threads = count_threads(averaging.n_jobs, matrix.shape[0] * matrix.shape[1])
+    with np.errstate(over="ignore", invalid="ignore"):
+        rows = reduce_rows(
+            matrix, target[:, np.newaxis] / unit, weight, n_threads=n_threads
+        )
+    if not np.isfinite(rows.triangle).all():
+        raise ValueError(
+            "The numbers of X, times the roots of their weights, are too large for "
+            "their squares: divide them by a power of ten."
+        )
+    return rows, unit
+
+
+def list_groups(design):
+    """List the numbers of the made columns of each term."""
+    numbers = np.arange(len(design.names))
+    return [numbers[design.find_columns(term)] for term in range(len(design.terms))]
+
+
+def _average_coefficients(columns, z, groups, is_in, weights, variances, tol):
+    """Average coefficients of columns of unit length.
+
+    Returns
+    -------
+    coef : ndarray of shape (n_columns,)
+        Means.
+    covariance : ndarray of shape (n_columns, n_columns)
+        Within and between models.
+    is_determined : ndarray of bool, shape (n_columns,)
+        Columns whose coefficients the rows determine in every model.
+    """
+    n_columns = columns.shape[1]
+    has_column = np.zeros((len(is_in), n_columns), dtype=bool)
+    for term, group in enumerate(groups):
+        has_column[:, group] = is_in[:, [term]]
+    coefs = np.zeros((len(is_in), n_columns))
+    within = np.zeros((n_columns, n_columns))
+    is_determined = np.ones(n_columns, dtype=bool)
+    sizes = has_column.sum(axis=1)
+    for size in np.unique(sizes[sizes > 0]):
+        models = np.flatnonzero(sizes == size)
+        step = max(1, MOST_CELLS // (size * max(size, len(columns))))
+        for start in range(0, len(models), step):
+            some = models[start : start + step]
+            used = np.nonzero(has_column[some])[1].reshape(len(some), size)
+            blocks = np.moveaxis(columns[:, used], 0, 1)
+            inverse = np.linalg.pinv(blocks, rcond=tol)
+            coefs[some[:, np.newaxis], used] = inverse @ z
+            scale = (weights * variances)[some, np.newaxis, np.newaxis]
+            spread = scale * (inverse @ np.moveaxis(inverse, 1, 2))
+            np.add.at(within, (used[:, :, np.newaxis], used[:, np.newaxis]), spread)
+            shares = np.einsum("bij,bji->bi", inverse, blocks)
+            is_determined[used[shares < 1 - UNDETERMINED]] = False
+    coef = weights @ coefs
+    apart = (coefs - coef) * np.sqrt(weights)[:, np.newaxis]
+    return coef, within + apart.T @ apart, is_determined

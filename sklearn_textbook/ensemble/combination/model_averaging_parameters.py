@@ -1,0 +1,72 @@
+"""Counting the parameters of fitted members, for the Bayesian information criterion."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.pipeline import Pipeline
+
+#: Packages whose estimators with coefficients are linear models.
+LINEAR = ("sklearn.linear_model.", "sklearn_textbook.linear_model.")
+
+
+def count_parameters(name, member):
+    """Count the free parameters of a fitted member.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    member : estimator
+        Fitted. Of a pipeline the last step counts.
+
+    Returns
+    -------
+    n_parameters : float
+        Linear models: the rank, with a penalty the effective rank, or, if they have
+        neither, the number of coefficients that are not 0; with the intercepts. Trees:
+        leaves times the number of classes less 1; leaves of regressors. Of every
+        regressor 1 more, for the variance.
+
+    Raises
+    ------
+    ValueError
+        If it is neither a linear model nor a tree.
+    """
+    last = member
+    while isinstance(last, Pipeline):
+        last = last.steps[-1][1]
+    n_scores = len(last.classes_) - 1 if is_classifier(last) else 1
+    modules = [f"{one.__module__}." for one in type(last).__mro__]
+    if hasattr(last, "get_n_leaves"):
+        n_parameters = last.get_n_leaves() * n_scores
+    elif hasattr(last, "coef_") and any(one.startswith(LINEAR) for one in modules):
+        n_parameters = _count_coefficients(last, n_scores)
+    else:
+        raise ValueError(
+            f"The parameters of the member {name!r}, {type(last).__name__}, cannot be "
+            "counted: only those of linear models and single trees can. Give their "
+            'numbers by n_parameters, or use weighting="held_out" or '
+            '"pseudo_bma_plus".'
+        )
+    return float(n_parameters + (not is_classifier(last)))
+
+
+def _count_coefficients(model, n_scores):
+    """Count coefficients and intercepts that the data determine."""
+    has_intercept = bool(getattr(model, "fit_intercept", True))
+    if is_classifier(model):
+        rank = getattr(model, "rank_", None)
+        if rank is not None:  # with the intercept
+            return rank * n_scores
+        # With a vector for every class, one of them says nothing.
+        n_columns = np.shape(model.coef_)[-1] + has_intercept
+        n_found = np.count_nonzero(model.coef_) + has_intercept * len(model.coef_)
+        return min(n_found, n_columns * n_scores)
+    n_found = np.count_nonzero(model.coef_)
+    for attribute in ("effective_rank_", "rank_"):
+        try:
+            n_found = min(n_found, getattr(model, attribute))
+        except AttributeError:  # unknown of large sparse tables
+            continue
+    return n_found + has_intercept

@@ -1,0 +1,308 @@
+"""Bayesian model averaging, 贝叶斯模型平均: regressors."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_textbook._contract.labels import check_numbers
+from sklearn_textbook._contract.parameters import check_truth
+from sklearn_textbook.ensemble.combination.model_averaging_base import (
+    BaseModelAveraging,
+)
+from sklearn_textbook.ensemble.combination.model_averaging_linear import (
+    average_regressions,
+)
+from sklearn_textbook.ensemble.combination.model_averaging_weights import (
+    compute_normal_log_densities,
+)
+
+
+class BayesianModelAveragingRegressor(RegressorMixin, BaseModelAveraging):
+    r"""Bayesian model averaging of regressors, 贝叶斯模型平均.
+
+    The average weighs each member by its posterior probability, the product of its
+    prior probability and of the evidence that the data give for it:
+
+    .. math::
+
+        \hat y(x) = \sum_{i=1}^{T} w_i f_i(x), \qquad
+        \operatorname{var}(y \mid x) = \sum_i w_i \sigma_i^2
+            + \sum_i w_i \bigl(f_i(x) - \hat y(x)\bigr)^2, \qquad
+        w_i = \frac{\pi_i \, e^{L_i}}{\sum_k \pi_k \, e^{L_k}}.
+
+    The log evidence :math:`L_i` is approximated in one of three ways (``weighting``);
+    densities are normal around the predictions. Without members, the average is over
+    the linear regressions on all subsets of the columns.
+
+    Parameters
+    ----------
+    estimators : list of (str, regressor) tuples, default=None
+        The members, by name. ``"drop"`` in place of an estimator leaves it out. None:
+        the linear regressions on all subsets of the columns.
+    weighting : {"held_out", "bic", "pseudo_bma_plus"}, default="held_out"
+        How members are weighted. "held_out": :math:`L_i = \sum_n s_n \log p_i(y_n \mid
+        x_n)` with normal densities around predictions for rows that the member did not
+        learn from, the mean square of whose errors is the variance
+        :math:`\sigma_i^2`, and the weights :math:`s_n` of the rows. "bic": :math:`L_i
+        = -\mathrm{BIC}_i / 2` with :math:`\mathrm{BIC}_i = k_i \log N - 2 \sum_n s_n
+        \log p_i(y_n \mid x_n)` for the rows that it learned from, with the variance of
+        largest likelihood, :math:`k_i` parameters and :math:`N = \sum_n s_n`.
+        "pseudo_bma_plus": as "held_out", averaged over the Bayesian bootstrap of the
+        rows, see
+        :func:`~sklearn_textbook.ensemble.combination.compute_pseudo_bma_plus_weights`.
+        Subsets of the columns are always weighted by BIC.
+    prior : array-like, default=None
+        Prior probabilities :math:`\pi_i` of the members up to a common factor, one for
+        each. With ``estimators=None``: for each column of the table the probability
+        from 0 to 1 that it is in the model; 1 keeps it in, 0 leaves it out. None: all
+        members, or all subsets, alike.
+    cv : int, cross-validation generator or iterable, default=None
+        The folds whose rows members predict that were fitted to the others. None: 5
+        folds.
+    n_jobs : int, default=None
+        Workers among which members and folds are divided. None: one, or those of
+        ``joblib.parallel_config``. With ``estimators=None``: threads; None: all.
+    verbose : bool, default=False
+        Whether a line is printed for each fitted member.
+    prefit : bool, default=False
+        Whether the members are fitted already and are taken as they are. Their
+        predictions for the rows given to :meth:`fit` are then taken as held out, so
+        that members should not have seen them; for "bic" these should be the rows that
+        they learned from.
+    n_parameters : array-like of shape (n_members,), default=None
+        Numbers :math:`k_i` of parameters for "bic", the variance included. None: they
+        are counted. Linear models: the rank, with a penalty the effective rank, at
+        most the coefficients that are not 0, with the intercept. Trees: leaves. Of all
+        1 more, for the variance. Pipelines: their last step. Other members need a
+        number.
+    n_bootstrap : int, default=1000
+        Replications of the Bayesian bootstrap, for "pseudo_bma_plus".
+    random_state : int, RandomState instance or None, default=None
+        For "pseudo_bma_plus".
+    occam_window : float, default=20.0
+        With ``estimators=None``: models are averaged over unless the best one is more
+        than that many times as probable (Occam's window); ``numpy.inf``: all.
+    max_subset_size : int, default=None
+        With ``estimators=None``: most columns in a model; None: all. There may be up
+        to 2**20 subsets.
+    categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
+        With ``estimators=None``: which columns have levels, as of
+        :class:`~sklearn_textbook.linear_model.LinearRegression`.
+    reference_level : {"first", "last", "most_frequent"} or None, default="first"
+        With ``estimators=None``: which level of a nominal column gets no indicator.
+    handle_unknown : {"error", "ignore"}, default="error"
+        With ``estimators=None``: what to do with a level that no training row had.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_models,)
+        Posterior probabilities of the members, or of the models within the window, the
+        most probable first.
+    log_evidence_ : ndarray of shape (n_models,)
+        Log evidence :math:`L_i` of each, without the prior.
+    posterior_table_ : dict of ndarray
+        What is known of the members or models, as columns of equal length.
+    held_out_log_densities_ : ndarray of shape (n_samples, n_members)
+        Logarithms of the densities that members give to the true values. Only with
+        members, unless ``weighting="bic"``.
+    standard_deviations_ : ndarray of shape (n_members,)
+        Roots of the variances :math:`\sigma_i^2`. Only with members.
+    estimators_ : list of regressor
+        The members, fitted to all rows; with ``prefit=True`` those given. As
+        ``named_estimators_`` only with members.
+    named_estimators_ : Bunch
+        The same by name.
+    inclusion_probabilities_ : ndarray of shape (n_features,)
+        Posterior probability of each column of the table to be in the model. This and
+        all that follow only with ``estimators=None``.
+    coef_ : ndarray of shape (n_coefficients,)
+        Posterior means of the coefficients, which are 0 in models without the column.
+    intercept_ : float
+        Posterior mean of the intercept.
+    coef_std_ : ndarray of shape (n_coefficients,)
+        Posterior standard deviations, within and between models; NaN if some model
+        within the window does not determine a coefficient.
+    intercept_std_ : float
+        Posterior standard deviation of the intercept.
+    coef_names_ : ndarray of str, shape (n_coefficients,)
+        Names of the columns of ``coef_``.
+    design_ : Design
+        What the columns of the table became.
+    n_features_in_ : int
+        Number of columns, if the members tell.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if the members tell.
+
+    See Also
+    --------
+    BayesianModelAveragingClassifier : The same for classes.
+    AveragingRegressor : Weights that make the error of the average least.
+    StackingRegressor : Learns how to combine; better if no member is right.
+
+    Notes
+    -----
+    With many rows nearly all weight goes to one member, since log evidence grows with
+    their number: averaging over models supposes that one of them is right.
+    "pseudo_bma_plus" is less sure of itself, as it also averages over the rows that
+    might have been drawn. "bic" favours trees, whose thresholds are not counted.
+
+    With ``estimators=None`` the residual sums of squares of all subsets follow from one
+    triangle of the rows. A nominal column is in the model with all its indicators or
+    not at all; columns that others determine add nothing to the number of parameters.
+    Sample weights count rows. Subsets that leave no residual degree of freedom have no
+    place. The standard deviation of a prediction then has three parts: the noise, with
+    the unbiased variance of each model, the uncertainty of the coefficients within the
+    models, and the differences between models.
+
+    The results are those of R's ``BMA::bicreg(strict = FALSE)`` if its ``nbest`` is
+    large enough to keep all models, except that nominal columns are there taken apart.
+    ``arviz.compare`` with ``method="BB-pseudo-BMA"`` weighs log densities that Pareto
+    smoothed importance sampling approximates; here they are those of cross-validation.
+
+    References
+    ----------
+    .. [1] 周志华《机器学习》, section 8.4.3.
+    .. [2] J. A. Hoeting, D. Madigan, A. E. Raftery, C. T. Volinsky (1999), Bayesian
+       model averaging: a tutorial. Statistical Science 14(4).
+    .. [3] Y. Yao, A. Vehtari, D. Simpson, A. Gelman (2018), Using stacking to average
+       Bayesian predictive distributions. Bayesian Analysis 13(3).
+    .. [4] A. E. Raftery, D. Madigan, J. A. Hoeting (1997), Bayesian model averaging for
+       linear regression models. JASA 92.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.neighbors import KNeighborsRegressor
+    >>> from sklearn_textbook.ensemble import BayesianModelAveragingRegressor
+    >>> from sklearn_textbook.linear_model import LinearRegression
+    >>> X, y = load_diabetes(as_frame=True, return_X_y=True)
+    >>> members = [("line", LinearRegression()), ("near", KNeighborsRegressor(20))]
+    >>> averaging = BayesianModelAveragingRegressor(
+    ...     members, weighting="pseudo_bma_plus", random_state=0).fit(X, y)
+    >>> averaging.weights_.round(2)
+    array([0.95, 0.05])
+    >>> values, deviations = averaging.predict(X[:2], return_std=True)
+    >>> deviations.round(1)
+    array([54.9, 55.2])
+
+    Which columns matter:
+
+    >>> averaging = BayesianModelAveragingRegressor().fit(X, y)
+    >>> print(averaging.summary())
+    Bayesian model averaging: linear regressions on subsets of the columns
+    ======================================================================
+    columns of the table:     10    models in the window:          9
+    subsets:               1,024    weight of the five best:  0.9062
+    <BLANKLINE>
+               P(included)     mean  std. deviation
+    intercept            1   152.13          2.5781
+    age             0.0000        0               0
+    sex             1.0000  -230.06          60.475
+    bmi             1.0000   531.24          65.969
+    bp              1.0000   327.59          63.098
+    s1              0.5580  -284.25          336.43
+    s2              0.3781   151.37          263.23
+    s3              0.5626  -158.35           149.6
+    s4              0.1831   37.878          105.34
+    s5              1.0000   595.24          155.78
+    s6              0.0443   2.7942          18.953
+    <BLANKLINE>
+    0.3198  BIC 4822.9  sex, bmi, bp, s3, s5
+    0.2578  BIC 4823.3  sex, bmi, bp, s1, s2, s5
+    0.1336  BIC 4824.6  sex, bmi, bp, s1, s4, s5
+    0.1206  BIC 4824.9  sex, bmi, bp, s1, s3, s5
+    0.0744  BIC 4825.8  sex, bmi, bp, s2, s3, s5
+    """
+
+    _method = "predict"
+
+    def __init__(
+        self,
+        estimators=None,
+        *,
+        weighting="held_out",
+        prior=None,
+        cv=None,
+        n_jobs=None,
+        verbose=False,
+        prefit=False,
+        n_parameters=None,
+        n_bootstrap=1000,
+        random_state=None,
+        occam_window=20.0,
+        max_subset_size=None,
+        categorical_features="from_dtype",
+        reference_level="first",
+        handle_unknown="error",
+    ):
+        self.estimators = estimators
+        self.weighting = weighting
+        self.prior = prior
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.prefit = prefit
+        self.n_parameters = n_parameters
+        self.n_bootstrap = n_bootstrap
+        self.random_state = random_state
+        self.occam_window = occam_window
+        self.max_subset_size = max_subset_size
+        self.categorical_features = categorical_features
+        self.reference_level = reference_level
+        self.handle_unknown = handle_unknown
+
+    def _read_target(self, y):
+        return column_or_1d(check_numbers(y, type(self).__name__), warn=True)
+
+    def _ask_members(self, X):
+        return self._ask("predict", X)
+
+    def _compute_log_densities(self, target, answers, weight):
+        log_densities, self.standard_deviations_ = compute_normal_log_densities(
+            target, np.stack(answers, axis=1), weight
+        )
+        return log_densities
+
+    def _fit_subsets(self, X, target, sample_weight):
+        found = average_regressions(self, X, target, sample_weight)
+        self.coef_, self.coef_std_ = found.coef, found.coef_std
+        self.intercept_, self.intercept_std_ = found.intercept, found.intercept_std
+        self._set_subsets(found)
+
+    # ------------------------------------------------------------------ prediction
+    def predict(self, X, return_std=False):
+        """Value of each row: the average by the weights.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        return_std : bool, default=False
+            Whether to return standard deviations, too.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Values.
+        deviations : ndarray of shape (n_samples,)
+            Standard deviations of the true values, within and between models. Only
+            with ``return_std=True``.
+        """
+        check_is_fitted(self)
+        check_truth("return_std", return_std)
+        if self.estimators is None:
+            matrix = self._read_new_table(X)
+            values = np.asarray(matrix @ self.coef_).ravel() + self.intercept_
+            if not return_std:
+                return values
+            return values, self._subsets.predict_deviations(matrix)
+        given = self.transform(X)
+        values = given @ self.weights_
+        if not return_std:
+            return values
+        between = (given - values[:, np.newaxis]) ** 2 @ self.weights_
+        within = self.standard_deviations_**2 @ self.weights_
+        return values, np.sqrt(within + between)
