@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import norm
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.exceptions import NotFittedError
@@ -157,9 +158,18 @@ def test_bootstrap_with_tiny_weights():
     np.testing.assert_allclose(weights, [0.5, 0.5])
 
 
-def test_bootstrap_refuses_excluded_rows():
-    with pytest.raises(ValueError, match="log_densities contains infinity"):
-        compute_pseudo_bma_plus_weights([[0.0, -np.inf]])
+def test_bootstrap_excludes_members():
+    table = [[0.0, -np.inf, -1.0], [0.0, 0.0, -1.0]]
+    weights = compute_pseudo_bma_plus_weights(table, random_state=0)
+    np.testing.assert_allclose(weights, compute_evidence_weights([0, -np.inf, -2]))
+    weights = compute_pseudo_bma_plus_weights(table, sample_weight=[0, 1])
+    np.testing.assert_allclose(weights, compute_evidence_weights([0, 0, -1]))
+
+
+def test_bootstrap_is_checked():
+    for wrong in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="log_densities contains NaN or inf"):
+            compute_pseudo_bma_plus_weights([[0.0, wrong]])
     with pytest.raises(ValueError, match="n_bootstrap"):
         compute_pseudo_bma_plus_weights([[0.0, 0.0]], n_bootstrap=0)
 
@@ -249,7 +259,9 @@ def test_floor():
     averaging.set_params(floor=0.0).fit(X, y)
     assert averaging.weights_.tolist() == [0.0, 1.0]
     assert averaging.log_evidence_[0] == -np.inf
-    averaging.set_params(unsure="drop")
+    averaging.set_params(weighting="pseudo_bma_plus").fit(X, y)
+    assert averaging.weights_.tolist() == [0.0, 1.0]
+    averaging.set_params(weighting="held_out", unsure="drop")
     with pytest.raises(ValueError, match="All members are excluded"):
         averaging.fit(X, y)
     # A row of weight 0 excludes nobody.
@@ -439,7 +451,42 @@ def test_unknown_numbers_of_parameters():
     assert averaging.posterior_table_["n_parameters"].tolist() == [24]
 
 
-# ------------------------------------------------------------------------- errors
+# --------------------------------------------------------- workers, routes, errors
+
+
+def test_workers_give_the_same():
+    X, y = IRIS
+    alone = BayesianModelAveragingClassifier(CLASSIFIERS).fit(X, y)
+    two = BayesianModelAveragingClassifier(CLASSIFIERS, n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(alone.log_evidence_, two.log_evidence_)
+
+
+def test_verbose_prints_members(capsys):
+    BayesianModelAveragingClassifier(CLASSIFIERS, verbose=True).fit(*IRIS)
+    assert "[Averaging]" in capsys.readouterr().out
+
+
+def test_weights_are_routed():
+    X, y = DIABETES
+    weight = np.random.default_rng(0).integers(1, 3, size=len(y))
+    with config_context(enable_metadata_routing=True):
+        line = LinearRegression().set_fit_request(sample_weight=True)
+        members = [("line", line), ("near", KNeighborsRegressor(20))]
+        routed = BayesianModelAveragingRegressor(members).fit(
+            X, y, sample_weight=weight
+        )
+        subsets = BayesianModelAveragingRegressor().set_fit_request(sample_weight=True)
+        subsets.fit(X, y, sample_weight=weight)
+        assert subsets.get_metadata_routing().consumes("fit", ["sample_weight"])
+    expected = LinearRegression().fit(X, y, weight)
+    np.testing.assert_allclose(routed.estimators_[0].coef_, expected.coef_)
+    np.testing.assert_allclose(
+        routed.log_evidence_, weight @ routed.held_out_log_densities_
+    )
+    plain = BayesianModelAveragingRegressor().fit(X, y, weight)
+    np.testing.assert_array_equal(subsets.coef_, plain.coef_)
+    with pytest.raises(TypeError, match=r"KNeighborsRegressor.*'near'"):
+        BayesianModelAveragingRegressor(members).fit(X, y, weight)
 
 
 @pytest.mark.parametrize(

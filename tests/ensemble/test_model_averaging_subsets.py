@@ -333,6 +333,18 @@ def test_too_many_models_are_told(monkeypatch):
     assert len(averaging.weights_) <= 3
 
 
+def test_units_have_no_effect_on_classes():
+    X, score, rng = make_table(3, 100, 6)
+    y = score + rng.logistic(size=100) > 3
+    units = 10.0 ** np.array([-150, -80, 0, 40, 90, 3])
+    plain = BayesianModelAveragingClassifier().fit(X, y)
+    scaled = BayesianModelAveragingClassifier().fit(X * units, y)
+    np.testing.assert_allclose(scaled.weights_, plain.weights_, rtol=1e-6)
+    np.testing.assert_allclose(
+        scaled.predict_proba(X * units), plain.predict_proba(X), rtol=1e-6
+    )
+
+
 # ------------------------------------------------------------------------ choices
 
 

@@ -170,6 +170,11 @@ def _warn_of_fits(fitted):
         )
 
 
+def _find_units(sizes):
+    """Take 1 for sizes of 0."""
+    return np.where(sizes > 0, sizes, 1.0)
+
+
 class _Fits:
     """Fitting subsets of the columns to the same rows."""
 
@@ -252,10 +257,10 @@ class _Fits:
         X = self.matrix.toarray() if sparse.issparse(self.matrix) else self.matrix
         each = np.ones(len(X)) if self.weight is None else self.weight
         with np.errstate(over="ignore", invalid="ignore"):
-            mean = each @ X / self.total_weight
-            spread = np.sqrt(each @ (X - mean) ** 2 / self.total_weight)
-        spread[~((spread > 0) & np.isfinite(spread))] = np.inf
-        scaled = (X - mean) / spread
+            scaled = X - each @ X / self.total_weight
+            scaled /= _find_units(np.abs(scaled).max(axis=0, initial=0.0))
+            spread = each @ scaled**2 / self.total_weight
+        scaled /= _find_units(np.sqrt(spread))
         model = self._fit_table(scaled, APPROXIMATION_C, "ignore")
         given = model.predict_proba(scaled)
         # The classes that have scores.

@@ -79,7 +79,8 @@ def compute_pseudo_bma_plus_weights(
     ----------
     log_densities : array-like of shape (n_samples, n_members)
         Logarithms of the probability, or density, that each member gives to the true
-        value of each row, which it did not learn from. All finite.
+        value of each row, which it did not learn from. Minus infinity excludes a
+        member.
     prior : array-like of shape (n_members,), default=None
         Prior probabilities of the members, up to a common factor. None: all alike.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -115,8 +116,13 @@ def compute_pseudo_bma_plus_weights(
     array([0.55, 0.45])
     """
     log_densities = check_array(
-        log_densities, dtype=np.float64, input_name="log_densities"
+        log_densities,
+        dtype=np.float64,
+        ensure_all_finite=False,
+        input_name="log_densities",
     )
+    if not (log_densities < np.inf).all():
+        raise ValueError("log_densities contains NaN or infinity.")
     check_integer("n_bootstrap", n_bootstrap, 1)
     check_random_seed("random_state", random_state)
     seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
@@ -129,8 +135,11 @@ def compute_pseudo_bma_plus_weights(
     is_present = weight > 0
     weight, log_densities = weight[is_present], log_densities[is_present]
     total = weight.sum()
+    is_excluded = np.isneginf(log_densities).any(axis=0)
+    log_prior = np.where(is_excluded, -np.inf, log_prior)
+    log_densities = np.where(is_excluded, 0.0, log_densities)
     # Differences are what counts; those of rows may be far smaller than the values.
-    log_densities = log_densities - log_densities.max(axis=1, keepdims=True)
+    log_densities -= log_densities.max(axis=1, keepdims=True)
     sums = np.zeros(log_densities.shape[1])
     n_left, step = int(n_bootstrap), max(1, MOST_DRAWN // len(weight))
     while n_left:
