@@ -14,6 +14,10 @@ from sklearn_textbook.ensemble import (
     BayesianModelAveragingClassifier,
     BayesianModelAveragingRegressor,
 )
+from sklearn_textbook.ensemble.combination.model_averaging_subsets import (
+    SubsetRules,
+    explore_subsets,
+)
 from sklearn_textbook.linear_model import LinearRegression, LogisticRegression
 from tests.reference.model_averaging import average_subsets, fit_line, fit_log_odds
 
@@ -71,6 +75,28 @@ def test_regressions_by_brute_force(seed, window):
         models = {subset: w for subset, w in expected[0].items() if w > 0}
         expected = models, *expected[1:]
     compare(averaging, expected)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_residuals_and_ranks_of_terms_that_depend(seed):
+    rng = np.random.default_rng(seed)
+    n_rows = [4, 12][seed % 2]
+    X = rng.normal(size=(n_rows, 9))
+    X[:, 3] = X[:, 0] + X[:, 1]
+    X[:, 6] = X[:, 5]
+    X[:, 8] = 0
+    X /= np.maximum(np.linalg.norm(X, axis=0), 1e-300)
+    y = rng.normal(size=n_rows)
+    groups = np.split(rng.permutation(9), np.sort(rng.choice(9, 4)))
+    rules = SubsetRules(tuple("abcde"), np.full(5, 0.5), 5, 20.0)
+    is_in, rank, residual = explore_subsets(X, y, groups, rules, 1e-10)
+    assert len(np.unique(is_in, axis=0)) == 32
+    for row, found, squares in zip(is_in, rank, residual, strict=True):
+        used = [group for group, has in zip(groups, row, strict=True) if has]
+        columns = X[:, np.concatenate([[], *used]).astype(int)]
+        fitted = columns @ np.linalg.lstsq(columns, y, rcond=1e-10)[0]
+        assert found == (np.linalg.matrix_rank(columns) if columns.size else 0)
+        np.testing.assert_allclose(squares, ((y - fitted) ** 2).sum(), atol=1e-12)
 
 
 def test_table_of_regressions_is_that_of_the_models():

@@ -187,12 +187,15 @@ class _Batch:
         pairs = zip(vars(self).values(), vars(other).values(), strict=True)
         return _Batch(*(np.concatenate(pair) for pair in pairs))
 
-    def drop_column(self):
-        """Go on without the first column to come."""
-        rows, residual = self.rows[:, :, 1:], self.residual
-        if rows.shape[1] > 1:
-            rows = np.linalg.qr(rows, mode="r")
-        residual = residual + rows[:, -1, -1] ** 2
+    def drop_columns(self, n_dropped):
+        """Go on without the first columns to come."""
+        if not n_dropped:
+            return self
+        rows = self.rows[:, :, n_dropped:]
+        if rows.shape[2] == 1:
+            return self.finish()
+        rows = np.linalg.qr(rows, mode="r")
+        residual = self.residual + rows[:, -1, -1] ** 2
         return _Batch(rows[:, :-1], residual, self.rank, self.is_in)
 
     def include_column(self, tol):
@@ -200,7 +203,7 @@ class _Batch:
         has_rank = np.abs(self.rows[:, 0, 0]) > tol
         rows, residual = self.rows[:, 1:, 1:], self.residual
         if not has_rank.all():
-            dropped = self[~has_rank].drop_column()
+            dropped = self[~has_rank].drop_columns(1)
             rows, residual = rows.copy(), residual.copy()
             rows[~has_rank], residual[~has_rank] = dropped.rows, dropped.residual
         return _Batch(rows, residual, self.rank + has_rank, self.is_in)
@@ -304,13 +307,12 @@ def _start(columns, target, n_terms):
 
 def _decide(batch, term, n_columns, rules, tol):
     """Include a term, and drop it."""
-    included = dropped = batch
+    if not rules.inclusion[term]:
+        return batch.drop_columns(n_columns)
+    included = batch
     for _ in range(n_columns):
-        if rules.inclusion[term] > 0:
-            included = included.include_column(tol)
-        if rules.inclusion[term] < 1:
-            dropped = dropped.drop_column()
+        included = included.include_column(tol)
     included = included.include_term(term)
-    if rules.is_free[term]:
-        return dropped.join(included)
-    return included if rules.is_forced[term] else dropped
+    if rules.is_forced[term]:
+        return included
+    return batch.drop_columns(n_columns).join(included)
