@@ -157,8 +157,9 @@ class BayesianModelAveragingRegressor(RegressorMixin, BaseModelAveraging):
     the unbiased variance of each model, the uncertainty of the coefficients within the
     models, and the differences between models.
 
-    The results are those of R's ``BMA::bicreg(strict = FALSE)`` if its ``nbest`` is
-    large enough to keep all models, except that nominal columns are there taken apart.
+    The formulas are those of R's ``BMA::bicreg`` with ``strict=FALSE``. That takes the
+    levels of a factor apart, rounds R², keeps the ``nbest`` models of each size, drops
+    columns one by one if there are more than 30, and its weights are of variances.
     ``arviz.compare`` with ``method="BB-pseudo-BMA"`` weighs log densities that Pareto
     smoothed importance sampling approximates; here they are those of cross-validation.
 
