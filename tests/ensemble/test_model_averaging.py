@@ -522,6 +522,28 @@ def test_parameters_are_checked(parameters, message):
         averaging.fit(*IRIS)
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_members_that_predict_no_number_are_named(value):
+    class Broken(StockLinearRegression):
+        def predict(self, X):
+            return np.where(np.arange(len(X)) == 3, value, super().predict(X))
+
+    members = [("line", StockLinearRegression()), ("broken", Broken())]
+    averaging = BayesianModelAveragingRegressor(members, weighting="bic")
+    with pytest.raises(ValueError, match="'broken' predicts NaN or infinity for row 3"):
+        averaging.fit(*DIABETES)
+
+
+def test_large_numbers():
+    X, y = DIABETES
+    plain = BayesianModelAveragingRegressor(REGRESSORS).fit(X, y)
+    large = BayesianModelAveragingRegressor(REGRESSORS).fit(X, y * 1e120)
+    np.testing.assert_allclose(large.weights_, plain.weights_, rtol=1e-6)
+    np.testing.assert_allclose(
+        large.standard_deviations_, plain.standard_deviations_ * 1e120
+    )
+
+
 def test_refits_leave_nothing_behind():
     X, y = DIABETES
     averaging = BayesianModelAveragingRegressor(REGRESSORS).fit(X, y)

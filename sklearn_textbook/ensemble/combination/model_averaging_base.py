@@ -39,9 +39,8 @@ from sklearn_textbook.ensemble.combination.named_members import (
 from sklearn_textbook.linear_model.base import BaseLinearModel
 
 WEIGHTINGS = ("held_out", "bic", "pseudo_bma_plus")
-#: Fitted attributes, which differ between members and subsets of columns.
+#: Fitted attributes that only members or only subsets of columns have.
 FITTED = (
-    "estimators_",
     "named_estimators_",
     "held_out_log_densities_",
     "standard_deviations_",
@@ -75,8 +74,6 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
         check_real("occam_window", self.occam_window, 1.0)
         check_integer("max_subset_size", self.max_subset_size, 0, accepts_none=True)
         self._check_table_parameters()
-        for name in FITTED:
-            vars(self).pop(name, None)
         if self.estimators is None:
             if self.n_jobs is not None:
                 count_threads(self.n_jobs)
@@ -118,6 +115,8 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
 
     # --------------------------------------------------------------------- fitting
     def _name_members(self):
+        for name in FITTED:
+            vars(self).pop(name, None)
         if self.estimators is None:
             del self.estimators_
         else:
@@ -143,6 +142,12 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
                 n_jobs=self.n_jobs,
                 n_classes=self._count_classes(),
             )
+        for (name, _), given in zip(self._list_fitted(), answers, strict=True):
+            if not np.isfinite(given).all():
+                row = int(np.argwhere(~np.isfinite(given))[0, 0])
+                raise ValueError(
+                    f"The member {name!r} predicts NaN or infinity for row {row}."
+                )
         log_densities = self._compute_log_densities(target, answers, weight)
         # A row of weight 0 and density 0 does not count.
         each = np.ones(len(target)) if weight is None else weight

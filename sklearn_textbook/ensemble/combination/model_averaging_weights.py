@@ -279,7 +279,7 @@ def compute_normal_log_densities(y, predictions, sample_weight):
         Roots of these variances.
     """
     scale = max(np.abs(y).max(), np.abs(predictions).max(), np.finfo(np.float64).tiny)
-    errors = (predictions - y[:, np.newaxis]) / scale
+    errors = predictions / scale - (y / scale)[:, np.newaxis]
     variances = np.average(errors**2, axis=0, weights=sample_weight)
     variances = np.maximum(variances, EPSILON**2)
     log_densities = -0.5 * (
