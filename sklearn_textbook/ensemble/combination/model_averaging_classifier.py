@@ -149,7 +149,7 @@ class BayesianModelAveragingClassifier(
     -----
     With many rows nearly all weight goes to one member, since log evidence grows with
     their number: averaging over models supposes that one of them is right.
-    "pseudo_bma_plus" is less sure of itself, as it also averages over the rows that
+    "pseudo_bma_plus" gives less extreme weights, as it also averages over the rows that
     might have been drawn. "bic" favours trees, whose thresholds are not counted.
 
     With ``estimators=None`` a nominal column is in the model with all its indicators or

@@ -146,16 +146,16 @@ class BayesianModelAveragingRegressor(RegressorMixin, BaseModelAveraging):
     -----
     With many rows nearly all weight goes to one member, since log evidence grows with
     their number: averaging over models supposes that one of them is right.
-    "pseudo_bma_plus" is less sure of itself, as it also averages over the rows that
+    "pseudo_bma_plus" gives less extreme weights, as it also averages over the rows that
     might have been drawn. "bic" favours trees, whose thresholds are not counted.
 
     With ``estimators=None`` the residual sums of squares of all subsets follow from one
     triangle of the rows. A nominal column is in the model with all its indicators or
     not at all; columns that others determine add nothing to the number of parameters.
-    Sample weights count rows. Subsets that leave no residual degree of freedom have no
-    place. The standard deviation of a prediction then has three parts: the noise, with
-    the unbiased variance of each model, the uncertainty of the coefficients within the
-    models, and the differences between models.
+    Sample weights count rows. Subsets that leave no residual degree of freedom are
+    excluded. The standard deviation of a prediction then has three parts: the noise,
+    with the unbiased variance of each model, the uncertainty of the coefficients within
+    the models, and the differences between models.
 
     The formulas are those of R's ``BMA::bicreg`` with ``strict=FALSE``. That takes the
     levels of a factor apart, rounds R², keeps the ``nbest`` models of each size, drops
