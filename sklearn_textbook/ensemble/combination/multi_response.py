@@ -72,6 +72,12 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
     probabilities of a member sum to 1, so that columns depend on each other: of all
     solutions the one of least norm is taken, and predictions are not affected.
 
+    Weka's StackingC and its ``ClassificationViaRegression`` with ``LinearRegression
+    -S 1 -C`` give the same probabilities, up to their ridge penalty of 1e-8. Without
+    ``-C``, which is their default, they leave columns out one by one until no
+    standardized coefficient is above 1.5, so that of members that are nearly alike
+    only some are used.
+
     Source: K. M. Ting and I. H. Witten, "Issues in stacked generalization", Journal of
     Artificial Intelligence Research 10, 1999; A. K. Seewald, "How to make stacking
     better and faster while also taking care of an unknown weakness", ICML 2002

@@ -134,6 +134,9 @@ def choose_by_votes(
 
     Notes
     -----
+    Weka's ``Vote`` breaks ties at random, and a member that gives several classes its
+    largest probability votes there for all of them.
+
     Source: 周志华《机器学习》, section 8.4.2, (8.24) to (8.26).
 
     Examples
@@ -197,6 +200,9 @@ def combine_probabilities(probabilities, rule="mean", weights=None):
     The product with weights of 1 is that of Kittler, Hatef, Duin and Matas (1998) for
     equal priors: probabilities of members that err independently. Weights are not
     normalised for it.
+
+    Weka's ``Vote`` gives the same for equal weights, but no class at all where the
+    product or the minimum is 0 for every class.
 
     Source: 周志华《机器学习》, section 8.4; Kittler et al., "On combining classifiers",
     IEEE Transactions on Pattern Analysis and Machine Intelligence 20(3), 1998.
