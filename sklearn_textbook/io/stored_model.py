@@ -60,6 +60,9 @@ class StoredModel:
     def _list_columns(self):
         return self.columns
 
+    def _list_member_classes(self, classes):
+        return classes
+
 
 def _make_stored(name, parameters):
     return type(name, (StoredModel,), {})(parameters)

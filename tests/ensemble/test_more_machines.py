@@ -6,6 +6,7 @@ import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
@@ -17,6 +18,8 @@ from sklearn_textbook.ensemble import (
     OutputFlippingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
+    StackingClassifier,
+    VotingClassifier,
 )
 from sklearn_textbook.ensemble.output_codes.code_members import BinaryProblems
 from sklearn_textbook.ensemble.resample import RowDraw
@@ -109,6 +112,23 @@ def test_members_of_a_code_come_from_the_cluster_too(table, cluster, transfers):
     check_same_members(here, far, X)
     problems = BinaryProblems(here.code_book_, np.zeros(600, int), np.ones(600), [1])
     assert sys.getsizeof(problems) > 2 * 600 * 8
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("combination", [VotingClassifier, StackingClassifier])
+def test_different_members_come_from_the_cluster(combination, table, cluster):
+    X, y = table
+    members = [
+        ("c45", C45Classifier()),
+        ("forest", RandomForestClassifier(4, random_state=0)),
+        ("stock", HistGradientBoostingClassifier(max_iter=3)),
+    ]
+    here = combination(members).fit(X, y)
+    with joblib.parallel_config(backend="dask"):
+        far = combination(members).fit(X, y)
+    check_same_members(here.estimators_[1], far.estimators_[1], X)
+    np.testing.assert_array_equal(far.transform(X), here.transform(X))
+    np.testing.assert_array_equal(far.predict(X), here.predict(X))
 
 
 def test_other_processes_grow_the_same_members(table, transfers):

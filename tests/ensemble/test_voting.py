@@ -11,7 +11,12 @@ from sklearn.datasets import load_diabetes, load_iris
 from sklearn.ensemble import VotingClassifier as StockVoting
 from sklearn.ensemble import VotingRegressor as StockAveraging
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    cross_val_predict,
+    cross_val_score,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -375,6 +380,37 @@ def test_parameters_of_members_in_a_grid_search():
     search.fit(*IRIS)
     assert search.best_score_ > 0.9
     assert len(search.cv_results_["params"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("estimator", "weights", "data"),
+    [
+        (VotingClassifier, [None, [1, 0], [0, 1], [2, 1]], IRIS),
+        (AveragingRegressor, [None, "optimal", [1, 0], [0, 1], [2, 1]], DIABETES),
+    ],
+)
+def test_weights_in_a_grid_search(estimator, weights, data):
+    is_classes = estimator is VotingClassifier
+    members = {
+        "tree": CARTClassifier(max_depth=2) if is_classes else CARTRegressor(),
+        "other": GaussianNB() if is_classes else LinearRegression(),
+    }
+    search = GridSearchCV(estimator([*members.items()]), {"weights": weights}, cv=3)
+    scores = search.fit(*data).cv_results_["mean_test_score"]
+    for one_only, member in zip(([1, 0], [0, 1]), members.values(), strict=True):
+        alone = cross_val_score(member, *data, cv=3).mean()
+        assert scores[weights.index(one_only)] == pytest.approx(alone)
+    assert search.best_params_["weights"] == weights[scores.argmax()]
+
+
+@pytest.mark.parametrize("is_fitted", [False, True])
+@pytest.mark.parametrize("estimator", [VotingClassifier, StackingClassifier])
+def test_html_names_members_and_their_parameters(estimator, is_fitted):
+    model = estimator([("c45", C45Classifier()), ("bayes", GaussianNB())])
+    html = (model.fit(*IRIS) if is_fitted else model)._repr_html_()
+    for text in ("bayes", "GaussianNB()", "c45", "C45Classifier()"):
+        assert text in html
+    assert ("estimators_" in html) == is_fitted
 
 
 class Listener:

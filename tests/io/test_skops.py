@@ -2,18 +2,31 @@
 
 import numpy as np
 import pytest
+from sklearn.base import is_classifier
+from sklearn.linear_model import Ridge
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_textbook.decomposition import PCA
 from sklearn_textbook.ensemble import (
+    AveragingRegressor,
     BaggingClassifier,
     OutputFlippingClassifier,
     OutputSmearingClassifier,
+    StackingClassifier,
+    StackingRegressor,
+    VotingClassifier,
 )
 from sklearn_textbook.io import list_trusted_types
 from sklearn_textbook.linear_model import LogisticRegression
-from sklearn_textbook.tree import C45Classifier, C45RulesClassifier, ID3Classifier
+from sklearn_textbook.tree import (
+    C45Classifier,
+    C45RulesClassifier,
+    CARTClassifier,
+    CARTRegressor,
+    ID3Classifier,
+)
 from tests.io.test_ensemble_file import CLASSIFIERS, REGRESSORS, make_frame
 from tests.io.test_fitted_model_file import CASES, LABELS, NUMBERS, fit
 
@@ -70,6 +83,30 @@ def test_pipelines(reload):
     for model in (make_pipeline(*steps), BaggingClassifier(steps[-1], 2)):
         model = fit(model, NUMBERS, LABELS)
         assert_same(reload(model), model, NUMBERS)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "parameters"),
+    [
+        (VotingClassifier, {"voting": "soft"}),
+        (VotingClassifier, {"tie_breaking": "confidence", "weights": [1, 2]}),
+        (StackingClassifier, {"passthrough": True}),
+        (AveragingRegressor, {"weights": "non_negative"}),
+        (StackingRegressor, {"cv": 3}),
+    ],
+)
+def test_combinations(reload, estimator, parameters):
+    """Also those with members of scikit-learn, which a model file cannot hold."""
+    is_classes = is_classifier(estimator([]))
+    members = [
+        ("tree", CARTClassifier() if is_classes else CARTRegressor()),
+        ("ridge", make_pipeline(StandardScaler(), Ridge())),
+    ]
+    if is_classes:
+        members[1] = "bayes", make_pipeline(StandardScaler(), GaussianNB())
+    y = LABELS if is_classes else NUMBERS["both"]
+    model = fit(estimator(members, **parameters), NUMBERS, y)
+    assert_same(reload(model), model, NUMBERS)
 
 
 def test_types_are_ours():

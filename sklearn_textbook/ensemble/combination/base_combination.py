@@ -195,17 +195,27 @@ class BaseCombination(
 
     def _name_members(self):
         """Let the members be found by name, and take over the names of columns."""
-        fitted = iter(self.estimators_)
-        self.named_estimators_ = Bunch(
-            **{
-                name: one if is_dropped(one) else next(fitted)
-                for name, one in self.estimators
-            }
-        )
+        places = iter(range(len(self.estimators_)))
+        self._places = {
+            name: None if is_dropped(one) else next(places)
+            for name, one in self.estimators
+        }
         vars(self).pop("feature_names_in_", None)
         for member in self.estimators_:
             if hasattr(member, "feature_names_in_"):
                 self.feature_names_in_ = member.feature_names_in_
+
+    @property
+    def named_estimators_(self):
+        """The fitted members by name."""
+        # Not kept in the fitted ensemble: skops does not trust a Bunch.
+        check_is_fitted(self)
+        return Bunch(
+            **{
+                name: DROPPED if place is None else self.estimators_[place]
+                for name, place in self._places.items()
+            }
+        )
 
     def _list_fitted(self):
         """List names and members, but for those that were dropped."""
