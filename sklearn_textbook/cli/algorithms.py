@@ -78,14 +78,26 @@ ALGORITHMS = {
     "maximum-entropy": Algorithm(_LINEAR, "MaxEntClassifier"),
     "lda": Algorithm(_DISCRIMINANTS, "LinearDiscriminantAnalysis"),
 }
+#: Ensembles of members that are named one by one.
+COMBINATIONS = {
+    "voting": Algorithm(_ENSEMBLES, "VotingClassifier"),
+    "averaging": Algorithm(_ENSEMBLES, None, "AveragingRegressor"),
+    "stacking": Algorithm(_ENSEMBLES, "StackingClassifier", "StackingRegressor"),
+}
+_ENTRIES = {**ALGORITHMS, **COMBINATIONS}
 #: Those that need no target, and where they are.
 TRANSFORMERS = {"pca": ("sklearn_textbook.decomposition", "PCA")}
 #: What the members of an ensemble may be, by --set estimator=NAME.
 MEMBERS = ("cart", "id3", "c45")
 
 
-def list_algorithms():
+def list_algorithms(entries=ALGORITHMS):
     """List the names that --algorithm takes.
+
+    Parameters
+    ----------
+    entries : dict of str to Algorithm, default=ALGORITHMS
+        Algorithms by name.
 
     Returns
     -------
@@ -93,7 +105,7 @@ def list_algorithms():
         Every algorithm; those for both kinds of targets with either kind named, too.
     """
     names = []
-    for name, algorithm in ALGORITHMS.items():
+    for name, algorithm in entries.items():
         names.append(name)
         if algorithm.classifier and algorithm.regressor:
             names += [f"{name}-classifier", f"{name}-regressor"]
@@ -118,6 +130,11 @@ def takes_trees(algorithm, is_classes):
     return has_trees(algorithm) and "n_estimators" in estimator.get_params(deep=False)
 
 
+def grows_one_tree(algorithm):
+    """Tell whether an algorithm grows a single tree, which may be pruned."""
+    return has_trees(algorithm) and not is_many(algorithm) and algorithm != "c45-rules"
+
+
 def has_trees(algorithm):
     """Tell whether an algorithm grows trees, which take missing values."""
     return ALGORITHMS[base_name(algorithm)].has_trees
@@ -126,7 +143,7 @@ def has_trees(algorithm):
 def takes_numbers_only(algorithm):
     """Tell whether an algorithm refuses columns of text."""
     return algorithm in TRANSFORMERS or (
-        ALGORITHMS[base_name(algorithm)].module == _DISCRIMINANTS
+        _ENTRIES[base_name(algorithm)].module == _DISCRIMINANTS
     )
 
 
@@ -135,14 +152,14 @@ def find_wish(algorithm):
     for kind in ("classifier", "regressor"):
         if algorithm.endswith(f"-{kind}"):
             return kind
-    if ALGORITHMS[algorithm].classifier is None:
+    if _ENTRIES[algorithm].classifier is None:
         return "regressor"
-    return None if ALGORITHMS[algorithm].regressor else "classifier"
+    return None if _ENTRIES[algorithm].regressor else "classifier"
 
 
 def can_predict(algorithm, is_classes):
     """Tell whether an algorithm predicts classes, or numbers."""
-    entry = ALGORITHMS[base_name(algorithm)]
+    entry = _ENTRIES[base_name(algorithm)]
     return (entry.classifier if is_classes else entry.regressor) is not None
 
 
@@ -211,7 +228,7 @@ def make_estimator(
     if isinstance(given.get("estimator"), str) and "estimator" in params:
         member = _make_member(given.pop("estimator"), is_classes)
         estimator.set_params(estimator=member)
-    _set_parameters(estimator, given)
+    set_parameters(estimator, given)
     if "oob_score" in params and "oob_score" not in given:
         estimator.set_params(
             oob_score=estimator.bootstrap is True and estimator.warm_start is False
@@ -223,7 +240,7 @@ def make_transformer(algorithm, settings, seed):
     """Make an estimator that needs no target, with its parameters; not fitted."""
     module, name = TRANSFORMERS[algorithm]
     estimator = getattr(import_module(module), name)(random_state=seed)
-    _set_parameters(estimator, dict(settings))
+    set_parameters(estimator, dict(settings))
     return estimator
 
 
@@ -247,10 +264,8 @@ def _prune_by_default(estimator, given, seed):
 
 def _make_default(algorithm, is_classes):
     """Make the estimator of an algorithm, with members whose parameters can be set."""
-    entry = ALGORITHMS[algorithm]
-    name = entry.classifier if is_classes else entry.regressor
-    estimator = getattr(import_module(entry.module), name)()
-    if entry.has_cart_members:
+    estimator = find_class(algorithm, is_classes)()
+    if ALGORITHMS[algorithm].has_cart_members:
         estimator.set_params(estimator=_make_default("cart", is_classes))
     return estimator
 
@@ -267,7 +282,14 @@ def _make_member(algorithm, is_classes):
     return _make_default(algorithm, is_classes)
 
 
-def _set_parameters(estimator, given):
+def find_class(algorithm, is_classes):
+    """Find the class of the estimator of an algorithm."""
+    entry = _ENTRIES[algorithm]
+    name = entry.classifier if is_classes else entry.regressor
+    return getattr(import_module(entry.module), name)
+
+
+def set_parameters(estimator, given):
     """Set parameters, of members where the estimator has none of the name."""
     own, of_member = estimator.get_params(deep=False), {}
     if own.get("estimator") is not None:

@@ -8,10 +8,17 @@ from __future__ import annotations
 
 import click
 
-from sklearn_textbook.cli.algorithms import ALGORITHMS, TRANSFORMERS, list_algorithms
+from sklearn_textbook.cli.algorithms import (
+    ALGORITHMS,
+    COMBINATIONS,
+    TRANSFORMERS,
+    list_algorithms,
+)
 from sklearn_textbook.cli.errors import refuse_use
 from sklearn_textbook.cli.options import (
     KnownName,
+    MemberChoice,
+    NamedMember,
     Setting,
     debug_option,
     name_list_option,
@@ -26,12 +33,12 @@ from sklearn_textbook.cli.options import (
 @target_option
 @click.option(
     "--algorithm",
-    type=KnownName([*list_algorithms(), *TRANSFORMERS]),
+    type=KnownName([*list_algorithms(), *list_algorithms(COMBINATIONS), *TRANSFORMERS]),
     default="cart",
     show_default=True,
     metavar="NAME",
-    help=f"One of {', '.join([*ALGORITHMS, *TRANSFORMERS])}. For most of them the "
-    "target decides: text, booleans and a few whole numbers are classes; "
+    help=f"One of {', '.join([*ALGORITHMS, *COMBINATIONS, *TRANSFORMERS])}. For most "
+    "of them the target decides: text, booleans and a few whole numbers are classes; "
     "cart-classifier, cart-regressor and so on demand one.",
 )
 @click.option(
@@ -40,6 +47,15 @@ from sklearn_textbook.cli.options import (
     type=Setting(),
     multiple=True,
     help="Parameter of the algorithm or of its members, e.g. max_depth=3; repeatable.",
+)
+@click.option(
+    "--member",
+    "members",
+    type=NamedMember([*ALGORITHMS]),
+    multiple=True,
+    metavar="NAME[=ALGORITHM]",
+    help=f"Member of {', '.join(COMBINATIONS)}, e.g. c45 or small=cart; repeatable. "
+    "Its parameters are set by its name, e.g. --set small__max_depth=3.",
 )
 @click.option(
     "--cv",
@@ -72,7 +88,8 @@ def fit(table, cv, **options):
     and its scores on the training rows, in cross-validation and on a test table. For
     c45-rules, it prints the ordered rules and how each performs on the training rows;
     for an ensemble, the sizes of its trees, the importances of the columns and the
-    out-of-bag score, if there is one; for linear models, the summary; for lda, the
+    out-of-bag score, if there is one; for voting, averaging and stacking, the members,
+    their weights and scores; for linear models, the summary; for lda, the
     coefficients; for pca, which needs no target, the components. Rows without a value
     of the target are left out.
 
@@ -84,6 +101,8 @@ def fit(table, cv, **options):
       sklearn-textbook fit golf.names --algorithm c45-rules --test golf.test
       sklearn-textbook fit house.parquet --target price --algorithm random-forest
       sklearn-textbook fit loan.csv --target paid --algorithm logistic
+      sklearn-textbook fit loan.csv --target paid --algorithm voting
+          --member c45 --member random-forest --set c45__max_depth=3
       sklearn-textbook fit data.txt --no-header --target column_5 --delimiter tab
     """  # noqa: D301 - click wants the control character itself
     if cv == 1:
@@ -91,6 +110,8 @@ def fit(table, cv, **options):
     if options["algorithm"] in TRANSFORMERS:
         from sklearn_textbook.cli.components import fit_components
 
+        if options.pop("members"):
+            refuse_use(f"--member: {options['algorithm']} has no members")
         fit_components(table, n_folds=cv, **options)
         return
     from sklearn_textbook.cli.fit import fit_table
@@ -250,17 +271,18 @@ def diversity(model, table, path, **options):
     default="text",
     show_default=True,
     help="text: the tree, indented, the numbered rules of a list, or sizes and "
-    "importances of an ensemble; rules: one line per leaf or rule; sql: a CASE "
-    "expression; python: a function; dot: a tree for Graphviz; svg, png: a drawing by "
-    "matplotlib; json: all that the model file holds.",
+    "importances of an ensemble, or its members; rules: one line per leaf or rule; "
+    "sql: a CASE expression; python: a function; dot: a tree for Graphviz; svg, png: a "
+    "drawing by matplotlib; json: all that the model file holds.",
 )
 @click.option(
     "--member",
     "--tree",
     "member",
-    type=click.IntRange(min=0),
+    type=MemberChoice(),
     metavar="N",
-    help="Print one tree of an ensemble, counted from 0.",
+    help="Print one tree of an ensemble, counted from 0; of voting, averaging and "
+    "stacking one member, by number or name, and a tree of it as in forest/0.",
 )
 @click.option(
     "--max-depth-shown",
@@ -294,6 +316,7 @@ def show(model, form, member, max_depth_shown, shows_all, path):
       sklearn-textbook show iris.json --as sql
       sklearn-textbook show iris.json --as json | jq .tree
       sklearn-textbook show forest.json --tree 0
+      sklearn-textbook show voting.json --member c45
     """  # noqa: D301 - click wants the control character itself
     from sklearn_textbook.cli.show import show_model
 

@@ -11,6 +11,7 @@ from sklearn_textbook.cli.algorithms import (
     LEAST_ROWS_TO_PRUNE,
     can_predict,
     find_wish,
+    grows_one_tree,
     has_trees,
     is_many,
     list_algorithms,
@@ -69,7 +70,7 @@ def compare_algorithms(
             trees if takes_trees(name, is_classes) else None,
             jobs,
             prunes,
-            full and has_trees(name) and not is_many(name) and name != "c45-rules",
+            full and grows_one_tree(name),
         )
         for name in names
     }
@@ -112,7 +113,9 @@ def _score(scorer, name, estimator, training, n_folds, seed, advance):
     """Cross-validate one algorithm, and tell how long it took."""
     start = time.perf_counter()
     try:
-        score, _ = cross_validate(scorer, estimator, training, n_folds, seed, advance)
+        (score,), _ = cross_validate(
+            scorer, estimator, training, n_folds, seed, advance
+        )
     except (ValueError, TypeError) as error:
         reason = " ".join(str(error).split())
         raise FitError(f"{name}: {reason} (--algorithms chooses others)") from error

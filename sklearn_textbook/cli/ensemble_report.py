@@ -18,8 +18,16 @@ def is_ensemble(estimator):
     return hasattr(estimator, "estimators_") and hasattr(estimator, "_list_members")
 
 
+def is_combination(estimator):
+    """Tell an ensemble of named members of any kind from one of trees."""
+    return hasattr(estimator, "named_estimators_")
+
+
 def describe_ensemble(estimator):
-    """Describe an ensemble by algorithm and number of trees."""
+    """Describe an ensemble by algorithm and number of trees or named members."""
+    if is_combination(estimator):
+        count = count_things(len(estimator._list_fitted()), "member")
+        return f"{type(estimator).__name__}, {count}"
     members = estimator._list_members()
     kind, member = type(estimator).__name__, type(members[0]).__name__
     base = member.removesuffix("Classifier").removesuffix("Regressor")

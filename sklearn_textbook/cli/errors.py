@@ -27,6 +27,12 @@ class FitError(Exception):
     """
 
 
+def explain_error(error):
+    """Write an error in one line, with the member of an ensemble that it is from."""
+    notes = getattr(error, "__notes__", [])
+    return " ".join(" ".join([str(error), *notes]).split())
+
+
 def make_fit_error(problem, path, column=None, remedy=None):
     """Make the error for a table that an algorithm cannot work on.
 

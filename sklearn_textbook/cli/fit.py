@@ -4,21 +4,38 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from sklearn_textbook.cli import report
-from sklearn_textbook.cli.algorithms import LEAST_ROWS_TO_PRUNE, make_estimator
+from sklearn_textbook.cli.algorithms import (
+    COMBINATIONS,
+    LEAST_ROWS_TO_PRUNE,
+    base_name,
+    make_estimator,
+)
+from sklearn_textbook.cli.combinations import (
+    list_members,
+    make_combination,
+    print_members,
+)
 from sklearn_textbook.cli.costs import make_scorer
 from sklearn_textbook.cli.ensemble_report import (
     MOST_IMPORTANCES,
     compute_importances,
+    is_combination,
     is_ensemble,
     print_importances,
     print_sizes,
 )
-from sklearn_textbook.cli.errors import FitError, make_fit_error, refuse_use
+from sklearn_textbook.cli.errors import (
+    FitError,
+    explain_error,
+    make_fit_error,
+    refuse_use,
+)
 from sklearn_textbook.cli.model_report import (
     MOST_ROWS,
     describe_other_model,
@@ -54,6 +71,7 @@ def fit_table(
     target,
     algorithm,
     settings,
+    members,
     n_folds,
     test,
     seed,
@@ -77,6 +95,8 @@ def fit_table(
         Name of the algorithm.
     settings : sequence of (str, object)
         Parameters of the algorithm.
+    members : sequence of (str, str)
+        Names and algorithms of the members of voting, averaging and stacking.
     n_folds : int
         Folds of the cross-validation, 0 for none.
     test : str or None
@@ -100,13 +120,20 @@ def fit_table(
         delimiter, header, encoding, missing_marks.
     """
     require_folder(save)
+    if members and base_name(algorithm) not in COMBINATIONS:
+        refuse_use(f"--member is for {', '.join(COMBINATIONS)}, not for {algorithm}")
     output = Output()
     training = read_training(table, target, algorithm, options)
     goal = training.goal
     scorer = make_scorer(goal, cost)
     prunes = len(goal.values) >= LEAST_ROWS_TO_PRUNE
-    estimator = make_estimator(
-        *(algorithm, goal.is_classes, settings, seed, trees, jobs),
+    make = make_estimator
+    if base_name(algorithm) in COMBINATIONS:
+        make = partial(make_combination, members=members)
+    estimator = make(
+        *(algorithm, goal.is_classes, settings, seed),
+        n_trees=trees,
+        n_jobs=jobs,
         prunes=prunes,
         full=full,
     )
@@ -116,13 +143,7 @@ def fit_table(
     tested = _test(model, scorer, test, options) if test is not None else None
     if save is not None:
         save_model(estimator, save, target=goal.name, table=model.table)
-    if is_other_model(estimator):
-        output.heading("model", describe_other_model(estimator))
-        print_other_model(output, estimator, model.schema.names, MOST_ROWS)
-    elif report.is_rule_list(estimator):
-        _print_rule_list(output, estimator, training, save)
-    else:
-        _print_trees(output, model, settings, max_depth_shown, save)
+    _print_model(output, model, training, settings, max_depth_shown, save)
     predicted = _print_scores(
         output, scorer, estimator, training, n_folds, seed, tested
     )
@@ -149,7 +170,7 @@ def _grow(estimator, training, settings):
             warnings.filterwarnings("ignore", message="Some inputs do not have OOB")
             training.fit(estimator)
     except (ValueError, TypeError) as error:
-        reason = " ".join(str(error).split())
+        reason = explain_error(error)
         for name, value in settings:
             if "parameter" in reason and repr(name.rpartition("__")[2]) in reason:
                 refuse_use(f"--set {name}={value}: {reason}")
@@ -174,6 +195,21 @@ def note_table(file, options, scorer):
     if scorer is not None and scorer.costs is not None:
         notes["costs"] = scorer.costs.tolist()
     return notes
+
+
+def _print_model(output, model, training, settings, max_depth_shown, save):
+    """Print what was learned, in the way of its kind."""
+    estimator = model.estimator
+    if is_combination(estimator):
+        output.heading("ensemble", report.describe_model(estimator))
+        print_members(output, estimator, MOST_ROWS)
+    elif is_other_model(estimator):
+        output.heading("model", describe_other_model(estimator))
+        print_other_model(output, estimator, model.schema.names, MOST_ROWS)
+    elif report.is_rule_list(estimator):
+        _print_rule_list(output, estimator, training, save)
+    else:
+        _print_trees(output, model, settings, max_depth_shown, save)
 
 
 def _print_trees(output, model, settings, max_depth_shown, save):
@@ -241,16 +277,16 @@ def _print_scores(output, scorer, estimator, training, n_folds, seed, tested):
         scorer.score_baseline(y, weights),
         scorer.score("training", y, fitted, weights),
     ]
-    if is_ensemble(estimator):
+    if is_ensemble(estimator) and not is_combination(estimator):
         score = score_out_of_bag(scorer, estimator, y, weights)
         scores += [] if score is None else [score]
     notes, predicted = [], None
     if n_folds:
         n_folds, notes = choose_folds(n_folds, y, scorer.is_classes)
     if n_folds:
-        score, values = _cross_validate(scorer, estimator, training, n_folds, seed)
-        scores.append(score)
-        predicted = Tested(score, y, values, scorer.labels, weights)
+        tests, values = _cross_validate(scorer, estimator, training, n_folds, seed)
+        scores += tests
+        predicted = Tested(tests[0], y, values, scorer.labels, weights)
     if tested is not None:
         scores.append(tested.score)
         notes += tested.notes
@@ -273,9 +309,11 @@ def _print_confusions(output, judged, where):
 def _cross_validate(scorer, estimator, training, n_folds, seed):
     try:
         with show_progress("cross-validation", n_folds) as advance:
-            return cross_validate(scorer, estimator, training, n_folds, seed, advance)
+            return cross_validate(
+                *(scorer, estimator, training, n_folds, seed, advance), list_members
+            )
     except ValueError as error:
-        reason = " ".join(str(error).split())
+        reason = explain_error(error)
         raise FitError(f"cross-validation: {reason} (--cv 0 leaves it out)") from error
 
 

@@ -16,7 +16,7 @@ MOST_COLUMNS = 6
 
 def is_other_model(estimator):
     """Tell a linear model, components or discriminants from trees and rules."""
-    return type(estimator).__name__ in MODELS
+    return type(estimator).__name__ in (*MODELS, "MultiResponseLinearRegression")
 
 
 def describe_other_model(estimator):
@@ -56,10 +56,12 @@ def _print_coefficients(output, estimator, names, most):
     names = getattr(estimator, "coef_names_", names)
     classes = [str(label) for label in estimator.classes_]
     coef, intercept = estimator.coef_, estimator.intercept_
+    if coef.shape[1] != len(names):  # one probability of each member
+        names = [f"member {number}" for number in range(coef.shape[1])]
     if len(coef) == 1:
         classes = [f"{classes[-1]} against {classes[0]}"]
     numbers = np.column_stack([intercept, coef]).T
-    _print_numbers(output, classes, ["intercept", *names], numbers, most)
+    print_numbers(output, classes, ["intercept", *names], numbers, most)
 
 
 def _print_components(output, estimator, names, most):
@@ -73,11 +75,25 @@ def _print_components(output, estimator, names, most):
         title, variance, share, total = row
         table.add_row(title, f"{variance:.5g}", f"{share:.3f}", f"{total:.3f}")
     output.write(table, "")
-    _print_numbers(output, titles, names, estimator.components_.T, most)
+    print_numbers(output, titles, names, estimator.components_.T, most)
 
 
-def _print_numbers(output, titles, names, numbers, most=None):
-    """Print a table of numbers in blocks of columns, and how many it leaves out."""
+def print_numbers(output, titles, names, numbers, most=None):
+    """Print a table of numbers in blocks of columns, and how many it leaves out.
+
+    Parameters
+    ----------
+    output : Output
+        Where to.
+    titles : sequence of str
+        Headers of the columns.
+    names : sequence of str
+        Names of the rows.
+    numbers : array-like of shape (n_rows, n_columns)
+        The numbers.
+    most : int, default=None
+        Rows that are printed; None: all rows and all columns.
+    """
     # Not on top, since it imports scikit-learn.
     from sklearn_textbook.linear_model.inference.summary import (
         ENOUGH_FOR_A_NAME,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from sklearn_textbook.cli.errors import make_fit_error
+from sklearn_textbook.cli.errors import explain_error, make_fit_error
 from sklearn_textbook.cli.scoring import Score
 from sklearn_textbook.cli.training_table import read_weights
 from sklearn_textbook.io import ModelFileError, TableFileError, read_table
@@ -224,7 +224,7 @@ def predict_rows(model, scorer, table):
         call = model.estimator.predict
         refused = _find_refused_level(model.schema, table, call, features)
         if refused is None:
-            reason = " ".join(str(error).split())
+            reason = explain_error(error)
             raise make_fit_error(reason, table.file.path) from error
         raise refused from error
 

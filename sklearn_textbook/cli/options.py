@@ -80,6 +80,37 @@ class Setting(click.ParamType):
         return name.strip(), read_literal(text.strip())
 
 
+class NamedMember(click.ParamType):
+    """A member and its algorithm: name=algorithm, or the algorithm alone."""
+
+    name = "name=algorithm"
+
+    def __init__(self, algorithms):
+        self.algorithms = KnownName(algorithms)
+
+    def convert(self, value, parameter, context):
+        """Split at the equals sign and check the algorithm."""
+        if not isinstance(value, str):
+            return value
+        name, equals, algorithm = (word.strip() for word in value.partition("="))
+        if not name or "__" in name:
+            self.fail(f"{value!r} has no name, or one with two underscores")
+        algorithm = algorithm if equals else name
+        return name, self.algorithms.convert(algorithm, parameter, context)
+
+
+class MemberChoice(click.ParamType):
+    """A member of an ensemble: its number, counted from 0, or its name."""
+
+    name = "member"
+
+    def convert(self, value, parameter, context):
+        """Refuse negative numbers."""
+        if value.startswith("-") and value[1:].isdecimal():
+            self.fail(f"{value} is negative; members are counted from 0")
+        return value
+
+
 class OrderedLevels(click.ParamType):
     """A column and its levels from the lowest: column=low<mid<high."""
 

@@ -20,6 +20,7 @@ from sklearn_textbook.cli.model_table import (
     score_table,
 )
 from sklearn_textbook.cli.output import Output
+from sklearn_textbook.cli.scoring import find_probabilities
 from sklearn_textbook.io import read_model
 from sklearn_textbook.io.table_file import display_path
 from sklearn_textbook.io.table_writer import choose_writer, write_csv
@@ -92,7 +93,7 @@ def _require_predictor(estimator, model, proba):
             f"--proba: {model} gives no probabilities; fit it with "
             "--set decoding=probability"
         )
-    if proba and not hasattr(estimator, "predict_proba"):
+    if proba and find_probabilities(estimator) is None:
         refuse_use(f"--proba: {model} predicts numbers, which have no probabilities")
 
 

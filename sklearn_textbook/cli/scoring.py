@@ -90,9 +90,10 @@ class Scorer:
         """Predict with an estimator, which may know only some of the classes."""
         if not self.is_classes:
             return Predicted(estimator.predict(X))
-        if not hasattr(estimator, "predict_proba"):
+        find_shares = find_probabilities(estimator)
+        if find_shares is None:
             return self._predict_without_shares(estimator, X)
-        known = estimator.predict_proba(X)
+        known = find_shares(X)
         shares = np.zeros((len(known), len(self.labels)))
         shares[:, np.searchsorted(self.labels, estimator.classes_)] = known
         if self.costs is None:
@@ -153,6 +154,13 @@ class Scorer:
         sums = [_sum_weights(y_true == label, weights) for label in self.labels]
         values = np.full(len(y_true), self.labels[np.argmax(sums)])
         return self.score("largest class", y_true, Predicted(values), weights)
+
+
+def find_probabilities(estimator):
+    """Find the method that gives shares of classes: of hard voting those of votes."""
+    if hasattr(estimator, "predict_proba"):
+        return estimator.predict_proba
+    return getattr(estimator, "vote_fractions", None)
 
 
 def _measure_numbers(scorer, y, predicted, weights):
@@ -283,7 +291,9 @@ def choose_folds(n_folds, y, is_classes):
     return n_folds, notes
 
 
-def cross_validate(scorer, estimator, training, n_folds, seed, advance):
+def cross_validate(
+    scorer, estimator, training, n_folds, seed, advance, list_members=None
+):
     """Score by cross-validation, stratified for classes, the rows shuffled.
 
     Parameters
@@ -300,11 +310,14 @@ def cross_validate(scorer, estimator, training, n_folds, seed, advance):
         Seed of the shuffling.
     advance : callable
         Called after every fold.
+    list_members : callable, default=None
+        Lists names and members of a fitted estimator that are scored, too.
 
     Returns
     -------
-    score : Score
-        Mean and standard deviation of the metrics over the folds.
+    scores : list of Score
+        Mean and standard deviation of the metrics over the folds; after that of the
+        estimator those of its members.
     predicted : ndarray
         For every row, the prediction of the tree that was grown without it.
     """
@@ -313,15 +326,25 @@ def cross_validate(scorer, estimator, training, n_folds, seed, advance):
         template.set_params(oob_score=False)  # nobody looks at it
     y = training.goal.values
     predicted = np.empty_like(y)
-    scores = []
+    by_part = {}
     for train, test in _split_folds(y, scorer.is_classes, n_folds, seed):
         model = clone(template)
         training.fit(model, train)
-        fold = scorer.predict(model, training.features.take(test))
-        predicted[test] = fold.values
         weights = None if training.weights is None else training.weights[test]
-        scores.append(scorer.score("", y[test], fold, weights).means)
+        members = [] if list_members is None else list_members(model)
+        for number, (name, part) in enumerate([("cross-validated", model), *members]):
+            fold = scorer.predict(part, training.features.take(test))
+            if part is model:
+                predicted[test] = fold.values
+            where = f"  {name}" if number else name
+            means = scorer.score("", y[test], fold, weights).means
+            by_part.setdefault(where, []).append(means)
         advance()
+    return [_average(*part) for part in by_part.items()], predicted
+
+
+def _average(where, scores):
+    """Average the metrics of the folds."""
     means, deviations = {}, {}
     for name in scores[0]:
         values = np.array([score[name] for score in scores])
@@ -329,8 +352,7 @@ def cross_validate(scorer, estimator, training, n_folds, seed, advance):
         means[name], deviations[name] = np.nan, np.nan
         if len(values):
             means[name], deviations[name] = values.mean(), values.std()
-    note = count_things(n_folds, "fold")
-    return Score("cross-validated", means, deviations, note), predicted
+    return Score(where, means, deviations, count_things(len(scores), "fold"))
 
 
 def _split_folds(y, is_classes, n_folds, seed):

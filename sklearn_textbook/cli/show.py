@@ -12,8 +12,10 @@ from pathlib import Path
 from rich.text import Text
 
 from sklearn_textbook.cli import report
+from sklearn_textbook.cli.combinations import print_members, relabel
 from sklearn_textbook.cli.ensemble_report import (
     compute_importances,
+    is_combination,
     is_ensemble,
     print_importances,
     print_sizes,
@@ -37,9 +39,10 @@ def show_model(model, form, max_depth=None, member=None, path=None, shows_all=Fa
         How.
     max_depth : int, default=None
         Depth to which text and drawings show the tree.
-    member : int, default=None
-        Number of the tree of an ensemble that is printed, counted from 0; None: what
-        is to be said of all.
+    member : str, default=None
+        Number of the tree of an ensemble that is printed, counted from 0, or name or
+        number of another member, with ``/`` and a number for one of its trees; None:
+        what is to be said of all.
     path : str, default=None
         File to write; None for the standard output.
     shows_all : bool, default=False
@@ -123,8 +126,10 @@ _WRITERS = {
 }
 
 
-def _choose_estimator(estimator, model, form, member):
+def _choose_estimator(estimator, model, form, member, start=""):
     """Choose what is printed, the model or a member; refuse what cannot be."""
+    if is_combination(estimator):
+        return _choose_named(estimator, model, form, member)
     if is_other_model(estimator):
         if form not in ("text", "json") or member is not None:
             refuse_use(
@@ -139,18 +144,50 @@ def _choose_estimator(estimator, model, form, member):
             refuse_use(f"--member: {model} holds no ensemble")
         return estimator
     members = estimator._list_members()
+    last = len(members) - 1
     if member is None:
         if form not in ("text", "json"):
             refuse_use(
                 f"--as {form} writes a single tree; {model} has {len(members)}, of "
-                f"which --member 0 to {len(members) - 1} chooses one"
+                f"which --member {start}0 to {start}{last} chooses one"
             )
         return estimator
     if form == "json":
         refuse_use("--as json prints all of a file; leave out --member")
-    if member >= len(members):
-        refuse_use(f"--member must be from 0 to {len(members) - 1}, got {member}")
-    return members[member]
+    if not member.isdecimal() or int(member) > last:
+        refuse_use(
+            f"--member must be from {start}0 to {start}{last}, got {start}{member}"
+        )
+    return members[int(member)]
+
+
+def _choose_named(estimator, model, form, member):
+    """Choose a member by name or number, or a tree of it, as in forest/0."""
+    members = dict(estimator._list_fitted())
+    names = list(members)
+    if form == "json" and member is not None:
+        refuse_use("--as json prints all of a file; leave out --member")
+    if member is None:
+        if form not in ("text", "json"):
+            refuse_use(
+                f"--as {form} writes a single member; {model} has {', '.join(names)}, "
+                "of which --member NAME chooses one"
+            )
+        return estimator
+    first, _, tree = (member, "", "") if member in names else member.partition("/")
+    if first.isdecimal() and first not in names and int(first) < len(names):
+        first = names[int(first)]
+    if first not in names:
+        refuse_use(
+            f"--member {first}: {model} has the members {', '.join(names)}, or 0 to "
+            f"{len(names) - 1}"
+        )
+    chosen = members[first]
+    if tree or form != "text":
+        where = f"the member {first} of {model}"
+        start = f"{first}/"
+        chosen = _choose_estimator(chosen, where, form, tree or None, start)
+    return relabel(chosen, estimator)
 
 
 def _print_text(output, saved, estimator, max_depth, member):
@@ -161,7 +198,10 @@ def _print_text(output, saved, estimator, max_depth, member):
     elif saved.target:
         title += f", predicts {saved.target}"
     output.write(output.hang(Text(title)))
-    if is_other_model(estimator):
+    if is_combination(estimator):
+        output.write("")
+        print_members(output, estimator)
+    elif is_other_model(estimator):
         output.write("")
         print_other_model(output, estimator, saved.schema.names)
     elif report.is_rule_list(estimator):

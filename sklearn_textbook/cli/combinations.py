@@ -1,0 +1,242 @@
+"""Voting, averaging and stacking: members by name, and what is printed of them."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+
+from sklearn_textbook.cli import report
+from sklearn_textbook.cli.algorithms import (
+    ALGORITHMS,
+    base_name,
+    can_predict,
+    find_class,
+    grows_one_tree,
+    is_many,
+    make_estimator,
+    set_parameters,
+)
+from sklearn_textbook.cli.ensemble_report import is_combination
+from sklearn_textbook.cli.errors import refuse_use
+from sklearn_textbook.cli.model_report import print_numbers
+from sklearn_textbook.cli.output import make_table
+
+_FINAL = "final_estimator"
+
+
+# ---------------------------------------------------------------------- making
+def make_combination(
+    algorithm, is_classes, settings, seed, *, members, n_trees, n_jobs, prunes, full
+):
+    """Make an ensemble of named members with their parameters.
+
+    Parameters
+    ----------
+    algorithm : str
+        Name of the algorithm.
+    is_classes : bool
+        Whether the target is classes.
+    settings : sequence of (str, object)
+        Parameters and their values; those of a member begin with its name and two
+        underscores. ``final_estimator`` is the name of an algorithm.
+    seed : int
+        Seed of the random generators, unless the settings have one.
+    members : sequence of (str, str)
+        Names of the members and of their algorithms.
+    n_trees : int or None
+        Number of trees of the members that grow many.
+    n_jobs : int or None
+        Number of threads.
+    prunes, full : bool
+        Whether members of CART are pruned, and whether members are not pruned at all.
+
+    Returns
+    -------
+    estimator : estimator
+        Not fitted.
+
+    Raises
+    ------
+    click.UsageError
+        If a member or a parameter is not possible.
+    """
+    kind = find_class(base_name(algorithm), is_classes)
+    _require_members(algorithm, is_classes, members, kind([]).get_params(deep=False))
+    given = dict(settings)
+    _refuse_settings(algorithm, given)
+    final = given.get(_FINAL)
+    parts = dict(members)
+    if isinstance(final, str) and base_name(algorithm) == "stacking":
+        _require_kind(f"--set {_FINAL}={final}", final, is_classes)
+        parts[_FINAL] = given.pop(_FINAL)
+    if n_trees is not None and not any(map(is_many, parts.values())):
+        refuse_use("--trees: no member grows many trees")
+    if full and not any(map(grows_one_tree, parts.values())):
+        refuse_use("--full: no member has a tree that is pruned by default")
+    made = {}
+    for name, one in parts.items():
+        own = _take_settings(given, name)
+        made[name] = make_estimator(
+            *(one, is_classes, own, seed),
+            n_trees if is_many(one) else None,
+            n_jobs,
+            prunes,
+            full and grows_one_tree(one),
+        )
+        # Only of an ensemble on its own the out-of-bag score is printed.
+        if "oob_score" in made[name].get_params() and "oob_score" not in dict(own):
+            made[name].set_params(oob_score=False)
+    final = made.pop(_FINAL, None)
+    estimator = kind([*made.items()])
+    if final is not None:
+        estimator.set_params(final_estimator=final)
+    elif any(name.startswith(f"{_FINAL}__") for name in given):
+        estimator.set_params(final_estimator=estimator._make_default_final())
+    if "random_state" in estimator.get_params(deep=False):
+        estimator.set_params(random_state=seed)
+    set_parameters(estimator, given)
+    return estimator
+
+
+def _require_members(algorithm, is_classes, members, own):
+    """Refuse members that there cannot be, or are named as a parameter is."""
+    if not members:
+        refuse_use(
+            f"--algorithm {algorithm} needs members: --member NAME or NAME=ALGORITHM, "
+            "as in --member c45 --member forest=random-forest"
+        )
+    seen = set()
+    for name, one in members:
+        if name in seen:
+            refuse_use(
+                f"--member {name} is given twice; NAME=ALGORITHM gives a member "
+                f"another name, as in {name}2={one}"
+            )
+        seen.add(name)
+        if name in own:
+            refuse_use(f"--member {name}: {algorithm} has a parameter of this name")
+        _require_kind(f"--member {name}", one, is_classes)
+
+
+def _require_kind(option, algorithm, is_classes):
+    fits = [name for name in ALGORITHMS if can_predict(name, is_classes)]
+    if algorithm not in fits:
+        kind = "classes" if is_classes else "numbers"
+        refuse_use(
+            f"{option}: {algorithm} does not predict {kind}, as the target has them; "
+            f"possible are {', '.join(fits)}"
+        )
+
+
+def _refuse_settings(algorithm, given):
+    """Refuse what makes no sense without Python."""
+    for name in ("prefit", "reject_label", "estimators"):
+        if given.get(name) not in (None, False):
+            refuse_use(f"--set {name}: not possible on the command line")
+    if given.get("cv") == "prefit":
+        refuse_use("--set cv=prefit: not possible on the command line")
+    if given.get("calibration") is not None:
+        refuse_use(
+            "--set calibration: calibrated members are scikit-learn's, which a model "
+            "file cannot hold"
+        )
+
+
+def _take_settings(given, name):
+    """Take the parameters of a member out of the others."""
+    start = f"{name}__"
+    return [
+        (key.removeprefix(start), given.pop(key))
+        for key in list(given)
+        if key.startswith(start)
+    ]
+
+
+# ------------------------------------------------------------------- reporting
+def list_members(estimator):
+    """List the names of the members of an ensemble and these, with its classes.
+
+    Members that have learned numbers of classes are copied, and predict the classes.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted.
+
+    Returns
+    -------
+    members : list of (str, estimator) tuples
+        Empty for all that has no named members.
+    """
+    if not is_combination(estimator):
+        return []
+    return [(name, relabel(one, estimator)) for name, one in estimator._list_fitted()]
+
+
+def relabel(member, owner):
+    """Copy a member, or a tree of it, with the classes whose numbers it has learned."""
+    if not hasattr(member, "classes_") or not owner._fits_members():
+        return member
+    member = copy.copy(member)
+    member.classes_ = owner.classes_[np.asarray(member.classes_, dtype=np.intp)]
+    return member
+
+
+def print_members(output, estimator, most=None):
+    """Print the members, their weights, and what the second learner makes of them.
+
+    Parameters
+    ----------
+    output : Output
+        Where to.
+    estimator : estimator
+        A fitted ensemble of named members.
+    most : int, default=None
+        Rows of a table of coefficients that are printed; None: all.
+    """
+    members = list_members(estimator)
+    weights = getattr(estimator, "weights_", None)
+    if weights is None and hasattr(estimator, "weights"):
+        weights = estimator._list_weights()
+    heads = ["member", "model"] if weights is None else ["member", "weight", "model"]
+    table = make_table(*heads, right=("weight",))
+    for number, (name, member) in enumerate(members):
+        weight = [] if weights is None else [f"{weights[number]:.4g}"]
+        table.add_row(name, *weight, report.describe_model(member))
+    output.write(table)
+    final = getattr(estimator, f"{_FINAL}_", None)
+    if final is None:
+        return
+    output.heading("second learner", report.describe_model(final))
+    coef = np.atleast_2d(getattr(final, "coef_", np.empty((0, 0))))
+    names = [name for name, _ in members]
+    if coef.shape[1] != len(members):
+        names = _name_answers(estimator, names)
+    if coef.shape[1] != len(names):
+        return  # text columns
+    titles = _name_regressions(estimator, len(coef))
+    numbers = np.column_stack([np.atleast_1d(final.intercept_), coef]).T
+    print_numbers(output, titles, ["intercept", *names], numbers, most)
+
+
+def _name_answers(estimator, names):
+    """Name the columns that the second learner gets."""
+    if not hasattr(estimator, "classes_"):
+        return [*names, *estimator.get_feature_names_out()[len(names) :]]
+    classes = [report.show_label(label) for label in estimator.classes_]
+    counts = zip(names, estimator._n_answers, strict=True)
+    answers = [
+        f"{name} {label}"
+        for name, count in counts
+        for label in (classes if count == len(classes) else classes[-count:])
+    ]
+    return [*answers, *estimator.get_feature_names_out()[len(answers) :]]
+
+
+def _name_regressions(estimator, n_regressions):
+    """Name the columns of coefficients."""
+    if not hasattr(estimator, "classes_"):
+        return ["coefficient"]
+    classes = [report.show_label(label) for label in estimator.classes_]
+    return classes[-1:] if n_regressions == 1 else classes
