@@ -25,6 +25,7 @@ from benchmarks.works import WORKS
 #: Studies and comparisons with options of their own, and their modules.
 STUDIES = {
     "boosting": "boosting_study",
+    "combinations": "combinations",
     "forests": "forest_study",
     "generalized-linear": "generalized_linear",
     "linear-models": "linear_models",

@@ -340,7 +340,8 @@ def take_logarithms(shares):
 
 def _find_places(labels, known):
     """Places of labels among known classes, and whether they are there."""
-    if labels.dtype.kind in "biuf" and known.dtype.kind in "biuf":
+    kinds = {labels.dtype.kind, known.dtype.kind}
+    if kinds <= set("biuf") or kinds == {"U"}:
         places = np.minimum(np.searchsorted(known, labels), len(known) - 1)
         return places, known[places] == labels
     # Numbers and strings have no common order, and "1" is not 1.

@@ -207,3 +207,26 @@ def test_sample_weights_are_repetitions(predictions, compute):
     y, values, counts = predictions
     repeated = compute(np.repeat(y, counts), np.repeat(values, counts, axis=0))
     np.testing.assert_allclose(compute(y, values, counts), repeated, atol=1e-12)
+
+
+@pytest.mark.parametrize("weights", [None, [2.0, 0.5, 1.0, 3.0]])
+@pytest.mark.parametrize("exponent", [0, -90, -200, 90, 200])
+def test_products_of_any_size(exponent, weights):
+    """Rows whose products are no floating-point numbers, next to ordinary ones."""
+    random = np.random.default_rng(0)
+    members = random.dirichlet(np.ones(3), size=(4, 50))
+    scaled = members.copy()
+    scaled[:, ::2] *= 10.0**exponent
+    combined = combine_probabilities(scaled, "product", weights)
+    logarithms = np.tensordot(
+        np.ones(4) if weights is None else weights, np.log(members), axes=1
+    )
+    expected = np.exp(logarithms - logarithms.max(axis=1, keepdims=True))
+    expected /= expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(combined, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_product_of_members_that_are_nearly_sure_of_different_classes():
+    sure, other = [[1.0, 1e-200]], [[1e-200, 1.0]]
+    combined = combine_probabilities([sure, sure, other, other], "product")
+    np.testing.assert_allclose(combined, [[0.5, 0.5]])

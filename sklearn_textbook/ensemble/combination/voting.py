@@ -338,14 +338,18 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
             is_rejected = np.zeros(len(places), dtype=bool)
         else:
             fractions = self.vote_fractions(X)
-            is_rejected = choose_by_votes(fractions, self._get_rule()) == REJECTED
+            is_rejected = np.zeros(len(fractions), dtype=bool)
+            if self._get_rule() != "plurality":
+                is_rejected = choose_by_votes(fractions, self._get_rule()) == REJECTED
             places = choose_by_votes(
                 fractions,
                 tie_breaking=self.tie_breaking,
                 confidence=self._measure_confidence(X),
                 random_state=self.random_state,
             )
-        is_rejected |= fractions.max(axis=1) < self.reject_threshold * (1 - TOLERANCE)
+        if self.reject_threshold > 0:
+            least = self.reject_threshold * (1 - TOLERANCE)
+            is_rejected |= fractions.max(axis=1) < least
         return places, is_rejected
 
     def _measure_confidence(self, X):
