@@ -187,7 +187,7 @@ LONG = "a column name of many words, as surveys and exports of databases have th
 @pytest.fixture
 def long_names(tmp_path):
     """A table with long names of columns, levels and classes."""
-    frame = pd.read_csv(PENGUINS).dropna()
+    frame = pd.read_csv(DATA / "penguins.csv").dropna()
     frame[LONG] = frame["bill_length_mm"] ** 2
     frame[f"{LONG}, too"] = frame["bill_depth_mm"] ** 2
     frame["species"] += " penguins of the Palmer Archipelago"
@@ -255,7 +255,8 @@ def test_help_fits(terminal_session):
 
 
 def test_scores_with_costs_fit(terminal, tmp_path):
-    (tmp_path / "penguins.csv").write_text(PENGUINS.read_text("utf-8"), "utf-8")
+    text = (DATA / "penguins.csv").read_text("utf-8")
+    (tmp_path / "penguins.csv").write_text(text, "utf-8")
     (tmp_path / "p.costs").write_text("Adelie, Gentoo: 5\nGentoo, Chinstrap: 2\n")
     code, text = terminal(
         *("fit", "penguins.csv", "--target", "species", "--cost", "p.costs"),
