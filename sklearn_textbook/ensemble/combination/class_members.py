@@ -28,7 +28,7 @@ class ClassMembersMixin:
         """Find the places in ``classes_`` of labels that a member gives."""
         labels = np.asarray(labels)
         if not self.prefit:
-            return labels.astype(np.intp)
+            return labels.astype(np.intp, copy=False)
         return encode_known_labels(labels.reshape(-1, 1), [self.classes_])[:, 0]
 
     def _collect_probabilities(self, X, members=None):

@@ -91,10 +91,11 @@ def count_votes(votes, n_classes=None, weights=None):
     if votes.dtype.kind not in "iu" or votes.min() < 0:
         raise ValueError("votes must be numbers of classes, integers of at least 0.")
     n_samples, n_members = votes.shape
-    n_classes = int(votes.max()) + 1 if n_classes is None else n_classes
-    if votes.max() >= n_classes:
+    largest = int(votes.max())
+    n_classes = largest + 1 if n_classes is None else n_classes
+    if largest >= n_classes:
         raise ValueError(
-            f"votes has the class number {votes.max()}, but n_classes is {n_classes}."
+            f"votes has the class number {largest}, but n_classes is {n_classes}."
         )
     # Class after class in memory, which makes sums and largest counts of rows faster.
     counts = np.zeros(n_classes * n_samples)

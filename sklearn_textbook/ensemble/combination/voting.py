@@ -249,7 +249,7 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
     def _collect_votes(self, X):
         """Collect the members' classes, shape (n_samples, n_members)."""
         answers = self._ask("predict", X)
-        return np.stack([self._encode(labels) for labels in answers], axis=1)
+        return np.stack([self._encode(labels) for labels in answers]).T
 
     def vote_fractions(self, X):
         """Fraction of the votes for each class.
