@@ -1,1 +1,1 @@
-"""The border with scikit-learn: parameters, weights, labels, threads."""
+"""Checks of parameters, weights and labels as in scikit-learn, and threads."""

@@ -1,5 +1,5 @@
-# Heeding Ctrl-C within a kernel: Python's main thread looks for signals now and then,
-# and its other threads stop with it.
+# Handling of Ctrl-C within a kernel: Python's main thread checks for signals now and
+# then, and the other threads stop with it.
 
 from libc.stdint cimport int64_t
 
@@ -12,8 +12,8 @@ cdef extern from * nogil:
     """
     typedef struct {
         volatile int has_come;
-        unsigned long thread;  /* the one that looks; 0: none */
-        long long n_cells;  /* since it looked */
+        unsigned long thread;  /* the one that checks; 0: none */
+        long long n_cells;  /* since the last check */
     } Interrupt;
     """
     ctypedef struct Interrupt:
@@ -22,7 +22,7 @@ cdef extern from * nogil:
         int64_t n_cells
 
 cdef enum:
-    CELLS_PER_LOOK = 4000000  # some hundredths of a second
+    CELLS_PER_LOOK = 4000000  # a few hundredths of a second
 
 cdef inline int start_interrupt(Interrupt* interrupt) except -1:
     """Only the main thread gets signals; other threads are ended by Python."""
@@ -36,8 +36,8 @@ cdef inline int start_interrupt(Interrupt* interrupt) except -1:
     return 0
 
 cdef inline bint must_stop(Interrupt* interrupt, int64_t n_cells) noexcept nogil:
-    """Whether a signal was received; called before some cells are looked at. The error
-    is set then, for ``raise_failure``."""
+    """Whether a signal was received; called before some cells are processed. If so, the
+    error is set for ``raise_failure``."""
     if interrupt == NULL:
         return False
     if interrupt.thread != 0 and interrupt.thread == PyThread_get_thread_ident():
@@ -49,7 +49,7 @@ cdef inline bint must_stop(Interrupt* interrupt, int64_t n_cells) noexcept nogil
     return interrupt.has_come
 
 cdef inline int raise_failure() except -1:
-    """Raise what a handler of signals raised, or the error of memory that ran out."""
+    """Raise the exception of a signal handler, or a MemoryError."""
     if PyErr_Occurred() == NULL:
         raise MemoryError(
             "The nodes of a tree need more memory than there is: each keeps the weight "

@@ -3,7 +3,7 @@ from libc.stdint cimport int64_t
 cdef extern from "pythread.h":
     ctypedef void* PyThread_type_lock
 
-# Does one task; ``thread`` counts from 0, so that each can have working memory.
+# Runs one task; ``thread`` counts from 0, so that each can have working memory.
 ctypedef void (*TaskFunction)(void* context, int64_t task, int thread) noexcept nogil
 
 # One thread in addition to the calling one.
@@ -13,18 +13,18 @@ cdef struct Helper:
     bint is_asleep  # or will be soon
     PyThread_type_lock wake
 
-# Read and written by who has the lock, and by the functions below only.
+# Read and written only by the thread that holds the lock, and by the functions below.
 cdef struct ThreadTeam:
     PyThread_type_lock lock
     TaskFunction function
     void* context
     int64_t n_tasks
     int64_t next_task
-    int n_busy  # helpers that do tasks
-    bint is_awaited  # whether the caller sleeps until they are done
+    int n_busy  # helpers that run tasks
+    bint is_awaited  # whether the caller sleeps until they have finished
     PyThread_type_lock done
     bint is_stopped
-    unsigned long caller  # number of its thread in the system
+    unsigned long caller  # native ID of its thread
     int n_users  # threads that may still read this
     Helper* helpers
     int n_helpers

@@ -1,13 +1,13 @@
 """Threads that take tasks from one queue, and sleep while there are none.
 
-A team of threads lives as long as one call of a kernel. The thread that calls works,
-too, and waits for nobody but a thread that has begun a task and not ended it: threads
-that a busy machine lets run late cost no time. Who has to wait tries for a moment, as
-long as being woken would take, and then sleeps.
+A team of threads exists for one call of a kernel. The calling thread works, too, and
+only waits for threads that have begun a task and not ended it: threads that a busy
+machine starts late cost no time. A waiting thread spins for about as long as waking it
+would take, and then sleeps.
 
-The threads are detached: one that runs only after the team was stopped finds so and
-ends, and the last one out frees the memory. Whatever the tasks use is safe to free
-once ``run_tasks`` has returned.
+The threads are detached: one that starts only after the team was stopped ends at once,
+and the last one frees the memory. Whatever the tasks use is safe to free once
+``run_tasks`` has returned.
 """
 
 from libc.stdlib cimport calloc, free
@@ -70,12 +70,12 @@ cdef extern from * nogil:
 cdef enum:
     # A thread takes this part of its fraction of what is left at a time, or one task.
     PARTS = 32
-    # Before a thread sleeps it looks so many times whether it still has to.
+    # Number of checks that a waiting thread makes before it sleeps.
     N_TRIES = 4000
 
 
 cdef PyThread_type_lock make_locked() noexcept nogil:
-    """A lock to sleep on until somebody releases it; NULL when memory runs out."""
+    """A lock to sleep on until it is released; NULL when memory runs out."""
     cdef PyThread_type_lock lock = PyThread_allocate_lock()
     if lock != NULL:
         PyThread_acquire_lock(lock, WAIT_LOCK)
@@ -83,7 +83,7 @@ cdef PyThread_type_lock make_locked() noexcept nogil:
 
 
 cdef void wait_for(PyThread_type_lock lock) noexcept nogil:
-    """Take a lock that somebody will release."""
+    """Acquire a lock that another thread will release."""
     cdef int _i
     for _i in range(N_TRIES):
         if PyThread_acquire_lock(lock, NOWAIT_LOCK):
@@ -115,7 +115,7 @@ cdef void leave_team(ThreadTeam* team) noexcept nogil:
 
 
 cdef void take_tasks(ThreadTeam* team, int thread) noexcept nogil:
-    """Do tasks until all are taken. The lock is held before and after."""
+    """Run tasks until all are taken. The lock is held before and after."""
     cdef int64_t task, stop
     while team.next_task < team.n_tasks:
         task = team.next_task
@@ -129,7 +129,7 @@ cdef void take_tasks(ThreadTeam* team, int thread) noexcept nogil:
 
 
 cdef void help_team(void* argument) noexcept nogil:
-    """What a helper does until the team is stopped."""
+    """The main loop of a helper, until the team is stopped."""
     cdef:
         Helper* helper = <Helper*> argument
         ThreadTeam* team = helper.team
@@ -152,7 +152,7 @@ cdef void help_team(void* argument) noexcept nogil:
 
 
 cdef void wake_helpers(ThreadTeam* team, int64_t n_wanted) noexcept nogil:
-    """Wake some of those that sleep. The lock is held."""
+    """Wake some of the sleeping threads. The lock is held."""
     cdef int i
     for i in range(team.n_helpers):
         if i >= n_wanted:
@@ -163,7 +163,7 @@ cdef void wake_helpers(ThreadTeam* team, int64_t n_wanted) noexcept nogil:
 
 
 cdef bint start_helper(ThreadTeam* team) noexcept nogil:
-    """Start one more thread; False if that cannot be."""
+    """Start one more thread; False if that is not possible."""
     cdef:
         Helper* helper = &team.helpers[team.n_helpers]
         unsigned long ident
@@ -191,11 +191,11 @@ cdef bint start_helper(ThreadTeam* team) noexcept nogil:
 
 
 cdef ThreadTeam* start_team(int n_threads) noexcept:
-    """Start threads; the one that calls is one of them.
+    """Start threads; the calling thread is one of them.
 
     Returns NULL, a team of one thread, if no other is wanted or can be started; with
-    with fewer than requested the tasks take longer. Called with the interpreter's lock,
-    for starting a thread looks at what the interpreter says of threads.
+    fewer than requested the tasks take longer. Called with the interpreter's lock held,
+    since starting a thread reads the interpreter's state of threads.
     """
     cdef:
         ThreadTeam* team
@@ -258,7 +258,7 @@ cdef void stop_team(ThreadTeam* team) noexcept nogil:
 cdef void run_in_threads(
     int n_threads, TaskFunction function, void* context, int64_t n_tasks
 ) noexcept:
-    """Run tasks in a team that is needed for nothing else."""
+    """Run tasks in a team made for this call."""
     cdef ThreadTeam* team = start_team(<int> min(<int64_t> n_threads, n_tasks))
     with nogil:
         run_tasks(team, function, context, n_tasks)
@@ -289,7 +289,7 @@ cdef void count_task(void* context, int64_t task, int thread) noexcept nogil:
 
 
 def count_runs(int n_threads, int64_t n_tasks, int n_calls=1, int n_nested=0):
-    """Count how often each task was run, and what each thread did of them."""
+    """Count how often each task was run, and how many each thread ran."""
     cdef:
         int64_t[::1] n_runs = np.zeros(n_tasks * max(1, n_nested) + 1, dtype=np.int64)
         int64_t[::1] n_done = np.zeros(n_threads, dtype=np.int64)

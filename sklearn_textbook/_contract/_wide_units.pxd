@@ -1,7 +1,7 @@
 # Functions that are compiled a second time for wide vector units, where the compiler
-# can; when a module is loaded, it selects the one for the processor. For loops of few
-# kinds of operations: integers, or real numbers each of which has a place of its
-# own, so that the results are the same bits.
+# can; when a module is loaded, it selects the one for the processor. For loops whose
+# results are the same bits in any order: on integers, or on real numbers that are not
+# added to each other.
 
 cdef extern from *:
     """
@@ -12,5 +12,5 @@ cdef extern from *:
     #define WIDE_VOID void
     #endif
     """
-    # What such a function returns: nothing. It belongs to one module.
+    # Return type of such a function (nothing), which belongs to one module.
     ctypedef void wide_void "WIDE_VOID"

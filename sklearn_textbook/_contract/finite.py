@@ -1,32 +1,32 @@
-"""Refusing missing, infinite and too large values: the place, and what to do."""
+"""Errors for missing, infinite and too large values, with their place and a remedy."""
 
 from __future__ import annotations
 
 from itertools import chain
 
 import numpy as np
-import scipy  # whose submodules are loaded on first use
+import scipy  # submodules are loaded on first use
 
 #: Formats of scipy whose index arrays it can check itself.
 COMPRESSED = ("csr", "csc", "bsr")
-#: Squares of numbers up to this, and sums of very many of them, are floats.
+#: Squares of numbers up to this one, and sums of very many of them, do not overflow.
 LARGEST_VALUE = 1e145
 
 
 def check_sparse_format(X, name="X"):
-    """Require index arrays that compiled loops can follow, if a matrix is sparse.
+    """Require valid index arrays, which compiled loops rely on, of a sparse matrix.
 
     Parameters
     ----------
     X : object
-        Only scipy's sparse arrays and matrices are looked at.
+        Only scipy's sparse arrays and matrices are checked.
     name : str, default="X"
-        What the message calls it.
+        Its name in the message.
 
     Raises
     ------
     ValueError
-        If the places of its entries are outside of it or out of order.
+        If indices of its entries are out of range or out of order.
     """
     if not scipy.sparse.issparse(X):
         return
@@ -79,7 +79,7 @@ def check_finite_rows(X, estimator_name, feature_names=None, is_present=None):
     X : ndarray or sparse matrix of shape (n_rows, n_columns)
         Numbers.
     estimator_name : str
-        Who does not accept them.
+        Name of the estimator for the message.
     feature_names : array-like of str or None, default=None
         Names of the columns for the message; None: their numbers.
     is_present : ndarray of bool or None, default=None
@@ -88,7 +88,7 @@ def check_finite_rows(X, estimator_name, feature_names=None, is_present=None):
     Raises
     ------
     ValueError
-        If a value is missing or infinite: where the first is, and what to do.
+        If a value is missing or infinite, with the place of the first one.
     """
     from sklearn import get_config  # takes a second, and printing a tree needs none
 
@@ -96,7 +96,7 @@ def check_finite_rows(X, estimator_name, feature_names=None, is_present=None):
         return
     values = X.data if scipy.sparse.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
-        # A sum needs no memory; it is not finite if a value is not, or if it overflows.
+        # A sum needs no memory. It is not finite if a value is not, or if it overflows.
         if np.isfinite(values.sum()) or np.isfinite(values).all():
             return
     (row, column), value = _find_first(
@@ -107,12 +107,12 @@ def check_finite_rows(X, estimator_name, feature_names=None, is_present=None):
     if np.isnan(value):
         raise ValueError(
             f"Input X contains NaN, first in {place}. {estimator_name} does not accept "
-            "missing values: fill them before, for instance by make_pipeline("
-            f"SimpleImputer(), {estimator_name}()), or leave out these rows or columns."
+            "missing values: impute them first, for example with make_pipeline("
+            f"SimpleImputer(), {estimator_name}()), or drop these rows or columns."
         )
     raise ValueError(
         f"Input X contains infinity, first in {place}. {estimator_name} needs finite "
-        "numbers: replace infinite values, or leave out these rows."
+        "numbers: replace infinite values, or drop these rows."
     )
 
 
@@ -126,13 +126,13 @@ def check_sizes(
     X : ndarray or sparse matrix of shape (n_rows, n_columns), or ndarray
         Finite numbers.
     estimator_name : str
-        Who needs their squares.
+        Name of the estimator for the message.
     feature_names : array-like of str or None, default=None
         Names of the columns for the message; None: their numbers.
     is_present : ndarray of bool or None, default=None
         Which rows of the user's table these are; None: all.
     what : str, default="Column"
-        What is too large; "Column" is followed by its name.
+        Subject of the message; "Column" is followed by the column's name.
 
     Raises
     ------
@@ -150,13 +150,13 @@ def check_sizes(
         what = f"Column {name}"
     raise ValueError(
         f"{what} has the value {value:.3g} in row {row}, whose square is too large for "
-        f"a float64; {estimator_name} takes values of at most {LARGEST_VALUE:g}: "
+        f"a float64; {estimator_name} accepts values of at most {LARGEST_VALUE:g}: "
         "divide it by a power of ten."
     )
 
 
 def _find_first(X, find_wrong, is_present):
-    """Find the row and column of the first value that is wrong, and this value."""
+    """Find the row and column of the first invalid value, and this value."""
     if scipy.sparse.issparse(X):
         entries = X.tocoo()
         first = int(np.argmax(find_wrong(entries.data)))

@@ -1,4 +1,4 @@
-"""What a model file keeps of a fitted estimator, said once for writing and reading."""
+"""Declarations of the fitted attributes that a model file keeps."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Kept:
-    """One number, text, array or object that a model file keeps of a fit.
+    """Declaration of a number, text, array or object that a model file keeps.
 
-    `sklearn_textbook.io` writes what is listed so, and checks what it reads by what is
-    said here.
+    `sklearn_textbook.io` writes the declared attributes, and checks what it reads
+    against the declarations.
 
     Parameters
     ----------
     name : str
-        Name in the file; that of the attribute, unless a class says otherwise.
+        Name in the file, which is that of the attribute unless a class overrides it.
     kind : str or tuple of Record, default="number"
-        What it is, or the entries of an array are. "number", "integer", "truth" or
+        Kind of the value or of the entries of an array. "number", "integer", "truth" or
         "text"; "float": a number whose precision, single or double, is kept, as is the
-        layout of an array of them; "precision": the type float32 or float64 itself;
+        memory layout of an array; "precision": the type float32 or float64 itself;
         "part": an object that may be a parameter in a model file, such as a loss. A
         tuple of `Record`: an object of one of these classes.
     shape : tuple or list of tuple, default=None
-        None: a single one. Otherwise the shape of the array; a length is an int, or
-        "members", "columns", "classes", "coefficients" (how many there are), or the
-        name of an integer that is kept before it, or any other name, which then stands
-        for the same length everywhere, or a tuple of lengths to be added, or None for
-        any. A list has several shapes, () being a single number.
+        None: a single value. Otherwise the shape of the array. A length is an int, the
+        number of "members", "columns", "classes" or "coefficients", the name of an
+        integer that is kept before it, any other name, which then stands for the same
+        length everywhere, a tuple of lengths to be added, or None for any. A list gives
+        several allowed shapes, where () is a single number.
     is_optional : bool, default=False
         Whether it may be missing, or be None.
     is_finite : bool, default=True
         Whether NaN and infinity are refused.
     least : int or float, default=None
-        Smallest value that is allowed.
+        Smallest allowed value.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class Kept:
 
     @property
     def shapes(self):
-        """The shapes that are allowed; a single value has the shape ()."""
+        """The allowed shapes; a single value has the shape ()."""
         if self.shape is None:
             return [()]
         return self.shape if isinstance(self.shape, list) else [self.shape]
@@ -64,7 +64,7 @@ class Record:
     Parameters
     ----------
     of : type
-        The class; it takes the fields as keywords.
+        The class; its constructor takes the fields as keywords.
     kept : tuple of Kept
         The fields.
     """

@@ -10,14 +10,14 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from sklearn_textbook._contract.parameters import is_integer, show_value
 
-SHORT_RANGE = 1024  # of integer labels, in which the used ones are marked
+SHORT_RANGE = 1024  # range of integer labels that is searched by marking used ones
 
 
 def decode_dictionary(values):
-    """Return a column of pyarrow's dictionary type as one of its values' type.
+    """Return a column of pyarrow's dictionary type as a column of its values' type.
 
     pyarrow turns nulls of this type into the last value when it makes an array of
-    chunks. All other values come back as they are.
+    chunks. Other columns are returned unchanged.
     """
     if isinstance(values, np.ndarray):
         return values
@@ -38,7 +38,7 @@ def require_classes(y, name="y"):
 
 
 def list_declared_classes(y):
-    """List the classes that the dtype of a target declares, with rows or without.
+    """List the classes that the dtype of a target declares, also those without rows.
 
     polars' Categorical and pyarrow's dictionaries declare none.
     """
@@ -60,9 +60,9 @@ def check_target(y, *, is_numeric, name="y"):
     y : array-like of shape (n_rows,) or (n_rows, n_outputs)
         Class labels or numbers.
     is_numeric : bool
-        Whether it must be finite numbers.
+        Whether to require finite numbers.
     name : str, default="y"
-        What messages call it.
+        Its name in messages.
 
     Returns
     -------
@@ -99,11 +99,11 @@ def check_numbers(y, estimator=None, *, name="y", is_present=None):
     Parameters
     ----------
     y : array-like of shape (n_rows,) or (n_rows, n_outputs)
-        Numbers, or strings that spell some.
+        Numbers, or strings that represent numbers.
     estimator : str, default=None
         Name of the estimator, for the messages.
     name : str, default="y"
-        What messages call the target.
+        Name of the target in messages.
     is_present : ndarray of bool, shape (n_rows,), or None, default=None
         The rows whose targets must be finite; None: all.
 
@@ -115,7 +115,7 @@ def check_numbers(y, estimator=None, *, name="y", is_present=None):
     Raises
     ------
     ValueError
-        If there are no rows, or a value is missing, infinite or no number.
+        If there are no rows, or a value is missing, infinite or not a number.
     """
     y = decode_dictionary(y)
     try:
@@ -146,13 +146,13 @@ def check_numbers(y, estimator=None, *, name="y", is_present=None):
 
 
 def is_no_number(error):
-    """Whether an error says that some value does not become a float."""
+    """Whether an error means that a value cannot be converted to a float."""
     beginnings = ("could not convert", "float() argument")
     return isinstance(error, OverflowError) or str(error).startswith(beginnings)
 
 
 def find_no_number(values):
-    """Row and value of the first value that does not become a float."""
+    """Row and value of the first value that cannot be converted to a float."""
     values = np.asarray(values, dtype=object)
     place = next(
         place for place, value in np.ndenumerate(values) if not _is_number(value)
@@ -193,16 +193,16 @@ def check_finite_target(y, name="y", is_present=None):
     Parameters
     ----------
     y : ndarray of shape (n_rows,) or (n_rows, n_outputs)
-        The targets; only floats can be wrong.
+        The targets; only floats are checked.
     name : str, default="y"
-        What messages call them.
+        Their name in messages.
     is_present : ndarray of bool, shape (n_rows,), or None, default=None
-        The rows that count; None: all.
+        The rows to check; None: all.
 
     Raises
     ------
     ValueError
-        If some are: how many, and where the first is.
+        If some are, with their number and the place of the first one.
     """
     if y.dtype.kind != "f" or get_config()["assume_finite"]:
         return
@@ -218,10 +218,10 @@ def check_finite_target(y, name="y", is_present=None):
 
 
 def encode_labels(y):
-    """Give every class of every output a number.
+    """Assign numbers to the classes of every output.
 
-    As in scikit-learn only labels that occur are classes, whatever a categorical dtype
-    declares.
+    As in scikit-learn only labels that occur are classes, regardless of what a
+    categorical dtype declares.
 
     Parameters
     ----------
@@ -233,14 +233,14 @@ def encode_labels(y):
     classes : list of ndarray
         The sorted classes of each output.
     codes : ndarray of int32, shape (n_rows, n_outputs)
-        Their numbers.
+        Class numbers of the rows.
 
     Raises
     ------
     ValueError
         If the labels are continuous numbers.
     """
-    if y.dtype.kind not in "biuUS":  # which cannot be continuous
+    if y.dtype.kind not in "biuUS":  # those cannot be continuous
         check_classification_targets(y)
     codes = np.empty(y.shape, dtype=np.int32)
     classes = []
@@ -260,7 +260,7 @@ def encode_known_labels(y, classes, name="y"):
     classes : list of ndarray
         The sorted classes of each output.
     name : str, default="y"
-        What the message calls the labels.
+        Name of the labels in the message.
 
     Returns
     -------
@@ -270,7 +270,7 @@ def encode_known_labels(y, classes, name="y"):
     Raises
     ------
     ValueError
-        If a label is none of the classes.
+        If a label is not one of the classes.
     """
     codes = np.empty(y.shape, dtype=np.int32)
     for output, known in enumerate(classes):
@@ -299,7 +299,7 @@ def decode_labels(codes, classes):
     Returns
     -------
     labels : ndarray of shape (n_rows,) or (n_rows, n_outputs)
-        Their labels; one column is given as such.
+        Their labels; one-dimensional for one output.
     """
     columns = [
         known.take(numbers) for known, numbers in zip(classes, codes.T, strict=True)
@@ -308,7 +308,7 @@ def decode_labels(codes, classes):
 
 
 def split_shares(shares, n_classes):
-    """Give class proportions as scikit-learn does: a list for several outputs.
+    """Return class proportions as scikit-learn does: a list for several outputs.
 
     Parameters
     ----------
@@ -320,7 +320,7 @@ def split_shares(shares, n_classes):
     Returns
     -------
     shares : ndarray of shape (n_rows, n_classes), or list of such arrays
-        The same, without classes that an output has not.
+        The same, without classes that an output does not have.
     """
     if shares.shape[1] == 1:
         return shares[:, 0]
@@ -339,7 +339,7 @@ def take_logarithms(shares):
 
 
 def _find_places(labels, known):
-    """Places of labels among known classes, and whether they are there."""
+    """Positions of labels among known classes, and whether they are among them."""
     kinds = {labels.dtype.kind, known.dtype.kind}
     if kinds <= set("biuf") or kinds == {"U"}:
         places = np.minimum(np.searchsorted(known, labels), len(known) - 1)

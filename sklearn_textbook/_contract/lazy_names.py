@@ -14,12 +14,12 @@ def make_lazy(package, homes):
     package : str
         Name of the package.
     homes : dict of str to str
-        Its public names, and the module of the package that each is in.
+        Its public names, and the module of the package that defines each.
 
     Returns
     -------
     getattr_, dir_ : function
-        To be bound to ``__getattr__`` and ``__dir__``. Submodules are found, too.
+        For the names ``__getattr__`` and ``__dir__``. Submodules are found, too.
     """
 
     def getattr_(name):

@@ -8,17 +8,17 @@ from sklearn_textbook._contract.parameters import show_value
 
 
 def resolve_monotonic(monotonic_cst, names, *, has_names):
-    """Give every column its constraint.
+    """Return the constraint of every column.
 
     Parameters
     ----------
     monotonic_cst : array-like of {-1, 0, 1}, dict of {str: -1, 0 or 1}, or None
-        One constraint for each column; or those of some columns, by their names. None:
-        no constraints.
+        One constraint for each column, or constraints of some columns by name. None: no
+        constraints.
     names : sequence of str
         Names of the columns.
     has_names : bool
-        Whether the table has names for its columns, which a dict needs.
+        Whether the columns of the table have names, which a dict needs.
 
     Returns
     -------

@@ -9,14 +9,14 @@ import numbers
 import numpy as np
 
 LARGEST_INTEGER = 2**63 - 1  # no count of rows or columns is larger
-LONGEST_VALUE = 100  # characters of a value that messages show
+LONGEST_VALUE = 100  # number of characters of a value that messages show
 
 
 def show_value(value):
-    """Write a value for a message, cut short if it is long."""
+    """Format a value for a message, truncated if it is long."""
     try:
         text = repr(value)
-    except ValueError:  # Python writes no integers of thousands of digits
+    except ValueError:  # Python does not format integers of thousands of digits
         text = f"an int of {value.bit_length()} bits"
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
 
@@ -29,19 +29,19 @@ def _fail(name, value, allowed, choices=()):
 
 
 def suggest(value, choices):
-    """Say which of some words a wrong one was perhaps meant to be.
+    """Suggest the allowed word that is closest to a wrong one.
 
     Parameters
     ----------
     value : object
-        What was given.
+        The given value.
     choices : iterable of str
-        The words that are allowed.
+        The allowed words.
 
     Returns
     -------
     text : str
-        ``" Did you mean '...'?"``, or nothing if none is near.
+        ``" Did you mean '...'?"``, or the empty string if none is close.
     """
     if not isinstance(value, str):
         return ""
@@ -77,7 +77,7 @@ def is_integer(value):
 
 
 def is_real(value):
-    """Whether a value is a number of a float's range, truth values and NaN apart."""
+    """Whether a value is a number in the range of floats, but not a bool or NaN."""
     if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)):
         return False
     try:
@@ -92,7 +92,7 @@ def check_choice(name, value, choices, *, accepts_none=False):
     Raises
     ------
     ValueError
-        If it is none of them.
+        If it is not one of them.
     """
     if not is_checked() or (value is None and accepts_none):
         return
@@ -115,7 +115,7 @@ def check_truth(name, value):
 
 
 def check_integer(name, value, smallest, largest=None, *, accepts_none=False):
-    """Require an integer of at least some size, and at most another.
+    """Require an integer of a closed range.
 
     Raises
     ------
@@ -182,32 +182,32 @@ def check_count_or_share(name, value, smallest, *, words=(), includes_one=True):
 
 
 def check_estimator(name, value, methods, is_kind=None, kind="an estimator"):
-    """Require an estimator, not a class of them; None is left to the caller.
+    """Require an estimator, not its class; None is left to the caller.
 
     Parameters
     ----------
     name : str
         The parameter.
     value : object
-        What was given.
+        The given value.
     methods : sequence of str
         Required methods in addition to ``get_params``.
     is_kind : callable, default=None
         Function that checks the kind of an estimator; None: any kind.
     kind : str, default="an estimator"
-        What the message calls the kind.
+        Description of the kind in the message.
 
     Raises
     ------
     ValueError
-        If it is none.
+        If it is not such an estimator.
     """
     if value is None or not is_checked():
         return
     wanted = [*methods, "get_params"]
     lacks = [method for method in wanted if not hasattr(value, method)]
     if isinstance(value, type):
-        why = ", which is a class: give an instance"
+        why = ", which is a class: pass an instance"
     elif lacks:
         why = f", which has no {lacks[0]!r}"
     elif is_kind is None or (hasattr(value, "__sklearn_tags__") and is_kind(value)):
@@ -221,12 +221,12 @@ def check_estimator(name, value, methods, is_kind=None, kind="an estimator"):
 
 
 def check_random_seed(name, value):
-    """Require what ``check_random_state`` accepts.
+    """Require a value that ``check_random_state`` accepts.
 
     Raises
     ------
     ValueError
-        If it is neither None, an int, nor a RandomState.
+        If it is not None, an int, or a RandomState.
     """
     if not is_checked() or value is None or isinstance(value, np.random.RandomState):
         return

@@ -12,22 +12,22 @@ _kept = threading.local()
 
 
 def borrow_random_state(random_state):
-    """Turn a seed into a random state that draws what ``RandomState(seed)`` draws.
+    """Turn a seed into a random state that draws the same as ``RandomState(seed)``.
 
-    To make a new one takes longer than to draw some thousand rows, as NumPy collects
-    chance from the machine before it heeds the seed. So each thread keeps one and
-    seeds it again: use it at once, and do not keep it.
+    Creating a RandomState takes longer than drawing a few thousand rows, since NumPy
+    collects entropy from the system even if a seed is given. So each thread keeps one
+    and seeds it again: use it at once, and do not keep it.
 
     Parameters
     ----------
     random_state : int, RandomState instance or None
-        As for :func:`sklearn.utils.check_random_state`, which deals with all but
+        As for :func:`sklearn.utils.check_random_state`, which handles everything except
         seeds.
 
     Returns
     -------
     random_state : RandomState
-        Good until the same thread borrows again.
+        Valid until the next call in the same thread.
     """
     if not isinstance(random_state, Integral):
         return check_random_state(random_state)

@@ -16,13 +16,13 @@ from sklearn_textbook._contract.parameters import is_checked, is_integer
 MAX_THREADS = 256  # more would only cost memory
 
 
-CELLS_PER_THREAD = 50_000  # less work than this is done before a thread has started
+CELLS_PER_THREAD = 50_000  # less work than this ends before a thread has started
 
 _LIMIT = threading.local()
 
 
 class ThreadsController(LibController):
-    """Lets ``threadpoolctl.threadpool_limits`` reach the threads of this package.
+    """Controls the threads of this package by ``threadpoolctl.threadpool_limits``.
 
     As with OpenMP the limit holds in the thread that sets it, and for ``n_jobs=None``.
     """
@@ -38,13 +38,13 @@ class ThreadsController(LibController):
         return count_cores()
 
     def set_num_threads(self, num_threads):
-        """Set it; all cores are no limit, so that taking one back leaves none."""
+        """Set it; all cores mean no limit, so that restoring removes the limit."""
         _LIMIT.n_threads = None
         if num_threads < count_cores():
             _LIMIT.n_threads = num_threads
 
     def get_version(self):
-        """Return nothing: it is that of the package."""
+        """Return None: it is that of the package."""
 
 
 register(ThreadsController)
@@ -53,7 +53,7 @@ register(ThreadsController)
 def count_cores():
     """Count the cores of the process, at most ``OMP_NUM_THREADS`` and the limit.
 
-    joblib sets the variable in its processes, so that they share the cores.
+    joblib sets this variable in its worker processes, so that they share the cores.
     """
     limits = [cpu_count()]
     setting = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
@@ -64,9 +64,9 @@ def count_cores():
 
 
 def is_in_parallel_call():
-    """Whether others of the same parallel call of joblib have the other cores.
+    """Whether other workers of the same parallel call of joblib use the other cores.
 
-    In its processes they have not, if it has divided the cores among these.
+    Worker processes do not, if joblib has divided the cores among them.
     """
     if getattr(get_active_backend()[0], "nesting_level", 0) == 0:
         return False
@@ -80,8 +80,8 @@ def count_threads(n_jobs, n_cells=None):
     Parameters
     ----------
     n_jobs : int or None
-        None: one per core, and one in threads of joblib. A positive number: that many.
-        A negative one: all cores but ``-n_jobs - 1``, as in joblib.
+        None: one per core, but one in threads of joblib. A positive number: that many.
+        A negative one: all cores except ``-n_jobs - 1``, as in joblib.
     n_cells : int, default=None
         Cells of the table to work on; small tables get fewer threads.
 
@@ -93,7 +93,7 @@ def count_threads(n_jobs, n_cells=None):
     Raises
     ------
     ValueError
-        If ``n_jobs`` is zero or no integer.
+        If ``n_jobs`` is zero or not an integer.
     """
     if is_checked() and n_jobs is not None and (not is_integer(n_jobs) or n_jobs == 0):
         raise ValueError(

@@ -20,7 +20,7 @@ def check_weights(sample_weight, n_rows, name="sample_weight"):
     n_rows : int
         Number of rows.
     name : str, default="sample_weight"
-        What the messages call them.
+        Their name in messages.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def apply_class_weight(class_weight, y, weight):
     Parameters
     ----------
     class_weight : dict, list of dict, "balanced" or None
-        Weight of each class, as scikit-learn's; for several outputs one dict each.
+        Weight of each class, as in scikit-learn; for several outputs one dict each.
     y : ndarray of shape (n_rows,) or (n_rows, n_outputs)
         Class labels.
     weight : ndarray of shape (n_rows,) or None
@@ -103,22 +103,22 @@ def apply_class_weight(class_weight, y, weight):
 
 
 def check_class_weight(class_weight, n_outputs, presets=("balanced",)):
-    """Require class weights in a form of scikit-learn's.
+    """Require class weights in one of scikit-learn's forms.
 
     Parameters
     ----------
     class_weight : object
-        What was given: None, a preset, or a dict from labels to weights; for several
-        outputs a list of dicts in place of one.
+        The given value: None, a preset, or a dict from labels to weights; for several
+        outputs a list of dicts instead of one.
     n_outputs : int
         Number of outputs.
     presets : tuple of str, default=("balanced",)
-        Words that are allowed.
+        Allowed words.
 
     Raises
     ------
     ValueError
-        If it is none of these, or a weight is no number.
+        If it is none of these, or a weight is not a number.
     """
     if class_weight is None:
         return
@@ -153,16 +153,16 @@ def check_class_weight(class_weight, n_outputs, presets=("balanced",)):
 
 
 def apply_known_class_weight(class_weight, classes, codes, y, weight):
-    """Multiply weights by those of classes, of which some may have no row here.
+    """Multiply weights by class weights; some classes may have no row here.
 
     Parameters
     ----------
     class_weight : dict, list of dict, "balanced" or None
-        Weight of each class, as scikit-learn's; "balanced" counts the rows here.
+        Weight of each class, as in scikit-learn; "balanced" counts the rows here.
     classes : list of ndarray
         The sorted classes of each output.
     codes : ndarray of int32, shape (n_rows, n_outputs)
-        The rows' class numbers.
+        Class numbers of the rows.
     y : ndarray of shape (n_rows,) or (n_rows, n_outputs)
         Their class labels.
     weight : ndarray of shape (n_rows,) or None
@@ -181,7 +181,7 @@ def apply_known_class_weight(class_weight, classes, codes, y, weight):
     if class_weight is None or isinstance(class_weight, str):
         return apply_class_weight(class_weight, y, weight)
     check_class_weight(class_weight, len(classes))
-    # Of labels that lack a class, scikit-learn takes a dict for one of others.
+    # If a class of the dict has no row here, scikit-learn may refuse the dict.
     dicts = [class_weight] if len(classes) == 1 else class_weight
     expanded = np.ones(len(codes))
     for output, (of_class, known) in enumerate(zip(dicts, classes, strict=True)):

@@ -52,7 +52,7 @@ cdef Py_ssize_t find_longest(
 cdef double find_tangent(double first, double second, double product) noexcept nogil:
     """Tangent of the smaller angle that makes two rows orthogonal.
 
-    From the squares of their lengths and their dot product.
+    Computed from the squares of their lengths and their dot product.
     """
     cdef double half_cotangent = (second - first) / (2.0 * product)
     if fabs(half_cotangent) > 1e150:  # its square might overflow
@@ -70,21 +70,21 @@ def rotate_rows(
     double threshold,
     double smallest_square,
 ):
-    """Rotate every pair of rows once unless they are orthogonal already.
+    """Rotate every pair of rows once unless they are already orthogonal.
 
-    Before a row meets those after it, it changes places with the longest of these
-    (de Rijk's pivoting): so large and small rows do not swap their roles slowly.
+    Before a row is paired with those after it, it is swapped with the longest of these
+    (de Rijk's pivoting), which speeds up convergence where lengths differ much.
 
     Parameters
     ----------
     rows : (n_rows, n_columns)
         Rotated in place.
     rotations : (n_rows, n_others)
-        Rotated likewise: it collects the rotations if it begins as the identity.
+        Rotated likewise: it accumulates the rotations if it is the identity at first.
     squares : (n_rows,)
         Buffer for the squares of the rows' lengths.
     threshold : float
-        Rows are orthogonal if the cosine of their angle is not larger.
+        Rows count as orthogonal if the cosine of their angle is not larger.
     smallest_square : float
         Rows whose squared length is smaller count as zeros.
 
@@ -123,7 +123,7 @@ def rotate_rows(
                 change = tangent * product
                 squares[p] -= change
                 squares[q] += change
-                # What is left of a difference of about equal numbers is not exact.
+                # A difference of nearly equal numbers is not accurate.
                 if squares[p] < fabs(change):
                     squares[p] = multiply_rows(&rows[p, 0], &rows[p, 0], n_columns)
                 if squares[q] < fabs(change):

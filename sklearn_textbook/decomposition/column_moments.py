@@ -1,8 +1,8 @@
 """Means and cross-products of columns, block by block.
 
-A block of rows is summed about its own mean, and two blocks are joined by the formula
-of Chan, Golub and LeVeque: nothing large is subtracted from anything large, so that
-neither the origin of the columns nor the size of the blocks costs digits.
+A block of rows is summed about its own mean, and two blocks are merged by the formula
+of Chan, Golub and LeVeque. No large numbers are subtracted from each other, so that
+precision does not depend on the origin of the columns or the size of the blocks.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import issparse
 
-#: Numbers in a block: about as many as a cache holds.
+#: Numbers in a block: about as many as fit in a cache.
 BLOCK_SIZE = 2**19
-#: Of columns whose mean is at most as many standard deviations, many rows may be summed
-#: as they are: of sixteen digits less than two are lost.
+#: Many rows may be summed without centring if the mean of a column is at most this many
+#: standard deviations: less than two of sixteen digits are lost.
 NEAR_ORIGIN = 10.0
-#: Rows whose mean is about the mean of all.
+#: Rows whose mean approximates the mean of all.
 ORIGIN_ROWS = 64
 #: Numbers in a block of very many columns.
 LARGEST_BLOCK_SIZE = 2**22
@@ -36,7 +36,7 @@ class ColumnMoments:
     scatter: np.ndarray
 
     def merge(self, other):
-        """Join with the moments of other rows."""
+        """Merge with the moments of other rows."""
         total = self.total_weight + other.total_weight
         shift = other.mean - self.mean
         scatter = self.scatter + other.scatter
@@ -56,13 +56,13 @@ class ColumnMoments:
 
 
 def count_block_rows(n_columns):
-    """Rows to take at a time: enough that a block is worth a matrix product."""
+    """Rows to take at a time: enough for an efficient matrix product."""
     enough = min(n_columns, LARGEST_BLOCK_SIZE // n_columns)
     return max(BLOCK_SIZE // n_columns, enough, 1)
 
 
 def iterate_blocks(n_rows, n_columns):
-    """Slices of rows that go over a table once."""
+    """Slices of rows that cover a table once."""
     step = count_block_rows(n_columns)
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
@@ -108,14 +108,14 @@ def center_columns(X, weight=None, out=None):
     weight : ndarray of shape (n_rows,) or None, default=None
         Positive weights.
     out : ndarray of shape (n_rows, n_columns) or None, default=None
-        Where to write, X itself at will; None: a new array.
+        Array to write to, which may be X itself; None: a new array.
 
     Returns
     -------
     mean : ndarray of float64, shape (n_columns,)
         Weighted means.
     centered : ndarray of shape (n_rows, n_columns)
-        X less these.
+        X minus these.
     """
     # About the first row, a constant column is exactly 0, whatever its value.
     first = X[0].astype(np.float64)
@@ -129,7 +129,7 @@ def center_columns(X, weight=None, out=None):
 
 
 def _seems_near_origin(X, weight):
-    """Whether many rows can perhaps be summed as they are."""
+    """Whether many rows can perhaps be summed without centring."""
     if weight is not None or X.dtype != np.float64 or X.size <= BLOCK_SIZE:
         return False
     head = X[:ORIGIN_ROWS]
@@ -137,9 +137,9 @@ def _seems_near_origin(X, weight):
 
 
 def _sum_near_origin(X):
-    """Compute the moments of rows as they are; None if that would lose digits.
+    """Compute the moments of rows without centring; None if that would lose digits.
 
-    Threads share one large product better than many small ones.
+    Threads run one large product more efficiently than many small ones.
     """
     n_rows = len(X)
     mean = np.ones(n_rows) @ X / n_rows
@@ -150,9 +150,9 @@ def _sum_near_origin(X):
 
 
 def _subtract_mean(scatter, mean, total):
-    """Subtract what the mean makes of a sum of products, unless that loses digits.
+    """Subtract the product of means from a sum of products, unless that loses digits.
 
-    Returns whether it was done.
+    Returns whether it was subtracted.
     """
     correction = np.outer(mean * total, mean)
     limit = NEAR_ORIGIN**2 / (1.0 + NEAR_ORIGIN**2)
@@ -163,7 +163,7 @@ def _subtract_mean(scatter, mean, total):
 
 
 def _find_origin(X):
-    """Find a point about in the middle of rows."""
+    """Find a point near the mean of rows."""
     # About the first row, a constant column is exactly 0, whatever its value.
     first = X[0].astype(np.float64)
     return first + (X[:ORIGIN_ROWS] - first).mean(axis=0)
@@ -189,7 +189,7 @@ def _sum_block(X, weight, origin, buffer):
 
 
 def _sum_sparse(X, weight):
-    """Moments of a sparse matrix, which stays sparse."""
+    """Moments of a sparse matrix, without making it dense."""
     n_rows = X.shape[0]
     X = X.astype(np.float64)
     if weight is None:

@@ -9,8 +9,8 @@ from scipy.linalg import get_lapack_funcs
 def find_complement(Q, n_columns):
     """Find orthonormal columns that are orthogonal to given orthonormal ones.
 
-    The reflections that turn the given columns into unit vectors are applied backwards
-    to further unit vectors, so that no more columns are made than asked for.
+    The reflections that map the given columns to unit vectors are applied in reverse to
+    further unit vectors, so that only the required columns are computed.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ from sklearn_textbook.decomposition.spectrum import (
 )
 
 SOLVERS = ("auto", "full", "covariance_eigh", "arpack", "randomized")
-#: Those that look at the whole spectrum.
+#: Solvers that compute the whole spectrum.
 WHOLE = ("full", "covariance_eigh")
 SPARSE_SOLVERS = ("auto", "arpack", "covariance_eigh")
 MATRIX_SOLVERS = ("auto", "covariance_eigh")
@@ -138,7 +138,7 @@ class ComponentFitting(ComponentMeasures):
         return (matrix + matrix.T) / 2.0
 
     def _sum_rows(self, X, weight):
-        """Sum rows up; what is not finite shows in the sums."""
+        """Sum rows up; values that are not finite appear in the sums."""
         if weight is not None:
             self._check_finite(X, weight)
             X, weight = _drop_weightless(X, weight)
@@ -150,7 +150,7 @@ class ComponentFitting(ComponentMeasures):
 
     # -------------------------------------------------------------------- solution
     def _fit(self, X, sample_weight):
-        """Fit to rows; return them and, of solvers that find it, their spectrum."""
+        """Fit to rows; return them and, if the solver computes it, their spectrum."""
         self._check_parameters()
         X = self._read_rows(X)
         weight = check_weights(sample_weight, X.shape[0])
@@ -175,7 +175,7 @@ class ComponentFitting(ComponentMeasures):
             vars(self).pop(name, None)
 
     def _choose_solver(self, X, n_rows):
-        """Choose as scikit-learn does what "auto" stands for."""
+        """Resolve "auto" as scikit-learn does."""
         if self.svd_solver != "auto":
             return self.svd_solver
         wanted, n_columns = self.n_components, X.shape[1]
@@ -222,8 +222,9 @@ class ComponentFitting(ComponentMeasures):
         eigenvalues, components, lowest = decompose_matrix(covariance)
         if is_given and lowest < -1e-12 * n_columns * eigenvalues[0]:
             raise ValueError(
-                f"covariance has the eigenvalue {lowest:.6g}: no rows can have it. "
-                "Entries that were rounded or estimated one by one may be the reason."
+                f"covariance has the eigenvalue {lowest:.6g}, but a covariance matrix "
+                "has none below 0. Rounded or separately estimated entries may be "
+                "the cause."
             )
         n_kept = self._count_components(
             eigenvalues, eigenvalues.sum(), most, n_samples, "covariance_eigh"
@@ -305,7 +306,7 @@ class ComponentFitting(ComponentMeasures):
         return rows, mean, squares / (total - 1.0)
 
     def _find_scale(self, variances, mean, dtype):
-        """Find what columns are divided by, None if they stay as they are."""
+        """Find the divisors of the columns, None if they are not scaled."""
         epsilon = np.finfo(dtype).eps
         smallest = np.finfo(dtype).tiny / epsilon
         largest = np.finfo(dtype).max
@@ -323,14 +324,14 @@ class ComponentFitting(ComponentMeasures):
         if not self.standardize:
             return None
         scale = np.sqrt(variances)
-        # A column that varies in its last bit only has nothing but rounding to show.
+        # A column that varies only in its last bit contains nothing but rounding.
         rounding = 0.0 if mean is None else 2.0 * epsilon * np.abs(mean)
         is_constant = (variances <= smallest) | (scale <= rounding)
         if is_constant.any():
             name = self._name_column(int(np.argmax(is_constant)))
             raise ValueError(
-                f"{name} is constant (or nearly so), so that it has no standard "
-                "deviation to divide by: leave constant columns out, for instance by "
+                f"{name} is constant (or nearly so) and cannot be divided by its "
+                "standard deviation: drop constant columns, for example with "
                 "make_pipeline(VarianceThreshold(), PCA(standardize=True)), or use "
                 "standardize=False."
             )
@@ -342,7 +343,7 @@ class ComponentFitting(ComponentMeasures):
 
     # ----------------------------------------------------------------- what is kept
     def _check_count(self, most, n_samples, solver):
-        """Count what is asked for; all, where the spectrum decides."""
+        """Count the requested components; all, if the spectrum decides."""
         wanted = self.n_components
         is_partial = solver not in WHOLE
         if wanted is None:
@@ -409,7 +410,7 @@ class ComponentFitting(ComponentMeasures):
 
 
 def _drop_weightless(X, weight):
-    """Leave out rows that weigh nothing."""
+    """Drop rows of weight 0."""
     if (weight > 0).all():
         return X, weight
     kept = np.flatnonzero(weight > 0)
@@ -417,7 +418,7 @@ def _drop_weightless(X, weight):
 
 
 def _as_count(total):
-    """Turn a sum of weights into an int, if it is whole."""
+    """Convert a sum of weights to an int, if it is an integer."""
     return int(total) if float(total).is_integer() else float(total)
 
 
@@ -427,11 +428,11 @@ def _count_most(n_rows, total):
 
 
 def _describe_light(n_rows, total):
-    """Why rows are too few."""
+    """Explain why there are too few rows."""
     return (
-        f"n_samples = {n_rows}, of the weight {total:g} in all: a variance needs more "
-        "than 1, for a row of weight w stands for w rows. Multiply weights that are "
-        "shares by the number of rows."
+        f"n_samples = {n_rows} with a total weight of {total:g}: a variance needs more "
+        "than 1, since a row of weight w counts as w rows. Multiply weights that are "
+        "proportions by the number of rows."
     )
 
 
@@ -440,7 +441,7 @@ def _describe_sparse(X, weight, total):
     weighted = X if weight is None else X.multiply(weight[:, np.newaxis]).tocsr()
     mean = np.asarray(weighted.sum(axis=0)).ravel() / total
     is_constant = fix_constant_columns(X, mean)
-    # Entries about the mean, and the zeros, each of which lies as far from it.
+    # Entries about the mean, and the zeros, all of which are equally far from it.
     columns = X.tocsc().astype(np.float64)
     columns.sum_duplicates()
     n_stored = np.diff(columns.indptr)

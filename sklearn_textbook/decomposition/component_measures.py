@@ -1,4 +1,4 @@
-"""What is read off fitted principal components, and the way there and back."""
+"""Scores and quantities computed from fitted principal components."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class ComponentMeasures(
         return scores
 
     def inverse_transform(self, X):
-        """Lead scores back to rows.
+        """Transform scores back to rows.
 
         Parameters
         ----------
@@ -92,14 +92,15 @@ class ComponentMeasures(
         Returns
         -------
         X_original : ndarray of shape (n_samples, n_features)
-            The rows that have these scores and none on the components left out.
+            The rows with these scores, and scores of 0 on the omitted components.
 
         Raises
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If X has missing or infinite values, or not one column for each component.
+            If X has missing or infinite values, or a number of columns other than
+            ``n_components_``.
         """
         check_is_fitted(self)
         scores = check_array(X, dtype=FLOATS, input_name="X", ensure_min_features=0)
@@ -126,8 +127,8 @@ class ComponentMeasures(
 
         .. math:: \cos^2_{ik} = y_{ik}^2 / \|x_i - \bar x\|^2 .
 
-        Their sum over the kept components says which part of the row's squared distance
-        from the mean the plane of the components shows.
+        Their sum over the kept components is the fraction of the row's squared distance
+        from the mean that these components represent.
 
         Parameters
         ----------
@@ -161,9 +162,9 @@ class ComponentMeasures(
 
         .. math:: \Sigma = D (A' (\Lambda - \sigma^2 I) A + \sigma^2 I) D
 
-        with the components in the rows of A, their variances in :math:`\Lambda`,
-        ``noise_variance_`` as :math:`\sigma^2` and, with ``standardize=True``, the
-        standard deviations of the variables in D, otherwise D = I.
+        where A has the components in its rows, :math:`\Lambda` their variances and
+        :math:`\sigma^2` is ``noise_variance_``. With ``standardize=True``, D has the
+        standard deviations of the variables, otherwise D = I.
 
         Returns
         -------
@@ -181,8 +182,9 @@ class ComponentMeasures(
     def get_precision(self):
         """Compute the inverse of :meth:`get_covariance`.
 
-        It is written down from the components, nothing is inverted. Where the model
-        has no variance at all, the smallest that rounding can tell from 0 stands in.
+        It is computed from the components, without inverting a matrix. In directions
+        without variance, the smallest variance that is distinguishable from 0 in
+        floating point is used.
 
         Returns
         -------
@@ -210,7 +212,7 @@ class ComponentMeasures(
         -------
         log_likelihood : ndarray of shape (n_samples,)
             Logarithm of the normal density with ``mean_`` and :meth:`get_covariance`,
-            in the units of X, so that ``standardize=True`` and False can be compared.
+            in the units of X, so that ``standardize=True`` and False are comparable.
 
         Raises
         ------
@@ -279,8 +281,8 @@ class ComponentMeasures(
         if self.mean_ is None:
             raise ValueError(
                 f"{type(self).__name__} was fitted to a matrix without a mean, so that "
-                "rows cannot be centred: give fit_covariance the mean of the variables "
-                "(mean=0 for rows that are standardized)."
+                "rows cannot be centred: pass the mean of the variables to "
+                "fit_covariance (mean=0 for standardized rows)."
             )
         return self.mean_
 
@@ -303,14 +305,14 @@ class ComponentMeasures(
         return scores
 
     def _iterate_standardized(self, X):
-        """Give blocks of rows less the mean, over the scale if there is one."""
+        """Yield blocks of centred rows, divided by the scale if there is one."""
         for rows, centered in self._iterate_centered(X):
             if self.scale_ is not None:
                 centered /= self.scale_
             yield rows, centered
 
     def _iterate_centered(self, X):
-        """Give blocks of rows less the mean; the next overwrites the last."""
+        """Yield blocks of centred rows; each overwrites the previous one."""
         mean = self.mean_.astype(X.dtype, copy=False)
         buffer = None
         for rows in iterate_blocks(*X.shape):
@@ -328,7 +330,7 @@ class ComponentMeasures(
         )
 
     def _find_model_variances(self, *, is_positive=False):
-        """Variances along the components, and across them."""
+        """Variances along the components, and orthogonal to them."""
         variances = self.explained_variance_.astype(np.float64)
         noise = float(self.noise_variance_)
         variances = np.maximum(variances, noise)

@@ -23,11 +23,11 @@ def factor_by_lapack(A):
     """
     try:
         U, s, Vt = linalg.svd(A, full_matrices=False, check_finite=False)
-    except linalg.LinAlgError:  # does not converge: rare, but known to happen
+    except linalg.LinAlgError:  # rarely, it does not converge
         U, s, Vt = linalg.svd(
             A, full_matrices=False, check_finite=False, lapack_driver="gesvd"
         )
-    return SVDFactors(U, np.abs(s), Vt)  # zeros may come with a minus
+    return SVDFactors(U, np.abs(s), Vt)  # zeros may be negative
 
 
 def find_gram_eigenpairs(A):
@@ -75,7 +75,7 @@ def factor_by_gram(A):
 def find_gram_tolerance(shape, largest):
     """Size below which singular values from the Gram matrix are rounding errors.
 
-    Eigenvalues have errors of ``max(shape) * eps`` times the largest one, and roots
-    of these are far larger.
+    Eigenvalues have errors of ``max(shape) * eps`` times the largest one, and square
+    roots of such errors are far larger.
     """
     return np.sqrt(max(shape) * np.finfo(np.float64).eps) * largest

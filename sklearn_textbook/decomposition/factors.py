@@ -1,4 +1,4 @@
-"""The three factors of a singular value decomposition, as they are handed around."""
+"""The three factors of a singular value decomposition."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class SVDFactors(NamedTuple):
 
     @property
     def sigma(self):
-        r"""The matrix :math:`\Sigma` between the other two, rectangular if need be."""
+        r"""The matrix :math:`\Sigma`, with the shape that fits the other two."""
         sigma = np.zeros((self.U.shape[1], self.Vt.shape[0]), dtype=self.s.dtype)
         places = np.arange(len(self.s))
         sigma[places, places] = self.s

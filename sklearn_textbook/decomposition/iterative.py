@@ -9,7 +9,7 @@ from scipy.sparse.linalg import svds
 from sklearn_textbook.decomposition.factors import SVDFactors
 from sklearn_textbook.decomposition.matrix import find_float_type
 
-#: Vectors that "lobpcg" improves at a time need this much memory, each.
+#: Memory per vector that "lobpcg" iterates on.
 LOBPCG_SHARE = 5
 #: scipy's limit of 20 is for good preconditioners; here there is none.
 LOBPCG_ITERATIONS = 2_000
@@ -23,13 +23,13 @@ def factor_by_iteration(A, solver, n_components, *, tol, random_state):
     A : ndarray, sparse matrix or LinearOperator of shape (n_rows, n_columns)
         The matrix.
     solver : {"arpack", "lobpcg", "propack"}
-        One of scipy's.
+        The solver of scipy.
     n_components : int
         Number of triplets.
     tol : float
-        Tolerance of the solver; 0: as exact as it can be.
+        Tolerance of the solver; 0: machine precision.
     random_state : RandomState instance
-        Draws the vectors that the solver starts from.
+        Draws the starting vectors.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def factor_by_iteration(A, solver, n_components, *, tol, random_state):
             f"n_components={n_components} is too large: {solver!r} finds at most "
             f"{largest} singular values of a matrix of shape {A.shape}."
         )
-    # Each solver wants the vector on its own side.
+    # Solvers differ in the side of the matrix that the starting vector belongs to.
     n_start = A.shape[0] if solver == "propack" else min(A.shape)
     dtype = find_float_type(A)
     start = random_state.uniform(-1, 1, n_start).astype(dtype)
@@ -63,16 +63,16 @@ def factor_by_iteration(A, solver, n_components, *, tol, random_state):
         limit = LOBPCG_ITERATIONS if solver == "lobpcg" else None
         U, s, Vt = svds(A, n_components, maxiter=limit, **options)
     order = np.argsort(-s, kind="stable")
-    # Not every solver stays in single precision.
+    # Not every solver keeps single precision.
     return SVDFactors(
         U[:, order].astype(dtype), s[order].astype(dtype), Vt[order].astype(dtype)
     )
 
 
 def _enlarge_until_converged(A, n_components, options):
-    """Give "propack" memory for more vectors until it is content.
+    """Run "propack" with room for more and more vectors until it converges.
 
-    It takes the memory for all of them at once, so that little is tried first.
+    It allocates memory for all of them at once, so the first limit is low.
     """
     most_vectors = min(A.shape) + 1
     n_vectors = 10 * n_components
@@ -86,7 +86,7 @@ def _enlarge_until_converged(A, n_components, options):
 
 
 def count_most_components(shape, solver):
-    """Count the singular values that a solver can find of a matrix of some shape."""
+    """Return the largest number of singular values that a solver can compute."""
     if solver == "lobpcg":
         return (min(shape) - 1) // LOBPCG_SHARE
     return min(shape) - 1 if solver == "arpack" else min(shape)

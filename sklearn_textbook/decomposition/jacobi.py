@@ -9,12 +9,12 @@ from sklearn_textbook.decomposition._jacobi import rotate_rows
 from sklearn_textbook.decomposition.complement import find_complement
 from sklearn_textbook.decomposition.factors import SVDFactors
 
-#: Six to ten are usual.
+#: Six to ten sweeps are usual.
 MAX_SWEEPS = 60
-#: Binary exponent of the largest entry that the rotations should be given: sums of
-#: squares do not overflow, and there is most room below.
+#: Binary exponent to which the largest entry is scaled before the rotations: sums of
+#: squares do not overflow, and the range of smaller values is as wide as possible.
 LARGEST_EXPONENT = 490
-#: Shorter rows count as zeros: too little of their squares is left.
+#: Shorter rows count as zeros, since their squares underflow.
 SMALLEST_LENGTH = 2.0**-480
 
 
@@ -25,7 +25,7 @@ def factor_by_jacobi(A):
     ----------
     A : ndarray of float64, shape (n_rows, n_columns)
         The matrix. Sums of squares of its entries must not overflow, and values below
-        ``SMALLEST_LENGTH`` are taken for zero.
+        ``SMALLEST_LENGTH`` are treated as zero.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def orthogonalise_rows(R):
     directions : ndarray of shape (n_rows, n_rows)
         Orthonormal rows.
     lengths : ndarray of shape (n_rows,)
-        What the rotated rows were long, the longest first; zeros last.
+        Lengths of the rotated rows, the longest first; zeros last.
     rotations : ndarray of shape (n_rows, n_rows)
         Orthogonal, with ``rotations @ R == lengths[:, None] * directions``.
 
@@ -77,7 +77,7 @@ def orthogonalise_rows(R):
     rotations = np.eye(n_rows)
     threshold = np.sqrt(n_rows) * np.finfo(np.float64).eps
     squares = np.empty(n_rows)
-    # A sweep at a time, so that a keyboard interrupt is heard.
+    # One sweep per call, so that a keyboard interrupt takes effect.
     for _ in range(MAX_SWEEPS):
         n_rotated = rotate_rows(rows, rotations, squares, threshold, SMALLEST_LENGTH**2)
         if n_rotated == 0:

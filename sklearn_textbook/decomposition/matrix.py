@@ -1,4 +1,4 @@
-"""Reading the matrix to decompose, and bringing it into the range of squares."""
+"""Reading the matrix to decompose, and scaling it so that squares do not overflow."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from sklearn.utils import check_array
 
 from sklearn_textbook._contract.finite import check_sparse_format
 
-#: Largest binary exponent of an entry whose square, and that of what rounding leaves of
-#: it, is a number of the same type; in double precision, none that LAPACK would divide
-#: by numbers that are no powers of two.
+#: Largest binary exponent of an entry for which neither its square nor the square of
+#: its rounding error leaves the range of the type. In double precision, LAPACK does not
+#: scale such entries by numbers other than powers of two.
 _LARGEST_EXPONENT = {np.dtype(np.float64): 100, np.dtype(np.float32): 40}
 _MAX_ENTRIES = 2**30
 
@@ -23,9 +23,9 @@ def read_matrix(A, *, accepts_sparse):
     Parameters
     ----------
     A : array-like, sparse matrix or LinearOperator of shape (n_rows, n_columns)
-        The matrix. Linear operators come back as they are.
+        The matrix. Linear operators are returned unchanged.
     accepts_sparse : bool
-        Whether sparse matrices and linear operators will do.
+        Whether sparse matrices and linear operators are allowed.
 
     Returns
     -------
@@ -37,13 +37,13 @@ def read_matrix(A, *, accepts_sparse):
     ValueError
         If it is empty, complex, not two-dimensional, or contains NaN or infinity.
     TypeError
-        If it is sparse or a linear operator, and must not be.
+        If it is sparse or a linear operator, and these are not allowed.
     """
     is_operator = isinstance(A, LinearOperator)
     if not accepts_sparse and (is_operator or sparse.issparse(A)):
         what = "a linear operator" if is_operator else "sparse"
         raise TypeError(
-            f"A is {what}. Of such matrices there is the truncated form only: "
+            f"A is {what}. Only the truncated form of such matrices can be computed: "
             "svd(A, method='arpack', n_components=k), or 'lobpcg', 'propack', "
             "'randomized'; the other methods take a dense array."
         )
@@ -52,7 +52,7 @@ def read_matrix(A, *, accepts_sparse):
         dtype = None if is_operator else np.asarray(A).dtype
     if dtype is not None and dtype.kind == "c":
         raise ValueError(
-            f"A is complex ({dtype}); the decomposition is made of real matrices only."
+            f"A is complex ({dtype}); only real matrices can be decomposed."
         )
     if is_operator:
         _check_operator(A)
@@ -68,20 +68,20 @@ def _check_operator(A):
     """Refuse operators that are empty, or whose products have NaN or infinity."""
     if min(A.shape) < 1:
         raise ValueError(f"A is empty: its shape is {A.shape}.")
-    # Sums of the entries of each row: one that is not finite shows.
+    # Sums of the entries of each row: values that are not finite appear in them.
     if not np.isfinite(A.matvec(np.ones(A.shape[1]))).all():
         raise ValueError("A is a linear operator whose products have NaN or infinity.")
 
 
 def find_float_type(A):
-    """Float type to work in: single precision for such a matrix, double for others."""
+    """Float type of computations: single precision for float32, double for others."""
     return np.float32 if A.dtype == np.float32 else np.float64
 
 
 def find_largest(A):
     """Largest size of an entry of a dense or sparse matrix."""
     entries = (A.data if sparse.issparse(A) else A).ravel(order="K")
-    # BLAS makes no copy and takes one pass, and counts with 32 bits.
+    # BLAS makes no copy and needs one pass, but its indices have 32 bits.
     find_place = blas.isamax if entries.dtype == np.float32 else blas.idamax
     largest = 0.0
     for start in range(0, len(entries), _MAX_ENTRIES):
@@ -100,12 +100,12 @@ def scale_matrix(A, largest, target=None):
     largest : float
         Largest size of an entry.
     target : int, default=None
-        Binary exponent that the largest entry shall have; None: any that is safe.
+        Binary exponent of the largest entry after scaling; None: any safe one.
 
     Returns
     -------
     scaled : ndarray or sparse matrix
-        A itself if it is left alone.
+        A itself if it need not be scaled.
     exponent : int
         A is the scaled matrix times two to this power.
     """
@@ -123,7 +123,7 @@ def scale_matrix(A, largest, target=None):
 
 
 def unscale_values(s, exponent):
-    """Give singular values back the power of two that was taken out.
+    """Multiply singular values by the power of two that the matrix was divided by.
 
     Raises
     ------

@@ -28,7 +28,7 @@ class PCA(ComponentFitting):
     r"""Principal component analysis (主成分分析) of a covariance or correlation matrix.
 
     The components are the unit vectors :math:`\alpha_k` along which the rows vary most,
-    each at right angles to those before; their scores :math:`y_k = \alpha_k'(x - \mu)`
+    each orthogonal to those before; their scores :math:`y_k = \alpha_k'(x - \mu)`
     are uncorrelated. They solve
 
     .. math:: S \alpha_k = \lambda_k \alpha_k, \qquad
@@ -44,34 +44,33 @@ class PCA(ComponentFitting):
 
     .. math:: \rho(y_k, x_i) = \sqrt{\lambda_k} \, \alpha_{ik} / \sqrt{\sigma_{ii}} .
 
-    Both algorithms of the book are here, with equal results: the eigenvalues of S or R
-    (``svd_solver="covariance_eigh"``), and the singular value decomposition of the
-    centred rows over :math:`\sqrt{n - 1}` (``svd_solver="full"``). Rows may be
-    weighted, come in blocks (:meth:`partial_fit`), or be known by their matrix only
-    (:meth:`fit_covariance`).
+    Both algorithms of the book are available, with equal results: the eigenvalues of S
+    or R (``svd_solver="covariance_eigh"``), and the singular value decomposition of the
+    centred rows divided by :math:`\sqrt{n - 1}` (``svd_solver="full"``). Rows may be
+    weighted or passed in blocks (:meth:`partial_fit`), or replaced by their covariance
+    matrix (:meth:`fit_covariance`).
 
-    Where scikit-learn has a parameter, its name, meaning and default are the same, so
-    that an import of ``PCA`` can be changed for this class.
+    Parameters that scikit-learn's ``PCA`` also has have the same names, meanings and
+    defaults, so that only the import needs to be changed.
 
     Parameters
     ----------
     n_components : int, float, "mle" or None, default=None
         How many components to keep. An int: that many. A float between 0 and 1: the
         fewest whose cumulative contribution (累计方差贡献率) is more than that, for
-        which the book advises 0.7 to 0.8; this is also the threshold t of
-        reconstruction (重构阈值) of 周志华's formula (10.16). "mle": as many as Minka's
-        likelihood finds. None: ``min(n_samples, n_features)``, less one for "arpack".
-        To choose it by the error of a nearest-neighbour classifier, search over it with
-        ``GridSearchCV``.
+        which the book recommends 0.7 to 0.8; this is also the threshold t of
+        reconstruction (重构阈值) of 周志华's formula (10.16). "mle": chosen by Minka's
+        likelihood. None: ``min(n_samples, n_features)``, less one for "arpack". To
+        choose it by the error of a nearest-neighbour classifier, use ``GridSearchCV``.
     standardize : bool, default=False
         Whether to divide every column by its standard deviation, that is to decompose
         the correlation matrix (规范化变量). Units of the columns then have no effect.
     copy : bool, default=True
-        Whether to leave X as it is. With False, "full", "arpack" and "randomized" may
-        write into it; use ``fit_transform`` then.
+        Whether to leave X unchanged. With False, "full", "arpack" and "randomized" may
+        overwrite it; use ``fit_transform`` then.
     whiten : bool, default=False
         Whether to divide the scores by their standard deviations. Scores of components
-        without variance are 0 then.
+        without variance are then 0.
     svd_solver : str, default="auto"
         How to find the components: "auto", "full", "covariance_eigh", "arpack" or
         "randomized". "full": LAPACK's singular value decomposition of the centred rows,
@@ -82,26 +81,26 @@ class PCA(ComponentFitting):
         "arpack", "randomized": only the first components, by iteration or random
         projections. "auto": "covariance_eigh" for at most 1,000 columns with at least
         10 times as many rows; else "full" if there are at most 500 rows and columns or
-        if less than a fifth of the components is left out, or the spectrum decides how
-        many; else "randomized". Of sparse X "arpack", or "covariance_eigh" if the
-        spectrum decides.
+        if less than a fifth of the components is left out, or if ``n_components``
+        depends on the spectrum; else "randomized". For sparse X "arpack", or
+        "covariance_eigh" if ``n_components`` depends on the spectrum.
     tol : float, default=0.0
-        Tolerance of "arpack" for singular values; 0: as far as double precision goes.
+        Tolerance of "arpack" for singular values; 0: machine precision.
     iterated_power : int or "auto", default="auto"
         Power iterations of "randomized".
     n_oversamples : int, default=10
-        Random vectors that "randomized" takes beyond ``n_components``.
+        Number of random vectors of "randomized" in addition to ``n_components``.
     power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
-        How "randomized" keeps its vectors apart between iterations.
+        How "randomized" normalizes its vectors between iterations.
     random_state : int, RandomState instance or None, default=None
-        Chance of "arpack" and "randomized".
+        Seed of "arpack" and "randomized".
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Unit eigenvectors :math:`\alpha_k` in the rows. The entry of largest size is
-        positive; the first of them, if there are several. Directions without variance
-        depend on the others only, so that they are the same for "full" and
+        Unit eigenvectors :math:`\alpha_k` in the rows. The entry of largest absolute
+        value is positive; of ties, the first one. Directions without variance are
+        determined by the others, so that they are the same for "full" and
         "covariance_eigh".
     explained_variance_ : ndarray of shape (n_components,)
         Variances :math:`\lambda_k` of the scores, with the divisor n - 1.
@@ -110,7 +109,7 @@ class PCA(ComponentFitting):
     cumulative_contribution_ : ndarray of shape (n_components,)
         Their sums up to k (累计方差贡献率).
     eigenvalues_ : ndarray of shape (n_found,)
-        All eigenvalues that were computed, the left out ones, too: with "full" and
+        All computed eigenvalues, including those of omitted components: with "full" and
         "covariance_eigh" ``min(n_samples, n_features)``.
     loadings_ : ndarray of shape (n_features, n_components)
         Factor loadings :math:`\rho(y_k, x_i)`: row i is the variable, column k the
@@ -129,11 +128,11 @@ class PCA(ComponentFitting):
     n_components_ : int
         Number of components kept.
     n_samples_ : int, float or None
-        Number of rows, or sum of their weights; None if :meth:`fit_covariance` was not
-        told.
+        Number of rows, or sum of their weights; None if not passed to
+        :meth:`fit_covariance`.
     noise_variance_ : float
-        Mean of the variances left out: the noise of the probabilistic model of Tipping
-        and Bishop.
+        Mean of the variances of omitted components: the noise of the probabilistic
+        model of Tipping and Bishop.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -143,24 +142,25 @@ class PCA(ComponentFitting):
     ------
     ValueError
         If a parameter is not allowed, X has missing values or no variance, or a column
-        is constant with ``standardize=True``; :meth:`fit` tells all.
+        is constant with ``standardize=True``; see :meth:`fit`.
 
     See Also
     --------
-    sklearn.decomposition.PCA : The same parameters without ``standardize``. It takes
-        no weights and no blocks, knows neither loadings nor communalities, and divides
+    sklearn.decomposition.PCA : The same parameters without ``standardize``. It has
+        no sample weights, blocks of rows, loadings or communalities, and divides
         by zero where columns do not vary. With ``whiten=True`` its ``get_covariance``
         multiplies by the variances twice; here the density of X does not depend on
         how the scores are scaled.
     sklearn.decomposition.IncrementalPCA : Blocks of rows, approximately.
-    sklearn_textbook.inspection.ScreeDisplay : Eigenvalues and contributions, drawn.
-    sklearn_textbook.inspection.BiplotDisplay : Scores and loadings, drawn.
+    sklearn_textbook.inspection.ScreeDisplay : Plot of eigenvalues and contributions.
+    sklearn_textbook.inspection.BiplotDisplay : Plot of scores and loadings.
 
     Notes
     -----
     ``make_pipeline(StandardScaler(), PCA())`` divides by standard deviations with the
     divisor n, so that its eigenvalues are n / (n - 1) times those of the correlation
-    matrix; ``standardize=True`` has the book's, whose sum is the number of columns.
+    matrix; ``standardize=True`` gives those of the book, which sum to the number of
+    columns.
 
     References
     ----------
@@ -178,7 +178,7 @@ class PCA(ComponentFitting):
 
     Examples
     --------
-    Six samples of two variables (习题16.1), by their correlation matrix:
+    Six samples of two variables (习题16.1), with their correlation matrix:
 
     >>> from sklearn_textbook.datasets import load_pca_exercise
     >>> from sklearn_textbook.decomposition import PCA
@@ -278,11 +278,10 @@ class PCA(ComponentFitting):
 
     @available_if(_uses_matrix)
     def partial_fit(self, X, y=None, sample_weight=None):
-        """Add rows to those seen so far.
+        """Update the components with more rows.
 
-        The result is that of :meth:`fit` on all rows, but for rounding, whatever the
-        blocks: means and cross-products are merged. Components are computed when
-        somebody asks for them.
+        Means and cross-products are merged, so that the result is that of :meth:`fit`
+        on all rows, except for rounding. Components are computed on first access.
 
         Parameters
         ----------
@@ -306,15 +305,15 @@ class PCA(ComponentFitting):
         Warns
         -----
         UserWarning
-            After :meth:`fit`, which keeps no sums: these rows are the first then.
+            After :meth:`fit`, which keeps no sums: the fit then starts with these rows.
         """
         self._check_parameters()
         is_first = "_moments" not in vars(self)
         if is_first and "components_" in vars(self):
             warnings.warn(
-                f"{type(self).__name__} was fitted to a whole table, of which it keeps "
-                "no sums: partial_fit starts anew with these rows. To add rows to "
-                "others, give all of them by partial_fit.",
+                f"{type(self).__name__} was fitted by fit, which keeps no sums: "
+                "partial_fit starts from scratch with these rows. Pass all rows to "
+                "partial_fit to add them up.",
                 stacklevel=2,
             )
         X = self._read_rows(X, is_first=is_first, min_rows=1)
@@ -332,12 +331,13 @@ class PCA(ComponentFitting):
         Parameters
         ----------
         covariance : array-like of shape (n_features, n_features)
-            Symmetric, without negative eigenvalues. A data frame gives the names of
-            the variables. With ``standardize=True`` it is made a correlation matrix.
+            Symmetric, without negative eigenvalues. The columns of a data frame are
+            the names of the variables. With ``standardize=True`` it is converted to a
+            correlation matrix.
         mean : array-like of shape (n_features,), float or None, default=None
             Means of the variables. None: unknown; rows cannot be transformed then.
         n_samples : int, float or None, default=None
-            Number of rows that the matrix was computed of, needed for
+            Number of rows that the matrix was computed from, needed for
             ``n_components="mle"``. None: unknown; ``singular_values_`` are NaN then.
 
         Returns
@@ -379,13 +379,13 @@ class PCA(ComponentFitting):
         return tags
 
     def __getattr__(self, name):
-        # After partial_fit the components are computed when somebody looks at them.
+        # After partial_fit the components are computed on first access.
         if name in (*FITTED, *DERIVED) and "_moments" in vars(self):
             try:
                 self._fit_moments(self._moments, self._dtype)
             except ValueError as error:
                 raise NotFittedError(
-                    f"The rows seen so far do not suffice: {error}"
+                    f"The rows passed so far are not enough: {error}"
                 ) from error
             return getattr(self, name)
         raise AttributeError(

@@ -15,7 +15,7 @@ NORMALIZERS = ("auto", "QR", "LU", "none")
 def factor_by_random_projection(
     A, n_components, *, n_oversamples, n_iter, normalizer, random_state
 ):
-    r"""Compute about the largest triplets, after Halko, Martinsson and Tropp.
+    r"""Approximate the largest triplets, after Halko, Martinsson and Tropp.
 
     An orthonormal basis Q of the range of :math:`(A A^T)^{q} A \Omega` with q rounds of
     power iteration and a Gaussian :math:`\Omega`; then the exact decomposition of the
@@ -32,8 +32,7 @@ def factor_by_random_projection(
     n_iter : int
         Rounds q of power iteration.
     normalizer : {"auto", "QR", "LU", "none"}
-        What keeps the directions apart between two rounds; "auto": LU, and nothing
-        for up to two rounds.
+        Normalisation between two rounds; "auto": LU, and none for up to two rounds.
     random_state : RandomState instance
         Draws the directions.
 
@@ -43,7 +42,7 @@ def factor_by_random_projection(
         The triplets, the largest singular value first.
     """
     if A.shape[0] < A.shape[1]:
-        # Fewer numbers to draw, and a smaller projection.
+        # Fewer random numbers, and a smaller projection.
         V, s, Ut = factor_by_random_projection(
             A.T,
             n_components,
@@ -78,7 +77,7 @@ def _multiply(A, directions):
 
 
 def _keep_apart(directions, normalizer):
-    """Replace columns by better conditioned ones of the same span."""
+    """Replace columns by better conditioned ones with the same span."""
     if normalizer == "QR":
         return linalg.qr(directions, mode="economic", check_finite=False)[0]
     if normalizer == "LU":

@@ -22,7 +22,7 @@ def measure_values(s):
 
 
 class OuterProducts(Sequence):
-    r"""The terms :math:`\sigma_i u_i v_i^T` of a matrix, made when they are asked for.
+    r"""The terms :math:`\sigma_i u_i v_i^T` of a matrix, computed on access.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class OuterProducts(Sequence):
             return [self[i] for i in range(*index.indices(len(self)))]
         if not -len(self) <= index < len(self):
             raise IndexError(
-                f"there are {len(self)} outer products, none has the index {index}"
+                f"index {index} is out of range for {len(self)} outer products"
             )
         U, s, Vt = self._factors
         return np.outer(U[:, index] * s[index], Vt[index])
@@ -50,8 +50,8 @@ class OuterProducts(Sequence):
 class SingularValueDecomposition:
     r"""A decomposition :math:`A = U \Sigma V^T` (奇异值分解) in all its forms.
 
-    Made by :func:`svd`. Only the thin factors are kept, min(n_rows, n_columns) triplets
-    or fewer; what is larger is computed when it is asked for, and then kept.
+    Returned by :func:`svd`. Only the thin factors are kept, min(n_rows, n_columns)
+    triplets or fewer; larger arrays are computed on first access.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class SingularValueDecomposition:
 
     See Also
     --------
-    svd : Makes it.
+    svd : Computes the decomposition.
 
     Examples
     --------
@@ -128,8 +128,8 @@ class SingularValueDecomposition:
         if not self._knows_rank:
             raise ValueError(
                 f"{what} is not known: the {self._n_known} singular values that were "
-                f"computed are all above the tolerance {self.rank_tolerance:.3g}. Ask "
-                "for more of them (n_components), or decompose a dense array."
+                f"computed are all above the tolerance {self.rank_tolerance:.3g}. "
+                "Increase n_components, or decompose a dense array."
             )
 
     def _count_terms(self, k, smallest):
@@ -181,8 +181,8 @@ class SingularValueDecomposition:
         Returns
         -------
         factors : SVDFactors
-            The k triplets of the largest singular values; of all matrices of rank k,
-            theirs is the closest to A.
+            The k triplets of the largest singular values; their product is the matrix
+            of rank k that is closest to A.
 
         Raises
         ------
@@ -200,7 +200,7 @@ class SingularValueDecomposition:
         r"""The terms of the outer product expansion (外积展开式), the largest first.
 
         A sequence: :math:`A = \sum_i \sigma_i u_i v_i^T`, where each term is an array
-        of the shape of A and of rank 1, made when it is asked for.
+        of the shape of A and of rank 1, computed on access.
         """
         return OuterProducts(self._take(self._n_known))
 
@@ -227,12 +227,12 @@ class SingularValueDecomposition:
         return (U * s) @ Vt
 
     def frobenius_error(self, k=None):
-        r"""How far the sum of the first terms is from A.
+        r"""Compute the distance of the sum of the first terms from A.
 
         .. math:: \|A - A_k\|_F = \Big(\sum_{i>k} \sigma_i^2\Big)^{1/2},
 
-        computed of the singular values that are left out, without making A_k. Where
-        they were not computed, they are what is missing from :math:`\|A\|_F^2`, and
+        computed from the omitted singular values, without making A_k. Where these were
+        not computed, the sum of their squares is the rest of :math:`\|A\|_F^2`, and
         errors below :math:`10^{-8} \|A\|_F` cannot be distinguished from 0.
 
         Parameters
@@ -248,8 +248,8 @@ class SingularValueDecomposition:
         Raises
         ------
         ValueError
-            If there are fewer terms, or A is a linear operator, of which neither the
-            norm nor all singular values are known.
+            If there are fewer terms, or A is a linear operator and neither its norm nor
+            all its singular values are known.
         """
         k = self._count_terms(k, 0)
         left_out = measure_values(self.singular_values[k:])
@@ -257,7 +257,7 @@ class SingularValueDecomposition:
             return left_out
         if self._norm is None:
             raise ValueError(
-                "The error is not known: of a linear operator there are only the "
+                "The error is not known: of a linear operator, svd computed only the "
                 f"{len(self.singular_values)} largest singular values."
             )
         if self._norm == 0:

@@ -1,4 +1,4 @@
-"""Which of the two signs a pair of singular vectors gets."""
+"""Signs of pairs of singular vectors."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import numpy as np
 
 
 def find_signs(rows):
-    """Tell by which sign each row is to be multiplied.
+    """Find the signs to multiply rows by.
 
-    The entry of the largest size becomes positive. Where several are as large but for
-    rounding, the first of them does, so that rounding does not decide.
+    The entry of largest absolute value becomes positive. If several are equally large
+    up to rounding, the first one does, so that the sign does not depend on rounding.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def find_signs(rows):
     """
     sizes = np.abs(rows)
     slack = np.sqrt(np.finfo(rows.dtype).eps)
-    # A mask of all that are about as large; argmax finds the first of them.
+    # A mask of all entries that are about as large; argmax finds the first one.
     is_large = sizes >= sizes.max(axis=1, keepdims=True) * (1 - slack)
     places = np.argmax(is_large, axis=1)
     chosen = rows[np.arange(len(rows)), places]

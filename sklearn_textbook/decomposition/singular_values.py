@@ -69,9 +69,10 @@ def svd(
     The result has the full, the compact and the truncated form, rank, null and range
     spaces, the outer product expansion, and the error of every truncation.
 
-    Signs: of each right singular vector, the entry of the largest size is positive; if
-    several are as large up to rounding, the first of them. The left one follows.
-    Columns that only complete U or V are made positive in the same way.
+    Signs: in each right singular vector, the entry of largest absolute value is
+    positive; if several are equally large up to rounding, the first of them. The left
+    singular vector is multiplied by the same sign. Columns that only complete U or V
+    get their signs in the same way.
 
     Parameters
     ----------
@@ -88,32 +89,31 @@ def svd(
           loses half of the digits: values below :math:`10^{-8} \sigma_1` are noise.
         - "jacobi": one-sided Jacobi rotations after a QR decomposition with pivoting;
           slower, but errors are small relative to each :math:`\sigma_i` as long as A is
-          well conditioned but for the scale of its columns (or of its rows). Values
-          below
-          :math:`10^{-290} \sigma_1` become zero.
+          well conditioned apart from the scale of its columns (or of its rows). Values
+          below :math:`10^{-290} \sigma_1` become zero.
 
         The ``n_components`` largest, of any matrix:
 
-        - "arpack", "lobpcg", "propack": scipy's solvers; "propack" finds all triplets
-          if asked for, "arpack" one less, and "lobpcg" less than a fifth.
+        - "arpack", "lobpcg", "propack": scipy's solvers; "propack" can compute all
+          triplets, "arpack" one less, and "lobpcg" less than a fifth.
         - "randomized": random projection with power iteration (Halko, Martinsson and
           Tropp); approximate, fast.
     n_components : int, default=None
-        Number of triplets for the last four methods, which need it. The first three
-        compute all, and do not take it.
+        Number of triplets; required for the last four methods. The first three compute
+        all, and do not accept it.
     rank_tolerance : float, default=None
         Singular values up to this one count as zero. None: max(n_rows, n_columns) times
         the machine epsilon times :math:`\sigma_1`; "gram": the square root of the first
         two times :math:`\sigma_1`.
     tol : float, default=0.0
-        Tolerance of "arpack", "lobpcg" and "propack"; 0: as exact as they can be.
+        Tolerance of "arpack", "lobpcg" and "propack"; 0: machine precision.
     n_iter : int, default=5
         Power iterations of "randomized".
     n_oversamples : int, default=10
-        Directions that "randomized" draws beyond ``n_components``.
+        Number of directions of "randomized" in addition to ``n_components``.
     power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
-        What "randomized" does between two iterations; "auto": LU, and nothing if there
-        are two at most.
+        How "randomized" normalizes between two iterations; "auto": LU, and none for up
+        to two iterations.
     random_state : int, RandomState instance or None, default=None
         Seed for the starting vectors of the last four methods.
 
@@ -134,17 +134,18 @@ def svd(
 
     See Also
     --------
-    TruncatedSVD : The transformer that projects rows on right singular vectors.
+    TruncatedSVD : Transformer that projects rows on right singular vectors.
 
     Notes
     -----
-    Singular values are unique, vectors are not: of a repeated singular value, and of
-    zero, any orthonormal basis of the same space will do.
+    Singular values are unique, singular vectors are not: those of a repeated singular
+    value, and of zero, can be any orthonormal basis of the same space.
 
-    Entries may be of any scale: powers of two are taken out before and put back after.
+    Entries may be of any scale: the matrix is divided by a power of two before, and the
+    singular values are multiplied by it afterwards.
 
-    NumPy and scipy have ``svd`` functions that return the factors alone; theirs do not
-    fix signs.
+    The ``svd`` functions of NumPy and SciPy return only the factors, and do not fix
+    their signs.
 
     References
     ----------
@@ -306,7 +307,7 @@ def factor_truncated(A, method, n_components, **options):
 
 
 def _factor_zeros(A, n_components):
-    """Any orthonormal vectors are singular vectors of zeros; solvers would fail."""
+    """Return the triplets of a zero matrix, for which solvers would fail."""
     n_rows, n_columns = A.shape
     return SVDFactors(
         np.eye(n_rows, n_components, dtype=A.dtype),

@@ -1,4 +1,4 @@
-"""Eigenvalues and directions: from a matrix, from rows, and how many to keep."""
+"""Eigenvalues and directions of a matrix or of rows, and the number to keep."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Spectrum:
     """Directions by falling variance.
 
     ``singular_values`` are those of the centred rows, ``left`` has their left singular
-    vectors; where these were not computed, there are the centred ``rows`` in place of
-    them. Directions without variance are completed as :func:`complete_directions` says.
+    vectors; where these were not computed, ``rows`` has the centred rows instead.
+    Directions without variance are completed by :func:`complete_directions`.
     """
 
     components: np.ndarray
@@ -52,14 +52,14 @@ def decompose_matrix(covariance):
     Returns
     -------
     variances : ndarray of shape (n_columns,)
-        Eigenvalues, the largest first; those that rounding cannot tell from 0 are 0.
+        Eigenvalues, the largest first; those that are 0 up to rounding are set to 0.
     components : ndarray of shape (n_columns, n_columns)
         Unit eigenvectors in the rows.
     lowest : float
         The smallest eigenvalue as computed.
     """
-    # NumPy has made the matrix: the threads of its library and of scipy's, if that is
-    # another one, would stand in each other's way.
+    # NumPy has computed the matrix. If its BLAS is not that of scipy, the threads of
+    # the two would compete for the cores.
     variances, vectors = np.linalg.eigh(covariance)
     variances, components = variances[::-1].copy(), vectors.T[::-1]
     lowest = variances[-1]
@@ -82,14 +82,14 @@ def decompose_rows(centered):
     Returns
     -------
     spectrum : Spectrum
-        All of it; of a tall table without the left singular vectors.
+        The whole spectrum; for a tall table without the left singular vectors.
     """
     if len(centered) >= TALL * centered.shape[1]:
         _, values, right = linalg.svd(reduce_to_triangle(centered), check_finite=False)
         spectrum = _clean(right, values, None, centered.shape)
         spectrum.rows = centered
         return spectrum
-    # The transpose of rows in C order is what LAPACK wants, without a copy.
+    # LAPACK accepts the transpose of rows in C order without a copy.
     right, values, left = linalg.svd(
         centered.T, full_matrices=False, overwrite_a=True, check_finite=False
     )
@@ -104,16 +104,16 @@ def decompose_by_arpack(matrix, n_components, tol, random_state):
     matrix : ndarray or LinearOperator of shape (n_rows, n_columns)
         Centred rows.
     n_components : int
-        How many directions, fewer than rows and columns.
+        Number of directions, fewer than rows and columns.
     tol : float
-        Relative accuracy; 0: as far as double precision goes.
+        Relative accuracy; 0: machine precision.
     random_state : RandomState
-        For the start.
+        For the starting vector.
 
     Returns
     -------
     spectrum : Spectrum
-        The first of it.
+        The first part of the spectrum.
     """
     start = random_state.uniform(-1.0, 1.0, min(matrix.shape)).astype(matrix.dtype)
     left, values, right = svds(matrix, k=n_components, tol=tol, v0=start)
@@ -128,7 +128,7 @@ def decompose_at_random(centered, n_components, options, random_state):
     centered : ndarray of shape (n_rows, n_columns)
         Centred rows.
     n_components : int
-        How many directions.
+        Number of directions.
     options : dict
         Further parameters of :func:`sklearn.utils.extmath.randomized_svd`.
     random_state : RandomState
@@ -137,7 +137,7 @@ def decompose_at_random(centered, n_components, options, random_state):
     Returns
     -------
     spectrum : Spectrum
-        The first of it, approximately.
+        The first part of the spectrum, approximately.
     """
     with config_context(array_api_dispatch=False):  # numpy has an LU factorization
         left, values, right = randomized_svd(
@@ -151,23 +151,23 @@ def decompose_at_random(centered, n_components, options, random_state):
 
 
 def make_centered_operator(X, mean, root_weight=None, scale=None):
-    """Stand for a sparse matrix less its means, without making it dense.
+    """Represent a centred sparse matrix, without making it dense.
 
     Parameters
     ----------
     X : sparse matrix of shape (n_rows, n_columns)
         The rows.
     mean : ndarray of shape (n_columns,)
-        What is subtracted of every row.
+        Subtracted from every row.
     root_weight : ndarray of shape (n_rows,) or None, default=None
-        What rows are multiplied by afterwards.
+        Factors of the rows, applied afterwards.
     scale : ndarray of shape (n_columns,) or None, default=None
-        What columns are divided by.
+        Divisors of the columns.
 
     Returns
     -------
     operator : LinearOperator of shape (n_rows, n_columns)
-        Knows the products with vectors and matrices.
+        Computes products with vectors and matrices.
     """
     by_row = np.ones(X.shape[0]) if root_weight is None else root_weight
     by_column = np.ones(X.shape[1]) if scale is None else 1.0 / scale
@@ -193,7 +193,7 @@ def make_centered_operator(X, mean, root_weight=None, scale=None):
 
 
 def _clean(components, values, left, shape):
-    """Set to 0 what rounding cannot tell from 0, and drop its directions."""
+    """Set variances to 0 that are 0 up to rounding, and drop their directions."""
     epsilon = np.finfo(values.dtype).eps
     limit = max(10, *shape) * epsilon * (values[0] if len(values) else 0.0)
     rank = int((values > limit).sum())
@@ -205,18 +205,18 @@ def _clean(components, values, left, shape):
 
 
 def complete_directions(components, n_needed):
-    """Add directions at right angles to those that are there.
+    """Add directions that are orthogonal to given ones.
 
-    Directions without variance are arbitrary. Here they depend on the others only:
-    the next is the axis that lies farthest outside of them, less its part inside.
-    So two decompositions of the same rows agree about these, too.
+    Directions without variance are arbitrary. Here they are determined by the others:
+    each next one is the axis that is farthest from their span, minus its projection on
+    it. So they are equal in two decompositions of the same rows.
 
     Parameters
     ----------
     components : ndarray of shape (n_known, n_columns)
         Orthonormal rows.
     n_needed : int
-        How many there shall be.
+        Number of directions to return.
 
     Returns
     -------
@@ -232,7 +232,7 @@ def complete_directions(components, n_needed):
         direction = np.zeros(n_columns, dtype=components.dtype)
         direction[axis] = 1.0
         before = completed[:number]
-        for _ in range(2):  # once more, against rounding
+        for _ in range(2):  # twice, because of rounding
             direction -= (before @ direction) @ before
             direction /= np.linalg.norm(direction)
         completed[number] = direction
@@ -243,7 +243,7 @@ def complete_directions(components, n_needed):
 def find_signs(components):
     """Signs that make the largest entry of each direction positive.
 
-    Of entries that are equally large but for rounding, the first counts.
+    Of entries that are equally large up to rounding, the first one counts.
 
     Parameters
     ----------
@@ -304,7 +304,7 @@ def estimate_dimension(variances, n_samples):
 
 
 def _compute_evidence(variances, rank, n_samples):
-    """Minka's Laplace approximation of the log evidence of so many directions."""
+    """Minka's Laplace approximation of the log evidence of a number of directions."""
     n_columns = len(variances)
     epsilon = 1e-15 * variances[0]
     if variances[rank - 1] < epsilon:
@@ -318,8 +318,8 @@ def _compute_evidence(variances, rank, n_samples):
     i, j = i[i < rank], j[i < rank]
     gap = (variances[i] - variances[j]) / variances[0]
     curvature = gap * (variances[0] / flattened[j] - variances[0] / flattened[i])
-    # Turning two directions of equal variance changes nothing: such a pair has no
-    # peak to approximate. Without noise between, the rank would divide equal ones.
+    # Rotating two directions of equal variance changes nothing: such a pair has no
+    # peak to approximate. Without noise between, the rank would separate equal ones.
     is_free = gap <= 1e-15
     if (is_free & (j >= rank)).any():
         return -math.inf

@@ -1,19 +1,19 @@
-"""A tall matrix as a small triangle: all that right singular vectors depend on."""
+"""Reduction of a tall matrix to a triangle with the same right singular vectors."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.linalg import get_lapack_funcs
 
-#: Entries of a block of rows: small enough for the cache of a core.
+#: Entries of a block of rows, which fits in the cache of a core.
 BLOCK_ENTRIES = 2**17
 
 
 def reduce_to_triangle(A):
-    r"""Compute the triangle R of :math:`A = Q R`, block of rows by block of rows.
+    r"""Compute the triangle R of :math:`A = Q R` by blocks of rows.
 
     R has the singular values and the right singular vectors of A. Each block of rows is
-    put under the triangle so far and reduced with it, so that neither Q nor a copy of
+    put below the current triangle and reduced with it, so that neither Q nor a copy of
     A is made.
 
     Parameters
@@ -24,7 +24,7 @@ def reduce_to_triangle(A):
     Returns
     -------
     R : ndarray of shape (n_columns, n_columns)
-        Upper triangle; of its rows, the signs are not determined.
+        Upper triangle; the signs of its rows are not determined.
     """
     n_rows, n_columns = A.shape
     n_block = max(4 * n_columns, BLOCK_ENTRIES // n_columns)

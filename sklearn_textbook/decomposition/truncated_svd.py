@@ -28,7 +28,7 @@ from sklearn_textbook.decomposition.singular_values import (
 from sklearn_textbook.decomposition.triangle import reduce_to_triangle
 from sklearn_textbook.decomposition.variances import sum_variances
 
-#: Those of ``svd`` but for "lobpcg", which needs more columns than tables often have.
+#: Those of ``svd`` except "lobpcg", which needs more columns than tables often have.
 ALGORITHMS = ("randomized", "arpack", "propack", *DIRECT_METHODS)
 
 
@@ -48,32 +48,32 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     algorithm : str, default="randomized"
         How singular vectors are computed, as in :func:`svd`: "randomized", "arpack",
         "propack", "lapack", "gram" or "jacobi". The last three need a dense X.
-        "randomized" does not draw, and is exact but for rounding, where X is dense and
-        so narrow that all directions cost no more than some:
-        ``n_features <= 2 * (n_iter + 1) * (n_components + n_oversamples)``, and at
+        "randomized" does not draw random numbers, and is exact up to rounding, if X is
+        dense and so narrow that all directions cost no more than some:
+        ``n_features <= 2 * (n_iter + 1) * (n_components + n_oversamples)``, with at
         least four times as many rows.
     n_iter : int, default=5
         Power iterations of "randomized".
     n_oversamples : int, default=10
-        Directions that "randomized" draws beyond ``n_components``.
+        Number of directions of "randomized" in addition to ``n_components``.
     power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
-        What "randomized" does between two iterations; "auto": LU, and nothing if there
-        are two at most.
+        How "randomized" normalizes between two iterations; "auto": LU, and none for up
+        to two iterations.
     random_state : int, RandomState instance or None, default=None
-        Seed of what "randomized", "arpack" and "propack" begin with.
+        Seed for the starting vectors of "randomized", "arpack" and "propack".
     tol : float, default=0.0
-        Tolerance of "arpack" and "propack"; 0: as exact as they can be.
+        Tolerance of "arpack" and "propack"; 0: machine precision.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Right singular vectors (右奇异向量), one per row. The entry of the largest size
-        is positive in each; of several as large, the first.
+        Right singular vectors (右奇异向量), one per row. In each, the entry of largest
+        absolute value is positive; of ties, the first one.
     explained_variance_ : ndarray of shape (n_components,)
         Variances of the transformed training rows.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        The same as shares of the sum of the variances of all columns; 0 if that is 0
-        but for rounding.
+        The same as fractions of the total variance of all columns; 0 if that is 0 up to
+        rounding.
     singular_values_ : ndarray of shape (n_components,)
         Singular values (奇异值), the largest first.
     n_features_in_ : int
@@ -83,13 +83,13 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     See Also
     --------
-    svd : The decomposition itself, with all its forms.
+    svd : The decomposition itself, in all its forms.
 
     Notes
     -----
     scikit-learn's estimator of this name has the algorithms "arpack" and "randomized".
-    Where X has fewer rows than ``n_components``, it keeps fewer components without a
-    word; here, that is an error. Signs are those of scikit-learn, unless entries are
+    If X has fewer rows than ``n_components``, it keeps fewer components without a
+    warning; here, that is an error. Signs are those of scikit-learn, unless entries are
     equally large.
 
     References
@@ -243,14 +243,14 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         )[1:]
 
     def _is_narrow(self, X):
-        """Whether to look at all directions costs no more than to look at a few."""
+        """Whether computing all directions costs no more than computing a few."""
         n_rows, n_columns = X.shape
         n_drawn = self.n_components + self.n_oversamples
         is_cheap = n_columns <= 2 * (self.n_iter + 1) * n_drawn
         return isinstance(X, np.ndarray) and is_cheap and n_rows >= 4 * n_columns
 
     def _measure_variances(self, X, projected):
-        """Keep how much of the variance of the columns the components have."""
+        """Set the variance that the components explain, and its fraction."""
         with np.errstate(over="ignore"):
             explained = np.var(projected, axis=0)
             total = sum_variances(X)
@@ -262,7 +262,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 "first."
             )
         self.explained_variance_ = explained
-        # Columns of one value each have means that may be wrong in the last digit.
+        # Means of constant columns may be wrong in the last digit.
         rounding = 8 * np.finfo(X.dtype).eps * self.singular_values_[0]
         if np.sqrt(total) * np.sqrt(len(projected)) <= rounding:
             self.explained_variance_ratio_ = np.zeros_like(explained)
@@ -287,7 +287,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return X @ self.components_.T
 
     def inverse_transform(self, X):
-        """Put projected rows back among the original ones.
+        """Transform projected rows back to the original columns.
 
         Parameters
         ----------
@@ -310,5 +310,5 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     @property
     def _n_features_out(self):
-        """Number of components, which names the columns of the result."""
+        """Number of components, for the names of the output columns."""
         return self.components_.shape[0]

@@ -1,4 +1,4 @@
-"""Total variance of the columns of a table, in one block of rows after the other."""
+"""Total variance of the columns of a table, by blocks of rows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-#: Entries of a block of rows: small enough for the cache of a core.
+#: Entries of a block of rows, which fits in the cache of a core.
 BLOCK_ENTRIES = 2**17
 
 

@@ -8,11 +8,11 @@ import numpy as np
 from scipy.linalg import blas
 from scipy.sparse import csr_array
 
-#: Rows that are centred at a time: a block of them stays in the cache.
+#: Rows that are centred at a time, which fit in the cache.
 BLOCK_BYTES = 1 << 19
-#: Entries of a matrix up to which making it sparse takes longer than it saves.
+#: Matrices with at most this many entries are not worth making sparse.
 SMALL = 20_000
-#: Squares and sums of squares of values between these can neither overflow nor vanish.
+#: Squares and sums of squares of values in this range neither overflow nor underflow.
 SMALLEST_UNIT, LARGEST_UNIT = 1e-100, 1e100
 
 
@@ -61,20 +61,20 @@ class ClassTable:
         return ClassTable(self.X[rows], codes, 1, weight)
 
     def compute_means(self):
-        """Compute the mean of each class, up to the rounding of one long sum."""
+        """Compute the mean of each class, with the rounding error of one long sum."""
         rows = slice(0, self.n_rows)
         sums = self._indicate(rows, self.weight) @ self.X
         return sums.astype(np.float64) / self.class_weight[:, np.newaxis]
 
     def compute_scatter(self):
-        """Compute means, and the mean of squares and products around them.
+        """Compute means, and the mean of squares and products about them.
 
         Returns
         -------
         means : ndarray of shape (n_classes, n_columns)
             Means of the classes.
         scatter : ndarray of shape (n_columns, n_columns)
-            The covariances of the classes, averaged with their shares of the weight.
+            Mean of the covariances of the classes, weighted by the class weights.
         """
         means = self.compute_means()
         share = self.share_rows()
@@ -85,7 +85,7 @@ class ClassTable:
             block *= root[:, np.newaxis]
             sums += self._indicate(rows, root) @ block
             upper = blas.dsyrk(1.0, block.T, beta=1.0, c=upper, overwrite_c=1)
-        # What the rounding of the means has left is taken out of both.
+        # Correct both for the rounding errors of the means.
         class_share = np.bincount(self.codes, share, minlength=self.n_classes)
         left = sums / np.sqrt(class_share)[:, np.newaxis]
         upper = blas.dsyrk(-1.0, left.T, beta=1.0, c=upper, overwrite_c=1)
@@ -94,14 +94,14 @@ class ClassTable:
         return means + sums / class_share[:, np.newaxis], scatter
 
     def centre_rows(self):
-        """Compute means, and rows less the mean of their class.
+        """Compute means, and rows centred by the mean of their class.
 
         Returns
         -------
         means : ndarray of shape (n_classes, n_columns)
             Means of the classes.
         rows : ndarray of shape (n_rows, n_columns)
-            The centred rows, times the root of their fraction of the weight.
+            The centred rows, times the square root of their fraction of the weight.
         """
         means = self.compute_means()
         rows = np.subtract(self.X, means[self.codes], order="C")
@@ -119,12 +119,12 @@ class ClassTable:
         means : ndarray of shape (n_classes, n_columns)
             Means of the classes.
         basis : ndarray of shape (n_columns, n_coordinates)
-            What the centred rows are multiplied by.
+            Matrix that the centred rows are multiplied by.
 
         Returns
         -------
         products : ndarray of shape (n_coordinates, n_coordinates)
-            The weighted mean of the rows.
+            The weighted mean over the rows.
         """
         share = self.share_rows()
         upper = np.zeros((basis.shape[1], basis.shape[1]), order="F")
@@ -152,7 +152,7 @@ class ClassTable:
         return csr_array((values, codes, starts), shape=shape).T
 
     def _centre_blocks(self, means):
-        """Yield slices of the rows, and these rows less the means of their classes."""
+        """Yield slices of the rows, and these rows minus the means of their classes."""
         size = max(BLOCK_BYTES // (8 * self.n_columns), 64)
         for start in range(0, self.n_rows, size):
             rows = slice(start, min(start + size, self.n_rows))
@@ -171,7 +171,7 @@ def find_units(X):
     Returns
     -------
     units : ndarray of shape (n_columns,)
-        Powers of two, so that dividing by them rounds nothing; 1 for usual columns.
+        Powers of two, so that division by them is exact; 1 for usual columns.
     """
     largest = np.maximum(X.max(axis=0), -X.min(axis=0)).astype(np.float64)
     units = np.ones(X.shape[1])

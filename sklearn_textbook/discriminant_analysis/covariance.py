@@ -1,4 +1,4 @@
-"""The covariance within the classes, shrunk or not, of weighted rows."""
+"""The covariance within the classes of weighted rows, with or without shrinkage."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def estimate_within(table, shrinkage, estimator, scatter):
         The rows.
     shrinkage : float, "auto" or None
         Fraction of the multiple of the identity that is mixed in; "auto": by the
-        formula of Ledoit and Wolf, for each class, of columns divided by their
+        formula of Ledoit and Wolf, for each class, on columns divided by their standard
         deviation.
     estimator : covariance estimator or None
-        What estimates the covariance of each class instead.
+        Estimator of the covariance of each class instead.
     scatter : ndarray of shape (n_columns, n_columns)
         The estimate without shrinkage.
 
@@ -34,10 +34,10 @@ def estimate_within(table, shrinkage, estimator, scatter):
     Raises
     ------
     ValueError
-        If the estimator has no ``covariance_``, or cannot be given the weights.
+        If the estimator has no ``covariance_``, or does not accept the weights.
     """
     if estimator is None and shrinkage != "auto":
-        # Shrinking is linear: the mean of shrunk matrices is the shrunk mean.
+        # Shrinkage is linear: the mean of shrunk matrices is the shrunk mean.
         return shrunk_covariance(scatter, shrinkage) if shrinkage else scatter
     covariance = np.zeros((table.n_columns, table.n_columns))
     class_share = table.class_weight / table.class_weight.sum()
@@ -51,9 +51,9 @@ def estimate_within(table, shrinkage, estimator, scatter):
 
 
 def _shrink_by_rows(table):
-    """Shrink the covariance of one class as far as Ledoit and Wolf advise.
+    """Shrink the covariance of one class by the formula of Ledoit and Wolf.
 
-    The columns are standardised first, and the result is given in their own units.
+    The columns are standardised first, and the result is in their original units.
     """
     means, rows = table.centre_rows()
     deviation = np.sqrt(np.einsum("ij,ij->j", rows, rows))
@@ -70,8 +70,8 @@ def _shrink_by_rows(table):
 def choose_shrinkage(table, rows, covariance):
     """Choose the shrinkage of Ledoit and Wolf (2004) for weighted rows.
 
-    With n rows z of mean 0 and p columns, covariance C and m the mean of its diagonal,
-    it is the smaller of 1 and β / δ:
+    For n rows z of p columns with mean 0 and covariance C, whose diagonal has the mean
+    m, it is the smaller of 1 and β / δ:
 
     ``β = (mean of |z|⁴ − |C|²) / (n p),   δ = |C|² / p − m²``,
 
@@ -82,7 +82,7 @@ def choose_shrinkage(table, rows, covariance):
     table : ClassTable
         The rows, of one class.
     rows : ndarray of shape (n_rows, n_columns)
-        The same centred, times the roots of their shares of the weight.
+        The same centred, times the square roots of their fractions of the weight.
     covariance : ndarray of shape (n_columns, n_columns)
         Their covariance.
 
@@ -105,7 +105,7 @@ def choose_shrinkage(table, rows, covariance):
 
 
 def _estimate_with(estimator, table):
-    """Let an estimator of the user's find the covariance of one class."""
+    """Estimate the covariance of one class with the user's estimator."""
     estimator = clone(estimator, safe=False)
     if table.weight is None:
         estimator.fit(table.X)
@@ -115,9 +115,9 @@ def _estimate_with(estimator, table):
         estimator.fit(np.repeat(table.X, table.weight.astype(np.intp), axis=0))
     else:
         raise ValueError(
-            f"The covariance_estimator {type(estimator).__name__} takes no "
-            "sample_weight, so that weights can only be numbers of copies of a row: "
-            "they must be whole numbers."
+            f"The fit method of covariance_estimator {type(estimator).__name__} has no "
+            "sample_weight, so rows are repeated by their weights, which must be "
+            "integers."
         )
     if not hasattr(estimator, "covariance_"):
         raise ValueError(

@@ -43,10 +43,10 @@ class LinearDiscriminantAnalysis(
 ):
     r"""Linear discriminant analysis (线性判别分析, LDA).
 
-    Rows are projected so that the centres of the classes lie far apart and the rows of
-    a class close together. With :math:`m_k` rows of mean :math:`\mu_k` in class k and
-    the mean :math:`\mu` of all, the scatter within the classes (类内散度), between them
-    (类间散度) and of all rows (全局散度) is
+    Rows are projected so that the centres of the classes are far apart and the rows of
+    a class close together. If class k has :math:`m_k` rows with mean :math:`\mu_k`, and
+    :math:`\mu` is the mean of all rows, the scatter within the classes (类内散度),
+    between them (类间散度) and of all rows (全局散度) is
 
     .. math::
 
@@ -54,8 +54,8 @@ class LinearDiscriminantAnalysis(
         S_b = \sum_k m_k (\mu_k - \mu)(\mu_k - \mu)^T, \quad
         S_t = S_w + S_b.
 
-    Two classes are projected on one direction, which maximises the generalised Rayleigh
-    quotient J (广义瑞利商); N classes on the N - 1 directions, the columns of W, that
+    Two classes are projected on the direction that maximises the generalised Rayleigh
+    quotient J (广义瑞利商), N classes on the N - 1 directions, the columns of W, that
     solve the generalised eigenproblem:
 
     .. math::
@@ -64,54 +64,54 @@ class LinearDiscriminantAnalysis(
         w = S_w^{-1} (\mu_0 - \mu_1), \qquad
         S_b W = S_w W \Lambda.
 
-    As a classifier it takes the class of largest posterior probability under normal
-    distributions with one covariance matrix :math:`\Sigma` and the priors
-    :math:`\pi_k`. With equal priors, a row belongs to the class whose projected centre
-    is nearest.
+    The classifier predicts the class of largest posterior probability under normal
+    distributions with a common covariance matrix :math:`\Sigma` and priors
+    :math:`\pi_k`. With equal priors, this is the class whose projected centre is
+    nearest.
 
-    Where scikit-learn has a parameter, its name, meaning and default are the same, so
-    that an import of ``LinearDiscriminantAnalysis`` can be changed for this class.
+    Parameters that scikit-learn's ``LinearDiscriminantAnalysis`` also has have the same
+    names, meanings and defaults, so that only the import needs to be changed.
 
     Parameters
     ----------
     solver : {"svd", "lsqr", "eigen"}, default="svd"
-        "svd" makes the scatter within the classes the identity by singular values, and
-        then takes the principal directions of the centres: it never inverts a matrix,
-        and serves for any table, also with more columns than rows. "lsqr" solves
-        for the scores with the covariance matrix, and does not project; "eigen" solves
-        the eigenproblem itself. These two take shrinkage.
+        "svd" whitens the scatter within the classes by singular values, and then takes
+        the principal directions of the centres: it never inverts a matrix, and works
+        for any table, also with more columns than rows. "lsqr" solves for the scores
+        with the covariance matrix, and does not project; "eigen" solves the
+        eigenproblem itself. These two support shrinkage.
     shrinkage : float in [0, 1], "auto" or None, default=None
-        Share :math:`s` of a multiple of the identity that is mixed into every
+        Fraction :math:`s` of a multiple of the identity that is mixed into every
         covariance matrix C of p columns, :math:`(1 - s) C + s\,\mathrm{tr}(C)/p\,I`;
-        "auto": as much as Ledoit and Wolf advise, for each class, of standardised
+        "auto": by the formula of Ledoit and Wolf, for each class, on standardised
         columns. Not for "svd".
     priors : array-like of shape (n_classes,), default=None
         Prior probabilities of the classes (先验概率). None: the class proportions by
-        weight. They weigh the centres and add to the scores; the covariance within the
-        classes is that of the rows, whatever the priors, as in R's ``MASS::lda``.
+        weight. They weight the centres and enter the scores; the covariance within the
+        classes does not depend on them, as in R's ``MASS::lda``.
     n_components : int, default=None
         Number of directions that ``transform`` projects on, at most
-        ``min(n_classes - 1, n_features)``. None: as many.
+        ``min(n_classes - 1, n_features)``. None: that many.
     store_covariance : bool, default=False
-        Whether "svd" computes ``covariance_``, too. The others always do.
+        Whether "svd" also computes ``covariance_``. The others always do.
     tol : float, default=1e-4
-        Singular values up to this of the centred rows, in units of the standard
-        deviations of the columns within the classes, count as zero, and directions of
-        the centres up to this fraction of the largest. Only for "svd".
+        Singular values up to this one count as zero, for centred rows in units of the
+        standard deviations of the columns within the classes; so do directions of the
+        centres up to this fraction of the largest. Only for "svd".
     covariance_estimator : estimator, default=None
-        What estimates the covariance matrix of each class: an object with ``fit`` and,
-        afterwards, ``covariance_``, as those in :mod:`sklearn.covariance`. It is cloned
-        and stays as it is. Not for "svd", and not along with ``shrinkage``.
+        Estimator of the covariance matrix of each class: an object with ``fit`` and,
+        once fitted, ``covariance_``, such as those in :mod:`sklearn.covariance`. It is
+        cloned. Not for "svd", and not together with ``shrinkage``.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights of the columns in the scores; of two classes in the difference of their
-        scores.
+        Coefficients of the columns in the scores; for two classes, in the difference of
+        their scores.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        What is added to the scores.
+        Intercepts of the scores.
     means_ : ndarray of shape (n_classes, n_features)
         Centres of the classes, :math:`\mu_k`.
     priors_ : ndarray of shape (n_classes,)
@@ -122,33 +122,34 @@ class LinearDiscriminantAnalysis(
         Mean of the centres, weighted by the priors.
     scalings_ : ndarray of shape (n_features, n_directions)
         The directions, columns of W, with :math:`W^T \Sigma W = I`, the best first.
-        Signs are such that the last class has its centre on the positive side of each
+        Signs are such that the centre of the last class is on the positive side of each
         direction. At most ``n_classes - 1``; fewer if the centres span fewer
-        dimensions. Not by "lsqr".
+        dimensions. Not set by "lsqr".
     eigenvalues_ : ndarray of shape (n_directions,)
         Their eigenvalues, the diagonal of :math:`\Lambda`: scatter between the classes
-        over scatter within. Not by "lsqr".
+        divided by scatter within. Not set by "lsqr".
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        The eigenvalues over the sum of all. Not by "lsqr".
+        The eigenvalues divided by the sum of all. Not set by "lsqr".
     direction_ : ndarray of shape (n_features,)
         The direction :math:`w = S_w^{-1}(\mu_0 - \mu_1)` of the book, for two classes.
         ``coef_`` is :math:`-m w`, with m the number of rows.
     projected_means_ : ndarray of shape (n_classes, n_components)
-        Projected centres of the classes: ``transform`` of ``means_``. Not by "lsqr".
+        Projected centres of the classes: ``transform`` of ``means_``. Not set by
+        "lsqr".
     within_scatter_ : ndarray of shape (n_features, n_features)
-        :math:`S_w`. There unless solver "svd" met more columns than rows: then only
-        with ``store_covariance=True``, since it would be larger than the table.
+        :math:`S_w`. With solver "svd" and more columns than rows, only with
+        ``store_covariance=True``, since it would be larger than the table.
     between_scatter_ : ndarray of shape (n_features, n_features)
-        :math:`S_b`, where ``within_scatter_`` is there.
+        :math:`S_b`, if ``within_scatter_`` is available.
     total_scatter_ : ndarray of shape (n_features, n_features)
-        :math:`S_t`, where ``within_scatter_`` is there.
+        :math:`S_t`, if ``within_scatter_`` is available.
     within_rank_ : int
-        Rank of :math:`S_w` as the solver took it. If it is less than ``n_features``,
-        columns are constant or linearly dependent within the classes, or there are too
-        few rows; see the notes.
+        Rank of :math:`S_w` as determined by the solver. If it is less than
+        ``n_features``, columns are constant or linearly dependent within the classes,
+        or there are too few rows; see the notes.
     covariance_ : ndarray of shape (n_features, n_features)
-        :math:`\Sigma`, the mean of the classes' covariance matrices, weighted by their
-        rows, with shrinkage. By "svd" only with ``store_covariance=True``.
+        :math:`\Sigma`, the mean of the covariance matrices of the classes, weighted by
+        their rows, with shrinkage. For "svd" only with ``store_covariance=True``.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -156,48 +157,48 @@ class LinearDiscriminantAnalysis(
 
     See Also
     --------
-    sklearn_textbook.inspection.DiscriminantDisplay : Draws the projection.
+    sklearn_textbook.inspection.DiscriminantDisplay : Plot of the projection.
     sklearn.discriminant_analysis.LinearDiscriminantAnalysis : No sample weights.
 
     Notes
     -----
     A ``sample_weight`` of w counts as w copies of the row in every sum; a row of weight
-    0 is not there. This holds for "auto" shrinkage, too, whose formula knows the number
-    of rows. A ``covariance_estimator`` is given the weights if its ``fit`` takes them,
-    and copies of the rows if not.
+    0 is ignored. This also holds for "auto" shrinkage, whose formula depends on the
+    number of rows. A ``covariance_estimator`` is passed the weights if its ``fit``
+    accepts them, and otherwise copies of the rows.
 
     If :math:`S_w` has no inverse, "svd" leaves out the directions in which rows of a
     class do not differ; the directions found are the best among the others. A
     column that is constant within each class is therefore not used, even if it alone
-    tells the classes apart. "lsqr" takes the solution of least norm in standardised
+    separates the classes. "lsqr" takes the solution of least norm in standardised
     columns, and "eigen" raises a ``LinAlgError``. If :math:`S_w` is zero, all of them
     raise a ``ValueError``.
 
-    For two classes the book writes :math:`S_b = (\mu_0 - \mu_1)(\mu_0 - \mu_1)^T`
-    (3.34); ``between_scatter_`` is that of formula 3.43, :math:`m_0 m_1 / (m_0 + m_1)`
-    times as much.
+    For two classes the book defines :math:`S_b = (\mu_0 - \mu_1)(\mu_0 - \mu_1)^T`
+    (3.34); ``between_scatter_`` is that of formula 3.43, which is
+    :math:`m_0 m_1 / (m_0 + m_1)` times as large.
 
-    "svd" takes the decomposition of the centred rows where it is needed. Where they are
-    well-conditioned, Cholesky's factor of their products gives the same with no more
-    than five digits lost, many times faster: of :math:`S_w`, or of the products of
-    rows if these are fewer than the columns.
+    "svd" decomposes the centred rows only where this is necessary. If they are well
+    conditioned, the Cholesky factor of their products gives the same result many times
+    faster and loses at most five digits. These are the products of columns
+    (:math:`S_w`), or of rows if there are fewer rows than columns.
 
-    Given ``priors``, scikit-learn's "lsqr" and "eigen" weigh the covariances of the
-    classes with them, and its "eigen" takes the scatter between the classes from
-    priors and from rows at once, so that posteriors and ratios of explained variance
+    Given ``priors``, scikit-learn's "lsqr" and "eigen" weight the covariances of the
+    classes with them, and its "eigen" computes the scatter between the classes from
+    both priors and rows, so that posteriors and ratios of explained variance
     differ from those of its "svd"; here all solvers agree. With ``shrinkage="auto"``
     or a ``covariance_estimator``, the scatter between the classes is that of the
-    centres, in scikit-learn the difference of two estimates, which may have negative
-    eigenvalues: projections of "eigen" differ then, predictions do not.
+    centres. In scikit-learn it is the difference of two estimates, which may have
+    negative eigenvalues, so that projections of "eigen" differ, but not predictions.
 
     Other differences from scikit-learn: ``sample_weight``; signs of directions do not
     depend on the machine; sums are in double precision, also for single precision
-    tables, whose results are then rounded; the scores of more than two classes of
-    "lsqr" and "eigen" are centred as those of "svd" are, so they differ by a number
+    tables, whose results are then rounded; with more than two classes, the scores of
+    "lsqr" and "eigen" are centred like those of "svd", so they differ by a number
     that is the same for all classes; ``scalings_`` of "eigen" has no columns beyond
-    ``n_classes - 1``; ``predict_log_proba`` does not stop at the smallest float;
-    columns that vary by rounding only count as constant; ``transform`` and its names
-    agree where the centres span fewer dimensions.
+    ``n_classes - 1``; ``predict_log_proba`` is not limited by the smallest float;
+    columns that vary only by rounding count as constant; ``transform`` and
+    ``get_feature_names_out`` agree where the centres span fewer dimensions.
 
     References
     ----------
@@ -262,12 +263,11 @@ class LinearDiscriminantAnalysis(
         ------
         ValueError
             If a parameter, a label, a weight or a value is not allowed, if there are
-            not more rows than classes, or if rows of a class are all equal, in every
-            class.
+            not more rows than classes, or if in every class all rows are equal.
         NotImplementedError
-            If ``solver="svd"`` is to shrink.
+            If ``solver="svd"`` is used with ``shrinkage``.
         LinAlgError
-            If ``solver="eigen"`` meets a covariance matrix without an inverse.
+            If ``solver="eigen"`` and the covariance matrix has no inverse.
         """
         self._check_parameters()
         table, units, dtype = self._read_table(X, y, sample_weight)
@@ -276,8 +276,8 @@ class LinearDiscriminantAnalysis(
             if self.n_components > n_directions:
                 raise ValueError(
                     "n_components cannot be larger than min(n_features, n_classes - 1) "
-                    f"= {n_directions}, with columns {table.n_columns} and classes "
-                    f"{table.n_classes}; got {self.n_components}."
+                    f"= {n_directions}, for {table.n_columns} columns and "
+                    f"{table.n_classes} classes; got {self.n_components}."
                 )
             n_directions = int(self.n_components)
         self.class_count_ = table.class_weight
@@ -304,7 +304,7 @@ class LinearDiscriminantAnalysis(
         Returns
         -------
         X_new : ndarray of shape (n_samples, n_components)
-            The projected rows; by "svd" less the projection of ``xbar_``. There are
+            The projected rows, with "svd" minus the projection of ``xbar_``. There are
             fewer columns if the centres of the classes span fewer dimensions.
 
         Raises
@@ -346,7 +346,7 @@ class LinearDiscriminantAnalysis(
 
     # ---------------------------------------------------------------------- parts
     def _require(self, is_there, name, what):
-        """Raise an AttributeError for an attribute that is not there."""
+        """Raise an AttributeError for an attribute that was not computed."""
         if not is_there:
             raise AttributeError(f"{type(self).__name__} has {name} only with {what}.")
 
@@ -463,7 +463,7 @@ class LinearDiscriminantAnalysis(
         self.intercept_ = intercept.astype(dtype)
 
     def _set_directions(self, solution, n_directions, units, dtype):
-        """Set what ``transform`` needs, if the solver has found directions."""
+        """Set the attributes for ``transform``, if the solver computed directions."""
         self._n_features_out = n_directions
         if solution.directions is None:
             self._forget("scalings_", "eigenvalues_", "projected_means_")
@@ -480,7 +480,7 @@ class LinearDiscriminantAnalysis(
         self.projected_means_ = self._project(self.means_)
 
     def _set_scatter(self, table, solution, units):
-        """Set ``within_scatter_`` and ``covariance_``, if they are there or wanted."""
+        """Set ``within_scatter_`` and ``covariance_`` if available or requested."""
         self._forget("within_scatter_", "covariance_")
         scatter, covariance = solution.scatter, solution.covariance
         if scatter is None and self.store_covariance:
@@ -494,7 +494,7 @@ class LinearDiscriminantAnalysis(
             self.covariance_ = _restore_units(covariance, units)
 
     def _forget(self, *names):
-        """Drop attributes of an earlier fit."""
+        """Delete attributes of an earlier fit."""
         for name in names:
             vars(self).pop(name, None)
 
@@ -504,7 +504,7 @@ class LinearDiscriminantAnalysis(
 
 
 def _restore_units(matrix, units):
-    """Products of columns in their own units; infinite where too large for a float."""
+    """Products of columns in their own units; infinite if too large for a float."""
     if (units == 1.0).all():
         return matrix
     with np.errstate(over="ignore"):

@@ -10,10 +10,10 @@ from sklearn_textbook._contract.finite import check_finite_rows
 
 
 class LinearScores:
-    """What a classifier with ``coef_`` and ``intercept_`` answers.
+    """Predictions of a classifier with ``coef_`` and ``intercept_``.
 
-    The scores are log posteriors up to a constant of the row. Of two classes there is
-    one score, the difference of the second and the first.
+    The scores are log posteriors up to a constant of the row. For two classes there is
+    one score, that of the second class minus that of the first.
     """
 
     def _read_rows(self, X):
@@ -46,7 +46,7 @@ class LinearScores:
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            The scores, which are log posteriors up to a constant of the row; of two
+            The scores, which are log posteriors up to a constant of the row; for two
             classes :math:`f_1 - f_0`, positive where the second class is predicted.
         """
         check_is_fitted(self)
@@ -103,7 +103,7 @@ class LinearScores:
         Returns
         -------
         log_probabilities : ndarray of shape (n_samples, n_classes)
-            Natural logarithms in the order of ``classes_``. They are finite also where
+            Natural logarithms in the order of ``classes_``. They are also finite where
             the probability is too small for a float.
         """
         scores = self.decision_function(X)

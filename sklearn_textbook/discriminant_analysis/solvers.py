@@ -1,4 +1,4 @@
-"""Discriminant directions and linear scores, in three ways."""
+"""Three solvers for discriminant directions and linear scores."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from sklearn_textbook._contract.parameters import is_real
 from sklearn_textbook.discriminant_analysis.covariance import estimate_within
 from sklearn_textbook.discriminant_analysis.whiten import EPSILON, ROUNDING, whiten
 
-#: The projection of a class's centre is taken for 0 below this fraction of the largest.
+#: The projection of a class's centre counts as 0 below this fraction of the largest.
 NEGLIGIBLE = 1e-6
 
 
 @dataclass(frozen=True)
 class Solution:
-    """What a solver has found.
+    """Result of a solver.
 
     Parameters
     ----------
     means : ndarray of shape (n_classes, n_columns)
         Means of the classes.
     coef : ndarray of shape (n_classes, n_columns)
-        Linear scores of the classes, for rows less ``centre``.
+        Linear scores of the classes, for rows minus ``centre``.
     rank : int
         Dimensions in which rows of a class differ.
     directions : ndarray of shape (n_columns, n_directions) or None
         The columns of W, the best first.
     eigenvalues : ndarray of shape (n_directions,) or None
-        Their scatter between the classes over that within.
+        Their scatter between the classes divided by that within.
     total : float
-        The sum of all such eigenvalues.
+        The sum of all these eigenvalues.
     covariance : ndarray of shape (n_columns, n_columns) or None
         The covariance within the classes, as it was used.
     scatter : ndarray of shape (n_columns, n_columns) or None
@@ -59,9 +59,9 @@ def solve_svd(table, priors, tol):
     table : ClassTable
         The rows.
     priors : ndarray of shape (n_classes,)
-        What each class counts for.
+        Prior of each class.
     tol : float
-        Singular values that are left out.
+        Singular values up to this one are left out.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def solve_svd(table, priors, tol):
     Raises
     ------
     ValueError
-        If all rows of a class are equal, in every class, or if ``tol`` is too large.
+        If in every class all rows are equal, or if ``tol`` is too large.
     """
     whitening = whiten(table, tol)
     if not len(whitening.columns):
@@ -109,7 +109,7 @@ def solve_lsqr(table, priors, shrinkage, estimator):
     table : ClassTable
         The rows.
     priors : ndarray of shape (n_classes,)
-        What each class counts for.
+        Prior of each class.
     shrinkage : float, "auto" or None
         As for :func:`estimate_within`.
     estimator : covariance estimator or None
@@ -123,7 +123,7 @@ def solve_lsqr(table, priors, shrinkage, estimator):
     Raises
     ------
     ValueError
-        If all rows of a class are equal, in every class.
+        If in every class all rows are equal.
     """
     means, scatter, covariance = _estimate(table, shrinkage, estimator)
     scale = _find_deviation(covariance, means)
@@ -151,7 +151,7 @@ def solve_eigen(table, priors, shrinkage, estimator):
     table : ClassTable
         The rows.
     priors : ndarray of shape (n_classes,)
-        What each class counts for.
+        Prior of each class.
     shrinkage : float, "auto" or None
         As for :func:`estimate_within`.
     estimator : covariance estimator or None
@@ -175,7 +175,8 @@ def solve_eigen(table, priors, shrinkage, estimator):
     if info or _invert_condition(correlation, factor) <= n_columns * EPSILON:
         raise linalg.LinAlgError(
             "The covariance matrix within the classes is not of full rank: columns "
-            "are constant or linearly dependent there, or there are too few rows. "
+            "are constant or linearly dependent within classes, or there are too few "
+            "rows. "
             "Use solver='svd', which leaves such directions out, or shrinkage."
         )
     offsets = means - priors @ means
@@ -201,16 +202,16 @@ def solve_eigen(table, priors, shrinkage, estimator):
 
 
 def turn_directions(directions, offsets):
-    """Turn directions so that the last class has its centre on the positive side.
+    """Choose signs so that the centre of the last class is on the positive side.
 
-    Where its projection is next to nothing, the last class but one decides, and so on.
+    If its projection is nearly 0, the last class but one decides, and so on.
 
     Parameters
     ----------
     directions : ndarray of shape (n_columns, n_directions)
         Directions of either sign.
     offsets : ndarray of shape (n_classes, n_columns)
-        Centres of the classes, less that of all.
+        Centres of the classes, minus the mean of all.
 
     Returns
     -------
@@ -230,21 +231,21 @@ def _estimate(table, shrinkage, estimator):
 
 
 def _find_between(priors, shrinkage, offsets):
-    """Find the covariance of the centres, shrunk by as much as that within."""
+    """Find the covariance of the centres, shrunk like the one within the classes."""
     centres = np.sqrt(priors)[:, np.newaxis] * offsets
     between = centres.T @ centres
     return shrunk_covariance(between, shrinkage) if is_real(shrinkage) else between
 
 
 def _find_deviation(covariance, means):
-    """Find standard deviations, infinite for columns that vary by rounding only."""
+    """Find standard deviations, infinite for columns that vary only by rounding."""
     deviation = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
     is_constant = deviation <= ROUNDING * np.abs(means).max(axis=0)
     return np.where(is_constant, np.inf, deviation)
 
 
 def _invert_condition(matrix, factor):
-    """Reciprocal condition number of a matrix, from its factor of Cholesky."""
+    """Reciprocal condition number of a matrix, from its Cholesky factor."""
     norm = float(np.abs(matrix).sum(axis=0).max())
     return lapack.dpocon(factor, norm)[0]
 
@@ -253,6 +254,6 @@ def _describe_no_scatter(table):
     return (
         f"The {table.n_rows} rows do not differ within their "
         f"{'class' if table.n_classes == 1 else 'classes'}: the scatter within the "
-        "classes is zero, and no direction is better than another. "
+        "classes is zero, and all directions are equally good. "
         "LinearDiscriminantAnalysis needs two different rows in some class."
     )

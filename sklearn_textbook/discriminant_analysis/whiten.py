@@ -1,21 +1,21 @@
 """Coordinates in which the scatter within the classes is the identity.
 
 Columns are first divided by their standard deviation within the classes, so that
-nothing depends on their units. Of the centred rows A (times the roots of their shares)
-the singular values and right vectors V are then wanted: the whitened coordinates are
-``V / s``, and directions with s <= tol are left out.
+nothing depends on their units. The whitened coordinates are ``V / s``, with the
+singular values s and right singular vectors V of the centred rows A (times the square
+roots of their fractions of the weight); directions with s <= tol are left out.
 
 The singular value decomposition of A (奇异值分解) gives them to full precision. It is
-only taken where products of columns or rows would lose digits, as products square the
-condition.
+only used where products of columns or rows would lose digits, since products square
+the condition number.
 
 * More rows than columns: AᵀA = LLᵀ (Cholesky) if that is well conditioned; its
   eigenvectors, if all eigenvalues are either large or zero, as with dependent columns;
   else a second pass over the rows, in the coordinates of these eigenvectors, where they
   are well conditioned; else the decomposition of A.
-* Fewer: AAᵀ. The classes' means make n_classes of its eigenvalues 0, with known
-  vectors; with these filled up, Cholesky again; else its eigenvectors in the same case;
-  else the decomposition of A.
+* Fewer: AAᵀ. Since the class means were subtracted, n_classes of its eigenvalues are 0,
+  with known eigenvectors; with these replaced, Cholesky again; else its eigenvectors in
+  the same case; else the decomposition of A.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from scipy.linalg import blas, lapack
 
 EPSILON = np.finfo(np.float64).eps
 #: A column is constant within the classes if it varies by at most this fraction
-#: of its largest mean: that is the rounding of its values.
+#: of its largest mean, which is the rounding error of its values.
 ROUNDING = 8 * EPSILON
-#: Products of columns are trusted where their matrix has a reciprocal condition number
-#: of at least that: no more than four digits are lost, and eleven left.
+#: Products of columns are used if their matrix has at least this reciprocal condition
+#: number: no more than four digits are lost, and eleven are left.
 MIN_CONDITION = 1e-4
 
 
@@ -51,12 +51,12 @@ class Whitening:
     rank : int
         Number of whitened coordinates.
     enter : callable
-        From centres (n, len(columns)) in scaled units to their coordinates
+        Maps centres (n, len(columns)) in scaled units to their coordinates
         (any orthonormal basis), one in each column.
     leave : callable
-        From orthonormal coordinates, one in each column, to directions in scaled units.
+        Maps orthonormal coordinates, one in each column, to directions in scaled units.
     way : str
-        How they were found.
+        The method that found them.
     scatter : ndarray of shape (n_columns, n_columns) or None
         The mean scatter within the classes, if it was computed on the way.
     """
@@ -90,7 +90,7 @@ def whiten(table, tol):
     table : ClassTable
         The rows.
     tol : float
-        Singular values of the scaled rows that are not larger are left out.
+        Singular values of the scaled rows up to this one are left out.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def _find_scale(means, deviation):
 
 
 def _whiten_products(table, means, scatter, columns, scale, tol):
-    """Whiten by products of columns; None if that is not safe."""
+    """Whiten by products of columns; None if these lose digits."""
     if not len(columns):
         return _use_basis(np.empty((0, 0)), "nothing")
     correlation = scatter[np.ix_(columns, columns)] / np.outer(scale, scale)
@@ -142,12 +142,12 @@ def _whiten_products(table, means, scatter, columns, scale, tol):
 
 
 def _whiten_twice(table, means, columns, scale, values, vectors, tol):
-    """Whiten the rows as far as rounding allows, and what is left of them once more.
+    """Whiten the rows as far as rounding allows, and the result a second time.
 
-    With the approximate T of the first time, AT = Q sqrt(g) Uᵀ is well conditioned, so
-    that products tell g and U to full precision; A then has the singular values and
-    vectors of the small matrix sqrt(g) UᵀT⁻¹. None if rounding hides singular values
-    that are wanted.
+    With the approximate T of the first pass, AT = Q sqrt(g) Uᵀ is well conditioned, so
+    that products give g and U to full precision; A then has the singular values and
+    vectors of the small matrix sqrt(g) UᵀT⁻¹. None if required singular values are lost
+    in rounding.
     """
     floor = len(values) * EPSILON * values[-1]
     if tol <= 2 * np.sqrt(floor):
@@ -162,7 +162,7 @@ def _whiten_twice(table, means, columns, scale, values, vectors, tol):
 
 
 def _whiten_wide(table, rows, tol):
-    """Whiten by products of rows; None if that is not safe."""
+    """Whiten by products of rows; None if these lose digits."""
     if not rows.shape[1]:
         return _use_basis(np.empty((0, 0)), "nothing")
     products = blas.dsyrk(1.0, rows.T, trans=1)
@@ -206,7 +206,7 @@ def _whiten_rows(rows, n_rows, tol):
 
 
 def _use_basis(basis, way):
-    """Whiten by a matrix that is known in full."""
+    """Whiten by an explicit matrix."""
     return {
         "rank": basis.shape[1],
         "enter": lambda centres: basis.T @ centres.T,
@@ -216,9 +216,9 @@ def _use_basis(basis, way):
 
 
 def _fill_up(products, table):
-    """Give the eigenvalues that centring has made 0 the mean of the others.
+    """Replace the eigenvalues that are 0 due to centring by the mean of the others.
 
-    Their vectors are the roots of the rows' shares of a class, one for each class.
+    Each class has one such eigenvector: the square roots of its rows' fractions.
     """
     filled = products.copy()
     level = np.trace(products) / (table.n_rows - table.n_classes)
@@ -244,7 +244,7 @@ def _factorise(matrix, tol):
 
 
 def _divide_eigenvalues(values, tol):
-    """Mark the eigenvalues that count; None if for some that is not clear."""
+    """Mark the eigenvalues that count; None if it is uncertain for some."""
     largest = values[-1]
     noise = len(values) * EPSILON * largest
     is_large = (values > MIN_CONDITION * largest) & (values > 2 * tol**2)

@@ -383,7 +383,7 @@ def test_components_between_blocks(X):
 def test_too_few_rows_so_far(X):
     pca = PCA(standardize=True).partial_fit(X[:1])
     assert not hasattr(pca, "components_")
-    with pytest.raises(NotFittedError, match="rows seen so far.*more than 1"):
+    with pytest.raises(NotFittedError, match="rows passed so far.*more than 1"):
         pca.transform(X)
     pca.partial_fit(X[:1])
     with pytest.raises(NotFittedError, match="All rows of X are equal"):
@@ -399,7 +399,7 @@ def test_too_few_rows_so_far(X):
 
 def test_partial_fit_after_fit_begins_anew(X):
     pca = PCA().fit(X)
-    with pytest.warns(UserWarning, match="starts anew"):
+    with pytest.warns(UserWarning, match="starts from scratch"):
         pca.partial_fit(X[:30])
     assert_same_components(pca, PCA().partial_fit(X[:30]))
     # ... and fit forgets blocks.
@@ -493,9 +493,9 @@ def test_fit_covariance(X, standardize):
         by_matrix.score_samples,
         by_matrix.squared_cosines,
     ):
-        with pytest.raises(ValueError, match="give fit_covariance the mean"):
+        with pytest.raises(ValueError, match="pass the mean of the var"):
             use(frame)
-    with pytest.raises(ValueError, match="give fit_covariance the mean"):
+    with pytest.raises(ValueError, match="pass the mean of the var"):
         by_matrix.inverse_transform(np.zeros((1, 3)))
     by_matrix.fit_covariance(frame.cov(), mean=frame.mean(), n_samples=60)
     np.testing.assert_allclose(
@@ -517,7 +517,7 @@ def test_correlation_matrix_and_standardized_rows(X):
     [
         ([[1.0, 0.2]], {}, r"square matrix; got shape \(1, 2\)"),
         ([[1.0, 0.2], [0.3, 1.0]], {}, r"symmetric; the entries at \(0, 1\)"),
-        ([[1.0, 2.0], [2.0, 1.0]], {}, "has the eigenvalue -1: no rows can have it"),
+        ([[1.0, 2.0], [2.0, 1.0]], {}, "has the eigenvalue -1, but a covariance"),
         ([[-1.0, 0.0], [0.0, 1.0]], {}, "negative entry on its diagonal"),
         ([[1.0, np.nan], [np.nan, 1.0]], {}, "NaN"),
         ([[0.0, 0.0], [0.0, 0.0]], {}, "no variance to explain"),
@@ -579,7 +579,7 @@ def test_missing_values(X, svd_solver):
 
 
 def test_weights_that_are_shares(X):
-    with pytest.raises(ValueError, match="of the weight 1 in all.*Multiply weights"):
+    with pytest.raises(ValueError, match="total weight of 1: .*Multiply weights"):
         PCA().fit(X, sample_weight=np.full(60, 1 / 64) * 64 / 60)
     with pytest.raises(ValueError, match="zero"):
         PCA().fit(X, sample_weight=np.zeros(60))

@@ -247,7 +247,7 @@ def test_truncated_form_of_any_matrix(solver, form, shape):
     np.testing.assert_allclose(Vt, exact.Vt, atol=1e-4)
     np.testing.assert_allclose(U.T @ U, np.eye(4), atol=1e-8)
     if form == "operator":
-        with pytest.raises(ValueError, match="of a linear operator there are only"):
+        with pytest.raises(ValueError, match="of a linear operator, svd computed only"):
             decomposition.frobenius_error(2)
     else:
         error = np.linalg.norm(A - decomposition.reconstruct())
@@ -380,7 +380,7 @@ def test_seed_decides(solver):
     [
         ([[1.0, np.nan]], "A contains NaN"),
         ([[1.0, np.inf]], "A contains infinity"),
-        ([[1.0 + 1j]], r"A is complex \(complex128\); .* real matrices only"),
+        ([[1.0 + 1j]], r"A is complex \(complex128\); only real matrices"),
         (np.zeros((0, 3)), r"0 sample\(s\)"),
         (np.zeros((3, 0)), r"0 feature\(s\)"),
         ([1.0, 2.0], "Expected 2D array"),

@@ -44,7 +44,7 @@ def test_outer_products_are_a_sequence():
     np.testing.assert_array_equal(last, terms[2])
     assert [term.shape for term in terms] == [(5, 3)] * 3
     for index in (3, -4):
-        with pytest.raises(IndexError, match="there are 3 outer products"):
+        with pytest.raises(IndexError, match="out of range for 3 outer products"):
             terms[index]
 
 

@@ -299,7 +299,7 @@ def test_covariance_estimator_is_given_the_weights():
         fit(X, y, weight, **options).coef_, fit(X, y, weight, solver="eigen").coef_
     )
     assert not hasattr(estimator, "covariance_")
-    with pytest.raises(ValueError, match="OAS takes no sample_weight.* whole numbers"):
+    with pytest.raises(ValueError, match="OAS has no sample_weight.* integers"):
         fit(X, y, weight, solver="lsqr", covariance_estimator=OAS())
 
 
