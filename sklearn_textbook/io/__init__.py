@@ -9,7 +9,7 @@ the package itself.
 
 from importlib import import_module
 
-# Loaded on first use: model files must work where pyarrow is not installed.
+# Imported on first use: model files must work without pyarrow.
 _HOMES = {
     "ModelFileError": "model_file",
     "SavedModel": "model_document",
@@ -55,7 +55,7 @@ def __getattr__(name):
             f"{name} needs pyarrow (pip install 'sklearn-textbook[cli]')",
             name="pyarrow",
         ) from error
-    globals()[name] = value  # the function, also where a module has its name
+    globals()[name] = value  # the function, even if a module has the same name
     return value
 
 

@@ -1,14 +1,14 @@
 """Weka's attribute-relation files (ARFF), read and written with their types.
 
-Own code because no kept-up reader holds what a tree needs: SciPy's ``loadarff``
-refuses string attributes and sparse rows, and the pure Python packages give rows
-of Python objects instead of typed columns. Rows without quotes, braces and comments
-go through pyarrow; the others are taken apart line by line.
+No maintained reader provides what trees need: SciPy's ``loadarff`` does not support
+string attributes and sparse rows, and pure Python packages return rows of Python
+objects instead of typed columns. Rows without quotes, braces and comments are parsed by
+pyarrow, others line by line.
 
-Read: numeric, real, integer, nominal (the declared order is kept as the order of the
-levels), string and date attributes, dense and sparse rows, both kinds of quotes with
-backslash escapes, comments, ``?`` as missing. Not read, with an error that says so:
-relational attributes and weights of rows or attributes.
+Supported: numeric, real, integer, nominal (the declared order is kept as the order of
+the levels), string and date attributes, dense and sparse rows, both kinds of quotes
+with backslash escapes, comments, ``?`` as missing. Relational attributes and weights of
+rows or attributes raise an error.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from sklearn_textbook.io.written_values import number_text
 
 @dataclass
 class ArffContent:
-    """What an ARFF file holds.
+    """Content of an ARFF file.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def parse_arff(source, encoding=None):
     source : TableSource
         The file.
     encoding : str, default=None
-        Its encoding; None recognises UTF-8 and Chinese GB18030.
+        Its encoding; None detects UTF-8 and Chinese GB18030.
 
     Returns
     -------
@@ -68,8 +68,8 @@ def parse_arff(source, encoding=None):
     Raises
     ------
     TableFileError
-        With the line, if the header or a row breaks the format or a value does not
-        fit its attribute.
+        With the line, if the header or a row is malformed or a value does not fit its
+        attribute.
     """
     text, _ = decode_to_utf8(source.read(), source.path, encoding)
     header = HeaderParser(source.path)
@@ -80,11 +80,11 @@ def parse_arff(source, encoding=None):
 
 
 def write_arff(frame, path, *, relation="table"):
-    """Write a frame as an ARFF file that `read_table` reads back equal.
+    """Write a frame as an ARFF file, from which `read_table` restores it.
 
-    Numbers become numeric, categories nominal with their declared order, booleans
-    nominal {false, true}, text string, dates and times date attributes; a missing
-    value is written ``?``.
+    Numbers become numeric attributes, categories nominal ones with their declared
+    order, booleans nominal {false, true}, text string, and dates and times date
+    attributes; a missing value is written as ``?``.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def write_arff(frame, path, *, relation="table"):
     Raises
     ------
     TypeError
-        If a column has a type ARFF cannot hold, such as lists.
+        If a column has a type that ARFF does not support, such as lists.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def write_arff(frame, path, *, relation="table"):
 
 
 def _write_column(name, column):
-    """Give the declared type and the texts of one column."""
+    """Return the declared type and the texts of one column."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         levels = column.unify_dictionaries().combine_chunks().dictionary.to_pylist()

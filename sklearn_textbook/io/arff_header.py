@@ -16,11 +16,11 @@ from sklearn_textbook.io.table_file import TableFileError
 
 _WORD = re.compile(rf"\s*({QUOTED}|[^\s,'\"{{}}]+)")
 _LEVEL = re.compile(rf"\s*({QUOTED}|[^\s,}}'\"][^,}}]*?)\s*([,}}])")
-_REMEDY = "write @attribute name type, the type being numeric, {a, b}, string or date"
+_REMEDY = "write @attribute name type, where type is numeric, {a, b}, string or date"
 
 
 class HeaderParser:
-    """Reads the lines up to @data.
+    """Reader of the lines up to @data.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class HeaderParser:
         self.line = 0
 
     def error(self, problem, remedy=None):
-        """Give an error at the line being read."""
+        """Return an error at the current line."""
         return TableFileError(problem, path=self.path, line=self.line, remedy=remedy)
 
     def read(self, text):
@@ -58,12 +58,12 @@ class HeaderParser:
         Returns
         -------
         position : int
-            Where the line after @data begins.
+            Position of the line after @data.
 
         Raises
         ------
         TableFileError
-            If a line breaks the format or @data does not come.
+            If a line is malformed or there is no @data.
         """
         position = 0
         while position < len(text):

@@ -14,12 +14,12 @@ from sklearn_textbook.io.declared_columns import DeclaredColumns
 from sklearn_textbook.io.naming import count_things, shorten
 from sklearn_textbook.io.table_file import TableFileError
 
-# A value and what ends it. In a row with commas or tabs a value may hold blanks.
+# A value and its delimiter. In a row with commas or tabs a value may contain blanks.
 _COMMA_FIELD = re.compile(rf"\s*({QUOTED}|[^,\t]*?)\s*(,|\t|$)")
 _BLANK_FIELD = re.compile(rf"\s*({QUOTED}|\S+)(\s+|$)")
 _SPARSE_ROW = re.compile(rf"\{{((?:{QUOTED}|[^'\"}}])*)\}}(.*)")
 _SPARSE_ITEM = re.compile(rf"\s*(\d+)\s+({QUOTED}|[^\s,]+)\s*(,|$)")
-# Any of these in the data needs the slow, exact look at every row.
+# If the data contain any of these, every row needs the slow, exact reader.
 _SPECIAL = (b"'", b'"', b"\\", b"{", b"%", b"\t")
 
 
@@ -48,7 +48,7 @@ class DataRows:
         self.typed = DeclaredColumns(path, self.find_line)
 
     def error(self, problem, line, column=None, remedy=None):
-        """Give an error at a line."""
+        """Return an error at a line."""
         return TableFileError(
             problem, path=self.path, line=line, column=column, remedy=remedy
         )
@@ -64,14 +64,14 @@ class DataRows:
         Raises
         ------
         TableFileError
-            If a row breaks the format or a value does not fit its attribute.
+            If a row is malformed or a value does not fit its attribute.
         """
         try:
             columns = self._read_plain()
             if columns is not None:
                 return self._type_columns(columns)
         except (pa.ArrowInvalid, TableFileError):
-            pass  # the exact reader names the line of what is wrong
+            pass  # the exact reader names the line of the error
         return self._type_columns(self._read_exact())
 
     def find_line(self, row):
@@ -82,7 +82,7 @@ class DataRows:
 
     # --------------------------------------------------------- rows to columns
     def _read_plain(self):
-        """All columns at once, or None if the rows need the exact look."""
+        """All columns at once, or None if the rows need the exact reader."""
         if not self.body.strip() or any(mark in self.body for mark in _SPECIAL):
             return None
         table = arrow_csv.read_csv(
@@ -220,13 +220,13 @@ class DataRows:
             column,
             read_date,
             f"does not follow the date pattern {attribute.date_pattern}",
-            "write the date that way",
+            "write the date in this format",
         )
         return pa.chunked_array([pa.array(values, pa.timestamp("ms"))])
 
 
 def _sparse_default(attribute):
-    """Give what a sparse row leaves out: 0, the first level; else missing."""
+    """Return the value omitted in sparse rows: 0, the first level; else missing."""
     if attribute.type == "numeric":
         return "0"
     return attribute.levels[0] if attribute.levels else None

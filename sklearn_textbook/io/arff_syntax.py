@@ -1,4 +1,4 @@
-"""The small syntax of ARFF: attributes, quotes, comments, date patterns."""
+"""Syntax of ARFF: attributes, quotes, comments, date patterns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 #: A quoted word, single or double, with backslash escapes.
 QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 
-#: Weka's pattern where a date attribute gives none.
+#: Weka's default pattern of date attributes.
 ISO_PATTERN = "yyyy-MM-dd'T'HH:mm:ss"
 
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
@@ -17,7 +17,7 @@ _ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _NEEDS_QUOTES = re.compile(r"[\s,'\"\\%{}]")
 _COMMENT_OR_QUOTED = re.compile(rf"{QUOTED}|(?:^|(?<=[\s,]))%")
 
-# Letters of Java's SimpleDateFormat, the longest first, and what strptime calls them.
+# Letters of Java's SimpleDateFormat, the longest first, and those of strptime.
 _DATE_LETTERS = (
     ("yyyy", "%Y"),
     ("yy", "%y"),
@@ -55,7 +55,7 @@ class Attribute:
     levels : tuple of str
         Declared levels of a nominal attribute.
     date_pattern : str
-        Pattern of a date as the file has it.
+        Pattern of a date in the file.
     date_format : str
         The same for ``strptime``.
     """
@@ -68,17 +68,17 @@ class Attribute:
 
 
 def unquote(word):
-    r"""Take the quotes and escapes off a word.
+    r"""Remove the quotes and escapes of a word.
 
     Parameters
     ----------
     word : str
-        As it stands in the file.
+        The word in the file.
 
     Returns
     -------
     text : str
-        What it means.
+        Its text.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def _unescape(match):
 
 
 def quote(text):
-    """Write a word as ARFF does, quoted only where it has to be.
+    """Quote a word for ARFF if necessary.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def quote(text):
     Returns
     -------
     word : str
-        As it stands in the file.
+        The word in the file.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def quote(text):
 
 
 def strip_comment(line):
-    """Cut the comment off that starts at a ``%`` outside of quotes.
+    """Remove the comment that starts at a ``%`` outside of quotes.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def strip_comment(line):
     Returns
     -------
     line : str
-        Its part before the comment. A ``%`` inside a word, as in 50%, is none.
+        Its part before the comment. A ``%`` inside a word, as in 50%, starts none.
     """
     for match in _COMMENT_OR_QUOTED.finditer(line):
         if match[0] == "%":
@@ -143,7 +143,7 @@ def strip_comment(line):
 
 
 def translate_date_pattern(pattern):
-    """Turn a pattern of Java's SimpleDateFormat into a ``strptime`` format.
+    """Convert a pattern of Java's SimpleDateFormat to a ``strptime`` format.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
 r"""Tables of C4.5: a .names file with the declarations, a .data file with the cases.
 
-Read, as C4.5 and C5.0 define them: classes as a list or by the name of an attribute,
-numeric targets with thresholds; continuous and discrete attributes with declared levels
-or ``discrete N``; ``ignore``; from C5.0 ``[ordered]``, ``label``, ``date``, ``time``,
-``timestamp``, and which attributes are included or excluded. Comments, escapes, ``?``.
-Not read, with an error that says so: attributes defined by formulas. ``N/A`` (not
+Supported, as defined by C4.5 and C5.0: classes as a list or by the name of an
+attribute, numeric targets with thresholds; continuous and discrete attributes with
+declared levels or ``discrete N``; ``ignore``; from C5.0 ``[ordered]``, ``label``,
+``date``, ``time``, ``timestamp``, and lists of included or excluded attributes.
+Comments, escapes, ``?``. Attributes defined by formulas raise an error. ``N/A`` (not
 applicable) is read as missing, with a note, unless it is a declared level.
 """
 
@@ -53,7 +53,7 @@ def find_c45_files(path):
     ----------
     path : str
         A .names file, whose cases are in the .data file; a .data, .test or .cases file;
-        or what they have in common: their path without the ending.
+        or their common path without the ending.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def find_c45_files(path):
 
 
 def require_c45_files(path):
-    """Find the files of a table that is said to be one of C4.5.
+    """Find the files of a table in the format of C4.5; they must exist.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def require_c45_files(path):
 
 
 def split_ending(path):
-    """Split the ending off a path, with that of a packed file.
+    """Split a path into stem and ending, ignoring the ending of a compressed file.
 
     Parameters
     ----------
@@ -122,25 +122,25 @@ def split_ending(path):
 
 
 def find_beside(stem, ending):
-    """Find the file with a stem and an ending, packed or not; None if there is none."""
+    """Find a file by stem and ending, compressed or not; None if there is none."""
     paths = (stem + ending + packed for packed in ("", *PACKED))
     return next((path for path in paths if Path(path).is_file()), None)
 
 
 @dataclass
 class C45Content:
-    """What the files of a table hold.
+    """Content of the files of a table.
 
     Parameters
     ----------
     frame : pyarrow.Table
-        The columns, without those that are ignored.
+        The columns, without ignored ones.
     target : str
         Name of the class.
     id_columns : tuple of str
         Columns that only name the cases.
     notes : list of str
-        What was decided and is not obvious.
+        Choices of the reader that are not obvious.
     find_line : callable
         Line of a case, counted from 0.
     """
@@ -160,7 +160,7 @@ def parse_c45(files, encoding=None):
     files : C45Files
         The files.
     encoding : str, default=None
-        Their encoding; None recognises UTF-8 and Chinese GB18030 in each.
+        Their encoding; None detects UTF-8 and Chinese GB18030 in each.
 
     Returns
     -------
@@ -171,8 +171,8 @@ def parse_c45(files, encoding=None):
     Raises
     ------
     TableFileError
-        With the file and the line, if an entry or a case breaks the format or a value
-        does not fit its attribute.
+        With the file and the line, if an entry or a case is malformed or a value does
+        not fit its attribute.
     """
     parser = read_names(files.names, encoding)
     rows = _open_cases(files.cases, parser, encoding)
@@ -207,7 +207,7 @@ def read_names(path, encoding=None):
 
 
 def read_text(path, encoding=None):
-    """Read a file as UTF-8 with plain line ends.
+    """Read a file as UTF-8 with line feeds as line ends.
 
     Parameters
     ----------
@@ -232,9 +232,9 @@ def _open_cases(path, parser, encoding):
 
 
 def _find_earlier_levels(files, parser, encoding):
-    """Give the levels of the .data file where they are not declared.
+    """Return the levels of the .data file of attributes that declare none.
 
-    Those of a .test file come after them, so that both have them in the same order.
+    New levels of a .test file follow them, so that both files have the same order.
     """
     counted = [a.name for a in parser.attributes if a.type == "counted"]
     stem, ending = split_ending(files.cases)
@@ -251,7 +251,7 @@ def list_levels(column):
 
 
 def _divide(column, name, thresholds):
-    """Turn numbers into the classes between thresholds."""
+    """Convert numbers to the classes between thresholds."""
     ends = [number_text(threshold) for threshold in thresholds]
     classes = [
         f"{name} <= {ends[0]}",

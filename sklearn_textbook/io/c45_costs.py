@@ -1,4 +1,4 @@
-"""The .costs file of C5.0: what it costs to take one class for another."""
+"""The .costs file of C5.0: misclassification costs."""
 
 from __future__ import annotations
 
@@ -32,21 +32,22 @@ def read_c45_costs(path, classes=None, *, encoding=None):
     path : str or path-like
         The file, or its path without the ending.
     classes : sequence of str, default=None
-        The classes in the order of the rows and columns. None takes the order of the
-        .names file in the same folder; the ``classes_`` of an estimator are sorted.
+        The classes in the order of the rows and columns. None: in the order of the
+        .names file in the same folder, while ``classes_`` of an estimator are sorted.
     encoding : str, default=None
-        Encoding of the files; None recognises UTF-8 and Chinese GB18030.
+        Encoding of the files; None detects UTF-8 and Chinese GB18030.
 
     Returns
     -------
     costs : ndarray of shape (n_classes, n_classes)
-        ``costs[true, predicted]``: 0 for right predictions, 1 where the file is silent.
+        ``costs[true, predicted]``: 0 for correct predictions, 1 where the file has no
+        entry.
 
     Raises
     ------
     TableFileError
-        With the line, if one is not of that form, names a class that does not exist, or
-        has a cost that is negative or no number.
+        With the line, if one does not have this form, names a class that does not
+        exist, or has a cost that is negative or not a number.
 
     Examples
     --------
@@ -91,7 +92,7 @@ def _find_classes(path, stem, encoding):
 
 
 def _read_cost(line, classes, path, number):
-    """Give the predicted and the true class, as numbers, and the cost of one line."""
+    """Return the predicted and the true class, as numbers, and the cost of a line."""
     match = _COST.fullmatch(line)
     if match is None:
         raise TableFileError(
@@ -118,6 +119,6 @@ def _read_cost(line, classes, path, number):
             f"{match[3]!r} as the cost of {names[0]!r} for {names[1]!r}",
             path=path,
             line=number,
-            remedy="a cost is a number from 0 upwards, and a right prediction has none",
+            remedy="a cost is a number >= 0, and correct predictions have none",
         )
     return classes.index(names[0]), classes.index(names[1]), cost

@@ -18,9 +18,9 @@ from sklearn_textbook.io.table_file import TableFileError
 #: Types that are one word in the file.
 PLAIN_TYPES = ("continuous", "ignore", "label", "date", "time", "timestamp")
 
-#: What stands before levels whose order has a meaning.
+#: Mark before levels whose order has a meaning.
 ORDERED = "[ordered]"
-#: Names of the entries that choose among attributes.
+#: Names of the entries that select attributes.
 SELECTION = re.compile(r"attributes (included|excluded)")
 
 _DISCRETE = re.compile(r"discrete *(\d+)")
@@ -48,7 +48,7 @@ class Attribute:
     levels : tuple of str
         Declared levels of a nominal or ordinal attribute.
     most_levels : int
-        How many levels the data may have, if they are not declared.
+        Largest number of levels in the data, if they are not declared.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Attribute:
 
 
 class NamesParser:
-    """Reads a .names file.
+    """Reader of a .names file.
 
     Parameters
     ----------
@@ -72,8 +72,7 @@ class NamesParser:
     target : str
         Name of the column that is the class.
     thresholds : tuple of float
-        Where the values of a numeric target are divided into classes; empty if they
-        are not.
+        Thresholds that divide a numeric target into classes; empty if there are none.
     """
 
     def __init__(self, path):
@@ -85,7 +84,7 @@ class NamesParser:
         self._selections = []
 
     def error(self, problem, remedy, column=None):
-        """Give an error at the entry being read."""
+        """Return an error at the current entry."""
         return TableFileError(
             problem, path=self.path, line=self.line, column=column, remedy=remedy
         )
@@ -101,7 +100,7 @@ class NamesParser:
         Raises
         ------
         TableFileError
-            If an entry breaks the format, or has what is not supported.
+            If an entry is malformed or not supported.
         """
         entries = scan_entries(strip_comments(text))
         first = next(entries, None)
@@ -137,7 +136,7 @@ class NamesParser:
         self.target = name
 
     def _name_target(self, first, words):
-        """Take an attribute as the class: by its name, or by name and thresholds."""
+        """Use an attribute as the class, by its name or by name and thresholds."""
         self.target = words[0] if first.head is None else read_word(first.head)
         names = [attribute.name for attribute in self.attributes]
         if first.head is not None:
@@ -181,7 +180,7 @@ class NamesParser:
 
     # ----------------------------------------------------------- the attributes
     def _read_words(self, entry):
-        """Give what an entry lists, without its escapes."""
+        """Return the list of an entry, without its escapes."""
         words = tuple(read_word(word) for word in entry.words)
         if entry.end == ":":
             raise self.error(
@@ -258,7 +257,7 @@ class NamesParser:
             seen.add(level)
 
     def _select(self, names, included):
-        """Leave attributes out, as "attributes included" or "excluded" says."""
+        """Drop attributes according to "attributes included" or "excluded"."""
         known = [attribute.name for attribute in self.attributes]
         for name in names:
             if name not in known:

@@ -25,7 +25,7 @@ _LAST_PERIOD = re.compile(r"(?<!\\)((?:\\\\)*)\.$")
 _COMMENT = re.compile(rb"\|[^\n]*")
 _MANY_BLANKS = r"[ \t]+"
 
-# Type of the columns, how their values are written, and how one is read that pyarrow
+# Type of the columns, format of their values, and a function for values that pyarrow
 # does not read.
 _MOMENTS = {
     "date": (
@@ -61,7 +61,7 @@ class CaseRows:
     Attributes
     ----------
     notes : list of str
-        What was decided and is not obvious.
+        Choices of the reader that are not obvious.
     """
 
     def __init__(self, path, attributes, text):
@@ -87,12 +87,12 @@ class CaseRows:
         -------
         frame : pyarrow.Table
             Numbers, dictionaries with the declared levels, texts of labels, dates and
-            times. Attributes that are ignored are left out.
+            times, without ignored attributes.
 
         Raises
         ------
         TableFileError
-            If a line breaks the format or a value does not fit its attribute.
+            If a line is malformed or a value does not fit its attribute.
         """
         texts = self.read_texts()
         before = earlier_levels or {}
@@ -114,7 +114,7 @@ class CaseRows:
         try:
             columns = self._read_plain()
         except pa.ArrowInvalid:
-            columns = None  # the exact reader names the line of what is wrong
+            columns = None  # the exact reader names the line of the error
         if columns is None:
             columns = self._read_exact()
         return {
@@ -130,7 +130,7 @@ class CaseRows:
 
     # --------------------------------------------------------- cases to columns
     def _read_plain(self):
-        """All columns at once, or None if the cases need the exact look."""
+        """All columns at once, or None if the cases need the exact reader."""
         if b"\\" in self.text or len(self.names) == 1:
             return None
         text = _COMMENT.sub(b"", self.text) if b"|" in self.text else self.text
@@ -214,7 +214,7 @@ class CaseRows:
 
     # ---------------------------------------------------------- typed columns
     def _find_missing(self, attribute, column):
-        """Give the words with null for those that mean a missing value."""
+        """Return the words, with null for marks of missing values."""
         is_missing = compute.is_in(column, value_set=pa.array([MISSING, ""]))
         if NOT_APPLICABLE not in attribute.levels:
             is_none = compute.equal(column, NOT_APPLICABLE)
@@ -243,7 +243,7 @@ class CaseRows:
         return self._to_moments(attribute, column)
 
     def _to_counted_levels(self, attribute, column, earlier_levels):
-        """Take the levels from the data, in the order in which they appear."""
+        """Take the levels from the data, in order of appearance."""
         found = [*earlier_levels, *compute.unique(column).to_pylist()]
         levels = list(dict.fromkeys(level for level in found if level is not None))
         most = attribute.most_levels

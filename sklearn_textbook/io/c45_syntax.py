@@ -1,8 +1,8 @@
-r"""The small syntax of C4.5's files: words, escapes, comments, entries.
+r"""Syntax of C4.5's files: words, escapes, comments, entries.
 
-A word ends at a comma, a colon, the end of the line, or a period that white space
-follows; a backslash takes any of these its meaning. Runs of white space count as one
-blank. What follows a ``|`` is a comment.
+A word ends at a comma, a colon, the end of the line, or a period followed by white
+space; a backslash escapes these. Runs of white space count as one blank. A ``|`` begins
+a comment.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-#: What stands for a missing value.
+#: Mark of a missing value.
 MISSING = "?"
-#: What stands for a value that does not apply, in C5.0.
+#: Mark of a value that does not apply, in C5.0.
 NOT_APPLICABLE = "N/A"
 
 _GAP = re.compile(r"[ \t\n]+")
@@ -27,7 +27,7 @@ _EXPRESSION = re.compile(r"(.*?)(?:\.(?=[ \t\n]|\Z)|\Z)", re.DOTALL)
 
 
 def strip_comments(text):
-    r"""Cut all comments off.
+    r"""Remove all comments.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def strip_comments(text):
     Returns
     -------
     text : str
-        The same lines without what follows a ``|``, unless it is escaped.
+        The same lines without comments; an escaped ``|`` begins none.
 
     Examples
     --------
@@ -53,17 +53,17 @@ def strip_comments(text):
 
 
 def read_word(raw):
-    r"""Take the escapes off a word, and white space that means nothing.
+    r"""Remove the escapes and redundant white space of a word.
 
     Parameters
     ----------
     raw : str
-        As it stands in the file.
+        The word in the file.
 
     Returns
     -------
     word : str
-        What it means.
+        Its text.
 
     Examples
     --------
@@ -76,15 +76,15 @@ def read_word(raw):
 
 
 def squeeze_blanks(raw):
-    """Take white space that means nothing off a word; its escapes stay.
+    """Remove redundant white space of a word, but not its escapes.
 
     Only blanks, tabs and line ends are white space in these files; a no-break space,
-    say, is a letter.
+    for example, is a letter.
 
     Parameters
     ----------
     raw : str
-        As it stands in the file.
+        The word in the file.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def squeeze_blanks(raw):
 
 
 def write_word(word):
-    r"""Escape what would end a word or begin a comment.
+    r"""Escape characters that would end a word or begin a comment.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def write_word(word):
     Returns
     -------
     raw : str
-        As it stands in the file.
+        The word in the file.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def split_fields(text):
     Returns
     -------
     fields : list of str
-        What stands between the commas, with its escapes.
+        The fields between the commas, with their escapes.
 
     Examples
     --------
@@ -155,14 +155,14 @@ class Entry:
     line : int
         Line on which it begins.
     head : str or None
-        What stands before the colon, with its escapes; None without a colon.
+        The word before the colon, with its escapes; None without a colon.
     words : tuple of str
-        What is listed, with its escapes.
+        The listed words, with their escapes.
     end : str
-        What ended the last word: a period, a line end, nothing at the end of the file,
-        or a colon that should not be there.
+        End of the last word: a period, a line end, nothing at the end of the file, or a
+        misplaced colon.
     expression : str or None
-        What follows ``:=``, as far as the period; None without it.
+        The text between ``:=`` and the period; None without ``:=``.
     """
 
     line: int
@@ -208,7 +208,7 @@ def _skip_white_space(text, position):
 
 
 def _scan_entry(text, position, line):
-    """Give one entry and where the next may begin."""
+    """Return one entry and the position where the next may begin."""
     head, words, end = None, [], ","
     while end == ",":
         # A list goes on in the next line where this one ends with a comma or a colon.

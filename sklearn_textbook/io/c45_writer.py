@@ -26,43 +26,43 @@ from sklearn_textbook.io.written_values import number_text
 def write_c45(frame, path, *, target, named_target=False, label=None, test=None):
     r"""Write a frame as the .names and .data files of C4.5, and a .test file.
 
-    Numbers become continuous; categories discrete with their declared levels in order,
-    with ``[ordered]`` if that is declared as well; text discrete with its sorted
-    values, booleans with false, true; dates, times of day, and dates with times the
-    types of C5.0 for them. A missing value is written ``?``. `read_table` reads the
-    files back equal, text and booleans as categories.
+    Numbers become continuous attributes; categories discrete ones with their declared
+    levels in order, with ``[ordered]`` if they are ordered; text discrete ones with its
+    sorted values, booleans with false, true; dates, times of day, and dates with times
+    get the types of C5.0. A missing value is written as ``?``. `read_table` restores
+    the frame, with text and booleans as categories.
 
     Parameters
     ----------
     frame : pandas, polars or pyarrow table
         The columns.
     path : str or path-like
-        What the paths of the files have in common, such as "golf"; an ending .names,
-        .data or .test is taken off. The files are in UTF-8.
+        Common path of the files without the ending, such as "golf"; an ending .names,
+        .data or .test is removed. The files are in UTF-8.
     target : str
         The column that is the class.
     named_target : bool, default=False
-        False writes what C4.5 and all its relatives read: the first entry lists the
-        classes, integers too, and the class stands last in the data. It has no
-        name there, and reads back as "class". True writes what C5.0 reads as well: the
-        first entry is the name of the class, which keeps its place among the columns;
-        numbers are then continuous.
+        False: the format of C4.5 and all related programs. The first entry lists the
+        classes, also if they are integers, and the class is the last column of the
+        data. It has no name, and is read as "class". True: a format that C5.0 also
+        accepts. The first entry is the name of the class, which keeps its place among
+        the columns; numbers are then continuous.
     label : str, default=None
         A column that only names the rows (a type of C5.0).
     test : table of the same kind of columns, default=None
-        Rows for the .test file. Its levels are declared with those of `frame`.
+        Rows for the .test file. Their levels are declared along with those of `frame`.
 
     Raises
     ------
     ValueError
-        If there is no such column, or the files cannot hold a name or a value: an empty
-        text, line ends, blanks other than single ones between words, a level "?", an
-        infinite number, a number that double precision would round, such as 2**53 + 1,
-        parts of a second, or without `named_target` a class without at least two
-        levels.
+        If there is no such column, or the files cannot represent a name or a value: an
+        empty text, line ends, blanks other than single ones between words, a level "?",
+        an infinite number, a number that double precision would round, such as
+        2**53 + 1, fractions of a second, or, without `named_target`, a class with fewer
+        than two levels.
     TypeError
-        If a column has a type the files cannot hold, such as lists, or objects of
-        several types.
+        If a column has a type that the files do not support, such as lists, or objects
+        of several types.
 
     See Also
     --------
@@ -133,7 +133,7 @@ def _strip_ending(path):
     return path.removesuffix(ending) if ending in known else path
 
 
-# What pyarrow raises for values that have no type of its own.
+# Exceptions of pyarrow for values that it has no type for.
 _NO_ARROW = (pa.ArrowException, OverflowError)
 
 
@@ -141,7 +141,7 @@ _NO_ARROW = (pa.ArrowException, OverflowError)
 def _to_arrow(frame):
     frame = nw.from_native(frame, eager_only=True)
     if frame.implementation.is_polars():
-        # Its categoricals declare no levels: those in use, sorted, as for text.
+        # Its categoricals declare no levels: those of the values, sorted, as for text.
         undeclared = [n for n, d in frame.schema.items() if d == nw.Categorical]
         frame = frame.with_columns(nw.col(name).cast(nw.String) for name in undeclared)
     try:
@@ -160,7 +160,7 @@ def _to_arrow(frame):
 
 
 def _select_alike(test, table):
-    """Give the columns of the test table in the order of the other; all must exist."""
+    """Return the columns of the test table in the order of the other table."""
     for name in table.column_names:
         if name not in test.column_names:
             remedy = explain_unknown_name(name, test.column_names)
@@ -190,7 +190,7 @@ class _Written:
     Parameters
     ----------
     declaration : str
-        Its type as the .names file has it.
+        Its type in the .names file.
     texts : list of list of str
         Its values in every table.
     levels : tuple of str
@@ -203,7 +203,7 @@ class _Written:
 
 
 def _find_kind(name, data_type):
-    """Give the type of C5.0 that holds an Arrow type."""
+    """Return the type of C5.0 for an Arrow type."""
     if pa.types.is_dictionary(data_type) or _is_text(data_type):
         return "discrete"
     if pa.types.is_boolean(data_type):
@@ -328,7 +328,7 @@ def _write_levels(name, columns):
     if first.is_ordered and levels:
         declaration = f"{ORDERED} {declaration}"
     elif len(levels) < 2:
-        declaration = "discrete 1"  # a list of one level is no type in these files
+        declaration = "discrete 1"  # a list of one level is not a valid type
         if levels and (levels[0] == NOT_APPLICABLE or levels[0] not in first.values):
             raise ValueError(
                 f"column {name!r} has the only level {levels[0]!r}, which can be "
@@ -369,7 +369,7 @@ def _write_level(name, level):
 
 
 def _write_word(what, text):
-    """Escape a text, and refuse one that would read back as another."""
+    """Escape a text; raise ValueError for one that would be read differently."""
     word = write_word(text)
     if not text or "\r" in text or read_word(word) != text:
         raise ValueError(

@@ -1,8 +1,8 @@
-"""From the columns as parsed to columns an estimator can use.
+"""Conversion of parsed columns to columns that an estimator can use.
 
 Text is trimmed, missing marks become nulls, numbers written with a decimal comma
-become numbers, and the requested types are applied. A value that
-does not fit is an error that names its line.
+become numbers, and the requested types are applied. A value that does not fit raises an
+error with its line.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NEARLY_ALL = 0.9
 
 @dataclass
 class ColumnContext:
-    """What is known of the file while its columns are converted.
+    """Information on the file while its columns are converted.
 
     Parameters
     ----------
@@ -39,10 +39,10 @@ class ColumnContext:
     find_line : callable
         Line of a row, or None.
     missing_marks : sequence of str, default=None
-        Texts that stand for a missing value in a file without types of its own;
-        None where the file has types, so that its texts are left as they are.
+        Texts that mean a missing value in a file without types; None if the file has
+        types, so that its texts are left unchanged.
     notes : list of str
-        What was decided; added to.
+        Choices of the reader; extended.
     """
 
     path: str
@@ -51,7 +51,7 @@ class ColumnContext:
     notes: list[str] = field(default_factory=list)
 
     def error(self, problem, *, row, column, remedy):
-        """Give an error that names the line of a row."""
+        """Return an error that names the line of a row."""
         return make_row_error(
             problem,
             path=self.path,
@@ -63,7 +63,7 @@ class ColumnContext:
 
 
 def prepare_columns(table, requested, context):
-    """Give every column of a table a type that an estimator can use.
+    """Convert every column of a table to a type that an estimator can use.
 
     Parameters
     ----------
@@ -83,8 +83,8 @@ def prepare_columns(table, requested, context):
     Raises
     ------
     TableFileError
-        If a value does not fit the requested type, is infinite, or the column has
-        a type no estimator can use.
+        If a value does not fit the requested type or is infinite, or a column has a
+        type that no estimator can use.
     """
     prepared = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
@@ -112,7 +112,7 @@ def _is_text(data_type):
 
 
 def _settle_type(name, column, context):
-    """Odd Arrow types made plain."""
+    """Convert unusual Arrow types to common ones."""
     kind = column.type
     if pa.types.is_null(kind):
         return column.cast(pa.float64())
@@ -140,7 +140,7 @@ def _settle_type(name, column, context):
 
 
 def _settle_text(name, column, context, infer):
-    """Blanks around values taken off, and what was hidden by them recognised."""
+    """Strip blanks around values, and convert the values again."""
     trimmed = compute.utf8_trim_whitespace(column)
     if compute.any(compute.not_equal(trimmed, column)).as_py():
         marks = pa.array(["", *context.missing_marks])
@@ -183,8 +183,8 @@ def _to_numbers(name, column, context):
                 f"{column[row].as_py()!r} is not a number",
                 row=row,
                 column=name,
-                remedy="correct it, leave it empty if it is missing, or do not ask "
-                "for the column to be numeric",
+                remedy="correct it, leave it empty if it is missing, or do not request "
+                "a numeric column",
             )
         return column.cast(pa.float64())
     if pa.types.is_boolean(column.type):
@@ -193,7 +193,7 @@ def _to_numbers(name, column, context):
 
 
 def find_text_that_is_no_number(column):
-    """Find the first row whose text is no number.
+    """Find the first row whose text is not a number.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def categories_from_text(column, levels, *, ordered=False):
     Parameters
     ----------
     column : pyarrow.ChunkedArray of strings
-        The values; one that is no level becomes null.
+        The values; those that are not levels become null.
     levels : list of str
         The levels.
     ordered : bool, default=False
@@ -314,7 +314,7 @@ def _require_finite(name, column, context):
 
 
 def _note_stray_text(name, column, context):
-    """Say that a column of numbers has a few words in it, most likely a slip."""
+    """Note that a column of numbers contains a few words, most likely by mistake."""
     present = column.drop_null()
     looks = compute.match_substring_regex(present, _NUMBER)
     n_numbers = compute.sum(looks).as_py() or 0

@@ -1,6 +1,6 @@
 """Ensembles of estimators of any kind as a dictionary that JSON can hold, and back.
 
-Every member is a model file of its own inside that of the ensemble.
+Every member is stored as a complete model file inside that of the ensemble.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sklearn_textbook.io.saved_target import pack_classes, unpack_classes
 
 
 def write_composed(estimator, write_document):
-    """Write what `fit` has given an ensemble of estimators of any kind."""
+    """Write the fitted attributes of an ensemble of estimators of any kind."""
     return {
         "classes": pack_classes(estimator),
         "kept": pack_kept(estimator._kept, vars(estimator)),
@@ -53,7 +53,7 @@ def read_composed(document, read_document):
     estimator = kind([]) if "estimators" in kind._member_parameters else kind()
     estimator.set_params(**unpack_parameters(document["parameters"], estimator))
     if not isinstance(members, list) or not members:
-        raise TypeError("members must be a list that is not empty")
+        raise TypeError("members must be a non-empty list")
     parts = [_read_member(member, read_document) for member in members]
     classes = unpack_classes(document["classes"])
     if (0 if classes is None else len(classes)) != is_classifier(estimator):

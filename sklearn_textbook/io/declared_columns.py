@@ -1,4 +1,4 @@
-"""Texts as the types that a file declares; a value that does not fit is an error."""
+"""Conversion of texts to the types that a file declares, with errors for misfits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sklearn_textbook.io.table_file import TableFileError
 
 @dataclass(frozen=True)
 class DeclaredColumns:
-    """Converts the columns of one file.
+    """Converter for the columns of one file.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class DeclaredColumns:
     find_line: callable
 
     def refuse(self, name, text, row, problem, remedy):
-        """Give the error for a value that does not fit its column."""
+        """Return the error for a value that does not fit its column."""
         return TableFileError(
             f"{text!r} {problem}",
             path=self.path,
@@ -41,7 +41,7 @@ class DeclaredColumns:
         )
 
     def to_numbers(self, name, column):
-        """Convert texts to numbers; what is not a number by its own word is missing.
+        """Convert texts to numbers; "nan" means a missing value.
 
         Parameters
         ----------
@@ -58,7 +58,7 @@ class DeclaredColumns:
         Raises
         ------
         TableFileError
-            If a text is no number.
+            If a text is not a number.
         """
         try:
             numbers = column.cast(pa.float64())
@@ -100,7 +100,7 @@ class DeclaredColumns:
         Raises
         ------
         TableFileError
-            If a text is no declared level.
+            If a text is not a declared level.
         """
         coded = categories_from_text(column, list(levels), ordered=ordered)
         if coded.null_count > column.null_count:
@@ -125,9 +125,9 @@ class DeclaredColumns:
         column : pyarrow.ChunkedArray of strings
             The texts.
         convert : callable
-            Gives the value of a text, or raises ValueError.
+            Returns the value of a text, or raises ValueError.
         problem, remedy : str
-            What is wrong with a text that cannot be converted, and what would be right.
+            For the message about a text that cannot be converted.
 
         Returns
         -------

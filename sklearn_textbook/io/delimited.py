@@ -1,7 +1,7 @@
-"""Text tables: comma, semicolon, tab or pipe between the values.
+"""Text tables, with values separated by comma, semicolon, tab or pipe.
 
-The values are parsed by pyarrow. What it does not do is done here: guess the
-separator and whether there is a header, and find the line of a row that is wrong.
+The values are parsed by pyarrow. This module detects the separator and the header, and
+finds the line of a malformed row.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sklearn_textbook.io.naming import count_things, list_names
 from sklearn_textbook.io.table_file import TableFileError
 from sklearn_textbook.io.text_encoding import decode_to_utf8
 
-#: Separators that are recognised, the likelier first where two fit equally.
+#: Separators that are detected, in order of preference.
 SEPARATORS = {"\t": "tab", ";": "semicolon", "|": "pipe", ",": "comma"}
 
 _SAMPLE_BYTES = 1 << 18
@@ -30,24 +30,24 @@ class DelimitedText:
     Parameters
     ----------
     source : TableSource
-        Where the bytes come from.
+        Source of the bytes.
     delimiter : str, default=None
-        The separator; None recognises it.
+        The separator; None detects it.
     header : bool, default=None
         Whether the first row has the names; None decides by its values.
     encoding : str, default=None
-        Encoding; None recognises UTF-8, UTF-16 with its mark and Chinese GB18030.
+        Encoding; None detects UTF-8, UTF-16 with a byte order mark and Chinese GB18030.
     expected_names : sequence of str, default=()
-        Names of which one in the first row shows that it is the header.
+        The first row is the header if it contains one of these names.
     names_without_header : sequence of sequences of str, default=()
-        What to call the columns without a header, chosen by their number.
+        Names of the columns if there is no header, selected by their number.
 
     Attributes
     ----------
     names : list of str
         Column names; "column_1", "column_2", ... without a header.
     notes : list of str
-        What was decided and is not obvious.
+        Choices of the reader that are not obvious.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class DelimitedText:
             raise TableFileError(
                 f"has a header ({list_names(self.names)}) and no rows",
                 path=self.path,
-                remedy="add rows, or say --no-header if the first line is a row",
+                remedy="add rows, or use --no-header if the first line is a row",
             )
         return table
 
@@ -165,7 +165,7 @@ class DelimitedText:
     def records(self):
         """Yield every row with the line it ends on, the header included.
 
-        Slow, and therefore used only to find the place of an error.
+        This is slow, so it is only used to locate an error.
         """
         stream = io.TextIOWrapper(io.BytesIO(self.text), encoding="utf-8", newline="")
         reader = csv.reader(stream, delimiter=self.delimiter)
@@ -173,7 +173,7 @@ class DelimitedText:
             for values in reader:
                 if values:
                     yield reader.line_num, values
-        except csv.Error:  # a value too long for this reader: no line is named
+        except csv.Error:  # a value too long for this reader: the line is unknown
             return
 
     def find_line(self, row):
@@ -204,7 +204,7 @@ class DelimitedText:
             )
 
     def _require_closed_quotes(self):
-        # An odd number of quotes is rare, so the slow look is rare as well.
+        # An odd number of quotes is rare, so the slow search is rare as well.
         if self.text.count(b'"') % 2 == 0:
             return
         stream = io.TextIOWrapper(io.BytesIO(self.text), encoding="utf-8", newline="")
@@ -224,10 +224,10 @@ class DelimitedText:
 
 
 def guess_delimiter(sample):
-    r"""Find the separator that gives the rows of a sample the most even field count.
+    r"""Find the separator with the most uniform number of fields in a sample.
 
-    A separator must occur in the first row. Among those that do, the one by which
-    the largest fraction of the rows has as many fields as the first wins.
+    Among the separators in the first row, the one is chosen by which the largest
+    fraction of the rows has as many fields as the first.
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ def _invent_names(n_columns, candidates):
 
 
 def _looks_like_header(first_row, expected_names):
-    """Names are no numbers; an expected name settles it."""
+    """Whether a row is a header: it has an expected name, or no number."""
     fields = [field.strip() for field in first_row]
     if any(name in fields for name in expected_names):
         return True

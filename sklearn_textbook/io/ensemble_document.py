@@ -1,8 +1,9 @@
 """An ensemble of trees as a dictionary that JSON can hold, and back.
 
-Members share columns, classes and most parameters, which are written once; of each
-member there are its tree and what is its own. Beside them stands what the class of the
-ensemble declares (`sklearn_textbook._contract.kept.Kept`), checked by the declaration.
+Members share columns, classes and most parameters, which are written once; for each
+member only its tree and its own parameters are written. The other attributes are those
+that the class of the ensemble declares (`sklearn_textbook._contract.kept.Kept`), and
+are checked against the declarations.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from sklearn_textbook.tree.encode import TableSchema
 
 # ------------------------------------------------------------------------- writing
 def write_ensemble(estimator):
-    """Write what `fit` has given an ensemble of trees."""
+    """Write the fitted attributes of an ensemble of trees."""
     members, reader = estimator._list_members(), _require_trees(estimator)
     name = type(reader).__name__
     shared = {
@@ -64,7 +65,7 @@ def write_ensemble(estimator):
 
 
 def _require_trees(estimator):
-    """Require members that are trees of one class; return what knows the columns."""
+    """Require members that are trees of one class; return one with the columns."""
     reader, members = estimator._get_reader(), estimator._list_members()
     name = type(members[0] if reader is None else reader).__name__
     if reader is None or name not in TREES or not is_of_class(reader, name):
@@ -104,14 +105,14 @@ def _pack_member(member, columns, shared, n_missing):
 
 
 def _get_max_features(member):
-    """Return how many columns a node looked at; None if trees grew in another way."""
+    """Return the number of columns tried per node; None if trees grew differently."""
     value = getattr(member, "max_features_", None)
     return None if value is None else int(value)
 
 
 # ------------------------------------------------------------------------- reading
 def fit_ensemble(estimator, document):
-    """Give an ensemble of trees what `fit` sets."""
+    """Set the fitted attributes of an ensemble of trees."""
     template = estimator.get_params(deep=False).get("estimator")
     if template is not None and type(template).__name__ not in TREES:
         raise ValueError(f"estimator must be a tree or null, got {template!r}")
@@ -124,16 +125,16 @@ def fit_ensemble(estimator, document):
 
 
 def read_members(estimator, document, make):
-    """Read the trees of an ensemble, and give it its columns and classes.
+    """Read the trees of an ensemble, and set its columns and classes.
 
     Parameters
     ----------
     estimator : object
         The ensemble.
     document : dict
-        What `write_ensemble` should have written.
+        Dictionary as `write_ensemble` writes it.
     make : callable
-        Makes a tree estimator of its name and parameters.
+        Makes a tree estimator from its name and parameters.
 
     Returns
     -------
@@ -150,11 +151,11 @@ def read_members(estimator, document, make):
         raise ValueError(f"the classes do not belong to a {type(estimator).__name__}")
     shared, trees = document["member"], document["trees"]
     if not isinstance(trees, list) or not trees:
-        raise TypeError("trees must be a list that is not empty")
+        raise TypeError("trees must be a non-empty list")
     set_columns(estimator, schema)
     del estimator.schema_
     set_classes(estimator, classes)
-    # Before anything is made for as many outputs as the file says.
+    # Checked before memory is allocated for as many outputs as the file has.
     if shared["n_outputs"] != count_outputs(trees[0]):
         raise ValueError("n_outputs is not that of tree 0")
     reader = _read_reader(
@@ -192,7 +193,7 @@ def _read_reader(document, shared, schema, classes, make):
 
 
 def _read_columns(packed, n_columns):
-    """Read which columns a member sees; None: all."""
+    """Read the columns of a member; None: all."""
     if not isinstance(packed, dict):
         raise TypeError("trees must be objects")
     if "columns" not in packed:

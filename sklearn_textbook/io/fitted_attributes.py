@@ -1,7 +1,7 @@
-"""What model files keep of each model that is no tree: its fitted attributes.
+"""Fitted attributes that model files keep of models other than trees.
 
-`design_`, `classes_`, `n_features_in_` and `feature_names_in_` are kept of all that
-have them. A new attribute of a fit is added here.
+`design_`, `classes_`, `n_features_in_` and `feature_names_in_` are kept for all models
+that have them. A new fitted attribute must be added here.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ from sklearn_textbook.linear_model.solve.row_triangle import RowTriangle
 
 @dataclass(frozen=True)
 class FittedModel:
-    """What a model file keeps of a class.
+    """Attributes of a class in a model file.
 
     Parameters
     ----------
     kept : tuple of Kept
         Attributes that are kept.
     check : callable
-        Raises a ValueError if the attributes of a model do not belong together.
+        Raises a ValueError if the attributes of a model are inconsistent.
     derived : tuple of str, default=()
-        Attributes that are computed again on access.
+        Attributes that are recomputed on access.
     """
 
     kept: tuple
@@ -66,13 +66,13 @@ def numbers(name, *shapes, **limits):
     return Kept(name, "float", shapes if len(shapes) > 1 else shapes[0], **limits)
 
 
-#: Statistics that may have no value.
+#: Statistics that may be undefined.
 ANY = {"is_finite": False}
 MAYBE = {"is_optional": True}
 
 
 def require(is_right, what):
-    """Raise ValueError if it is invalid."""
+    """Raise ValueError if a condition does not hold."""
     if not is_right:
         raise ValueError(f"{what} do not belong together")
 

@@ -1,6 +1,6 @@
-"""Models that are no trees as a dictionary that JSON can hold, and back.
+"""Models other than trees as a dictionary for JSON, and back.
 
-In addition to columns and classes it has the attributes in `fitted_attributes`.
+In addition to columns and classes it contains the attributes in `fitted_attributes`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def describe_columns(estimator):
 
 
 def write_fitted(estimator):
-    """Write what `fit` has given a model that is no tree."""
+    """Write the fitted attributes of a model other than a tree."""
     columns = {"columns": describe_columns(estimator).to_dict()}
     if "design_" in vars(estimator):
         columns = estimator.design_.to_dict()
@@ -45,7 +45,7 @@ def write_fitted(estimator):
 
 
 def fit_model(estimator, document):
-    """Give a model that is no tree what `fit` sets."""
+    """Set the fitted attributes of a model other than a tree."""
     name = type(estimator).__name__
     sizes = {}
     if _has_design(estimator):
@@ -75,6 +75,6 @@ def fit_model(estimator, document):
 
 
 def _has_design(estimator):
-    """Whether columns of its table become others, as indicators of levels."""
+    """Whether columns of its table are transformed, such as to indicators of levels."""
     is_linear = isinstance(estimator, BaseLinearModel)
     return is_linear and getattr(estimator, "features", "columns") == "columns"

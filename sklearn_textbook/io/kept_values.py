@@ -1,4 +1,4 @@
-"""What classes declare to be kept of a fit, as JSON and back, checked by `Kept`."""
+"""Declared fitted attributes as JSON and back, checked against `Kept`."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from sklearn_textbook.tree.grow.storage import narrow
 ARRAY_KINDS = {"integer": "iu", "truth": "iu", "number": "iuf", "float": "iuf"}
 #: Types of numbers that a model may compute in.
 PRECISIONS = ("float32", "float64")
-#: Largest size of a single integer; floats hold those, too.
+#: Largest size of a single integer; floats represent these exactly.
 LARGEST_WHOLE = 2**53
 
 
 # ------------------------------------------------------------------------- writing
 def pack_kept(declared, values):
-    """Write the values that are declared.
+    """Write the declared values.
 
     Parameters
     ----------
     declared : tuple of Kept
-        What is kept.
+        The declarations.
     values : dict of str to object
-        The values by name; those that are not there are left out.
+        The values by name; absent ones are left out.
 
     Returns
     -------
@@ -74,14 +74,14 @@ def _list_fields(record, value):
 
 # ------------------------------------------------------------------------- reading
 def unpack_kept(declared, packed, sizes, owner):
-    """Read the values that are declared, and refuse everything else.
+    """Read the declared values, and refuse all others.
 
     Parameters
     ----------
     declared : tuple of Kept
-        What is kept.
+        The declarations.
     packed : object
-        What `pack_kept` should have written.
+        Object as `pack_kept` writes it.
     sizes : dict of str to int or None
         Known lengths of arrays; None: any. Others are added as they are found.
     owner : str
@@ -114,7 +114,7 @@ def unpack_kept(declared, packed, sizes, owner):
 
 
 def _unpack_one(kept, packed, sizes):
-    """Read one number, text, array or object as its declaration says."""
+    """Read one number, text, array or object according to its declaration."""
     if packed is None and kept.is_optional:
         return None
     if isinstance(kept.kind, tuple):
@@ -194,7 +194,7 @@ def _unpack_entries(kept, packed, sizes):
 
 
 def _fill_length(length, sizes):
-    """Put in a length if it is known; None: any."""
+    """Replace a length by its value if it is known; None: any."""
     if isinstance(length, tuple):
         parts = [_fill_length(part, sizes) for part in length]
         return sum(parts) if all(isinstance(part, int) for part in parts) else None
@@ -202,7 +202,7 @@ def _fill_length(length, sizes):
 
 
 def _match_shape(shape, found, sizes):
-    """Whether an array has the declared shape; lengths named here first are noted."""
+    """Whether an array has the declared shape; lengths not yet known are recorded."""
     if len(shape) != len(found):
         return False
     noted = dict(sizes)
@@ -216,7 +216,7 @@ def _match_shape(shape, found, sizes):
 
 
 def _require_range(kept, value):
-    """Require numbers that are finite and not too small, if they have to be."""
+    """Require finite and not too small numbers, if so declared."""
     lowest = np.min(value)
     if kept.is_finite and not np.all(np.isfinite(value)):
         raise ValueError(f"{kept.name} must be finite")

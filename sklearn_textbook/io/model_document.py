@@ -1,9 +1,8 @@
-"""A fitted estimator as a dictionary that JSON can hold, and back.
+"""A fitted estimator as a dictionary for JSON, and back.
 
-Reading takes nothing for granted: the class is one of a fixed list, every index of
-tree and rules is checked, and nothing in the dictionary is looked up, imported or
-evaluated. All that is wrong is a ValueError, TypeError or KeyError; `model_file` words
-it.
+Reading does not trust the dictionary: the class is one of a fixed list, every index of
+tree and rules is checked, and nothing is looked up by name, imported or evaluated. All
+errors are a ValueError, TypeError or KeyError, from which `model_file` makes messages.
 """
 
 from __future__ import annotations
@@ -37,21 +36,21 @@ from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.route import RoutedTree
 from sklearn_textbook.tree.rules import RuleList
 
-#: What the "format" entry of a model file says.
+#: Value of the "format" entry of a model file.
 FORMAT_NAME = "sklearn-textbook model"
-#: Raised whenever an entry changes its meaning or its place.
+#: Incremented whenever an entry changes its meaning or its place.
 SCHEMA_VERSION = 1
 
-#: Those that are made of a tree, and the class of the tree, which is kept with them.
+#: Estimators derived from a tree, and the class of the tree, which is kept with them.
 MADE_OF = {"C45RulesClassifier": "C45Classifier"}
-# Loaded when there is such a model: they know all their classes.
+# Imported when needed, since they import all their classes.
 _FITTED_DOCUMENT = "sklearn_textbook.io.fitted_document"
 _COMPOSED_DOCUMENT = "sklearn_textbook.io.composed_document"
 
 
 @dataclass
 class SavedModel:
-    """What a model file holds.
+    """Content of a model file.
 
     Parameters
     ----------
@@ -60,7 +59,7 @@ class SavedModel:
     target : str or None
         Name of the column that it predicts.
     table : dict
-        What the writer noted about the training table; JSON values.
+        Notes of the writer on the training table; JSON values.
 
     Examples
     --------
@@ -98,7 +97,7 @@ class SavedModel:
 def write_document(estimator, target, table):
     """Write a fitted estimator as a dictionary."""
     name = type(estimator).__name__
-    # First what may not be written at all.
+    # First, refuse what cannot be written.
     parameters = None
     if name in MODELS:
         parameters = pack_parameters(estimator)
@@ -120,7 +119,7 @@ def write_document(estimator, target, table):
         **fitted,
     }
     if name in MODELS or name in COMPOSED:
-        read_document(document)  # a model that reading would refuse is not written
+        read_document(document)  # to refuse a model that could not be read
     return document
 
 
@@ -145,16 +144,16 @@ def _write_tree(estimator):
 
 # ------------------------------------------------------------------- reading
 def read_document(document, make=make_estimator, fit_members=fit_ensemble):
-    """Read a SavedModel from what `write_document` wrote.
+    """Read a SavedModel from a dictionary of `write_document`.
 
     Parameters
     ----------
     document : dict
-        What is read.
+        The dictionary.
     make : callable, default=make_estimator
-        Makes an object that stands for an estimator, of a name and parameters.
+        Makes an estimator, or an object in its place, from a name and parameters.
     fit_members : callable, default=fit_ensemble
-        Gives such an object the trees of an ensemble.
+        Sets the trees of an ensemble in such an object.
 
     Returns
     -------
@@ -187,7 +186,7 @@ def read_document(document, make=make_estimator, fit_members=fit_ensemble):
 
 
 def _read_notes(document):
-    """Read the name of the target, and what is noted of the table."""
+    """Read the name of the target, and the notes on the table."""
     target, table = document["target"], document["table"]
     if not (target is None or isinstance(target, str)) or not isinstance(table, dict):
         raise ValueError("target must be text or null, table an object")
@@ -195,7 +194,7 @@ def _read_notes(document):
 
 
 def _fit_tree(estimator, document):
-    """Give a tree estimator what `fit` sets."""
+    """Set the fitted attributes of a tree estimator."""
     schema = TableSchema.from_dict(document["columns"])
     tree = GrownTree.from_dict(document["tree"])
     classes = unpack_classes(document["classes"])
@@ -209,7 +208,7 @@ def _fit_tree(estimator, document):
 
 
 def _fit_rules(estimator, tree_estimator, rules):
-    """Give a list of rules what `fit` sets."""
+    """Set the fitted attributes of a list of rules."""
     rule_list = RuleList.from_dict(rules, tree_estimator.tree_)
     estimator.tree_estimator_ = tree_estimator
     estimator.rule_list_ = rule_list
@@ -220,7 +219,7 @@ def _fit_rules(estimator, tree_estimator, rules):
 
 
 def _require_match(estimator, schema, tree, classes):
-    """Refuse a file whose parts do not belong together."""
+    """Refuse a file with inconsistent parts."""
     if len(schema.columns) != tree.n_features:
         raise ValueError(
             f"{len(schema.columns)} columns, but the tree has {tree.n_features}"

@@ -1,9 +1,9 @@
 """Fitted estimators as JSON: readable, versioned, and never executed.
 
-A model file holds names, numbers, lists, and the bytes of long arrays of numbers.
-Reading it builds an estimator of a fixed list of classes and gives it trees, rules or
-arrays, whose every index and shape has been checked; nothing in the file is looked up,
-imported or evaluated.
+A model file contains names, numbers, lists, and the bytes of long arrays of numbers.
+Reading it builds an estimator of a fixed list of classes from trees, rules or arrays,
+after checking every index and shape; nothing in the file is looked up by name, imported
+or evaluated.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _WANTED = "give a file written by sklearn-textbook fit --save or by save_model"
 
 
 class ModelFileError(ValueError):
-    """A model file that cannot be written or read, said in one line.
+    """Error of a model file that cannot be written or read, in one line.
 
     Parameters
     ----------
@@ -64,11 +64,11 @@ def save_model(estimator, path, *, target=None, table=None):
     """Write a fitted estimator to a JSON file.
 
     The file has the estimator's class and parameters, the columns and levels of the
-    training table, the class labels and the tree; for a list of rules, these and the
-    tree that they come from; for an ensemble, the trees of its members; for any other
-    model, its coefficients or components, and what its summary is made of. `load_model`
-    reads it back to equal predictions. It holds no training rows, and nothing that an
-    out-of-bag estimate says of each of them.
+    training table, the class labels and the tree; for a list of rules, the rules and
+    the tree that they come from; for an ensemble, the trees of its members; for any
+    other model, its coefficients or components, and the statistics of its summary. The
+    model that `load_model` reads makes equal predictions. The file contains neither
+    training rows nor out-of-bag predictions.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def save_model(estimator, path, *, target=None, table=None):
         AveragingRegressor, StackingClassifier, StackingRegressor or
         MultiResponseLinearRegression, if all their members are of these classes.
     path : str or path-like
-        The file to write; it appears complete or not at all.
+        The file to write; if writing fails, no partial file remains.
     target : str, default=None
         Name of the column that is predicted.
     table : dict, default=None
@@ -91,10 +91,9 @@ def save_model(estimator, path, *, target=None, table=None):
     Raises
     ------
     ModelFileError
-        If the class is none that a model file can hold, nor that of an ensemble's
-        members; if a parameter has a value that JSON cannot hold, such as a random
-        generator or a function; if members come from fits of several kinds
-        (``warm_start``).
+        If the class of the estimator or of a member is not supported; if a parameter
+        has a value that JSON cannot represent, such as a random generator or a
+        function; if members come from fits of several kinds (``warm_start``).
     sklearn.exceptions.NotFittedError
         If the estimator is not fitted.
 
@@ -155,7 +154,7 @@ def load_model(path):
     Raises
     ------
     ModelFileError
-        If the file cannot be read, is no model file, is damaged, or was written by a
+        If the file cannot be read, is not a model file, is damaged, or was written by a
         newer version of the package. Nothing in a file is ever executed.
 
     See Also
@@ -177,7 +176,7 @@ def load_model(path):
 
 
 def read_model(path):
-    """Read all that a model file holds.
+    """Read a model file with the target and notes on the table.
 
     Parameters
     ----------
@@ -222,7 +221,7 @@ def read_with(read, path):
     Returns
     -------
     model : SavedModel
-        What it gives.
+        The result of `read`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The JSON Schema of model files, made of what is declared to be kept.
+"""The JSON Schema of model files, made from the declarations of their content.
 
 ``python -m sklearn_textbook.io.model_schema`` prints it; the user guide has a copy.
 """
@@ -22,9 +22,9 @@ from sklearn_textbook.tree.encode.columns import KINDS, SOURCES
 
 _COUNT = {"type": "integer", "minimum": 0}
 _LEVELS = {"type": "array", "items": {"type": ["string", "boolean", "number"]}}
-# Numbers; those that JSON lacks as text.
+# Numbers; NaN and infinities, which JSON lacks, as text.
 _NUMBER = {"anyOf": [{"type": "number"}, {"enum": ["NaN", "Infinity", "-Infinity"]}]}
-# A single number; those that JSON lacks as an object.
+# A single number; NaN and infinities, which JSON lacks, as an object.
 _SINGLE = {
     "anyOf": [
         {"type": "number"},
@@ -41,8 +41,8 @@ _SINGLE = {
 def make_model_schema():
     """Make the JSON Schema (draft 2020-12) of model files.
 
-    Every file that `save_model` writes is valid by it. Reading checks more: lengths,
-    indices and what parts have to agree in.
+    Every file that `save_model` writes conforms to it. Reading checks more: lengths,
+    indices and the consistency of the parts.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def make_model_schema():
 
 
 def _object(properties, optional=(), *, is_open=False):
-    """Describe an object; all entries are required but the optional ones."""
+    """Describe an object; all entries are required except the optional ones."""
     described = {
         "type": "object",
         "properties": properties,
@@ -95,7 +95,7 @@ def _describe_class(name):
     """Describe the additional entries of a file with this class."""
     if name in MODELS:
         entries = {"kept": _describe_kept(FITTED_MODELS[name].kept)}
-        # What nominal columns became, of linear models that read a table.
+        # The encoding of nominal columns, for linear models that read a table.
         terms = {"terms": {"type": "array", "items": _refer("term")}}
         return _require_for(name, {**entries, **terms}, optional=["terms"])
     if name in COMPOSED:
@@ -134,7 +134,7 @@ def _require_for(name, entries, optional=()):
 
 
 def _describe_kept(declared):
-    """Describe what a class declares to be kept."""
+    """Describe the declared attributes of a class."""
     optional = [kept.name for kept in declared if kept.is_optional]
     return _object({kept.name: _describe_one(kept) for kept in declared}, optional)
 
@@ -249,7 +249,7 @@ def _describe_array():
 
 
 def _list_tree_definitions():
-    """Describe trees, and rules, of which reading checks every number."""
+    """Describe trees and rules, every number of which is checked by reading."""
     a_format = {"format": {"type": "string"}, "schema_version": _COUNT}
     way = {"type": "array", "minItems": 1, "maxItems": 3}
     stored = {"type": "object", "additionalProperties": {"type": "array"}}

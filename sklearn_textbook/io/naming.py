@@ -1,15 +1,15 @@
-"""Names in messages: the nearest one, short lists of what there is, short texts."""
+"""Names in messages: the closest one, short lists, short texts."""
 
 from difflib import get_close_matches
 
 
 def count_things(number, thing):
-    """Write a number with its noun in the right number.
+    """Write a number with its noun in the singular or plural.
 
     Parameters
     ----------
     number : int
-        How many.
+        The number of things.
     thing : str
         The noun in the singular, with a regular plural.
 
@@ -29,21 +29,21 @@ def count_things(number, thing):
 
 
 def shorten(text, most=40):
-    """Cut a text to a length that a one-line message can hold."""
+    """Truncate a text for a one-line message."""
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def suggest_name(name, names, *, cutoff=0.6):
-    """Ask for the nearest of some names: "did you mean ...?".
+    """Suggest the closest of some names: "did you mean ...?".
 
     Parameters
     ----------
     name : str
-        The name that is not there.
+        The unknown name.
     names : sequence of str
-        The names that are.
+        The known names.
     cutoff : float, default=0.6
-        How alike the names have to be, from 0 to 1.
+        Required similarity of the names, from 0 to 1.
 
     Returns
     -------
@@ -64,14 +64,14 @@ def suggest_name(name, names, *, cutoff=0.6):
 
 
 def list_names(names, most=12):
-    """List names in quotes, cut after `most` of them.
+    """List names in quotes, at most `most` of them.
 
     Parameters
     ----------
     names : sequence of str
         The names.
     most : int, default=12
-        How many are listed before "and ... more".
+        Number of listed names before "and ... more".
 
     Returns
     -------
@@ -90,14 +90,14 @@ def list_names(names, most=12):
 
 
 def explain_unknown_name(name, names):
-    """Word the remedy for an unknown name: the nearest one, or the list of all.
+    """Return a remedy for an unknown name: the closest one, or the list of all.
 
     Parameters
     ----------
     name : str
-        The name that is not there.
+        The unknown name.
     names : sequence of str
-        The names that are.
+        The known names.
 
     Returns
     -------

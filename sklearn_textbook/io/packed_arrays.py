@@ -10,7 +10,7 @@ from sklearn_textbook.tree.grow.serialise import read_array
 
 #: Arrays of more entries are written as bytes, which are shorter and read at once.
 MAX_LISTED = 16
-#: Little-endian numbers, whatever the machine.
+#: Little-endian numbers on all machines.
 DTYPES = ("|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f4", "<f8")
 
 
@@ -25,8 +25,8 @@ def pack_array(array):
     Returns
     -------
     packed : list or dict
-        A list if it is short and flat and all is finite; else ``dtype``, ``shape`` and
-        ``base64``: the bytes in C order, little-endian.
+        A list if the array is short, one-dimensional and finite; else ``dtype``,
+        ``shape`` and ``base64``: the bytes in C order, little-endian.
 
     Examples
     --------
@@ -52,10 +52,10 @@ def _pack_bytes(array):
 
 
 def pack_floats(array):
-    """Write an array of floats so that its precision and layout come back, too.
+    """Write an array of floats with its precision and memory layout.
 
-    Products of matrices may differ in the last bit between arrays whose rows, and
-    arrays whose columns, lie side by side in memory.
+    Products of matrices may differ in the last bit between row-major and column-major
+    arrays.
 
     Parameters
     ----------
@@ -65,8 +65,8 @@ def pack_floats(array):
     Returns
     -------
     packed : list or dict
-        A list, or a list of rows, if it is small and of double precision; else as of
-        :func:`pack_array`, with ``"order": "F"`` if columns lie side by side.
+        A list, or a list of rows, if it is small and of double precision; else as
+        :func:`pack_array` writes it, with ``"order": "F"`` for column-major arrays.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def unpack_array(packed, name):
     Parameters
     ----------
     packed : object
-        What :func:`pack_array` or :func:`pack_floats` should have written.
+        Object as :func:`pack_array` or :func:`pack_floats` writes it.
     name : str
         Name of the array, for messages.
 
@@ -108,7 +108,7 @@ def unpack_array(packed, name):
     Raises
     ------
     ValueError
-        If it is none.
+        If it is not an array.
     """
     if isinstance(packed, list):
         if packed and isinstance(packed[0], list):

@@ -1,4 +1,4 @@
-"""The trees of an ensemble in JSON, in as few bytes a node as in pickles."""
+"""The trees of an ensemble in JSON, in as few bytes per node as in pickles."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def pack_tree(tree):
     Returns
     -------
     packed : dict
-        ``nodes``: for each column of the nodes how it is kept, and the arrays, as
-        :func:`~sklearn_textbook.tree.grow.storage.store_nodes` gives them; and, where
+        ``nodes``: for each column of the nodes its kind of storage and the arrays, as
+        :func:`~sklearn_textbook.tree.grow.storage.store_nodes` returns them; and, if
         there are any, ``level_branch`` and ``surrogates``.
     """
     stored = dict(tree.compact().stored)
@@ -48,7 +48,7 @@ def unpack_tree(packed, name, **shared):
     Parameters
     ----------
     packed : dict
-        What :func:`pack_tree` should have written.
+        Dictionary as :func:`pack_tree` writes it.
     name : str
         Name of the tree, for messages.
     **shared : object
@@ -79,13 +79,13 @@ def unpack_tree(packed, name, **shared):
         raise ValueError(f"{name} lacks {error}") from None
     except (ValueError, TypeError, IndexError, OverflowError) as error:
         raise ValueError(f"{name}: {error}") from None
-    # As growing leaves large trees. The arrays of the file are not kept: the checks
-    # were those of the tree.
+    # Stored like large trees after growth. The arrays of the file are not kept: the
+    # checks were those of the tree.
     return tree.compact() if tree.node_count >= COMPACTED_NODES else tree
 
 
 def count_outputs(packed):
-    """Count the outputs of a tree by its statistics; 0 if these make no sense."""
+    """Count the outputs of a tree from its statistics; 0 if these are invalid."""
     try:
         return unpack_array(packed["nodes"]["statistics"][1], "statistics").shape[1]
     except (KeyError, IndexError, TypeError):
@@ -93,13 +93,13 @@ def count_outputs(packed):
 
 
 def _read_stored(packed):
-    """Read how the columns of the nodes are kept, and with what arrays."""
+    """Read the storage of the columns of the nodes, and their arrays."""
     if not isinstance(packed, dict):
         raise ValueError("nodes must be an object")
     n_children = unpack_array(packed["n_children"], "n_children")
     if n_children.dtype.kind not in "iu" or n_children.ndim != 1 or not len(n_children):
-        raise ValueError("n_children must be a list of integers that is not empty")
-    # Before anything is made as large as they say.
+        raise ValueError("n_children must be a non-empty list of integers")
+    # Checked before memory of this size is allocated.
     is_possible = n_children.min() >= 0 and n_children.max() < len(n_children)
     if not is_possible or not Shape(n_children).is_sound:
         raise ValueError("n_children must be those of a tree, breadth first")
@@ -129,7 +129,7 @@ def _read_surrogates(packed):
 
 
 def _cast(array, dtype, name):
-    """Change the type of an array; refuse numbers that would not stay the same."""
+    """Change the type of an array; refuse numbers that it cannot represent."""
     if dtype.kind == "i" and array.dtype.kind == "f":
         raise ValueError(f"{name} must hold integers")
     if array.ndim != 1 or not np.array_equal(

@@ -13,7 +13,7 @@ from sklearn_textbook.io.naming import explain_unknown_name
 
 _TREES = "sklearn_textbook.tree"
 _ENSEMBLES = "sklearn_textbook.ensemble"
-#: Trees, which may also be members of ensembles, and where they are.
+#: Trees, which may also be members of ensembles, and their modules.
 TREES = dict.fromkeys(
     ("CARTClassifier", "CARTRegressor", "ID3Classifier", "C45Classifier"), _TREES
 )
@@ -36,7 +36,7 @@ ENSEMBLES = dict.fromkeys(
     ),
     _ENSEMBLES,
 )
-#: All others; `fitted_attributes` lists what is kept of them.
+#: All others; `fitted_attributes` lists their attributes.
 MODELS = {
     **dict.fromkeys(
         (
@@ -51,7 +51,7 @@ MODELS = {
     "NegativeCorrelationRegressor": _ENSEMBLES,
     "LinearDiscriminantAnalysis": "sklearn_textbook.discriminant_analysis",
 }
-#: Made of other estimators, which a file holds as files of their own.
+#: Estimators made of others, which are stored as complete model files.
 COMPOSED = dict.fromkeys(
     (
         "VotingClassifier",
@@ -101,7 +101,7 @@ PARTS = {
     ),
 }
 
-#: What saves other estimators.
+#: How to save other estimators.
 BY_SKOPS = (
     "skops.io.dump saves it, and skops.io.load reads it with "
     "trusted=sklearn_textbook.io.list_trusted_types()"
@@ -112,29 +112,29 @@ _SPECIAL_NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 def find_class(name):
-    """Give a class that a model file may name."""
+    """Return a class that a model file may name."""
     return getattr(import_module({**ESTIMATORS, **PARTS}[name]), name)
 
 
 def is_of_class(estimator, name):
-    """Return whether an object is of the class of this name that a file may name."""
+    """Return whether an object is of the class with this name."""
     return type(estimator) is find_class(name)
 
 
 def predicts_classes(estimator):
-    """Tell classifiers from regressors among trees and ensembles, by their names."""
+    """Distinguish classifiers from regressors among trees and ensembles by name."""
     return type(estimator).__name__.endswith("Classifier")
 
 
 def make_estimator(name, parameters):
-    """Make an estimator of a class that a model file may name; it is not fitted.
+    """Make an unfitted estimator of a class that a model file may name.
 
-    Values of parameters that `fit` would refuse are refused here.
+    Parameters that `fit` would refuse are refused here.
     """
     estimator = find_class(name)()
     estimator.set_params(**unpack_parameters(parameters, estimator))
     with warnings.catch_warnings():
-        # Such as of parameters without effect, which fit has warned of.
+        # Such as those on parameters without effect, which fit has already issued.
         warnings.simplefilter("ignore")
         try:
             estimator._check_parameters()
@@ -170,7 +170,7 @@ def pack_value(value, name):
     if isinstance(value, set | frozenset):
         return {"set": pack_value(sorted(value, key=repr), name)}
     if isinstance(value, dict):
-        # As pairs: the keys of a JSON object are always text, class labels are not.
+        # As pairs: the keys of a JSON object are always text, unlike class labels.
         pairs = [[key, item] for key, item in value.items()]
         return {"mapping": pack_value(pairs, name)}
     part = type(value).__name__
@@ -193,7 +193,7 @@ def list_parameters(estimator):
 
 
 def unpack_parameters(packed, estimator, known=None):
-    """Read the parameters of an estimator, all of which it must know."""
+    """Read the parameters of an estimator; unknown ones are refused."""
     if not isinstance(packed, dict):
         raise TypeError("parameters must be an object")
     known = list_parameters(estimator) if known is None else known
@@ -207,7 +207,7 @@ def unpack_parameters(packed, estimator, known=None):
 
 
 def unpack_value(value):
-    """Read what `pack_value` wrote."""
+    """Read a value as `pack_value` writes it."""
     if isinstance(value, list):
         return [unpack_value(item) for item in value]
     if isinstance(value, dict):

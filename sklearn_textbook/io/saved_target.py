@@ -26,12 +26,12 @@ def read_n_missing(document, n_columns):
     if not isinstance(counts, list) or len(counts) != n_columns:
         raise ValueError(f"n_missing must be a list of {n_columns} counts")
     if not all(is_integer(count) and count >= 0 for count in counts):
-        raise ValueError("n_missing must hold integers that are not negative")
+        raise ValueError("n_missing must hold non-negative integers")
     return np.asarray(counts, dtype=np.int64)
 
 
 def read_max_features(fields, n_columns):
-    """Read how many columns a node looked at."""
+    """Read the number of columns tried per node."""
     value = fields["max_features"]
     if not is_integer(value) or not 1 <= value <= n_columns:
         raise ValueError(f"max_features must be from 1 to {n_columns}, got {value!r}")
@@ -49,7 +49,7 @@ def set_classes(estimator, classes):
 
 
 def pack_classes(estimator):
-    """Write the class labels of every output; None of an estimator of values."""
+    """Write the class labels of every output; None for a regressor."""
     if not hasattr(estimator, "classes_"):
         return None
     classes = estimator.classes_
@@ -64,7 +64,7 @@ def _pack_labels(labels):
         labels.dtype.kind
     )
     if dtype is None:
-        # Objects, and string types of libraries: recognised by their contents.
+        # Objects, and string types of libraries: the type is that of the contents.
         if not all(isinstance(value, str | bool | int | float) for value in values):
             kinds = sorted({type(value).__name__ for value in values})
             raise ValueError(
@@ -76,7 +76,7 @@ def _pack_labels(labels):
 
 
 def unpack_classes(packed):
-    """Read the class labels of every output; None of an estimator of values."""
+    """Read the class labels of every output; None for a regressor."""
     if packed is None:
         return None
     if not isinstance(packed, list) or not packed:
@@ -87,7 +87,7 @@ def unpack_classes(packed):
 def _unpack_labels(entry):
     values, dtype = entry["values"], entry["dtype"]
     if not isinstance(values, list) or not values:
-        raise TypeError("the values of the classes must be a list that is not empty")
+        raise TypeError("the values of the classes must be a non-empty list")
     if not all(isinstance(value, str | bool | int | float) for value in values):
         raise TypeError("class labels must be text, numbers or booleans")
     if len(set(values)) < len(values):

@@ -1,7 +1,7 @@
-"""What a model file says of trees and rules, read without making an estimator.
+"""Trees and rules of a model file, read without making an estimator.
 
-That is enough to print them, and needs no scikit-learn, which takes longer to import
-than all the rest.
+This suffices for printing them, and does not import scikit-learn, which would take
+longer than all the rest.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from sklearn_textbook.io.model_document import read_document
 from sklearn_textbook.io.saved_parameters import ENSEMBLES, TREES
 from sklearn_textbook.tree.grow.rules import J48_TOLERANCE
 
-#: Those that are printed from their trees, rules and out-of-bag score alone. Boosting
-#: also weighs its members for importances.
+#: Estimators that can be printed from their trees, rules and out-of-bag score alone.
+#: Boosting also weights its members for importances.
 _STORED = (
     *TREES,
     "C45RulesClassifier",
@@ -28,15 +28,15 @@ _OOB_SCORE = Kept("oob_score_", is_optional=True, is_finite=False)
 
 
 class StoredModel:
-    """A tree, a list of rules or an ensemble of trees, with what is printed of it.
+    """A tree, a list of rules or an ensemble of trees, for printing.
 
-    It has those fitted attributes of the estimator that `export_text` and the like
-    read, and its class has the name of the estimator's.
+    It has the fitted attributes that `export_text` and similar functions use, and its
+    class has the name of the estimator's class.
 
     Parameters
     ----------
     parameters : dict
-        Parameters of the estimator, as the file has them; they are not checked.
+        Parameters of the estimator in the file; they are not checked.
     """
 
     def __init__(self, parameters):
@@ -69,7 +69,7 @@ def _make_stored(name, parameters):
 
 
 def _fit_stored(stored, document):
-    """Give an ensemble its trees and its out-of-bag score."""
+    """Set the trees and the out-of-bag score of an ensemble."""
     stored.reader, stored.estimators_, stored.columns = read_members(
         stored, document, _make_stored
     )
@@ -86,12 +86,12 @@ def read_stored(document):
     Parameters
     ----------
     document : dict
-        What `write_document` wrote.
+        Dictionary as `write_document` writes it.
 
     Returns
     -------
     model : SavedModel
-        With an estimator if it is of another class.
+        With the estimator itself if it is of another class.
     """
     if document["estimator"] in _STORED:
         return read_document(document, _make_stored, _fit_stored)

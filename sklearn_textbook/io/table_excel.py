@@ -1,4 +1,4 @@
-"""Excel files, through openpyxl."""
+"""Excel files, read and written with openpyxl."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Sheet:
     name : str
         Its name.
     csv_bytes : bytes
-        Its cells as comma-separated text in UTF-8, a line per row of the sheet.
+        Its cells as comma-separated text in UTF-8, one line per row of the sheet.
     notes : list of str
-        What was left out.
+        What was not read.
     """
 
     name: str
@@ -55,12 +55,12 @@ def read_sheet(source):
     Returns
     -------
     sheet : Sheet
-        Its cells; of a formula the value that Excel has stored.
+        Its cells; formulas as the values that Excel has stored.
 
     Raises
     ------
     TableFileError
-        If it is no such file.
+        If it is not an Excel file.
     ImportError
         If openpyxl is not installed.
     """
@@ -68,11 +68,11 @@ def read_sheet(source):
     content = io.BytesIO(source.read())
     try:
         with warnings.catch_warnings():
-            # Of styles and validation rules, which do not change a value.
+            # Warnings on styles and validation rules, which do not affect values.
             warnings.simplefilter("ignore", UserWarning)
             book = openpyxl.load_workbook(content, read_only=True, data_only=True)
             sheet = book.worksheets[0]
-            # A file may state fewer cells than it has.
+            # A file may declare fewer cells than it has.
             sheet.reset_dimensions()
             rows = [
                 [_write_cell(value) for value in row]
@@ -90,7 +90,7 @@ def read_sheet(source):
 
 
 def _write_cell(value):
-    """Write the value of a cell on one line, as csv readers recognise it."""
+    """Write the value of a cell on one line, in a form that csv readers parse."""
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""What reading a table gives: a frame, its column kinds, and clear errors."""
+"""A table read from a file: its frame, column kinds and errors."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from sklearn_textbook.tree.encode import NOMINAL, NUMERIC, ORDINAL
 
 #: The name that stands for the standard input.
 STANDARD_INPUT = "-"
-#: Endings of packed files that are unpacked while they are read.
+#: Endings of compressed files, which are decompressed while they are read.
 PACKED = (".gz", ".bz2", ".zst")
 
 
 def display_path(path):
-    """Give the path of a table for a message; "-" is the standard input."""
+    """Return the path of a table for a message; "-" is the standard input."""
     return "standard input" if path == STANDARD_INPUT else str(path)
 
 
 class TableFileError(ValueError):
-    """A table that cannot be read, said in one line.
+    """Error of a table that cannot be read, in one line.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class TableFileError(ValueError):
     column : str, default=None
         Name of the column.
     remedy : str, default=None
-        What would be right.
+        How to correct it.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def make_row_error(problem, *, path, find_line, row, column=None, remedy=None):
     problem, path, column, remedy : str
         As for `TableFileError`.
     find_line : callable
-        Gives the line of a row, or None.
+        Returns the line of a row, or None.
     row : int
         Row, counted from 0.
 
@@ -109,7 +109,7 @@ class TableSource:
     path : str
         Path of the file, or "-" for the standard input.
     stream_bytes : bytes, default=None
-        What the standard input gave; it can be read only once.
+        Content of the standard input, which can be read only once.
     """
 
     path: str
@@ -124,7 +124,7 @@ class TableSource:
         return cls(path)
 
     def read(self):
-        """Read all bytes, unpacked if the name ends in .gz, .bz2 or .zst.
+        """Read all bytes, decompressed if the name ends in .gz, .bz2 or .zst.
 
         Raises
         ------
@@ -206,25 +206,25 @@ class TableFile:
     Parameters
     ----------
     frame : pyarrow.Table
-        The columns; every estimator of the package fits it as it is, and
-        narwhals turns it into a pandas or polars frame.
+        The columns; every estimator of the package accepts it, and narwhals converts it
+        to a pandas or polars frame.
     path : str
-        Where it was read from; "-" is the standard input.
+        The file; "-" is the standard input.
     format : {"csv", "arff", "c45", "excel", "feather", "json", "jsonl", "parquet"}
         Format of the file.
     layout : str
-        How the file is laid out, in words, e.g. "semicolon-separated, UTF-8".
+        Description of the file, e.g. "semicolon-separated, UTF-8".
     has_header : bool
         Whether the column names come from the file.
     notes : tuple of str
-        What the reader decided and the user should know.
+        Choices of the reader that the user should know.
     find_line : callable
-        Line of the file on which a row (counted from 0) ends, or None where the
-        format has no lines.
+        Line of the file on which a row (counted from 0) ends, or None if the format has
+        no lines.
     target : str or None
-        Column that the file itself says is to be predicted.
+        Column to predict, if the file declares one.
     id_columns : tuple of str
-        Columns that, as the file itself says, only name the rows.
+        Columns that the file declares as names of the rows.
 
     Attributes
     ----------
@@ -290,7 +290,7 @@ class TableFile:
         column : str, default=None
             Name of the column.
         remedy : str, default=None
-            What would be right.
+            How to correct it.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""One door for all table files."""
+"""Reading of table files of all formats."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from sklearn_textbook.io.table_file import (
 )
 from sklearn_textbook.io.table_typed import LAYOUTS, load_typed
 
-#: Endings of file names, and the formats that they stand for; others are text.
+#: Endings of file names and their formats; files with other endings are text.
 FORMATS = {
     ".parquet": "parquet",
     ".pq": "parquet",
@@ -60,61 +60,62 @@ def read_table(
 ):
     r"""Read a csv, tsv, Parquet, Feather, JSON, Excel or ARFF file, or those of C4.5.
 
-    The format follows the ending of the name: .parquet and .pq, .feather, .arrow and
-    .ipc, .json (a list of records), .jsonl and .ndjson (a record a line), .xlsx and
-    .xlsm, .arff; .names is C4.5, and so are .data, .test and .cases with a .names file
-    in the same folder; all others are text with separated values. .gz, .bz2 and .zst
-    are unpacked. csv, Parquet and Feather are parsed by pyarrow, Excel by openpyxl.
+    The format is determined by the ending of the name: .parquet and .pq, .feather,
+    .arrow and .ipc, .json (a list of records), .jsonl and .ndjson (one record per
+    line), .xlsx and .xlsm, .arff; .names is C4.5, and so are .data, .test and .cases
+    with a .names file in the same folder; all others are text with separated values.
+    .gz, .bz2 and .zst are decompressed. csv, Parquet and Feather are parsed by pyarrow,
+    Excel by openpyxl.
 
     Parameters
     ----------
     path : str or path-like
-        The file; "-" reads text with separated values from the standard input. Of the
-        files of C4.5 any one, or their common path without an ending; unless it is the
+        The file; "-" reads text with separated values from the standard input. For
+        C4.5, any of the files or their common path without an ending; unless it is the
         .test or .cases file, the .data file is read.
     format : str, default=None
         "csv", "arff", "c45", "excel", "feather", "json", "jsonl" or "parquet", if the
         name does not determine it.
     delimiter : str, default=None
-        Separator of the values; None recognises comma, semicolon, tab and pipe.
+        Separator of the values; None detects comma, semicolon, tab and pipe.
     header : bool, default=None
-        Whether the first row has the names. None: it has, unless one of its fields
-        is a number. Without a header the columns are column_1, column_2, ...
+        Whether the first row has the names. None: yes, unless one of its fields is a
+        number. Without a header the columns are column_1, column_2, ...
     encoding : str, default=None
-        Encoding of a text file. None recognises UTF-8 with and without its mark,
-        UTF-16 with its mark, and Chinese text in GB18030.
+        Encoding of a text file. None detects UTF-8 with or without a byte order mark,
+        UTF-16 with one, and Chinese text in GB18030.
     missing_marks : sequence of str
-        Texts that stand for a missing value in a csv file, by default "?", "NA",
-        "N/A", "NaN", "nan", "null" and "NULL"; likewise in Excel. An empty field always
-        does. Parquet, Feather and JSON have nulls of their own, ARFF and C4.5 have the
-        mark "?".
+        Texts that mean a missing value in a csv or Excel file, by default "?", "NA",
+        "N/A", "NaN", "nan", "null" and "NULL", in addition to empty fields. Parquet,
+        Feather and JSON have null values; ARFF and C4.5 have the mark "?".
     column_types : dict of str to str or list of str, default=None
-        Types of columns that are not to be recognised: "numeric", "categorical"
-        (levels in the order of their numbers if all are numbers, else sorted), "text",
-        or the levels of an ordinal column, from the lowest.
+        Types of columns, instead of detecting them: "numeric", "categorical" (levels in
+        the order of their numbers if all are numbers, else sorted), "text", or the
+        levels of an ordinal column, from the lowest.
     drop : sequence of str, default=()
         Columns to leave out.
     expected_names : sequence of str, default=()
-        Names of which one in the first row shows that it is the header.
+        The first row is the header if it contains one of these names.
     names_without_header : sequence of sequences of str, default=()
-        What a table without a header may call its columns; the first sequence with as
-        many names as the table has columns is taken.
+        Names of the columns of a table without a header; the first sequence with as
+        many names as the table has columns is used.
     unknown_names : {"error", "ignore"}, default="error"
-        What happens if `column_types` or `drop` name a column that does not exist.
+        Whether to raise an error if `column_types` or `drop` name a column that does
+        not exist.
 
     Returns
     -------
     table : TableFile
-        The columns and their kinds, the layout, and notes on what was decided.
+        The columns and their kinds, the layout, and notes on choices of the reader.
 
     Raises
     ------
     TableFileError
-        If the file cannot be read, a row has too many or too few values, a column
-        requested does not exist, a value does not fit its type or is infinite. The
-        message is one line that names the file, the line and the column.
+        If the file cannot be read, a row has too many or too few values, a requested
+        column does not exist, a value does not fit its type or is infinite. The
+        message is one line with the file, the line and the column.
     ImportError
-        If the file is Excel's and openpyxl is not installed.
+        If it is an Excel file and openpyxl is not installed.
 
     See Also
     --------
@@ -182,7 +183,7 @@ def guess_format(path):
     Returns
     -------
     format : str
-        Its format, as `read_table` calls it.
+        Its format, as for `read_table`.
     """
     if path == STANDARD_INPUT:
         return "csv"
@@ -211,7 +212,7 @@ def _require_names(names, options, path):
 
 
 def _finish(table, source, find_line, options, notes=(), missing_marks=None):
-    """Check names, drop columns and give them types, for all formats."""
+    """Check names, drop columns and convert the others, for all formats."""
     _require_names(table.column_names, options, source.path)
     table = table.drop_columns([n for n in options["drop"] if n in table.column_names])
     context = ColumnContext(source.path, find_line, missing_marks, list(notes))
@@ -289,7 +290,7 @@ def _read_c45(source, **options):
         c45 = parse_c45(files, encoding=options["encoding"])
     except TableFileError as error:
         if path == files.cases and error.path == files.names and error.line:
-            # Many a .names file beside a .data file is prose about it.
+            # Often, a .names file next to a .data file only describes it in prose.
             error.remedy += (
                 f"; if {Path(files.names).name} only describes the table, give "
                 f"{Path(path).name} the ending .csv"
@@ -309,9 +310,9 @@ def _read_c45(source, **options):
 
 
 def _read_typed(source, file_format, **options):
-    """Read a file that has the types of its columns."""
+    """Read a file of a format with typed columns."""
     table, find_line = load_typed(source, file_format)
-    # pandas stores row labels that have no name under this one.
+    # pandas stores unnamed row labels under this name.
     labels = [n for n in table.column_names if n.startswith("__index_level_")]
     table = table.drop_columns(labels)
     if table.num_rows == 0:

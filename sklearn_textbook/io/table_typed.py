@@ -1,4 +1,4 @@
-"""Tables in files that know the types of their columns: Parquet, Feather, JSON."""
+"""Tables in formats with typed columns: Parquet, Feather, JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow.parquet as parquet
 from sklearn_textbook.io.naming import shorten
 from sklearn_textbook.io.table_file import TableFileError, make_row_error
 
-#: The formats, and what each is called.
+#: The formats and their names.
 LAYOUTS = {
     "parquet": "Parquet",
     "feather": "Feather",
@@ -21,7 +21,7 @@ _RECORDS = "a table is a list of records, [{column: value, ...}, ...]"
 
 
 def load_typed(source, file_format):
-    """Load a file that knows the types of its columns.
+    """Load a file of a format with typed columns.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def load_typed(source, file_format):
     Raises
     ------
     TableFileError
-        If the file is not of this format, or a JSON value fits no column.
+        If the file is not of this format, or a JSON value does not fit its column.
     """
     content = source.read()
     if file_format == "jsonl":
@@ -84,7 +84,7 @@ def _load_json(content, path):
         raise TableFileError(f"is not JSON ({error})", path=path) from None
     if not isinstance(records, list):
         remedy = f"{_RECORDS}, as pandas writes it with orient='records'"
-        raise TableFileError("is JSON, but no table", path=path, remedy=remedy)
+        raise TableFileError("is JSON, but not a table", path=path, remedy=remedy)
     return _join_records(records, path, lambda row: None)
 
 
@@ -100,7 +100,7 @@ def _load_lines(content, path):
                 f"is not JSON ({error})",
                 path=path,
                 line=number,
-                remedy="write one record a line",
+                remedy="write one record per line",
             ) from None
         lines.append(number)
     return _join_records(records, path, lines.__getitem__), lines.__getitem__
@@ -151,7 +151,7 @@ def _is_alike(value, kind):
 
 
 def _refuse(row, problem, path, find_line, column=None):
-    remedy = _RECORDS if column is None else "write one type, and null if it is missing"
+    remedy = _RECORDS if column is None else "write values of one type, null if missing"
     return make_row_error(
         problem, path=path, find_line=find_line, row=row, column=column, remedy=remedy
     )

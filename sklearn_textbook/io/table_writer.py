@@ -17,7 +17,7 @@ from sklearn_textbook.io.table_file import PACKED, TableFileError
 from sklearn_textbook.io.table_reader import FORMATS
 
 _TEXT_ENDINGS = {"": ",", ".csv": ",", ".txt": ",", ".tsv": "\t", ".tab": "\t"}
-# Such a file must have macros, or Excel does not open it.
+# Excel does not open such a file without macros.
 _WITH_MACROS = ".xlsm"
 
 
@@ -37,9 +37,9 @@ def choose_writer(path):
     Raises
     ------
     TableFileError
-        If the ending stands for no format that can be written.
+        If the ending is not that of a format that can be written.
     ImportError
-        If it is Excel's and openpyxl is not installed.
+        If it is that of Excel and openpyxl is not installed.
     """
     suffixes = [suffix.lower() for suffix in Path(path).suffixes] or [""]
     packed = suffixes.pop() if suffixes[-1] in PACKED else ""
@@ -71,7 +71,7 @@ def write_csv(frame, stream, delimiter=","):
     frame : pyarrow.Table
         The columns.
     stream : text stream
-        Where to.
+        The stream to write to.
     delimiter : str, default=","
         The separator.
     """
@@ -112,7 +112,7 @@ def _write_feather(frame, path):
 
 
 def _write_text(write, frame, path):
-    """Write text in UTF-8, packed if the name ends so."""
+    """Write text in UTF-8, compressed if the ending of the name says so."""
     text = io.StringIO()
     write(frame, text)
     try:
@@ -131,7 +131,7 @@ def _write_file(write, frame, path):
 
 def _cannot_write(error, path):
     reason = error.strerror or str(error)
-    if isinstance(error, FileNotFoundError):  # Arrow words it in its own way
+    if isinstance(error, FileNotFoundError):  # Arrow's message differs
         reason = "No such file or directory"
     return TableFileError(f"cannot be written ({reason})", path=path)
 

@@ -1,4 +1,4 @@
-"""Which encoding a text table is in, and its text as UTF-8 bytes."""
+"""Detecting the encoding of a text table, and converting it to UTF-8."""
 
 import codecs
 
@@ -8,7 +8,7 @@ _UTF8_MARK = codecs.BOM_UTF8
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _CHUNK = 1 << 20
 
-# What the first bytes of files that are no text tables look like.
+# First bytes of files that are not text tables.
 _FOREIGN_FORMATS = (
     (b"PK\x03\x04", "an Excel workbook or a zip archive"),
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook"),
@@ -21,13 +21,13 @@ _FOREIGN_FORMATS = (
 
 
 def decode_to_utf8(data, path, encoding=None):
-    """Give the text of a file as UTF-8 without a byte order mark.
+    """Return the text of a file as UTF-8 without a byte order mark.
 
-    Without a named encoding, UTF-8 (with or without its mark) and UTF-16 with its
-    mark are recognised; other bytes are taken as GB18030 if they read as Chinese,
-    that is if at least nine in ten of the characters that are not ASCII are in the
-    everyday set GB2312. Western encodings cannot be distinguished by their bytes and
-    have to be named.
+    If no encoding is given, UTF-8 (with or without a byte order mark) and UTF-16 with
+    one are detected; other bytes are decoded as GB18030 if the result looks like
+    Chinese, that is if at least nine in ten of the non-ASCII characters are in the
+    smaller set GB2312. Western encodings cannot be distinguished by their bytes and
+    must be given.
 
     Parameters
     ----------
@@ -36,14 +36,14 @@ def decode_to_utf8(data, path, encoding=None):
     path : str
         Its name, for the message.
     encoding : str, default=None
-        Encoding that the user names.
+        Encoding given by the user.
 
     Returns
     -------
     text : bytes
         The text in UTF-8.
     encoding : str
-        The encoding it was in: "UTF-8", "GB18030", ...
+        The encoding of the file: "UTF-8", "GB18030", ...
 
     Raises
     ------
@@ -76,14 +76,14 @@ def find_undecodable(data, encoding):
     Parameters
     ----------
     data : bytes
-        The bytes; read piece by piece, so that no copy of all of them is made.
+        The bytes, which are decoded in pieces to avoid a copy of all of them.
     encoding : str
         Name of the encoding.
 
     Returns
     -------
     position : int or None
-        Where decoding stops.
+        Position of this byte.
     """
     decoder = codecs.getincrementaldecoder(encoding)()
     held = 0
@@ -92,7 +92,7 @@ def find_undecodable(data, encoding):
         try:
             decoder.decode(data[start:stop], final=stop >= len(data))
         except UnicodeDecodeError as error:
-            # Bytes held back from the piece before come first in this one.
+            # This piece begins with the undecoded bytes of the previous one.
             return max(start - held + error.start, 0)
         held = len(decoder.getstate()[0])
     return None
@@ -128,7 +128,7 @@ def _refuse_foreign_format(data, path):
             )
     if b"\0" in data[:_CHUNK]:
         raise TableFileError(
-            "is not a text table (it has a zero byte)",
+            "is not a text table (it contains a zero byte)",
             path=path,
             line=data.count(b"\n", 0, data.index(b"\0")) + 1,
             remedy="give a csv, tsv, Parquet or ARFF file",
@@ -136,7 +136,7 @@ def _refuse_foreign_format(data, path):
 
 
 def _reads_as_chinese(data):
-    """Whether the bytes are GB18030 and most of their characters are everyday ones."""
+    """Whether the bytes are GB18030 and most of their characters are common ones."""
     if find_undecodable(data, "gb18030") is not None:
         return False
     characters = [c for c in data[:_CHUNK].decode("gb18030", "ignore") if c > "\x7f"]

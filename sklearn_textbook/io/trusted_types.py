@@ -1,4 +1,4 @@
-"""The types that skops has to trust when it reads estimators of this package."""
+"""The types that skops must trust to read estimators of this package."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _HELD = (
 
 
 def list_trusted_types():
-    """List the types of this package that a file of skops may hold.
+    """List the types of this package that a file of skops may contain.
 
-    skops saves what a model file cannot, such as a pipeline of scikit-learn. It builds
-    objects of the types declared as trusted only. It does not check what they
-    hold, as `load_model` does: read only files whose origin you know.
+    skops saves what a model file cannot, such as a pipeline of scikit-learn. It only
+    builds objects of trusted types. Unlike `load_model` it does not check their
+    content: read only files whose origin you know.
 
     Returns
     -------

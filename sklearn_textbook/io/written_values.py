@@ -2,7 +2,7 @@
 
 
 def number_text(value):
-    """Write a number so that it reads back equal, integers without a point.
+    """Write a number without loss of precision, integers without a decimal point.
 
     Parameters
     ----------
@@ -12,7 +12,7 @@ def number_text(value):
     Returns
     -------
     text : str
-        Its shortest text; "?" for NaN.
+        The shortest text of the number; "?" for NaN.
 
     Examples
     --------

@@ -872,7 +872,7 @@ BAD = {
     "fit header.csv --target y": (
         3,
         (
-            "header.csv: has a header ('size', 'y') and no rows; add rows, or say "
+            "header.csv: has a header ('size', 'y') and no rows; add rows, or use "
             "--no-header if the first line is a row"
         ),
     ),
@@ -887,8 +887,8 @@ BAD = {
         3,
         (
             "word.csv, line 3, column 'size': 'big' is not a number; correct it, "
-            "leave it empty if it is missing, or do not ask for the column to be "
-            "numeric"
+            "leave it empty if it is missing, or do not request a numeric "
+            "column"
         ),
     ),
     "fit infinite.csv --target y": (
@@ -935,8 +935,8 @@ BAD = {
         3,
         (
             "numbers.csv, line 3, column 'size': 'large' is not a number; correct it, "
-            "leave it empty if it is missing, or do not ask for the column to be "
-            "numeric"
+            "leave it empty if it is missing, or do not request a numeric "
+            "column"
         ),
     ),
     "predict good.json good.csv -o none/out.csv": (

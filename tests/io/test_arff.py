@@ -174,7 +174,7 @@ def _attributes_of_weather():
             0,
             (
                 ", column 'when': '2020-01-02' does not follow the date pattern "
-                "yyyy-MM-dd HH:mm; write the date that way, or ? if it is missing"
+                "yyyy-MM-dd HH:mm; write the date in this format, or ? if it is missing"
             ),
         ),
         (

@@ -169,7 +169,7 @@ DAMAGES = {
     "no members": (
         "voting",
         lambda d: damage(d, members=[]),
-        "members must be a list",
+        "members must be a non-empty list",
     ),
     "one left out": (
         "stacking",

@@ -571,7 +571,7 @@ def change_entry(*place, value):
 
 
 DAMAGES = [
-    ("forest", change_entry("trees", value=[]), "trees must be a list that is not em"),
+    ("forest", change_entry("trees", value=[]), "trees must be a non-empty list"),
     ("forest", change_entry("trees", 1, value=7), "trees must be objects"),
     ("forest", change_entry("trees", 1, value={}), "tree 1 lacks 'nodes'"),
     ("forest", change_entry("classes", value=None), "do not belong to a RandomForest"),
@@ -621,8 +621,16 @@ DAMAGES = [
     ("forest", change_tree(columns=[-1]), "columns must be numbers from 0 to 4"),
     ("forest", change_tree(columns=[]), "columns must be numbers from 0 to 4"),
     ("forest", change_tree(columns=[0.5]), "columns must be numbers from 0 to 4"),
-    ("forest", change_tree(n_children=[]), "tree 1: n_children must be a list of int"),
-    ("forest", change_tree(n_children=[0.0]), "tree 1: n_children must be a list of"),
+    (
+        "forest",
+        change_tree(n_children=[]),
+        "tree 1: n_children must be a non-empty list of int",
+    ),
+    (
+        "forest",
+        change_tree(n_children=[0.0]),
+        "tree 1: n_children must be a non-empty list",
+    ),
     ("forest", change_tree(n_children=[2, 0]), "tree 1: n_children must be those of"),
     ("forest", change_tree(n_children=[2**40]), "tree 1: n_children must be those of"),
     ("forest", change_tree(n_children=[0, 2, 0]), "tree 1: n_children must be those"),

@@ -254,7 +254,7 @@ def test_more_rows_after_loading(tmp_path, model):
 def test_components_of_one_row_so_far(tmp_path):
     model = PCA().partial_fit(np.float32([[1.0, 2.0]]))
     loaded = reload(model, tmp_path / "model.json")
-    with pytest.raises(NotFittedError, match="do not suffice"):
+    with pytest.raises(NotFittedError, match="are not enough"):
         _ = loaded.components_
     more = np.float32([[2.0, 1.0], [3.0, 5.0]])
     for each in (model, loaded):

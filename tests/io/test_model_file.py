@@ -617,7 +617,7 @@ def test_every_truncation_is_refused(document, tmp_path):
         ({"max_features": 0}, "max_features must be from 1 to 4, got 0"),
         ({"max_features": "4"}, "max_features must be from 1 to 4, got '4'"),
         ({"n_missing": [0]}, "n_missing must be a list of 4 counts"),
-        ({"n_missing": [0, 0, 0, -1]}, "n_missing must hold integers"),
+        ({"n_missing": [0, 0, 0, -1]}, "n_missing must hold non-negative integers"),
         ({"target": 3}, "target must be text or null"),
         ({"table": []}, "table an object"),
         (

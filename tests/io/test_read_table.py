@@ -316,7 +316,7 @@ BAD_TEXTS = {
     "header_only.csv": (
         "a,b\n",
         (
-            "has a header ('a', 'b') and no rows; add rows, or say --no-header if the "
+            "has a header ('a', 'b') and no rows; add rows, or use --no-header if the "
             "first line is a row"
         ),
     ),
@@ -339,7 +339,7 @@ BAD_TEXTS = {
     "zero_byte.csv": (
         "a,b\n1,\0\n",
         (
-            "line 2: is not a text table (it has a zero byte); give a csv, tsv, "
+            "line 2: is not a text table (it contains a zero byte); give a csv, tsv, "
             "Parquet or ARFF file"
         ),
     ),
@@ -376,7 +376,7 @@ def test_bad_files(write, name):
             {"column_types": {"b": "numeric"}},
             (
                 ", line 3, column 'b': 'y' is not a number; correct it, leave it "
-                "empty if it is missing, or do not ask for the column to be numeric"
+                "empty if it is missing, or do not request a numeric column"
             ),
         ),
         ({"drop": ["bb"]}, ": no column 'bb'; did you mean 'b'?"),

@@ -82,7 +82,7 @@ BAD = {
     "dict.json": (
         '{"a": [1]}',
         (
-            "is JSON, but no table; a table is a list of records, [{column: value, "
+            "is JSON, but not a table; a table is a list of records, [{column: value, "
             "...}, ...], as pandas writes it with orient='records'"
         ),
     ),
@@ -94,7 +94,7 @@ BAD = {
         '{"a": 1}\n\n{"a": "x"}\n',
         (
             "line 3, column 'a': \"x\" is of another type than the values before it; "
-            "write one type, and null if it is missing"
+            "write values of one type, null if missing"
         ),
     ),
     "flag.json": ('[{"a": 1}, {"a": true}]', "column 'a': row 2: true is of another"),
