@@ -1,10 +1,10 @@
 """Linear models (线性模型) and maximum entropy (最大熵模型).
 
-Every model of this package reads a table through the same stage, ``design``::
+All models of this package read a table through ``design``::
 
     table --read_design--> matrix of numbers, Design --> row sums --> coefficients
 
-Numeric columns stay as they are, ordered columns are spread over [0, 1], nominal ones
+Numeric columns are not changed, ordinal columns are mapped to [0, 1], nominal ones
 become indicator columns (周志华《机器学习》, section 3.2).
 """
 

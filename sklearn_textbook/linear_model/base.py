@@ -27,15 +27,15 @@ from sklearn_textbook.tree.encode.tables import open_table
 class BaseLinearModel(BaseEstimator):
     """Base class of the linear models.
 
-    Parameters that every model has: ``categorical_features``, ``reference_level``,
+    Common parameters of all models: ``categorical_features``, ``reference_level``,
     ``handle_unknown``.
 
     Attributes
     ----------
     design_ : Design
-        What the columns of the table became.
+        Encoding of the columns of the table.
     coef_names_ : ndarray of str, shape (n_coefficients,)
-        Names of the made columns, in the order of the coefficients.
+        Names of the design matrix columns, in the order of the coefficients.
     """
 
     #: Whether scipy's sparse matrices are read without making them dense.
@@ -51,22 +51,22 @@ class BaseLinearModel(BaseEstimator):
 
     @property
     def coef_names_(self):
-        """Names of the made columns, in the order of the coefficients."""
+        """Names of the design matrix columns, in the order of the coefficients."""
         return np.array(self.design_.names, dtype=object)
 
     def _check_table_parameters(self):
-        """Raise ValueError for parameters of the table that are not allowed."""
+        """Raise ValueError for invalid parameters of the encoding."""
         check_choice(
             "reference_level", self.reference_level, REFERENCE_LEVELS, accepts_none=True
         )
         check_choice("handle_unknown", self.handle_unknown, ("error", "ignore"))
 
     def _read_training_table(self, X, sample_weight=None, *, keeps_all_levels=False):
-        """Read the training rows; those of weight 0 leave no trace.
+        """Read the training rows; those of weight 0 are ignored.
 
         Sets ``design_``, ``n_features_in_`` and ``feature_names_in_``. With
-        ``keeps_all_levels`` all declared levels get an indicator, as rows to come may
-        have them; levels that are not declared are an error then.
+        ``keeps_all_levels`` all declared levels get an indicator, since later rows may
+        have them; undeclared levels then raise an error.
 
         Returns
         -------
@@ -106,39 +106,39 @@ class BaseLinearModel(BaseEstimator):
         return matrix, weight, is_present
 
     def _require_columns(self, X):
-        """Raise ValueError for a table without columns, which says what to give."""
+        """Raise ValueError for a table without columns, with the remedy."""
         shape = getattr(X, "shape", ())
         if len(shape) == 2 and shape[0] and not shape[1]:
             raise ValueError(
                 f"Found array with 0 feature(s) (shape={tuple(shape)}) while a minimum "
                 f"of 1 is required by {type(self).__name__}. To fit the intercept "
-                "alone, give a constant column: np.ones((len(X), 1))."
+                "alone, pass a constant column: np.ones((len(X), 1))."
             )
 
     def _read_more_rows(self, X, sample_weight=None):
-        """Read further training rows, as the first were read; returns the same."""
+        """Read further training rows like the first ones; returns the same."""
         matrix = self._read_as_before(X)
         weight, is_present = _select_rows(sample_weight, matrix.shape[0])
         return self._select_numbers(matrix, is_present), weight, is_present
 
     def _read_new_table(self, X):
-        """Read rows to predict, as the training rows were read."""
+        """Read rows to predict, encoded like the training rows."""
         check_is_fitted(self)
         matrix = self._read_as_before(X)
         check_finite_rows(matrix, type(self).__name__, self.design_.names)
         return matrix
 
     def _read_as_before(self, X):
-        """Read rows as the training rows were read."""
+        """Read rows, encoded like the training rows."""
         if self.design_.is_plain and self._is_plain_table(X, None):
             return self._validate_numbers(X, reset=False)
         validate_data(self, X, reset=False, skip_check_array=True)
         return _make_double(self.design_.read(X, self.handle_unknown))
 
     def _select_numbers(self, matrix, selected, is_present=None):
-        """Take the rows that count, and require finite numbers with finite squares.
+        """Select the rows with weight, and require finite numbers with finite squares.
 
-        ``is_present`` says which rows of the table those of the matrix are already.
+        ``is_present`` marks the rows of the table that are already those of the matrix.
         """
         if selected is not None:
             matrix, is_present = matrix[selected], selected
@@ -176,7 +176,7 @@ class BaseLinearModel(BaseEstimator):
 
 
 def _make_double(matrix):
-    """Make a matrix double precision, a sparse one of rows."""
+    """Convert a matrix to double precision, a sparse one to rows."""
     matrix = matrix.tocsr() if issparse(matrix) else matrix
     return matrix.astype(np.float64, copy=False)
 
@@ -188,7 +188,7 @@ def _count_rows(X):
 
 
 def _select_rows(sample_weight, n_rows):
-    """Weights above 0, and which rows have them; None each where all rows count."""
+    """Weights above 0, and a mask of their rows; None for each if all rows count."""
     weight = check_weights(sample_weight, n_rows)
     if weight is None or weight.all():
         return weight, None

@@ -7,11 +7,11 @@ from scipy.special import expit, log_softmax, softmax
 
 
 class ClassScores:
-    """What a classifier answers that has ``classes_`` and ``decision_function``.
+    """Predictions of a classifier with ``classes_`` and ``decision_function``.
 
     The scores of more than two classes are logarithms of their probabilities up to a
-    number for each row; of two classes there is the score of the second less that of
-    the first.
+    number for each row; for two classes there is one score, that of the second minus
+    that of the first.
     """
 
     def predict(self, X):
@@ -61,7 +61,7 @@ class ClassScores:
         Returns
         -------
         log_probabilities : ndarray of shape (n_samples, n_classes)
-            Natural logarithms in the order of ``classes_``. They are finite also where
+            Natural logarithms in the order of ``classes_``. They are also finite where
             the probability is too small for a float.
         """
         scores = self.decision_function(X)

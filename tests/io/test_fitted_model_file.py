@@ -292,7 +292,7 @@ def test_large_sparse_table(tmp_path, monkeypatch):
     assert model._rows is None
     loaded = reload(model, tmp_path / "model.json")
     assert_same_predictions(loaded, model, BLOCKS)
-    with pytest.raises(ValueError, match="cannot take more rows"):
+    with pytest.raises(ValueError, match="cannot be updated"):
         loaded.partial_fit(BLOCKS, VALUES)
 
 

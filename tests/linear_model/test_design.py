@@ -128,7 +128,7 @@ def test_sets_declare_levels_without_order():
     names, matrix = read(X, {0: {5, 3, 1}}, keeps_all_levels=True)
     assert names == ["x0=3", "x0=5"]
     assert matrix.tolist() == [[1, 0], [0, 0], [1, 0]]
-    with pytest.raises(ValueError, match="'x0' holds 3, which is not among the levels"):
+    with pytest.raises(ValueError, match="'x0' has 3, which is not among the levels"):
         read(X, {0: {5, 1}})
 
 
@@ -194,7 +194,7 @@ def test_many_indicators_are_sparse():
         ({"d": "nominal"}, "'d' which is not a valid feature name"),
         ({5: "nominal"}, r"must be in \[0, n_features - 1\] = \[0, 1\], got 5"),
         ({True: "nominal"}, "keys of categorical_features must be names or numbers"),
-        ({"c": ["a"]}, "Column 'c' holds 'b', which is not among the levels"),
+        ({"c": ["a"]}, "Column 'c' has 'b', which is not among the levels"),
         (None, "column 'c', row 0 holds 'a', but .* to take its values as levels"),
     ],
 )

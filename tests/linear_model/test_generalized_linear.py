@@ -499,12 +499,12 @@ def test_means_stay_valid_with_the_identity():
     X = np.arange(10.0)[:, np.newaxis]
     y = np.array([0.0, 0, 1, 0, 2, 5, 4, 9, 8, 20])
     model = GeneralizedLinearRegressor("poisson", "identity")
-    with pytest.warns(ConvergenceWarning, match="ended at the border of the means"):
+    with pytest.warns(ConvergenceWarning, match="ended at the boundary of the means"):
         model.fit(X, y)
     # Among lines through 0 the best has the slope of the totals.
     assert_allclose(model.predict(X), X[:, 0] * y.sum() / X.sum(), rtol=1e-3, atol=1e-6)
     shares = GeneralizedLinearRegressor("binomial", "identity")
-    with pytest.warns(ConvergenceWarning, match="ended at the border of the means"):
+    with pytest.warns(ConvergenceWarning, match="ended at the boundary of the means"):
         shares.fit(X, y > 1)
     assert np.abs(shares.predict(X) - 0.5).max() <= 0.5 + 1e-12
 
@@ -820,7 +820,7 @@ def test_words_are_no_target():
 
 def test_no_coefficients_to_start_from():
     X = np.array([[1.0], [-1.0]])
-    with pytest.raises(ValueError, match="no coefficients to start from"):
+    with pytest.raises(ValueError, match="no initial coefficients"):
         GeneralizedLinearRegressor("gamma", fit_intercept=False).fit(X, [1.0, 2.0])
 
 

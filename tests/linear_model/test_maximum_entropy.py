@@ -370,7 +370,7 @@ def test_too_few_rounds():
         MaxEntClassifier(solver="bfgs", max_iter=3).fit(X, y)
     assert "differ by up to" in str(w[0].message)
     assert w[0].filename == __file__
-    with pytest.warns(ConvergenceWarning, match="rounding hides the slope"):
+    with pytest.warns(ConvergenceWarning, match="the slope is lost in rounding"):
         MaxEntClassifier(tol=0.0).fit(X, y)
 
 
@@ -474,7 +474,7 @@ def test_constraints_that_repeat_each_other():
         ([{"A"}, {"B"}], [0.7, 0.6], "the constraints contradict each other"),
         ([{"A"}, {"A"}], [0.7, 0.6], "the constraints contradict each other"),
         ([{"A"}], [0.7, 0.6], "one number for each of the 1 features"),
-        ([{"A", "Q"}], [0.7], "'Q', which is none of the outcomes"),
+        ([{"A", "Q"}], [0.7], "'Q', which is not one of the outcomes"),
         ([[1.0, 2.0]], [0.7], r"features\[0\]"),
         ([{"A"}], [np.nan], "must be finite"),
         ([3], [0.5], r"features\[0\] must be a function"),
@@ -622,7 +622,7 @@ def test_wrong_tables():
 def test_too_many_pairs_of_rows_and_classes_are_refused():
     X = np.random.default_rng(0).standard_normal((20_000, 3))
     y = np.arange(20_000) % 10_000
-    message = "20,000 rows and 10,000 classes have 200,000,000 pairs, .* Join classes"
+    message = "20,000 rows and 10,000 classes have 200,000,000 pairs, .* Merge classes"
     with pytest.raises(ValueError, match=message):
         MaxEntClassifier().fit(X, y)
     # Equal rows are one: what counts is how many differ.

@@ -1,4 +1,4 @@
-"""From a table to the matrix of numbers that a linear model multiplies (设计矩阵)."""
+"""The design matrix (设计矩阵) of a linear model from a table."""
 
 from sklearn_textbook.linear_model.design.design import (
     REFERENCE_LEVELS,

@@ -1,4 +1,4 @@
-"""The design matrix of a table, and reading of new tables in the same way."""
+"""The design matrix of a table, with the same encoding of new tables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from sklearn_textbook.tree.encode import (
     read_training_table,
 )
 
-#: Which level of a nominal column may go without an indicator.
+#: Choices of the level of a nominal column that has no indicator.
 REFERENCE_LEVELS = ("first", "last", "most_frequent")
 #: Levels that a message lists.
 MAX_LISTED = 10
@@ -37,20 +37,20 @@ SPARSE_SHARE = 0.2
 
 @dataclass(frozen=True)
 class Term:
-    """What one column of the table becomes.
+    """Encoding of one column of the table.
 
     Parameters
     ----------
     name : str
         Name of the column.
     kind : {"numeric", "ordinal", "nominal"}
-        Taken as it is, spread over [0, 1], or made into indicators.
+        Not changed, mapped to [0, 1], or converted to indicators.
     codes : tuple of int
-        Of a nominal column: the codes of the levels that have an indicator.
+        For a nominal column, the codes of the levels that have an indicator.
     reference : int or None
-        Of a nominal column: the code of the level without indicator.
+        For a nominal column, the code of the level without indicator.
     names : tuple of str
-        Names of the made columns.
+        Names of the resulting columns.
     """
 
     name: str
@@ -62,14 +62,14 @@ class Term:
 
 @dataclass(frozen=True)
 class Design:
-    """What the columns of a training table became.
+    """Encoding of the columns of a training table.
 
     Parameters
     ----------
     schema : TableSchema
-        What the columns of the table were.
+        The columns of the table.
     terms : tuple of Term
-        What each of them became.
+        The encoding of each column.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Design:
 
     @cached_property
     def names(self):
-        """Names of the made columns."""
+        """Names of the resulting columns."""
         return tuple(name for term in self.terms for name in term.names)
 
     @cached_property
@@ -97,7 +97,7 @@ class Design:
         return self.schema.is_plain
 
     def to_dict(self):
-        """Make a dictionary that JSON can hold.
+        """Make a dictionary for JSON.
 
         Returns
         -------
@@ -121,7 +121,7 @@ class Design:
         Parameters
         ----------
         design : dict
-            As `to_dict` returns it, perhaps by way of JSON.
+            As `to_dict` returns it, or the same after JSON.
 
         Returns
         -------
@@ -131,7 +131,7 @@ class Design:
         Raises
         ------
         ValueError, TypeError, KeyError
-            If an entry is missing, or not what it must be.
+            If an entry is missing or invalid.
         """
         schema, terms = TableSchema.from_dict(design["columns"]), design["terms"]
         if not isinstance(terms, list) or len(terms) != len(schema.columns):
@@ -140,7 +140,7 @@ class Design:
         return cls(schema, read)
 
     def find_columns(self, position):
-        """Find the made columns of one column of the table.
+        """Find the resulting columns of one column of the table.
 
         Parameters
         ----------
@@ -150,7 +150,7 @@ class Design:
         Returns
         -------
         columns : slice
-            Numbers of the columns made of it.
+            Numbers of the columns that it is encoded in.
         """
         start = sum(len(term.names) for term in self.terms[:position])
         return slice(start, start + len(self.terms[position].names))
@@ -164,8 +164,8 @@ class Design:
             The table.
         handle_unknown : {"error", "ignore"}, default="error"
             What to do with a level that no training row had: raise a ValueError, or
-            set all indicators of the column to zero, which without a reference level
-            says nothing of the column and with one takes the reference.
+            set all indicators of the column to zero, which means the reference level
+            if there is one, and no level otherwise.
 
         Returns
         -------
@@ -186,7 +186,7 @@ class Design:
         return sparse.csr_array(sparse.vstack(blocks))
 
     def expand(self, matrix, handle_unknown="error", *, table=None, first_row=0):
-        """Make the columns out of numbers and codes.
+        """Make the design matrix from numbers and codes.
 
         Parameters
         ----------
@@ -195,14 +195,14 @@ class Design:
         handle_unknown : {"error", "ignore"}, default="error"
             As in `read`.
         table : array-like, data frame or sparse matrix, default=None
-            What they were read from, to show a wrong level.
+            The table that they were read from, to show an invalid level.
         first_row : int, default=0
-            Where in that table they begin.
+            Number of their first row in that table.
 
         Returns
         -------
         matrix : ndarray or csr_array of shape (n_rows, n_made)
-            The made columns.
+            The resulting columns.
 
         Raises
         ------
@@ -267,7 +267,7 @@ class Design:
         )
 
     def _spread(self, codes, position):
-        """Spread the codes of an ordered column over [0, 1]."""
+        """Map the codes of an ordinal column to [0, 1]."""
         self._require_levels(codes, position, "error")
         return codes / max(1, len(self.schema.columns[position].levels) - 1)
 
@@ -286,7 +286,7 @@ class Design:
         return np.maximum(found, -1)
 
     def _require_levels(self, codes, position, handle_unknown):
-        """Raise ValueError if a row has no level, or one that training lacked."""
+        """Raise ValueError if a row has a missing or an unseen level."""
         is_missing = np.isnan(codes)
         if is_missing.any():
             raise _LevelError(position, int(np.argmax(is_missing)), is_missing=True)
@@ -294,14 +294,14 @@ class Design:
             raise _LevelError(position, int(np.argmax(codes < 0)))
 
     def _explain(self, error, place, table):
-        """Make the error that users see."""
+        """Make the error message."""
         position, row = place
         term = self.terms[position]
         if error.is_missing:
             return ValueError(
                 f"Input X contains NaN: column {term.name!r}, row {row}. Linear models "
-                "do not accept missing values: fill them before, or declare a level "
-                "that stands for them."
+                "do not accept missing values: impute them first, or declare a level "
+                "for them."
             )
         known = self.schema.columns[position].levels
         if term.kind == NOMINAL:
@@ -328,23 +328,23 @@ class _LevelError(Exception):
 
 
 def make_term(column, codes, reference_level, is_kept=None):
-    """Decide what one column becomes.
+    """Choose the encoding of one column.
 
     Parameters
     ----------
     column : ColumnSchema
-        What it is.
+        The column.
     codes : ndarray
         Its numbers or codes in the training rows.
     reference_level : {"first", "last", "most_frequent"} or None
-        Which level of a nominal column goes without indicator.
+        The level of a nominal column without indicator.
     is_kept : ndarray of bool, shape (n_levels,), default=None
-        Levels that may come; None: those of the rows.
+        Levels that get an indicator; None: those of the rows.
 
     Returns
     -------
     term : Term
-        What it becomes.
+        The encoding.
     """
     if column.kind != NOMINAL:
         return Term(column.name, column.kind, names=(column.name,))
@@ -358,7 +358,7 @@ def make_term(column, codes, reference_level, is_kept=None):
 
 
 def _name_levels(column, codes, reference):
-    """Make the term of a nominal column whose levels are decided."""
+    """Make the term of a nominal column from its chosen levels."""
     names = tuple(f"{column.name}={column.format_value(code)}" for code in codes)
     return Term(column.name, NOMINAL, tuple(codes), reference, names)
 
@@ -392,35 +392,35 @@ def read_design(
 ):
     r"""Read a training table as a matrix of numbers.
 
-    A numeric column stays as it is. An ordered column (有序属性) of k levels is spread
-    evenly over [0, 1]: level number j, counted from 0, becomes :math:`j / (k - 1)`. A
-    nominal column (无序属性) becomes one indicator column for each level that a row
-    has, but for the reference level.
+    A numeric column is not changed. An ordinal column (有序属性) with k levels is
+    mapped to equally spaced numbers in [0, 1]: level number j, counted from 0, becomes
+    :math:`j / (k - 1)`. A nominal column (无序属性) becomes one indicator column for
+    each level that occurs, except the reference level.
 
     Parameters
     ----------
     X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
         The table.
     categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
-        Which columns have levels. "from_dtype": strings and categorical dtypes, those
-        declared as ordered being ordered. A mask, indices or names: these, without
-        order. A dict from names or indices to "nominal", a set of levels (these,
-        without order) or the list of levels in ascending order.
+        The columns with levels. "from_dtype": strings and categorical dtypes, with the
+        order of ordered categories. A mask, indices or names: these, without order. A
+        dict from names or indices to "nominal", a set of levels (without order) or the
+        list of levels in ascending order.
     reference_level : {"first", "last", "most_frequent"} or None, default="first"
-        Which level of a nominal column gets no indicator, since it is what the others
-        are compared with; None: all levels get one.
+        The level of a nominal column without indicator, with which the others are
+        compared; None: all levels get one.
     is_present : ndarray of bool, shape (n_rows,), default=None
-        Rows that count, the others leaving no trace. None: all.
+        Rows to use, ignoring the others. None: all.
     keeps_all_levels : bool, default=False
-        Whether every declared level of a nominal column gets an indicator, whether or
-        not a row has it.
+        Whether every declared level of a nominal column gets an indicator, even if no
+        row has it.
 
     Returns
     -------
     matrix : ndarray or csr_array of shape (n_present, n_made)
-        The made columns of the rows that count.
+        The design matrix of the used rows.
     design : Design
-        What the columns became, to read further tables alike.
+        The encoding of the columns, for further tables.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Which columns a dictionary declares categorical, and the order of their levels."""
+"""Categorical columns declared by a dictionary, and the order of their levels."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from sklearn_textbook.tree.encode.columns import CATEGORY
 from sklearn_textbook.tree.encode.read import replace_columns
 from sklearn_textbook.tree.encode.tables import open_table
 
-#: What stands in the dictionary for a column without order.
+#: Value in the dictionary for a column without order.
 UNORDERED = "nominal"
 #: Levels without order.
 SETS = (set, frozenset)
 
 
 def find_declared(categorical_features):
-    """Separate which columns are categorical from what is said of their order.
+    """Separate the categorical columns from the declared order of their levels.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def find_declared(categorical_features):
     Returns
     -------
     categorical_features : "from_dtype", None or array-like
-        What the reader of tables understands.
+        For the reader of tables.
     orders : dict
         The declared levels of each such column: a list in their order, or a set.
 
@@ -60,7 +60,7 @@ def find_declared(categorical_features):
 
 
 def _list_levels(order):
-    """List the levels; None if that is not what was given."""
+    """List the levels; None for other values."""
     if isinstance(order, SETS):
         order = list(order)
     if isinstance(order, str | dict) or not hasattr(order, "__len__"):
@@ -72,14 +72,14 @@ def _list_levels(order):
 
 
 def order_levels(matrix, schema, orders):
-    """Give columns their declared order of levels.
+    """Apply the declared order of levels to columns.
 
     Parameters
     ----------
     matrix : ndarray of shape (n_rows, n_columns)
-        Codes of the levels as the table was read; those of ordered columns change.
+        Codes of the levels from reading the table; those of ordinal columns change.
     schema : TableSchema
-        What the columns are.
+        The columns.
     orders : dict
         Levels in their order, or as a set, by name or position of the column.
 
@@ -93,7 +93,7 @@ def order_levels(matrix, schema, orders):
     Raises
     ------
     ValueError
-        If a row holds a level that the declared order lacks.
+        If a row has a level that is not declared.
     """
     columns = list(schema.columns)
     changed = {}
@@ -111,7 +111,7 @@ def order_levels(matrix, schema, orders):
         if (places[used] < 0).any():
             lacking = column.levels[np.flatnonzero(used)[np.argmax(places[used] < 0)]]
             raise ValueError(
-                f"Column {column.name!r} holds {lacking!r}, which is not among the "
+                f"Column {column.name!r} has {lacking!r}, which is not among the "
                 f"levels that categorical_features declares for it: {levels}."
             )
         changed[position] = np.full(len(codes), np.nan)
@@ -127,23 +127,23 @@ def order_levels(matrix, schema, orders):
 
 
 def _rank_level(level):
-    """Numbers before strings, as the reader of tables sorts levels."""
+    """Sort numbers before strings, like the reader of tables."""
     return isinstance(level, str), level
 
 
 def find_declared_levels(X, schema, orders, reference_level):
-    """Find the levels that rows to come may have.
+    """Find the levels that later rows may have.
 
     Parameters
     ----------
     X : array-like, data frame or sparse matrix
         The table.
     schema : TableSchema
-        What its columns are.
+        Its columns.
     orders : dict
         The levels that `find_declared` found.
     reference_level : {"first", "last", "most_frequent"} or None
-        Which level of a nominal column goes without indicator.
+        The level of a nominal column without indicator.
 
     Returns
     -------
@@ -153,8 +153,8 @@ def find_declared_levels(X, schema, orders, reference_level):
     Raises
     ------
     ValueError
-        If the levels of a nominal column are only those of these rows, or the
-        reference depends on them.
+        If the levels of a nominal column are not declared, or the reference level
+        depends on the rows.
     """
     is_kept = {}
     for position, column in enumerate(schema.columns):
@@ -163,14 +163,14 @@ def find_declared_levels(X, schema, orders, reference_level):
         is_declared = column.name in orders or position in orders
         if not is_declared and not _declares_levels(X, position, column):
             raise ValueError(
-                f"Column {column.name!r} is nominal, and rows to come may have other "
-                "levels than these. Declare all of them for partial_fit: by a "
-                "categorical dtype of pandas, or by categorical_features="
+                f"Column {column.name!r} is nominal, and later rows may have other "
+                "levels than these. Declare all of them for partial_fit: with a "
+                "categorical dtype of pandas, or with categorical_features="
                 f"{{{column.name!r}: {{level, level, ...}}}}."
             )
         if reference_level == "most_frequent":
             raise ValueError(
-                "reference_level='most_frequent' depends on rows to come; choose "
+                "reference_level='most_frequent' depends on later rows; choose "
                 "'first', 'last' or None for partial_fit."
             )
         is_kept[position] = np.ones(len(column.levels), dtype=bool)
@@ -178,13 +178,13 @@ def find_declared_levels(X, schema, orders, reference_level):
 
 
 def _declares_levels(X, position, column):
-    """Whether a dtype says which levels a column can have."""
+    """Whether a dtype declares the levels of a column."""
     if column.source != CATEGORY:
         return False
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame) or not frame.implementation.is_polars():
         return True
-    # polars shares the categories of all frames: they say nothing of a column.
+    # polars shares the categories among all frames, so they declare nothing.
     return frame[:, position].dtype != nw.Categorical
 
 
@@ -196,13 +196,13 @@ def take_column(matrix, position):
 
 
 def read_value(X, position, row):
-    """One level of a table as it stands there."""
+    """One level in the original table."""
     column = open_table(X).read_column(position, str(position), as_levels=True)
     return column.levels[int(column.codes[row])]
 
 
 def find_used(codes, n_levels):
-    """Mask of the levels that at least one row holds."""
+    """Mask of the levels that at least one row has."""
     is_used = np.zeros(n_levels, dtype=bool)
     is_used[codes.astype(np.intp)] = True
     return is_used
@@ -218,7 +218,7 @@ def choose_reference(codes, is_used, reference_level):
     is_used : ndarray of bool, shape (n_levels,)
         Levels with rows.
     reference_level : {"first", "last", "most_frequent"} or None
-        Which one.
+        The choice.
 
     Returns
     -------

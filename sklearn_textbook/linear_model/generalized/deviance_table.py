@@ -1,4 +1,4 @@
-"""Analysis of deviance (偏差分析): what each column of the table explains."""
+"""Analysis of deviance (偏差分析) by columns of the table."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from sklearn_textbook.linear_model.inference.summary import (
 
 @dataclass(frozen=True)
 class DevianceTable:
-    """Models with one column of the table more in each line.
+    """Sequence of models, each with one more column of the table.
 
     Parameters
     ----------
     names : tuple of str
-        What each line adds; the first one, "(null)", is the intercept alone.
+        Column that each line adds; the first one, "(null)", is the intercept alone.
     degrees_of_freedom : ndarray of shape (n_lines,)
-        How much the rank grows; NaN in the first line.
+        Increase of the rank; NaN in the first line.
     deviances : ndarray of shape (n_lines,)
-        How much the deviance falls; NaN in the first line.
+        Reduction of the deviance; NaN in the first line.
     residual_degrees_of_freedom : ndarray of shape (n_lines,)
-        Rows less rank.
+        Number of rows minus rank.
     residual_deviances : ndarray of shape (n_lines,)
         Deviance of the model.
     statistics : ndarray of shape (n_lines,)
-        Of the test "F": what falls per degree of freedom, over the dispersion. Of
-        "chi2": what falls, over the dispersion.
+        "chi2": the reduction of the deviance divided by the dispersion; "F": this,
+        divided by the degrees of freedom.
     p_values : ndarray of shape (n_lines,)
-        Probability of a statistic at least as large, were the coefficients zero.
+        Probability of a statistic at least as large if the coefficients are zero.
     test : {"chi2", "F"}
-        Which test.
+        The test.
     dispersion : float
         Dispersion of the last model.
 
@@ -83,7 +83,7 @@ class DevianceTable:
         }
 
     def __str__(self):
-        """Write one line for each column, and a heading."""
+        """Format the table with a heading and one line for each column."""
         sign = "F" if self.test == "F" else "chi2"
         heading = ["df", "deviance", "resid. df", "resid. dev.", sign, "p", ""]
         columns = (
@@ -103,16 +103,16 @@ class DevianceTable:
 
 
 def measure_deviances(problem, terms, n_observations):
-    """Fit models with one column of the table more each.
+    """Fit models, each with one more column of the table.
 
     Parameters
     ----------
     problem : Problem
         All columns, without penalty.
     terms : list of (str, slice)
-        Names of the columns of the table, and the made columns of each.
+        Names of the columns of the table, and the design matrix columns of each.
     n_observations : float
-        Rows, as the degrees of freedom count them.
+        Number of rows for the degrees of freedom.
 
     Returns
     -------
@@ -142,18 +142,18 @@ def measure_deviances(problem, terms, n_observations):
 
 
 def compare_deviances(names, free, deviances, test, dispersion):
-    """Test every fall of the deviance.
+    """Test every reduction of the deviance.
 
     Parameters
     ----------
     names : tuple of str
-        What each line adds.
+        Column that each line adds.
     free : ndarray of shape (n_lines,)
         Residual degrees of freedom.
     deviances : ndarray of shape (n_lines,)
         Residual deviances.
     test : {"chi2", "F"}
-        Which test.
+        The test.
     dispersion : float
         Dispersion of the last model.
 

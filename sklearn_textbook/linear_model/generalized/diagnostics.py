@@ -1,4 +1,4 @@
-"""What a fitted generalised linear model says of rows that are given to it."""
+"""Tests, residuals and intervals of a fitted generalised linear model."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RESIDUALS = ("deviance", "pearson", "working", "response")
 
 
 class GeneralizedDiagnostics:
-    """Tests, residuals, leverages and intervals; all are given rows."""
+    """Tests, residuals, leverages and intervals for given rows."""
 
     def deviance_table(
         self, X, y, sample_weight=None, *, test="auto", offset=None, exposure=None
@@ -41,10 +41,9 @@ class GeneralizedDiagnostics:
         r"""Compute the analysis of deviance (偏差分析).
 
         The columns of the table are added one after another, all indicators of a
-        nominal column at once, and every model is fitted again. If the added
-        coefficients were zero, the fall of the deviance over the dispersion
-        :math:`\phi` would follow the :math:`\chi^2` distribution of as many degrees of
-        freedom.
+        nominal column at once, and each model is fitted. If the added coefficients are
+        zero, the reduction of the deviance divided by the dispersion :math:`\phi` has
+        the :math:`\chi^2` distribution with as many degrees of freedom.
 
         Parameters
         ----------
@@ -55,8 +54,8 @@ class GeneralizedDiagnostics:
         sample_weight : array-like of shape (n_samples,), default=None
             Their weights.
         test : {"auto", "chi2", "F"}, default="auto"
-            "chi2" takes :math:`\phi` as known, "F" as estimated. "auto": "chi2" if it
-            is known, and "F" otherwise.
+            "chi2" treats :math:`\phi` as known, "F" as estimated. "auto": "chi2" if it
+            is known, otherwise "F".
         offset : array-like of shape (n_samples,), default=None
             As in ``fit``.
         exposure : array-like of shape (n_samples,), default=None
@@ -65,7 +64,8 @@ class GeneralizedDiagnostics:
         Returns
         -------
         table : DevianceTable
-            One line for each column; ``print`` shows it, ``as_dict()`` has its columns.
+            One line for each column. ``print`` shows it; ``as_dict()`` returns its
+            columns.
 
         Raises
         ------
@@ -135,7 +135,7 @@ class GeneralizedDiagnostics:
         return _spread(residuals, sample_weight)
 
     def leverage(self, X, sample_weight=None, *, offset=None, exposure=None):
-        r"""Compute leverages (杠杆值): how much a row draws its own fit to itself.
+        r"""Compute leverages (杠杆值): the influence of a row on its own fitted value.
 
         The diagonal of :math:`W^{1/2} Z (Z^T W Z)^{-1} Z^T W^{1/2}` with
         :math:`Z = [1, X]` and the weights W of the last iteration; for the rows of the
@@ -169,15 +169,15 @@ class GeneralizedDiagnostics:
     def predict_interval(self, X, level=0.95, *, offset=None, exposure=None):
         """Compute confidence intervals of the means.
 
-        They are those of the linear predictor, transformed by the link. With
-        ``transform_y="log"`` they are those of the median of y.
+        They are intervals of the linear predictor, transformed by the inverse link.
+        With ``transform_y="log"`` they are those of the median of y.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         level : float, default=0.95
-            How often such intervals cover the mean.
+            Confidence level.
         offset : array-like of shape (n_samples,), default=None
             As in ``predict``.
         exposure : array-like of shape (n_samples,), default=None
@@ -186,8 +186,8 @@ class GeneralizedDiagnostics:
         Returns
         -------
         intervals : ndarray of shape (n_samples, 2)
-            Lower and upper ends; NaN for rows of which the training rows do not
-            determine the mean, since columns depend on each other there, but not here.
+            Lower and upper ends; NaN for rows whose mean the training rows do not
+            determine, because columns depend on each other only in the training rows.
         """
         check_real("level", level, 0.0, 1.0)
         predictor = self.predict_linear(X, offset=offset, exposure=exposure)
@@ -215,11 +215,12 @@ class GeneralizedDiagnostics:
     ):
         r"""Compute confidence intervals by the profile of the likelihood.
 
-        An interval holds the values b of a coefficient for which the smallest deviance
-        :math:`D(b)` of all models with this value lies above the deviance of the fit by
-        at most :math:`\phi q^2`, with the quantile q of the normal distribution, or of
-        Student's if the dispersion :math:`\phi` is estimated. They are better than
-        Wald's, :math:`\hat b \pm q s`, where rows are few or coefficients large.
+        An interval contains the values b of a coefficient for which the smallest
+        deviance :math:`D(b)` of all models with this value exceeds the deviance of the
+        fit by at most :math:`\phi q^2`, where q is the quantile of the normal
+        distribution, or of Student's t distribution if the dispersion :math:`\phi` is
+        estimated. These intervals are more accurate than Wald's,
+        :math:`\hat b \pm q s`, if there are few rows or coefficients are large.
 
         Parameters
         ----------
@@ -230,7 +231,7 @@ class GeneralizedDiagnostics:
         sample_weight : array-like of shape (n_samples,), default=None
             Their weights.
         level : float, default=0.95
-            How often such intervals cover the coefficient.
+            Confidence level.
         offset : array-like of shape (n_samples,), default=None
             As in ``fit``.
         exposure : array-like of shape (n_samples,), default=None
@@ -240,7 +241,7 @@ class GeneralizedDiagnostics:
         -------
         intervals : ndarray of shape (n_names, 2)
             Lower and upper ends, in the order of ``coefficient_table_.names``; infinite
-            where the deviance never rises that much, as with separated labels, and NaN
+            if the deviance never increases that much, as with separated labels, and NaN
             for coefficients that the rows do not determine.
 
         Raises
@@ -272,10 +273,10 @@ class GeneralizedDiagnostics:
 
     # ---------------------------------------------------------------------- parts
     def _require_no_penalty(self, name):
-        """Raise ValueError for what holds without penalty only."""
+        """Raise ValueError if there is a penalty."""
         if self.alpha:
             raise ValueError(
-                f"{name} compares models without penalty; alpha is {self.alpha!r}."
+                f"{name} compares models without penalty, but alpha is {self.alpha!r}."
             )
 
     def _read_problem(self, X, y, sample_weight, offset, exposure):
@@ -317,7 +318,7 @@ class GeneralizedDiagnostics:
 
 
 def _spread(values, sample_weight):
-    """Values of the rows that count, with NaN for the others."""
+    """Values of the rows with weight, with NaN for the others."""
     if sample_weight is None or np.isscalar(sample_weight):
         return values
     present = np.asarray(sample_weight) > 0

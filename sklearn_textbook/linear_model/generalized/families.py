@@ -1,4 +1,4 @@
-"""Families of distributions: how rows scatter about their means."""
+"""Families of distributions of the target about its mean."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn_textbook.linear_model.generalized.tweedie_density import (
 
 #: The families by name.
 FAMILIES = ("gaussian", "poisson", "gamma", "binomial", "tweedie", "inverse_gaussian")
-#: Exponents of the variance of those that are Tweedie distributions.
+#: Exponents of the variance of the Tweedie distributions among them.
 POWERS = {"gaussian": 0.0, "poisson": 1.0, "gamma": 2.0, "inverse_gaussian": 3.0}
 _ANY_MEAN = ("identity", "log", "inverse", "power")
 
@@ -29,13 +29,13 @@ class Family:
     Parameters
     ----------
     name : str
-        As the parameter ``family`` spells it.
+        Value of the parameter ``family``.
     """
 
     name: str
     #: Whether the dispersion is known to be 1.
     has_fixed_dispersion = False
-    #: Links that it may have.
+    #: Allowed links.
     links = _ANY_MEAN
     #: Whether the mean has to be above 0.
     has_positive_mean = True
@@ -83,7 +83,7 @@ class TweedieFamily(Family):
         Name of the family.
     power : float
         p: 0 normal, 1 Poisson, between 1 and 2 compound Poisson with a mass at 0, 2
-        gamma, 3 inverse Gaussian. There is none between 0 and 1.
+        gamma, 3 inverse Gaussian. No distribution exists between 0 and 1.
     """
 
     power: float = 0.0
@@ -131,8 +131,8 @@ class TweedieFamily(Family):
     def compute_log_likelihood(self, y, mean, weight, dispersion, is_precision):
         r"""Compute the log-likelihood; NaN for a power below 0, or above 2 but 3.
 
-        Of normal rows with precisions for weights, the variance is :math:`\phi / w`;
-        otherwise a weight counts rows.
+        For the normal family with precisions as weights, the variance is
+        :math:`\phi / w`; otherwise a weight is a number of rows.
         """
         if self.power == 0.0:
             parts = -0.5 * (
@@ -180,7 +180,7 @@ class TweedieFamily(Family):
         if self.power < 0.0:
             return np.maximum(y, _take_floor(y, weight))
         if self.power < 2.0:
-            # R adds 0.1 to counts; the fraction of the mean keeps this free of units.
+            # R adds 0.1 to counts; a fraction of the mean does not depend on the unit.
             mean = weight @ y / weight.sum()
             return y + 0.1 * (min(1.0, mean) if mean > 0.0 else 1.0)
         return y.copy()
@@ -197,7 +197,7 @@ class TweedieFamily(Family):
 
 @dataclass(frozen=True)
 class BinomialFamily(Family):
-    r"""Proportions of a number of trials, :math:`V(\mu) = \mu (1 - \mu)`.
+    r"""Proportions of successes, :math:`V(\mu) = \mu (1 - \mu)`.
 
     Parameters
     ----------
@@ -222,8 +222,8 @@ class BinomialFamily(Family):
     def compute_log_likelihood(self, y, mean, weight, dispersion, is_precision):
         r"""Compute the log-likelihood.
 
-        With precisions for weights, these are numbers of trials, and the number of ways
-        in which the trials can come out belongs to the likelihood.
+        With precisions as weights, these are numbers of trials, and the likelihood
+        includes the binomial coefficients.
         """
         parts = xlogy(y, mean) + xlogy(1.0 - y, 1.0 - mean)
         total = float(weight @ parts)
@@ -258,7 +258,7 @@ def make_family(name, power=None):
     Parameters
     ----------
     name : {"gaussian", "poisson", "gamma", "binomial", "tweedie", "inverse_gaussian"}
-        Which one.
+        Name of the family.
     power : float, default=None
         Exponent of the variance of the family "tweedie".
 
@@ -273,7 +273,7 @@ def make_family(name, power=None):
 
 
 def choose_mean_start(family, link, y, weight, has_trials=False):
-    """Means to start from that both the family and the link can have.
+    """Choose starting means that are valid for both the family and the link.
 
     Parameters
     ----------

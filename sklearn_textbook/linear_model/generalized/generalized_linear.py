@@ -48,20 +48,22 @@ class GeneralizedLinearRegressor(
 
         g(\mu) = \eta = w^T x + b + o, \qquad y \approx \mu = g^{-1}(w^T x + b + o),
 
-    with an offset o that is known. Rows scatter about their means as the family says,
-    with the variance :math:`\phi V(\mu)`. The coefficients make the deviance (偏差)
+    where o is a known offset. The family determines the distribution of y about its
+    mean, with the variance :math:`\phi V(\mu)`. The coefficients minimise the deviance
+    (偏差)
 
     .. math::
 
         D = \sum_i \omega_i\, d(y_i, \mu_i), \qquad
         D + \alpha \Bigl(\sum_i \omega_i\Bigr) \|w\|^2 \text{ with a penalty},
 
-    as small as possible, where :math:`\omega` are the sample weights; without a penalty
-    they maximise the likelihood. The penalised objective is that of scikit-learn,
+    where :math:`\omega` are the sample weights; without a penalty they maximise the
+    likelihood. The penalised objective is that of scikit-learn,
     :math:`\frac{1}{2 \sum \omega} D + \frac{\alpha}{2} \|w\|^2`.
 
-    It is minimised by iteratively reweighted least squares (迭代重加权最小二乘), which
-    starts and ends as R's glm does; a step that would let the deviance rise is halved.
+    It is minimised by iteratively reweighted least squares (迭代重加权最小二乘), with
+    the starting values and stopping criterion of R's glm; a step that would increase
+    the deviance is halved.
 
     ==================== ============================ =================== ============
     family               y                            :math:`V(\mu)`      canonical g
@@ -70,26 +72,26 @@ class GeneralizedLinearRegressor(
     "poisson"            at least 0, as counts        :math:`\mu`         log
     "gamma"              above 0                      :math:`\mu^2`       inverse
     "inverse_gaussian"   above 0                      :math:`\mu^3`       power -2
-    "binomial"           0 or 1, or shares            :math:`\mu(1-\mu)`  logit
+    "binomial"           0 or 1, or proportions       :math:`\mu(1-\mu)`  logit
     "tweedie"            by ``power`` p               :math:`\mu^p`       power 1 - p
     ==================== ============================ =================== ============
 
     Parameters
     ----------
     family : str, default="gaussian"
-        How rows scatter about their means: "gaussian", "poisson", "gamma", "binomial",
+        Distribution of y about its mean: "gaussian", "poisson", "gamma", "binomial",
         "tweedie" or "inverse_gaussian".
     link : str, default="auto"
         The function g: "identity", "log", "logit", "probit", "inverse", "power",
         "cloglog" or "auto". "auto": the canonical one of the family, as in R's glm;
-        scikit-learn's ``GammaRegressor`` and ``TweedieRegressor`` take the logarithm
+        scikit-learn's ``GammaRegressor`` and ``TweedieRegressor`` use the logarithm
         instead. "logit", "probit" and "cloglog", :math:`\ln(-\ln(1 - \mu))`, are for
-        "binomial", which takes "log" and "identity", too; the other families take
+        "binomial", which also supports "log" and "identity"; the other families support
         "identity", "log", "inverse" and "power".
     power : float, default=1.5
         The exponent p of the family "tweedie": 0 normal, 1 Poisson, between 1 and 2
-        sums of gamma numbers of which there may be none (y is 0 then), 2 gamma, 3
-        inverse Gaussian; not between 0 and 1.
+        compound Poisson-gamma (with a positive probability of 0), 2 gamma, 3 inverse
+        Gaussian; not between 0 and 1.
     link_power : float, default=None
         :math:`\lambda` of the link "power", :math:`g(\mu) = \mu^\lambda`; 0.5 is the
         square root, 0 the logarithm.
@@ -97,51 +99,50 @@ class GeneralizedLinearRegressor(
         Strength of the penalty on the squares of the coefficients, without the
         intercept (ridge, 岭回归).
     fit_intercept : bool, default=True
-        Whether there is b.
+        Whether to fit the intercept b.
     transform_y : {"log"}, default=None
-        "log": the logarithm of y is regressed by least squares,
-        :math:`\ln y = w^T x + b`, the log-linear regression (对数线性回归) of the book
-        (3.14). It is another model than ``link="log"``, which takes the logarithm of
-        the mean: see the notes. For ``family="gaussian"`` with the identity only.
+        "log": fit :math:`\ln y = w^T x + b` by least squares, the log-linear regression
+        (对数线性回归) of the book (3.14). This differs from ``link="log"``, the
+        logarithm of the mean: see the notes. Only for ``family="gaussian"`` with the
+        identity link.
     retransform : {"median", "mean", "smearing"}, default="median"
-        What ``predict`` says with ``transform_y="log"``: :math:`e^\eta`, the median of
-        y; :math:`e^{\eta + \sigma^2 / 2}`, its mean, if ln y is normal; or
-        :math:`e^\eta` times the mean of :math:`e^r` over the residuals r of the fit,
-        its mean whatever the distribution of these is [4]_.
+        Prediction with ``transform_y="log"``: :math:`e^\eta`, the median of y;
+        :math:`e^{\eta + \sigma^2 / 2}`, its mean if ln y is normal; or :math:`e^\eta`
+        times the mean of :math:`e^r` over the residuals r of the fit, which estimates
+        the mean for any distribution of the residuals [4]_.
     weight_type : {"frequency", "variance"}, default="frequency"
-        What a ``sample_weight`` of w says. "frequency": there are w such rows, so
-        errors and degrees of freedom are those of as many rows. "variance": the
-        variance is :math:`\phi V(\mu) / w`, and the row is one, as in R's glm; for
-        "binomial", w is the number of trials, and y the proportion. Coefficients are
-        the same. statsmodels has two arguments for this, ``freq_weights`` and
-        ``var_weights``.
+        Meaning of a ``sample_weight`` of w. "frequency": w identical rows, so that
+        errors and degrees of freedom are those of as many rows. "variance": one row
+        with the variance :math:`\phi V(\mu) / w`, as in R's glm; for "binomial", w is
+        the number of trials, and y the proportion. Coefficients are the same.
+        statsmodels has two arguments for this, ``freq_weights`` and ``var_weights``.
     dispersion : {"auto", "pearson", "deviance"} or float, default="auto"
-        The dispersion :math:`\phi`: "pearson", Pearson's statistic over the residual
-        degrees of freedom; "deviance", the deviance over them; or a number. "auto": 1
-        for "poisson" and "binomial", Pearson's for the others. "pearson" with "poisson"
-        or "binomial" makes them quasi-likelihoods, which allow for more or less scatter
-        than these have.
+        The dispersion :math:`\phi`: "pearson", Pearson's statistic divided by the
+        residual degrees of freedom; "deviance", the deviance divided by them; or a
+        number. "auto": 1 for "poisson" and "binomial", Pearson's for the others.
+        "pearson" with "poisson" or "binomial" gives quasi-likelihoods, which allow for
+        over- and underdispersion.
     dependent_columns : {"minimum_norm", "drop"}, default="minimum_norm"
-        What to do if columns depend on each other, so that many coefficients fit as
-        well: take those of least norm, or, as R does, give 0 to a column that depends
-        on those before it. What is predicted of the training rows is the same. With a
-        penalty there is one solution, and nothing to choose.
+        What to do if columns depend on each other, so that many coefficients fit
+        equally well: take those of least norm, or, as R does, set the coefficient of a
+        column to 0 if it depends on those before it. Predictions of the training rows
+        are the same. With a penalty the solution is unique, and this has no effect.
     categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
-        Which columns have levels, and whether they have an order: see
+        Categorical columns, and the order of their levels: see
         :func:`~sklearn_textbook.linear_model.design.read_design`.
     reference_level : {"first", "last", "most_frequent"} or None, default="first"
-        Which level of a nominal column the others are compared with. None: all levels
-        get a coefficient, which then depend on the intercept.
+        The level of a nominal column that the others are compared with. None: all
+        levels get a coefficient, which then depend on the intercept.
     handle_unknown : {"error", "ignore"}, default="error"
         What to do with a level that no training row had: raise an error, or set the
         column's indicators to 0.
     tol : float, default=1e-8
-        The iteration ends when the deviance, with its penalty, changes by at most
-        this fraction of itself plus 0.1 (less for y small in size).
+        The iteration ends when the penalised deviance changes by at most this fraction
+        of itself plus 0.1 (less if the values of y are small).
     max_iter : int, default=100
         Largest number of iterations.
     warm_start : bool, default=False
-        Whether to start from the coefficients of the last ``fit``.
+        Whether to start from the coefficients of the previous ``fit``.
     n_jobs : int, default=None
         Number of threads; None: all. Results are the same for any number.
 
@@ -150,12 +151,12 @@ class GeneralizedLinearRegressor(
     coef_ : ndarray of shape (n_coefficients,)
         The coefficients w.
     intercept_ : float
-        b; 0 without one.
+        b; 0 without intercept.
     coef_names_ : ndarray of str, shape (n_coefficients,)
         Names of the columns of the coefficients.
     coefficient_table_ : CoefficientTable
         Coefficients, standard errors (标准误差), z or t, p and confidence intervals
-        (Wald's), the intercept first; ``as_dict()`` has its columns.
+        (Wald's), the intercept first; ``as_dict()`` returns its columns.
     standard_errors_ : ndarray of shape (n_coefficients,)
         Standard errors of ``coef_``; NaN where the rows do not determine a coefficient.
     intercept_standard_error_ : float
@@ -167,14 +168,14 @@ class GeneralizedLinearRegressor(
     null_deviance_ : float
         The deviance with the intercept alone (and the offset).
     deviance_path_ : ndarray
-        The deviance after each iteration; with ``warm_start`` the one at the start
-        comes first.
+        The deviance after each iteration; with ``warm_start``, preceded by the initial
+        one.
     dispersion_ : float
         :math:`\phi`; NaN if no degrees of freedom are left to estimate it.
     log_likelihood_ : float
         The log-likelihood: with the dispersion :math:`D / \sum \omega` unless it is
-        known, as in R. NaN for quasi-likelihoods, and for "tweedie" of a power below 0
-        or, but for 3, above 2, whose density has no closed form. With
+        known, as in R. NaN for quasi-likelihoods, and for "tweedie" with a power below
+        0, or above 2 except 3, for which the density has no closed form. With
         ``transform_y="log"`` it is that of y, not of ln y.
     aic_ : float
         Akaike's information criterion.
@@ -190,19 +191,20 @@ class GeneralizedLinearRegressor(
     null_degrees_of_freedom_ : float
         Degrees of freedom of the null deviance.
     residual_degrees_of_freedom_ : float
-        Degrees of freedom of the deviance: those less the effective rank.
+        Degrees of freedom of the deviance: those of the null deviance minus the
+        effective rank.
     n_iter_ : int
         Number of iterations.
     converged_ : bool
-        Whether they ended before ``max_iter``.
+        Whether the iteration converged within ``max_iter``.
     retransformation_factor_ : float
-        What ``predict`` multiplies :math:`e^\eta` by, with ``transform_y="log"``.
+        Factor of :math:`e^\eta` in ``predict``, with ``transform_y="log"``.
     family_ : Family
         The family, with its formulas.
     link_ : Link
         The link, with its formulas.
     design_ : Design
-        What the columns of the table became.
+        Encoding of the columns of the table.
     n_features_in_ : int
         Number of columns of the table.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -211,10 +213,10 @@ class GeneralizedLinearRegressor(
     Warns
     -----
     ConvergenceWarning
-        If the iterations were too few; if they end at the border of the valid means, as
-        a line of Poisson means may; and if the likelihood has no maximum, as where
-        columns separate the zeros from the ones of "binomial": then the deviance stands
-        still while the linear predictors still grow.
+        If there were too few iterations; if they end at the boundary of the valid
+        means, as with the link "identity" for "poisson"; and if the likelihood has no
+        maximum, as when columns separate the zeros from the ones of "binomial": then
+        the deviance converges while the linear predictors still grow.
 
     See Also
     --------
@@ -224,26 +226,26 @@ class GeneralizedLinearRegressor(
 
     Notes
     -----
-    *Two log-linear regressions.* ``transform_y="log"`` supposes that ln y scatters by
-    the same amount everywhere, hence y in proportion to its size, and models the median
-    of y; ``link="log"`` models its mean, and the scatter is that of the family: for
-    "gaussian" the same everywhere. Predictions of the first are too small for the mean
-    unless ``retransform`` says otherwise. ``log_likelihood_`` and ``aic_`` of both are
-    those of y, and can be compared.
+    *Two log-linear regressions.* ``transform_y="log"`` assumes that ln y has a constant
+    variance, so that the standard deviation of y is proportional to its size, and
+    models the median of y. ``link="log"`` models its mean, and the variance is that of
+    the family: constant for "gaussian". By default, predictions of the first
+    underestimate the mean; see ``retransform``. ``log_likelihood_`` and ``aic_`` of
+    both are those of y, and can be compared.
 
-    *Errors.* Standard errors are the roots of the diagonal of
+    *Errors.* Standard errors are the square roots of the diagonal of
     :math:`\phi (Z^T W Z)^{-1}` with :math:`Z = [1, X]` and
     :math:`W = \omega (d\mu / d\eta)^2 / V(\mu)` at the estimates. If the dispersion is
-    estimated, tests use Student's distribution, otherwise the normal one. With a
-    penalty they are the errors of the penalised coefficients about their own means, and
-    do not know of the bias.
+    estimated, tests use Student's t distribution, otherwise the normal one. With a
+    penalty they are the errors of the penalised coefficients about their own means,
+    without the bias.
 
     *Differences from scikit-learn's regressors*: canonical links and no penalty by
     default, ``tol`` for the deviance instead of the gradient, no choice of a solver,
-    offsets and exposures, nominal columns, and all that concerns inference.
-    *Differences from R's glm*: weights count rows by default; a far column or nearly
-    dependent ones are resolved by an orthogonal factorisation, others by Cholesky's;
-    means of the link "log" may be as small as floats are.
+    offsets and exposures, nominal columns, and statistical inference.
+    *Differences from R's glm*: weights are frequencies by default; columns far from
+    zero or nearly dependent ones are handled by an orthogonal factorisation, others by
+    Cholesky's; means of the link "log" may be as small as floats allow.
 
     Source: 周志华《机器学习》, section 3.2, formulas 3.14 and 3.15; [1]_ and [2]_ for
     the iteration and the analysis of deviance, [3]_ for "tweedie".
@@ -345,15 +347,15 @@ class GeneralizedLinearRegressor(
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         y : array-like of shape (n_samples,)
-            The target: numbers that the family can have.
+            The target, with values that are valid for the family.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows. None: 1 each.
         offset : array-like of shape (n_samples,), default=None
-            What is added to the linear predictor of each row. None: nothing.
+            Number added to the linear predictor of each row. None: 0.
         exposure : array-like of shape (n_samples,), default=None
-            To how much time, area, population each row belongs: its logarithm is added
-            to the linear predictor, so that means are in proportion to it. Numbers
-            above 0; for the link "log" only. None: 1 each.
+            Time, area or population of each row, above 0. Its logarithm is added to the
+            linear predictor, so that means are proportional to it. Only for the link
+            "log". None: 1 each.
 
         Returns
         -------
@@ -364,7 +366,7 @@ class GeneralizedLinearRegressor(
         ------
         ValueError
             If a parameter, a target, a weight or a value is not allowed, or if no
-            coefficients are found that give every row a mean the family can have.
+            coefficients are found for which all means are valid for the family.
         """
         family, link = self._check_parameters()
         start = self._take_start()
@@ -402,7 +404,7 @@ class GeneralizedLinearRegressor(
         return np.append(intercept, self.coef_)
 
     def _fit_problem(self, problem, start, y):
-        """Fit, and set what was found; y is the target before a transform."""
+        """Fit, and set the results; y is the target before a transform."""
         n_columns = problem.X.shape[1]
         constant, null_deviance = fit_constant(problem)
         if start is not None and len(start) != n_columns + 1:
@@ -425,14 +427,14 @@ class GeneralizedLinearRegressor(
                 problem.weight,
                 self.dispersion_,
             )
-            # The likelihood of y itself, that other models of y can be compared with.
+            # The likelihood of y itself, for comparison with other models of y.
             self.log_likelihood_ -= float(problem.weight @ np.log(y))
 
     def _find_fit(self, problem, constant, start):
         """Fit to all columns, or to those that do not depend on others.
 
-        Returns the numbers of these, the fit, and what the rows determine of all
-        columns, if some were dropped.
+        Returns the numbers of these, the fit, and, if some were dropped, which
+        coefficients of all columns the rows determine.
         """
         whole = None
         kept = np.arange(problem.X.shape[1])
@@ -460,9 +462,9 @@ class GeneralizedLinearRegressor(
         where = f"deviance {fit.deviance:.6g} after {fit.n_iter} iterations"
         if ends_at_border(fit):
             warnings.warn(
-                f"{type(self).__name__} ended at the border of the means that the "
+                f"{type(self).__name__} ended at the boundary of the means that the "
                 f"family {self.family!r} can have, which the link {self.link_.name!r} "
-                f"does not keep off ({where}). Errors and tests do not hold there; "
+                f"does not exclude ({where}). Errors and tests are not valid there; "
                 "take another link.",
                 ConvergenceWarning,
                 stacklevel=4,
@@ -479,10 +481,10 @@ class GeneralizedLinearRegressor(
             warnings.warn(
                 "The likelihood seems to have no maximum: linear predictors still move "
                 f"by {fit.largest_move:.2g} while the deviance stands still ({where}), "
-                "so fitted means reach the border of what the family "
-                f"{self.family!r} can have, as where the columns separate 0 from 1. "
-                "Coefficients and errors are those of the last iteration and mean "
-                "little; alpha > 0 makes them finite.",
+                "so fitted means reach the boundary of the range of the family "
+                f"{self.family!r}, as if the columns separate 0 from 1. "
+                "Coefficients and errors are those of the last iteration and not "
+                "meaningful; alpha > 0 makes them finite.",
                 ConvergenceWarning,
                 stacklevel=4,
             )

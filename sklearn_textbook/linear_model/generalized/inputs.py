@@ -1,4 +1,4 @@
-"""What a generalised linear model is given: parameters, targets, offsets."""
+"""Input of a generalised linear model: parameters, targets, offsets."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class GeneralizedInput(BaseLinearModel):
         return make_link(self.link, self.link_power)
 
     def _read_target(self, X, y, is_present=None):
-        """Read y: one finite number for each row that counts."""
+        """Read y: one finite number for each row with weight."""
         Y = read_numeric_targets(y, X, self, is_present)
         return column_or_1d(Y, warn=True)
 
@@ -108,8 +108,8 @@ class GeneralizedInput(BaseLinearModel):
             link = self._choose_link(make_family(self.family, self.power))
             if link.name != "log":
                 raise ValueError(
-                    "exposure is for the link 'log', where means are in proportion to "
-                    f"it; the link is {link.name!r}. Give an offset instead."
+                    "exposure is for the link 'log', where means are proportional to "
+                    f"it; the link is {link.name!r}. Use an offset instead."
                 )
             exposure = _read_vector("exposure", exposure, n_rows)
             if (exposure <= 0.0).any():
@@ -122,7 +122,7 @@ class GeneralizedInput(BaseLinearModel):
 
 
 def require_range(family, y, is_present):
-    """Raise ValueError that names the first target the family cannot have."""
+    """Raise ValueError with the first target that is invalid for the family."""
     is_wrong = family.find_wrong(y)
     if is_wrong.any():
         place = int(np.argmax(is_wrong))

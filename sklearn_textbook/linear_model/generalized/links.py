@@ -1,4 +1,4 @@
-"""Link functions (联系函数): what of the mean is linear in the columns."""
+"""Link functions (联系函数): functions of the mean that are linear in the columns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LINKS = ("identity", "log", "logit", "probit", "inverse", "power", "cloglog")
 #: The links of means between 0 and 1.
 SHARE_LINKS = ("logit", "probit", "cloglog")
 
-#: Means and derivatives are kept this far from 0, where weights would vanish.
+#: Minimum of means and derivatives, since weights would be 0 there.
 TINY = np.finfo(np.float64).tiny
 #: Minimum distance of proportions from 0 and 1, and of their derivatives from 0, as in
 #: R.
@@ -27,9 +27,9 @@ class Link:
     Attributes
     ----------
     name : str
-        As the parameter ``link`` spells it.
+        Value of the parameter ``link``.
     takes_positive : bool
-        Whether it takes only means above 0.
+        Whether it only allows means above 0.
     """
 
     name = ""
@@ -255,7 +255,7 @@ def make_link(name, exponent=None):
     Parameters
     ----------
     name : {"identity", "log", "logit", "probit", "inverse", "power", "cloglog"}
-        Which one.
+        Name of the link.
     exponent : float, default=None
         :math:`\lambda` of the link "power"; 0 is the logarithm and 1 the identity of
         means above 0.

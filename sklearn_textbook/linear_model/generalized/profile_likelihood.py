@@ -8,7 +8,7 @@ import numpy as np
 
 from sklearn_textbook.linear_model.generalized.reweighting import fit_reweighted
 
-#: Accuracy of the fits, and of the rise of the deviance at the ends of an interval.
+#: Accuracy of the fits, and of the deviance at the ends of an interval.
 FIT_TOLERANCE, END_TOLERANCE = 1e-11, 1e-7
 #: Half widths of Wald's interval after which an end counts as infinitely far away.
 FARTHEST = 1e3
@@ -16,7 +16,7 @@ MAX_FITS = 60
 
 
 def find_profile_interval(problem, fit, position, covariance, limit, dispersion):
-    r"""Find between which values of one coefficient the deviance stays small.
+    r"""Find the interval of one coefficient in which the deviance is small.
 
     At both ends :math:`\sqrt{(D(b) - D) / \phi}` is the limit, where D(b) is the
     smallest deviance with the coefficient held at b.
@@ -24,11 +24,11 @@ def find_profile_interval(problem, fit, position, covariance, limit, dispersion)
     Parameters
     ----------
     problem : Problem
-        What was fitted, without penalty.
+        The fitted problem, without penalty.
     fit : Fit
-        Where it ended.
+        Result of the fit.
     position : int
-        Which coefficient; 0 is the intercept.
+        Number of the coefficient; 0 is the intercept.
     covariance : ndarray of shape (1 + n_columns, 1 + n_columns)
         Covariance matrix of the coefficients.
     limit : float
@@ -39,7 +39,7 @@ def find_profile_interval(problem, fit, position, covariance, limit, dispersion)
     Returns
     -------
     low, high : float
-        The ends; infinite where the deviance never rises that much.
+        The ends; infinite if the deviance never increases that much.
     """
     ends = []
     error = np.sqrt(covariance[position, position])
@@ -51,7 +51,7 @@ def find_profile_interval(problem, fit, position, covariance, limit, dispersion)
 
 
 class _Profile:
-    """Signed roots of the rise of the deviance, one coefficient held."""
+    """Signed roots of the increase of the deviance for a fixed coefficient."""
 
     def __init__(self, problem, fit, position, covariance, dispersion):
         self.deviance, self.dispersion = fit.deviance, dispersion
@@ -69,7 +69,7 @@ class _Profile:
             chosen = chosen.toarray() if hasattr(chosen, "toarray") else chosen
             self.column = chosen[:, 0]
         self.position, self.coef = position, fit.coef
-        # How the others move with this one, as far as the deviance is a parabola.
+        # Change of the others with this one, for a quadratic deviance.
         self.moves = covariance[position] / covariance[position, position]
 
     def __call__(self, value):
@@ -87,7 +87,7 @@ class _Profile:
 
 
 def _find_end(measure, estimate, half, limit):
-    """Find where the root is the limit, from Wald's end on; it is nearly linear."""
+    """Find where the root is the limit, from Wald's end; it is nearly linear."""
     inside, at_inside = estimate, 0.0
     outside, at_outside = None, np.inf
     value = estimate + half

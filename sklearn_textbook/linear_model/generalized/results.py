@@ -1,4 +1,4 @@
-"""What follows from a fitted generalised linear model."""
+"""Results of a fitted generalised linear model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sklearn_textbook.linear_model.solve.weighted_solution import (
 
 #: Name of the intercept in tables, as in those of least squares.
 INTERCEPT = "intercept"
-#: Families of which the dispersion is a parameter of the likelihood.
+#: Families whose likelihood has the dispersion as a parameter.
 SCATTERED = ("gaussian", "gamma", "inverse_gaussian")
 
 
@@ -47,7 +47,7 @@ class GeneralizedResults:
         Parameters
         ----------
         level : float, default=0.95
-            Of the confidence intervals.
+            Confidence level of the intervals.
 
         Returns
         -------
@@ -73,14 +73,14 @@ class GeneralizedResults:
         Parameters
         ----------
         level : float, default=0.95
-            Of the confidence intervals.
+            Confidence level of the intervals.
         width : int or None, default=80
-            Longest line: long names are shortened. None: any length.
+            Maximum length of lines: long names are shortened. None: any length.
 
         Returns
         -------
         text : str
-            What the model is, how well it fits, and its coefficients.
+            Description of the model, goodness of fit, and coefficients.
         """
         check_is_fitted(self)
         name = self.family_.name
@@ -117,13 +117,13 @@ class GeneralizedResults:
 
     # ---------------------------------------------------------------------- parts
     def _choose_distribution(self):
-        """Distribution of an estimate over its error: normal or Student's."""
+        """Distribution of an estimate divided by its error: normal or Student's t."""
         if self._knows_dispersion():
             return stats.norm()
         return stats.t(self.residual_degrees_of_freedom_)
 
     def _set_results(self, problem, fit, kept, whole):
-        """Set what follows from the rows of the fit."""
+        """Set the statistics of the training rows."""
         weight, _ = fit.rows.reweight(fit.predictor)
         solution = fit.solver.describe(weight)
         n_coefficients = len(self.coef_) + 1
@@ -145,7 +145,7 @@ class GeneralizedResults:
         slopes = inverse[1:, :]
         self.effective_rank_ = float(self.rank_)
         if problem.penalty:
-            # The penalty gives every column a rank, of which it takes some back.
+            # With a penalty all columns count, but each with less than 1.
             self.effective_rank_ -= problem.penalty * float(np.trace(slopes[:, 1:]))
             bare = WeightedSolver(
                 problem.X, problem.fit_intercept, n_threads=problem.n_threads
@@ -168,7 +168,7 @@ class GeneralizedResults:
         self._set_likelihood(fit)
 
     def _set_likelihood(self, fit):
-        """Set the log-likelihood, and how many parameters it has."""
+        """Set the log-likelihood, and its number of parameters."""
         rows, is_precision = fit.rows, self.weight_type == "variance"
         total = rows.weight.sum()
         is_scattered = self.family_.name in SCATTERED or (
@@ -238,7 +238,7 @@ class GeneralizedResults:
         return "deviance" if self.dispersion == "deviance" else "Pearson"
 
     def _say_why(self):
-        """Say why there is no log-likelihood."""
+        """Return the reason why there is no log-likelihood."""
         family = self.family_
         if not self.residual_degrees_of_freedom_ > 0.0 and not self._knows_dispersion():
             return "no degrees of freedom are left for the dispersion"

@@ -1,10 +1,10 @@
-"""Back from the logarithm of a target to the target itself."""
+"""Transformation of a target to its logarithm and back."""
 
 from __future__ import annotations
 
 import numpy as np
 
-#: What is predicted of y where ln y was regressed.
+#: Predictions of y from a regression of ln y.
 RETRANSFORMATIONS = ("median", "mean", "smearing")
 
 
@@ -30,13 +30,13 @@ def transform_target(y):
         row = int(np.argmax(y <= 0.0))
         raise ValueError(
             f"transform_y='log' needs targets above 0, got {y[row]} in row {row}. The "
-            "link 'log' takes the logarithm of the mean instead, and lets y be 0."
+            "link 'log' uses the logarithm of the mean instead, and allows y to be 0."
         )
     return np.log(y)
 
 
 def find_factor(retransform, residuals, weight, variance):
-    r"""Find what :math:`e^\eta` is multiplied by.
+    r"""Find the factor that :math:`e^\eta` is multiplied by.
 
     Parameters
     ----------

@@ -17,11 +17,11 @@ from sklearn_textbook.linear_model.generalized.links import EPSILON, SHARE_LINKS
 from sklearn_textbook.linear_model.generalized.working_rows import WorkingRows
 from sklearn_textbook.linear_model.solve.weighted_solution import WeightedSolver
 
-#: How many times the null deviance the first step may lead to. R takes any.
+#: Largest deviance after the first step, in null deviances. R has no limit.
 WORST_START = 2.0
-#: How often a step is halved before it is given up.
+#: Maximum number of times that a step is halved.
 MAX_HALVINGS = 40
-#: Largest change of a predictor in the last step from which it is running away.
+#: A predictor that changes by more than this in the last step is diverging.
 RUNAWAY = 0.1
 #: Fraction of the average mean below which a mean lies on the border at 0; and distance
 #: of a share from 1.
@@ -32,7 +32,7 @@ LEVERAGE_ROWS = 4096
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be fitted.
+    """Problem to fit.
 
     Parameters
     ----------
@@ -43,15 +43,15 @@ class Problem:
     weight : ndarray of float64, shape (n_rows,)
         Weights, all above 0.
     offset : ndarray of float64, shape (n_rows,), or None
-        What is added to the predictors.
+        Numbers added to the predictors.
     family : Family
-        How rows scatter about their means.
+        Distribution of the target about its mean.
     link : Link
-        What of the mean is linear.
+        The link function.
     fit_intercept : bool
         Whether there is an intercept.
     penalty : float
-        What the sum of squared slopes is multiplied by.
+        Factor of the sum of squared slopes.
     tol : float
         Relative change of the deviance that ends the iteration.
     max_iter : int
@@ -92,31 +92,31 @@ class Problem:
 
 @dataclass(frozen=True)
 class Fit:
-    """Where the iteration ended.
+    """Result of the iteration.
 
     Parameters
     ----------
     coef : ndarray of shape (1 + n_columns,)
         The intercept, 0 if there is none, and the slopes.
     deviance : float
-        Deviance there.
+        Deviance at the coefficients.
     deviance_path : ndarray of shape (n_iter + 1,)
-        Deviance at the start, where that has one, and after every step.
+        Deviance at the start, if it has one, and after every step.
     n_iter : int
         Number of steps.
     has_converged : bool
-        Whether the deviance stood still, and the next step would not change it.
+        Whether the deviance converged, and the next step would not change it.
     is_stuck : bool
-        Whether it ended since no part of a step lets the deviance fall: at the border
-        of the valid means.
+        Whether the iteration ended because no part of a step reduces the deviance: at
+        the boundary of the valid means.
     largest_move : float
         Largest change of a predictor in the last step.
     rows : WorkingRows
-        The rows, with their means there.
+        The rows, with their means at the coefficients.
     predictor : ndarray of shape (n_rows,)
-        The linear predictors there.
+        The linear predictors at the coefficients.
     solver : WeightedSolver
-        What solved the steps.
+        Solver of the steps.
     """
 
     coef: np.ndarray
@@ -153,7 +153,7 @@ def fit_reweighted(problem, base=None, start=None):
     Parameters
     ----------
     problem : Problem
-        What is to be fitted.
+        The problem to fit.
     base : ndarray of shape (1 + n_columns,), default=None
         Coefficients with valid means, towards which the first step is halved.
     start : ndarray of shape (1 + n_columns,), default=None
@@ -162,7 +162,7 @@ def fit_reweighted(problem, base=None, start=None):
     Returns
     -------
     fit : Fit
-        Where it ended.
+        The result.
 
     Raises
     ------
@@ -186,15 +186,15 @@ def fit_reweighted(problem, base=None, start=None):
     scale = problem.family.measure_scale(problem.y, problem.weight)
     has_converged, is_stuck, move = False, False, np.inf
     while n_iter < problem.max_iter and not has_converged and not is_stuck:
-        # What rounding alone may do to the loss.
+        # The largest change of the loss by rounding alone.
         slack = 16.0 * EPSILON * (abs(state.loss) + scale)
         next_state, foreseen = _take_step(problem, rows, solver, state, slack)
         n_iter += 1
-        # The change of R, and what the step should have gained: where steps shrink by
-        # a factor only, the first drowns in rounding before coefficients stand still.
+        # R's change, and the expected reduction of the step: if steps shrink only by a
+        # factor, the former vanishes in rounding before the coefficients converge.
         change = abs(next_state.loss - state.loss)
         change = max(change if change > slack else 0.0, foreseen)
-        # As in R; but what counts as small does not depend on the unit of y.
+        # As in R, except that it does not depend on the unit of y.
         has_converged = change <= problem.tol * (abs(next_state.loss) + 0.1 * scale)
         is_stuck = next_state is state and not has_converged
         if has_converged or n_iter == problem.max_iter:
@@ -216,12 +216,12 @@ def fit_reweighted(problem, base=None, start=None):
 
 
 def has_no_maximum(fit):
-    """Whether predictors run away while the deviance hardly falls."""
+    """Whether predictors diverge while the deviance hardly decreases."""
     return fit.has_converged and fit.n_iter > 1 and fit.largest_move > RUNAWAY
 
 
 def ends_at_border(fit):
-    """Return whether the iteration ended at the border of the means of the family."""
+    """Return whether the iteration ended at the boundary of the valid means."""
     if fit.is_stuck:
         return True
     family, link, mean = fit.rows.family, fit.rows.link, fit.rows.mean
@@ -245,7 +245,7 @@ def _evaluate(problem, rows, coef, predictor=None):
 
 
 def _take_first_step(problem, rows, solver, base):
-    """Solve for the coefficients from means close to y, or from one mean for all."""
+    """Find starting coefficients from means close to y, or from one mean for all."""
     mean = choose_mean_start(
         problem.family, problem.link, problem.y, problem.weight, problem.has_trials
     )
@@ -265,13 +265,13 @@ def _take_first_step(problem, rows, solver, base):
             return state
     raise ValueError(
         f"The family {problem.family.name!r} with the link {problem.link.name!r} "
-        "found no coefficients to start from that give every row a valid mean: take "
-        "another link, fit an intercept, or scale the columns."
+        "found no initial coefficients that give every row a valid mean: use another "
+        "link, fit an intercept, or scale the columns."
     )
 
 
 def _take_step(problem, rows, solver, state, slack):
-    """Take one step, halved until the loss does not rise; what it should gain."""
+    """Take one step, halved until the loss decreases; and its expected reduction."""
     weight, residual = rows.reweight(state.predictor)
     if problem.penalty:
         step = _solve_penalised(problem, solver, state.coef, weight, residual)
@@ -281,20 +281,20 @@ def _take_step(problem, rows, solver, state, slack):
     chosen = _halve(problem, rows, state, proposed, state.loss + slack)
     if chosen is state:
         rows.evaluate(state.predictor)
-    # Of the whole step: a halved one is small where a border is near, not the minimum.
+    # That of the whole step: halved ones are also small near a boundary.
     moves, step = proposed.predictor - state.predictor, proposed.coef - state.coef
     foreseen = float(np.einsum("i,i,i->", weight, moves, moves))
     return chosen, foreseen + problem.penalty * float(step[1:] @ step[1:])
 
 
 def _solve_penalised(problem, solver, coef, weight, residual):
-    """Solve for a step where slopes are drawn to 0, and not to the last ones."""
+    """Solve for a step with slopes shrunk to 0, not to those of the last step."""
     fitted = np.asarray(problem.X @ coef[1:]).ravel() + coef[0]
     return solver.solve(weight, residual + fitted) - coef
 
 
 def _halve(problem, rows, old, new, limit):
-    """Halve the way from the old state until the loss is within the limit."""
+    """Halve the step from the old state until the loss is within the limit."""
     if new.loss <= limit:
         return new
     share, state = 1.0, new
@@ -310,12 +310,12 @@ def _halve(problem, rows, old, new, limit):
 
 
 def fit_constant(problem):
-    """Fit the intercept alone, or nothing at all where there is none.
+    """Fit the intercept alone, or nothing if there is none.
 
     Parameters
     ----------
     problem : Problem
-        Of which the columns are left out.
+        The problem, whose columns are left out.
 
     Returns
     -------
@@ -351,7 +351,7 @@ def fit_constant(problem):
 def measure_leverages(X, weight, centre, inverse, share):
     r"""Compute the leverages :math:`h_i = w_i z_i^T (Z^T W Z)^{-1} z_i`.
 
-    With centred columns, which lose no digits where columns lie far from zero,
+    With centred columns, which lose no digits if columns are far from zero,
 
     .. math:: h_i = w_i \Bigl(\frac{1}{\sum_j w_j} + (x_i - m)^T C (x_i - m)\Bigr).
 
@@ -366,12 +366,12 @@ def measure_leverages(X, weight, centre, inverse, share):
     inverse : ndarray of shape (n_columns, n_columns)
         C, the inverse of the centred products.
     share : float
-        One over the sum of the weights.
+        The inverse of the sum of the weights.
 
     Returns
     -------
     leverages : ndarray of shape (n_rows,)
-        Over all rows their sum is the rank.
+        Leverages; over all rows they sum to the rank.
     """
     leverages = np.empty(X.shape[0])
     for start in range(0, X.shape[0], LEVERAGE_ROWS):

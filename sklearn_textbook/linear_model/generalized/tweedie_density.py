@@ -13,9 +13,10 @@ SIDE, PER_DEVIATION = 96, 8.0
 def compute_log_density(y, mean, dispersion, power):
     r"""Compute the logarithm of the density, and at 0 that of the probability.
 
-    A sum of a Poisson number N of gamma numbers, by the series over N of Dunn and Smyth
-    (2005). Its terms lie on a bell about their largest one; where the bell is wide, the
-    sum is that of equally spaced points, as of an integral, which is as exact.
+    The distribution is that of a sum of N gamma variables, where N is Poisson, and the
+    density is the series over N of Dunn and Smyth (2005). Its terms form a bell-shaped
+    curve; if it is wide, equally spaced terms are summed, as for an integral, which is
+    equally accurate.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ def compute_log_density(y, mean, dispersion, power):
 
 
 def _sum_series(y, dispersion, power):
-    """Logarithm of the sum over the number of gamma numbers."""
+    """Logarithm of the sum over the number of gamma variables."""
     shape = (2.0 - power) / (power - 1.0)
     log_base = shape * (np.log(y) - np.log(power - 1.0))
     log_base -= (1.0 + shape) * np.log(dispersion) + np.log(2.0 - power)

@@ -1,4 +1,4 @@
-"""Rows as the next step of reweighted least squares sees them, block by block."""
+"""Rows for the next step of reweighted least squares, in blocks."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class WorkingRows:
     weight : ndarray of float64, shape (n_rows,)
         Weights, all above 0.
     family : Family
-        How rows scatter about their means.
+        Distribution of the target about its mean.
     link : Link
-        What of the mean is linear.
+        The link function.
     n_threads : int, default=1
         Number of threads. The sums do not depend on it.
     """
@@ -80,12 +80,12 @@ class WorkingRows:
         Parameters
         ----------
         predictor : ndarray of shape (n_rows,)
-            Those that ``evaluate`` was given.
+            Those last passed to ``evaluate``.
 
         Returns
         -------
         weight, residual : ndarray of shape (n_rows,)
-            Of the least squares whose solution is the next step.
+            Weights and targets of the least squares whose solution is the next step.
         """
         weights = np.empty_like(self.y)
         residuals = np.empty_like(self.y)
@@ -104,7 +104,7 @@ class WorkingRows:
         return weights, residuals
 
     def _map_blocks(self, function):
-        """Call a function with the slice of every block; its answers in their order."""
+        """Call a function with the slice of every block; results in order."""
         n_rows = len(self.y)
         blocks = [
             slice(start, min(start + BLOCK_ROWS, n_rows))
@@ -113,7 +113,7 @@ class WorkingRows:
         n_threads = min(self.n_threads, len(blocks))
         if n_threads <= 1:
             return list(map(function, blocks))
-        # One task per thread: handing over every block would take longer than some.
+        # One task per thread: one per block would cost more than some blocks.
         bounds = np.linspace(0, len(blocks), n_threads + 1).astype(int)
         shares = [blocks[first:last] for first, last in pairwise(bounds)]
         with ThreadPoolExecutor(n_threads) as pool:

@@ -1,1 +1,1 @@
-"""What a fit prints: tables of coefficients with their standard errors and tests."""
+"""Summaries of fits: tables of coefficients with their standard errors and tests."""

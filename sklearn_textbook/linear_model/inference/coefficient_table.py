@@ -1,4 +1,4 @@
-"""Estimated coefficients, and how sure they are."""
+"""Estimated coefficients with their uncertainty."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 @dataclass(frozen=True)
 class CoefficientTable:
-    r"""Estimates with standard errors, and what follows from them.
+    r"""Estimates with standard errors, tests and confidence intervals.
 
     Parameters
     ----------
@@ -23,10 +23,10 @@ class CoefficientTable:
         Their standard errors (标准误差) s; NaN for a coefficient that the data do not
         determine.
     degrees_of_freedom : float or None, default=None
-        Of Student's t distribution, which :math:`\hat\beta / s` has if the coefficient
-        is zero; None: the normal distribution.
+        Degrees of freedom of Student's t distribution, which :math:`\hat\beta / s` has
+        if the coefficient is zero; None: the normal distribution.
     level : float, default=0.95
-        Of the confidence intervals.
+        Confidence level of the intervals.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class CoefficientTable:
 
     @cached_property
     def p_values(self):
-        """Probability of a statistic at least as large, were the coefficient zero."""
+        """Probability of a statistic at least as large if the coefficient is zero."""
         size = -np.abs(self.statistics)
         if self.degrees_of_freedom is None:
             return 2.0 * ndtr(size)

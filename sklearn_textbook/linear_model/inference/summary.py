@@ -1,4 +1,4 @@
-"""What the ``summary()`` of a model prints."""
+"""The text of the ``summary()`` of a model."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from unicodedata import east_asian_width
 
 import numpy as np
 
-#: p-values up to which a coefficient is marked, and with what.
+#: p-values up to which a coefficient is marked, and the marks.
 MARKS = ((0.001, "***"), (0.01, "**"), (0.05, "*"), (0.1, "."))
 
 #: Smaller p-values are shown as below this.
 SMALLEST_P = 2e-16
 
-#: Longest line, and places that are enough for a name.
+#: Maximum length of lines, and a sufficient width of a name.
 WIDTH = 80
 ENOUGH_FOR_A_NAME = 16
-#: What stands for the middle of a name that is shortened.
+#: Replacement for the middle of a shortened name.
 GAP = "..."
 NAMES_ARE_CUT = (
     "Names are shortened (# is their number); coefficient_table_ has them in full."
@@ -31,7 +31,7 @@ def write_summary(title, facts, tables, notes=(), *, more=(), width=WIDTH):
     title : str
         First line.
     facts : list of (str, str)
-        What is known of the whole model, two in a line.
+        Names and values of statistics of the whole model, two in a line.
     tables : list of (str, CoefficientTable)
         Coefficients with their headings; an empty heading is left out.
     notes : sequence of str, default=()
@@ -39,7 +39,7 @@ def write_summary(title, facts, tables, notes=(), *, more=(), width=WIDTH):
     more : sequence of str, default=()
         Lines before the notes.
     width : int or None, default=80
-        Longest line; None: any.
+        Maximum length of lines; None: any.
 
     Returns
     -------
@@ -96,8 +96,8 @@ def format_coefficients(table, width=WIDTH):
 def align_named(names, heading, make_cells, width=WIDTH):
     """Align names and numbers in lines that are not too long.
 
-    Long names are shortened, and numbers get fewer digits where the names would be left
-    with too little.
+    Long names are shortened, and numbers get fewer digits if names would become too
+    short.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def align_named(names, heading, make_cells, width=WIDTH):
     heading : list of str
         Headings of the other columns.
     make_cells : callable
-        Gives the other cells of a row, of its number and the number of digits.
+        Returns the other cells of a row from its number and the number of digits.
     width : int or float, default=80
         Longest line.
 
@@ -130,7 +130,7 @@ def align_named(names, heading, make_cells, width=WIDTH):
 
 
 def shorten(text, room):
-    """Leave out the middle of a text that is too wide; at least five places remain."""
+    """Leave out the middle of a text that is too wide; at least five columns remain."""
     if measure_width(text) <= room:
         return text
     room = max(room, 5) - len(GAP)
@@ -158,7 +158,7 @@ def _cut(text, room):
 
 
 def wrap_words(text, width):
-    """Break a text into lines between words; those after an indented one are, too."""
+    """Break a text into lines between words, all indented like the first."""
     words = text.split()
     margin = " " * (len(text) - len(text.lstrip()))
     lines = [margin + shorten(words[0], width - len(margin))]
@@ -179,7 +179,7 @@ def align_columns(rows, n_left=1):
     rows : list of list of str
         The cells.
     n_left : int, default=1
-        How many columns are aligned at the left.
+        Number of columns aligned at the left.
 
     Returns
     -------
@@ -198,7 +198,7 @@ def align_columns(rows, n_left=1):
 
 
 def format_number(number, digits=5):
-    """Write a number with five digits, or fewer, but all those before the point."""
+    """Format a number with up to five digits, but all digits before the point."""
     if np.isnan(number):
         return "-"
     number += 0.0  # no minus before zero
@@ -208,9 +208,9 @@ def format_number(number, digits=5):
 
 
 def format_p(p_value):
-    """Write a probability with four decimals, smaller ones by their power of ten.
+    """Format a probability with four decimals, smaller ones by their power of ten.
 
-    Below the rounding of 1, only that it is below, as in R.
+    Below the machine epsilon it is only shown as smaller, as in R.
     """
     if np.isnan(p_value):
         return "-"
@@ -220,17 +220,17 @@ def format_p(p_value):
 
 
 def find_mark(p_value):
-    """Stars of a p-value, the more the smaller it is."""
+    """Stars of a p-value; smaller values have more."""
     return next((mark for limit, mark in MARKS if p_value <= limit), "")
 
 
 def measure_width(text):
-    """Width of a text on a screen, where Chinese letters take two places."""
+    """Width of a text on a screen, where Chinese characters take two columns."""
     return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def _pair_facts(facts, width):
-    """Write two facts in a line, but first those that need a line of their own."""
+    """Write two facts per line, after those that need a whole line."""
     facts, alone = [*facts], []
     lines = _align_pairs(facts)
     while facts and max(map(measure_width, lines)) > width:

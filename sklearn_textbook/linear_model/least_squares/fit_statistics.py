@@ -1,4 +1,4 @@
-"""Attributes that say how well a linear regression fits, and how sure it is."""
+"""Attributes for the goodness of fit and uncertainty of a linear regression."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class LeastSquaresMeasures:
             check_is_fitted(self)
             if self._rows is None:
                 raise AttributeError(
-                    f"This {type(self).__name__} was fitted by iterations, as the "
-                    "sparse table is large, so that nothing is known beyond its "
-                    "coefficients. Fit it by partial_fit, or to fewer columns."
+                    f"This {type(self).__name__} was fitted by iterations, since the "
+                    "sparse table is large, and has only coefficients. Fit it with "
+                    "partial_fit, or to fewer columns."
                 )
             self._inference = LeastSquaresInference(
                 self._rows,
@@ -63,7 +63,7 @@ class LeastSquaresMeasures:
         return self.make_coefficient_table()
 
     def make_coefficient_table(self, level=0.95):
-        """Make the table of the coefficients and how sure they are.
+        """Make the table of the coefficients with standard errors and tests.
 
         Parameters
         ----------
@@ -104,8 +104,8 @@ class LeastSquaresMeasures:
     def variance_inflation_(self):
         """Variance inflation factors (方差膨胀因子) of the columns.
 
-        How many times as large the variance of a coefficient is as it were if no other
-        column were correlated with its own.
+        The ratio of the variance of a coefficient to its variance if no other column
+        were correlated with its column.
         """
         return self._infer().variance_inflation
 
@@ -115,13 +115,13 @@ class LeastSquaresMeasures:
         return self._infer().singular_values
 
     def find_dependent_columns(self):
-        """Find the columns that others determine, if the rank is deficient.
+        """Find columns that are linear combinations of others.
 
         Returns
         -------
         dependencies : dict of dict
-            By the name of each such column, the coefficients of those columns before it
-            of which it is the sum; "intercept" is a constant. Empty if the rank is
+            For the name of each such column, the coefficients of the columns before it
+            in the linear combination; "intercept" is a constant. Empty if the rank is
             full.
         """
         self._infer()
@@ -130,12 +130,12 @@ class LeastSquaresMeasures:
     # ---------------------------------------------------------------- the whole model
     @property
     def residual_degrees_of_freedom_(self):
-        """Observations less what the fit takes of them."""
+        """Number of observations minus the degrees of freedom of the fit."""
         return self._infer().residual_degrees_of_freedom
 
     @property
     def effective_rank_(self):
-        """Trace of what makes fitted values of targets, less 1 for the mean.
+        """Trace of the hat matrix, minus 1 for the intercept.
 
         The rank; with a penalty, its effective degrees of freedom (有效自由度).
         """
@@ -158,7 +158,7 @@ class LeastSquaresMeasures:
 
     @property
     def adjusted_r_squared_(self):
-        """The same, of variances (调整后的决定系数)."""
+        """Coefficient of determination by variances (调整后的决定系数)."""
         return self._squeeze(self._infer().adjusted_r_squared)
 
     @property
@@ -168,7 +168,7 @@ class LeastSquaresMeasures:
 
     @property
     def f_p_value_(self):
-        """Probability of an F at least as large, were all slopes zero."""
+        """Probability of an F at least as large if all slopes are zero."""
         return self._squeeze(self._infer().f_p_value)
 
     @property

@@ -1,4 +1,4 @@
-"""How sure the coefficients of least squares are, and how well they fit."""
+"""Standard errors and goodness of fit of least squares."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from sklearn_textbook.linear_model.least_squares.solution import (
 
 #: Rows that are predicted at a time.
 BLOCK_ROWS = 2**14
-#: What a row or a coefficient may lie outside of what the training rows span.
+#: Tolerance for rows and coefficients in the span of the training rows.
 OUTSIDE = 1e-7
-#: Ones are the sum of columns if what is left of them is shorter, of the squares.
+#: Ones are a combination of columns if the squared residual is a smaller fraction.
 CONSTANT = 1e-11
-#: Residuals so small, in units of the targets, are rounding.
+#: Residuals up to this fraction of the targets are rounding errors.
 PERFECT = 1e-14
 
 
@@ -37,9 +37,9 @@ class LeastSquaresInference:
     alpha : float
         Weight of the penalty.
     is_positive : bool
-        Whether negative slopes were forbidden; there are no standard errors then.
+        Whether negative slopes were forbidden; then there are no standard errors.
     weight_type : {"frequency", "variance"}
-        What the weights count.
+        Meaning of the weights.
 
     Notes
     -----
@@ -56,7 +56,7 @@ class LeastSquaresInference:
         self.is_positive = is_positive
         self.weight_type = weight_type
 
-    # ---------------------------------------------------------------- what it rests on
+    # ------------------------------------------------------------------ decompositions
     @cached_property
     def _roots(self):
         """``root`` and ``hat_root``."""
@@ -103,13 +103,13 @@ class LeastSquaresInference:
     # ------------------------------------------------------------------ sums of squares
     @cached_property
     def n_observations(self):
-        """Rows, or sum of the weights if these count rows."""
+        """Number of rows, or sum of the weights if these are frequencies."""
         rows = self.rows
         return rows.n_rows if self.weight_type == "variance" else rows.total_weight
 
     @cached_property
     def residual_sum_of_squares(self):
-        """Weighted squares of the residuals."""
+        """Weighted sum of squares of the residuals."""
         lost = self.rows.slopes_targets - (
             self.rows.slopes_triangle @ self.solution.coefficients
         )
@@ -118,9 +118,9 @@ class LeastSquaresInference:
 
     @cached_property
     def has_constant(self):
-        """Whether a constant is fitted: an intercept, or one made of the columns.
+        """Whether a constant is fitted: an intercept, or a combination of columns.
 
-        Ones are a sum of columns if their projection on these is as long as they are.
+        Ones are such a combination if their projection on the columns is as long.
         """
         rows = self.rows
         if rows.has_intercept or not len(rows.origin):
@@ -135,7 +135,7 @@ class LeastSquaresInference:
 
     @cached_property
     def total_sum_of_squares(self):
-        """Weighted squares of the targets, about their means with a constant."""
+        """Weighted sum of squares of the targets, about their means with a constant."""
         rows = self.rows
         total = rows.residual + (rows.slopes_targets**2).sum(axis=0)
         if self.has_constant and not rows.has_intercept:
@@ -148,7 +148,7 @@ class LeastSquaresInference:
 
     @cached_property
     def singular_values(self):
-        """Singular values of the (centred, weighted) columns as they are."""
+        """Singular values of the (centred, weighted) columns without scaling."""
         kept = min(self.rows.n_rows, self.rows.slopes_triangle.shape[1])
         found = self._singular_values
         # The mean takes a dimension, so one value of few rows is zero.
@@ -156,9 +156,9 @@ class LeastSquaresInference:
 
     @cached_property
     def effective_rank(self):
-        """Trace of the matrix that makes fitted values of targets, but for the mean.
+        """Trace of the hat matrix, minus 1 for the intercept.
 
-        NaN if negative slopes were forbidden: no matrix does that.
+        NaN if negative slopes were forbidden, since there is no hat matrix.
         """
         if self.is_positive:
             return np.nan
@@ -169,7 +169,7 @@ class LeastSquaresInference:
 
     @cached_property
     def residual_degrees_of_freedom(self):
-        """Observations less what the fit takes of them."""
+        """Number of observations minus the degrees of freedom of the fit."""
         taken = self.effective_rank
         if self.alpha > 0 and not self.is_positive:
             squares = self._singular_values**2
@@ -178,10 +178,10 @@ class LeastSquaresInference:
         left_over = self.n_observations - self.rows.has_intercept - taken
         return max(left_over, 0) if left_over == left_over else np.nan
 
-    # ----------------------------------------------------------------- how well it fits
+    # ------------------------------------------------------------------ goodness of fit
     @cached_property
     def residual_standard_error(self):
-        """Estimate of the standard deviation; NaN if no row is left for it."""
+        """Estimated standard deviation; NaN without residual degrees of freedom."""
         freedom = self.residual_degrees_of_freedom
         if not freedom > 0:
             return np.full(len(self.residual_sum_of_squares), np.nan)
@@ -195,7 +195,7 @@ class LeastSquaresInference:
 
     @cached_property
     def adjusted_r_squared(self):
-        """The same of variances."""
+        """The same by variances."""
         freedom = self.residual_degrees_of_freedom
         if not freedom > 0:
             return np.full(len(self.r_squared), np.nan)
@@ -204,13 +204,13 @@ class LeastSquaresInference:
 
     @cached_property
     def n_explaining(self):
-        """Dimensions that F tests: those of the columns but for the constant."""
+        """Degrees of freedom of F: the rank of the columns without the constant."""
         is_column = self.has_constant and not self.rows.has_intercept
         return self.effective_rank - is_column
 
     @cached_property
     def f_statistic(self):
-        """Variance explained by the columns, in units of what is left."""
+        """Variance explained by the columns, divided by the residual variance."""
         explained, freedom = self.n_explaining, self.residual_degrees_of_freedom
         n_targets = len(self.r_squared)
         if not (explained > 0 and freedom > 0) or self.alpha > 0:
@@ -221,13 +221,13 @@ class LeastSquaresInference:
 
     @cached_property
     def f_p_value(self):
-        """Probability of an F at least as large, were all slopes zero."""
+        """Probability of an F at least as large if all slopes are zero."""
         freedom = self.residual_degrees_of_freedom
         return fdtrc(self.n_explaining, freedom, self.f_statistic)
 
     @cached_property
     def log_likelihood(self):
-        """Of the normal distribution, at its maximum in the variance."""
+        """Log-likelihood of the normal distribution, with the best variance."""
         n = self.n_observations
         extra = self.rows.sum_log_weight if self.weight_type == "variance" else 0.0
         with np.errstate(divide="ignore"):
@@ -236,7 +236,7 @@ class LeastSquaresInference:
 
     @cached_property
     def n_parameters(self):
-        """Slopes, intercept and the variance."""
+        """Number of slopes, intercept and variance."""
         return self.effective_rank + self.rows.has_intercept + 1
 
     @cached_property
@@ -253,16 +253,16 @@ class LeastSquaresInference:
 
     @cached_property
     def is_perfect(self):
-        """Whether the residuals are rounding, so that what is made of them is, too."""
+        """Whether the residuals, and all that depends on them, are rounding errors."""
         size = self.total_sum_of_squares + (
             self.rows.total_weight * self.rows.target_mean**2
         )
         return bool((self.residual_sum_of_squares <= PERFECT**2 * size).any())
 
-    # ------------------------------------------------------------------ how sure it is
+    # ----------------------------------------------------------------- standard errors
     @cached_property
     def unit_errors(self):
-        """Standard errors of the slopes, were the residual standard error 1."""
+        """Standard errors of the slopes for a residual standard error of 1."""
         n_columns = len(self.solution.scales)
         if self.is_positive or not self.residual_degrees_of_freedom > 0:
             return np.full(n_columns, np.nan)
@@ -274,7 +274,7 @@ class LeastSquaresInference:
 
     @cached_property
     def unit_intercept_error(self):
-        """Standard error of the intercept, were the residual standard error 1."""
+        """Standard error of the intercept for a residual standard error of 1."""
         if not self.rows.has_intercept:
             return 0.0
         if self.is_positive or not self.residual_degrees_of_freedom > 0:
@@ -288,13 +288,13 @@ class LeastSquaresInference:
 
     @cached_property
     def variance_inflation(self):
-        """Variances of the slopes, in units of what they were for columns apart."""
+        """Variances of the slopes, relative to those for uncorrelated columns."""
         factors = (self.unit_errors * self.solution.scales) ** 2
         factors[self.solution.is_constant] = np.nan
         return factors
 
     def compute_unit_errors(self, X):
-        """Compute standard errors of means, were the residual standard error 1.
+        """Compute standard errors of means for a residual standard error of 1.
 
         NaN where the training rows do not determine the mean.
         """
@@ -303,7 +303,7 @@ class LeastSquaresInference:
         return self._measure(X, self._roots[0], np.nan)
 
     def compute_leverage(self, X):
-        """Leverage of training rows: what a target moves its own fitted value."""
+        """Leverage of training rows: change of the fitted value with the target."""
         if self.is_positive:
             return np.full(X.shape[0], np.nan)
         return self._measure(X, self._roots[1], None) ** 2
@@ -323,6 +323,6 @@ class LeastSquaresInference:
         return lengths
 
     def compute_quantile(self, level):
-        """Find what a deviation stays within with some probability, in its errors."""
+        """Return the quantile of Student's t distribution for a two-sided interval."""
         freedom = self.residual_degrees_of_freedom
         return stdtrit(freedom, (1.0 + level) / 2.0) if freedom > 0 else np.nan

@@ -1,4 +1,4 @@
-"""Residuals of rows, and how much each row draws the model towards itself."""
+"""Residuals of rows, and the influence of each row on the model."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Influence:
     n_coefficients : float
         Number p of coefficients that the rows determine, with the intercept.
     degrees_of_freedom : float
-        Of the residuals.
+        Degrees of freedom of the residuals.
     root_weight : ndarray of shape (n_rows,), default=None
-        Roots of the precision weights; None: 1 each.
+        Square roots of the precision weights; None: 1 each.
 
     See Also
     --------
-    sklearn_textbook.linear_model.LinearRegression.influence : Computes it.
+    sklearn_textbook.linear_model.LinearRegression.influence : Returns this object.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Influence:
 
     @cached_property
     def _residual_fraction(self):
-        """1 - h; NaN for a row that the model must pass through."""
+        """1 - h; NaN for a row that the model fits exactly."""
         remainder = 1.0 - self.leverage
         return self._spread(np.where(remainder > 1e-10, remainder, np.nan))
 
@@ -94,7 +94,7 @@ class Influence:
 
     @cached_property
     def dffits(self):
-        r"""Change of the own fitted value without the row, in standard errors.
+        r"""Change of the fitted value of a row without it, in standard errors (DFFITS).
 
         :math:`t_i \sqrt{h_i / (1 - h_i)}`.
         """

@@ -30,9 +30,9 @@ from sklearn_textbook.linear_model.solve.sparse_triangle import is_worth_product
 WEIGHT_TYPES = ("frequency", "variance")
 #: Multiplications up to which the rows of a sparse table are reduced.
 MAX_SPARSE_WORK = 2**36
-#: Squares of larger numbers, or sums of them, may be infinite.
+#: Squares of larger numbers, or sums of these, may be infinite.
 LARGEST = 1e150
-#: What a fit leaves behind; fitting again forgets it.
+#: Fitted attributes, which are deleted before the next fit.
 FITTED = ("_rows", "_solution", "_inference", "rank_")
 
 
@@ -43,69 +43,67 @@ class LinearRegression(
     LeastSquaresMeasures,
     BaseLinearModel,
 ):
-    r"""Linear regression (线性回归) by least squares (最小二乘法), with its errors.
+    r"""Linear regression (线性回归) by least squares (最小二乘法), with inference.
 
-    It finds the coefficients b and the intercept :math:`b_0` that make the weighted
-    sum of squares of the residuals smallest,
+    It finds the coefficients b and the intercept :math:`b_0` that minimise the weighted
+    sum of squares of the residuals,
 
     .. math:: (b^*, b_0^*) = \arg\min_{b, b_0} \; \sum_i w_i (y_i - x_i^T b - b_0)^2
               + \alpha \|b\|^2 ,
 
-    which with :math:`\hat X = [X, 1]` and no penalty has the closed form
+    which for :math:`\hat X = [X, 1]` without penalty has the closed form
 
     .. math:: \hat w^* = (\hat X^T \hat X)^{-1} \hat X^T y ,
 
-    if the columns are independent. For one column it reads
+    if the columns are independent. For one column it is
 
     .. math:: b = \frac{\sum_i y_i (x_i - \bar x)}
               {\sum_i x_i^2 - \frac{1}{m} \left(\sum_i x_i\right)^2} , \qquad
               b_0 = \frac{1}{m} \sum_i (y_i - b x_i) .
 
-    Products :math:`\hat X^T \hat X` are not formed: Householder reflections make a
-    triangle of the centred rows, block by block, and the triangle is solved. If columns
-    depend on each other, there are many solutions; the shortest b of them is taken,
-    ``rank_`` and :meth:`summary` say so, and :meth:`find_dependent_columns` which
-    columns they are. All measures of fit and certainty follow from the same triangle,
-    on access.
+    Products :math:`\hat X^T \hat X` are not computed: the centred rows are reduced to a
+    triangle by Householder reflections, in blocks, and the triangle is solved. If
+    columns depend on each other, there are many solutions, and the one with the
+    shortest b is chosen; ``rank_`` and :meth:`summary` show this, and
+    :meth:`find_dependent_columns` lists these columns. All statistics are computed from
+    the same triangle on access.
 
-    Where scikit-learn has a parameter, its name and meaning are the same, so that an
-    import of ``LinearRegression`` can be changed for this class.
+    Parameters that scikit-learn's ``LinearRegression`` also has have the same names and
+    meanings, so that only the import needs to be changed.
 
     Parameters
     ----------
     fit_intercept : bool, default=True
         Whether there is an intercept.
     copy_X : bool, default=True
-        Ignored: X is never written to.
+        Ignored: X is never overwritten.
     tol : float, default=1e-10
-        Singular values of the (centred) columns below that fraction of the largest
-        count as zero, after all columns were made of unit length, so that units of
-        measurement have no effect. What rounding of the values allows for is always
-        taken into account. For large sparse X, the relative error at which the
-        iterations stop.
+        Singular values of the (centred) columns below this fraction of the largest
+        count as zero, after scaling all columns to unit length, so that units of
+        measurement have no effect. The rounding of the values is always taken into
+        account. For large sparse X, the relative error at which the iterations stop.
     n_jobs : int or None, default=None
         Number of threads; None: as many as there are cores. It has no effect on the
         result.
     positive : bool, default=False
-        Whether to forbid negative coefficients. There are no standard errors then.
+        Whether to forbid negative coefficients. Then there are no standard errors.
     alpha : float, default=0.0
         Weight of the penalty on the squares of the coefficients, but not of the
         intercept (ridge regression, 岭回归), as in scikit-learn's ``Ridge``.
     weight_type : {"frequency", "variance"}, default="frequency"
-        What ``sample_weight`` means for standard errors; the coefficients do not
-        depend on it. "frequency": a row of weight w counts as w equal rows.
-        "variance": one row whose target has the variance :math:`\sigma^2 / w`, as in
-        R's ``lm``. statsmodels has two arguments for this, ``freq_weights`` and
-        ``var_weights``.
+        Meaning of ``sample_weight`` for standard errors; the coefficients do not depend
+        on it. "frequency": a row of weight w counts as w identical rows. "variance":
+        one row whose target has the variance :math:`\sigma^2 / w`, as in R's ``lm``.
+        statsmodels has two arguments for this, ``freq_weights`` and ``var_weights``.
     categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
-        Which columns have levels. "from_dtype": strings and categorical dtypes. A
-        mask, indices or names of columns: these, without order. A dict from names or
-        indices to "nominal", a set of levels (without order), or a list of levels in
-        ascending order. Ordered levels (有序属性) are spread over [0, 1], others
-        (无序属性) become indicator columns.
+        Columns with levels. "from_dtype": strings and categorical dtypes. A mask,
+        indices or names of columns: these, without order. A dict from names or indices
+        to "nominal", a set of levels (without order), or a list of levels in ascending
+        order. Ordinal columns (有序属性) are mapped to [0, 1], nominal ones (无序属性)
+        become indicator columns.
     reference_level : {"first", "last", "most_frequent"} or None, default="first"
-        Which level of a nominal column gets no indicator. None: all get one, and the
-        shortest coefficients are taken.
+        The level of a nominal column without indicator. None: all have one, and the
+        shortest coefficients are chosen.
     handle_unknown : {"error", "ignore"}, default="error"
         What to do with levels of nominal columns that no training row had: raise an
         error, or set all indicators to 0.
@@ -113,13 +111,13 @@ class LinearRegression(
     Attributes
     ----------
     coef_ : ndarray of shape (n_coefficients,) or (n_targets, n_coefficients)
-        Coefficients b of the columns that the table became.
+        Coefficients b of the columns of the design matrix.
     intercept_ : float or ndarray of shape (n_targets,)
         Intercept :math:`b_0`; 0 if ``fit_intercept=False``.
     coef_names_ : ndarray of str, shape (n_coefficients,)
-        Names of the columns that the table became.
+        Names of the columns of the design matrix.
     design_ : Design
-        What each column of the table became.
+        Encoding of the columns of the table.
     rank_ : int
         Rank of the (centred) columns.
     singular_ : ndarray of shape (min(n_samples, n_coefficients),)
@@ -132,18 +130,19 @@ class LinearRegression(
     variance_inflation_ : ndarray of shape (n_coefficients,)
         Variance inflation factors (方差膨胀因子).
     residual_sum_of_squares_, residual_standard_error_ : float or ndarray
-        Squares of the residuals, and the estimate of :math:`\sigma` (残差标准误).
+        Sum of squares of the residuals, and the estimate of :math:`\sigma`
+        (残差标准误).
     residual_degrees_of_freedom_ : float
-        Observations less the coefficients that they determine.
+        Number of observations minus that of the coefficients that they determine.
     effective_rank_ : float
-        Rank, and with a penalty the trace of the hat matrix less 1 for the intercept.
+        Rank; with a penalty, the trace of the hat matrix minus 1 for the intercept.
     r_squared_, adjusted_r_squared_ : float or ndarray
-        Coefficient of determination (决定系数), about the mean if there is an
-        intercept, or a constant among the columns or their sums; about 0 if not.
+        Coefficient of determination (决定系数), about the mean if there is an intercept
+        or columns combine to a constant, otherwise about 0.
     f_statistic_, f_p_value_ : float or ndarray
-        Test that all coefficients but that of the constant are zero (F 检验).
+        Test that all coefficients except that of the constant are zero (F 检验).
     log_likelihood_, aic_, bic_ : float or ndarray
-        Normal likelihood and information criteria, the variance counted as R does.
+        Normal likelihood and information criteria, which count the variance as R does.
     n_features_in_ : int
         Number of columns of the table.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -151,9 +150,9 @@ class LinearRegression(
 
     See Also
     --------
-    sklearn.linear_model.LinearRegression : The same coefficients of full rank; no
-        standard errors, levels, penalty or blocks of rows. It takes singular values
-        of columns in their units, below 1e-6 of the largest, as zero.
+    sklearn.linear_model.LinearRegression : The same coefficients for full rank; no
+        standard errors, levels, penalty or blocks of rows. It treats singular values of
+        unscaled columns below 1e-6 of the largest as zero.
     sklearn.linear_model.Ridge : The penalty ``alpha``.
 
     Notes
@@ -161,13 +160,12 @@ class LinearRegression(
     With ``alpha``, fitted values are :math:`H y`, the effective degrees of freedom are
     :math:`\mathrm{tr} H` and those of the residuals
     :math:`n - \mathrm{tr}(2 H - H H^T)`. Standard errors are those of the shrunk
-    estimates: they say how much these vary, and nothing of how far they are drawn
-    towards 0, so that t, p and intervals are approximate.
+    estimates without their bias towards 0, so that t, p and intervals are approximate.
 
-    The triangle of a sparse table comes from products of its columns, if these are well
-    apart, and from dense blocks of rows otherwise. If that were more than about
-    :math:`2^{36}` multiplications, LSQR iterates instead, and there is nothing but
-    coefficients.
+    The triangle of a sparse table is computed from products of its columns if these are
+    well conditioned, and otherwise from dense blocks of rows. If this would take more
+    than about :math:`2^{36}` multiplications, LSQR is used instead, and only
+    coefficients are available.
 
     References
     ----------
@@ -233,8 +231,8 @@ class LinearRegression(
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Targets.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weights of the rows, see the parameter ``weight_type``. Rows of weight 0
-            leave no trace.
+            Weights of the rows, see the parameter ``weight_type``. Rows of weight 0 are
+            ignored.
 
         Returns
         -------
@@ -245,7 +243,7 @@ class LinearRegression(
         ------
         ValueError
             If a parameter is not allowed, X or y has missing or infinite values, or
-            they do not fit together.
+            their lengths differ.
         """
         self._check_parameters()
         matrix, weight, is_present = self._read_training_table(X, sample_weight)
@@ -259,17 +257,17 @@ class LinearRegression(
         return self
 
     def partial_fit(self, X, y, sample_weight=None):
-        """Add rows to those seen so far.
+        """Update the fit with more rows.
 
-        The result is that of :meth:`fit` on all rows, but for rounding, whatever the
-        blocks: of the rows, a triangle of their columns is kept. Rows of an earlier
-        ``fit`` count, too.
+        The triangle of all rows so far is kept, so that the result is that of
+        :meth:`fit` on all rows, except for rounding. Rows of an earlier ``fit`` are
+        included.
 
         Parameters
         ----------
         X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
-            More rows, at least one. The levels of nominal columns must be known before
-            they come: by a categorical dtype, or by ``categorical_features`` as a dict.
+            More rows, at least one. The levels of nominal columns must be declared by a
+            categorical dtype, or by ``categorical_features`` as a dict.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Their targets.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
@@ -283,8 +281,8 @@ class LinearRegression(
         Raises
         ------
         ValueError
-            As :meth:`fit`; if levels are not declared; if the number of targets, or
-            ``fit_intercept`` or ``weight_type`` is another than before.
+            As :meth:`fit`; if levels are not declared; if the number of targets,
+            ``fit_intercept`` or ``weight_type`` has changed.
         """
         self._check_parameters()
         is_first = "coef_" not in vars(self)
@@ -313,8 +311,8 @@ class LinearRegression(
         Parameters
         ----------
         other : LinearRegression
-            Fitted to rows with the same columns; of a table with nominal columns, by
-            :meth:`partial_fit`, so that both know the same levels. It stays as it is.
+            Fitted to rows with the same columns; if some are nominal, with
+            :meth:`partial_fit`, so that both have the same levels. It is not changed.
 
         Returns
         -------
@@ -340,9 +338,9 @@ class LinearRegression(
             model._require_rows()
         if other.design_ != self.design_:
             raise ValueError(
-                "The models were fitted to tables of other columns: "
-                f"{list(self.coef_names_)} and {list(other.coef_names_)}. Of nominal "
-                "columns, both must know the same levels; partial_fit keeps all that "
+                "The models were fitted to tables of different columns: "
+                f"{list(self.coef_names_)} and {list(other.coef_names_)}. Nominal "
+                "columns must have the same levels in both; partial_fit keeps all that "
                 "are declared."
             )
         self._require_alike(other._rows, np.empty((0, *np.shape(other.intercept_))))
@@ -387,7 +385,7 @@ class LinearRegression(
         for numbers in (rows.triangle, rows.targets, np.sqrt(rows.residual)):
             if not (np.abs(numbers) < LARGEST).all():
                 raise ValueError(
-                    "The numbers of X or y, times the roots of their weights, are too "
+                    "The numbers of X or y, times the square roots of weights, are too "
                     "large for their squares: divide them by a power of ten."
                 )
         return rows
@@ -424,8 +422,8 @@ class LinearRegression(
     def _require_rows(self):
         if self._rows is None:
             raise ValueError(
-                f"This {type(self).__name__} was fitted by iterations, as the sparse "
-                "table is large, so that it cannot take more rows."
+                f"This {type(self).__name__} was fitted by iterations, since the "
+                "sparse table is large, and cannot be updated with more rows."
             )
 
     def _require_alike(self, rows, Y):

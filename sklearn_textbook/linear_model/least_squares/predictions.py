@@ -1,4 +1,4 @@
-"""Predictions of a linear regression, their intervals, and its view of the rows."""
+"""Predictions of a linear regression, their intervals, and influence of rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn_textbook.linear_model.least_squares.summary import (
 )
 from sklearn_textbook.linear_model.least_squares.targets import read_numeric_targets
 
-#: What an interval of a prediction is of.
+#: Kinds of intervals of predictions.
 KINDS = ("prediction", "confidence")
 
 
@@ -30,8 +30,8 @@ class LeastSquaresPredictions:
         X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
             Rows.
         return_std : bool, default=False
-            Whether to return the standard errors of the predicted means, too (R's
-            ``se.fit``). :meth:`predict_interval` has the scatter of targets about them.
+            Whether to also return the standard errors of the predicted means (R's
+            ``se.fit``). :meth:`predict_interval` includes the variance of the targets.
 
         Returns
         -------
@@ -39,7 +39,7 @@ class LeastSquaresPredictions:
             Predictions :math:`X b + b_0`.
         y_std : ndarray of the same shape
             Standard errors, if requested; NaN where the training rows do not determine
-            the mean, as the rank is deficient.
+            the mean because of a deficient rank.
         """
         check_is_fitted(self)
         matrix = self._read_new_table(X)
@@ -49,7 +49,7 @@ class LeastSquaresPredictions:
         return predicted, self._scale(self._infer().compute_unit_errors(matrix))
 
     def _scale(self, unit_errors):
-        """Errors in units of the residual standard error, of each target."""
+        """Multiply errors by the residual standard error of each target."""
         scales = self._infer().residual_standard_error
         errors = np.multiply.outer(unit_errors, scales)
         return errors if self.coef_.ndim == 2 else errors[:, 0]
@@ -71,8 +71,7 @@ class LeastSquaresPredictions:
         level : float, default=0.95
             Probability of the interval.
         kind : {"prediction", "confidence"}, default="prediction"
-            Whether a new target lies in it (预测区间), or the mean of many
-            (置信区间).
+            Interval for a new target (预测区间), or for the mean (置信区间).
 
         Returns
         -------
@@ -104,7 +103,7 @@ class LeastSquaresPredictions:
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Their targets.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Their weights, if these are precisions. Frequencies change nothing: the
+            Their weights, if these are precisions. Frequencies have no effect: the
             measures are those of one copy of the row.
 
         Returns
@@ -143,17 +142,17 @@ class LeastSquaresPredictions:
         Parameters
         ----------
         X, y, sample_weight : array-like, default=None
-            The training rows, to include the residuals: their quartiles and the
-            statistic of Durbin and Watson. None: these are left out.
+            The training rows, to include the quartiles of the residuals and the
+            Durbin-Watson statistic. None: without these.
         level : float, default=0.95
             Probability of the confidence intervals.
         width : int or None, default=80
-            Longest line: long names are shortened. None: any length.
+            Maximum length of lines: long names are shortened. None: any length.
 
         Returns
         -------
         text : str
-            Rank, fit, tests and the table of the coefficients. Of several targets, one
+            Rank, fit, tests and the table of the coefficients; for several targets, one
             text after the other.
         """
         check_is_fitted(self)

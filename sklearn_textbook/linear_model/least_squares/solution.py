@@ -1,4 +1,4 @@
-"""From the triangle of rows to coefficients: least squares, ridge, no negative ones."""
+"""Coefficients from the triangle of rows: least squares, ridge, non-negative."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from scipy.optimize import nnls
 from sklearn_textbook.linear_model.solve.row_triangle import LARGE
 
 EPSILON = np.finfo(np.float64).eps
-#: What a column may vary, in units of its rounding, and still be constant.
+#: Variation of a column, in units of its rounding, up to which it is constant.
 ROUNDINGS = 4.0
-#: Columns up to which an inverse costs nothing.
+#: Columns up to which the cost of an inverse is negligible.
 MAX_INVERTED = 100
 #: Coefficients of columns in others that are rounding errors.
 NEGLIGIBLE = 1e-7
 #: Tolerance of values that are integers.
 WHOLE = 1e-9
-#: How far LAPACK's estimate of a condition may be off.
+#: Error of LAPACK's estimate of a condition number.
 DOUBT = 10.0
 
 
@@ -38,10 +38,10 @@ class LeastSquaresSolution:
     scales : ndarray of shape (n_columns,)
         Lengths of the centred columns; 1 for those that are constant.
     is_constant : ndarray of bool, shape (n_columns,)
-        Columns that vary no more than their values are rounded.
+        Columns that vary no more than by rounding.
     threshold : float
-        Singular values of columns of unit length count from that fraction of the
-        largest.
+        Singular values of columns of unit length below this fraction of the largest
+        count as zero.
     """
 
     coefficients: np.ndarray
@@ -58,8 +58,8 @@ def solve(rows, *, alpha=0.0, is_positive=False, tol=1e-10):
     .. math:: \min_b \; \|M b - z\|^2 + \alpha \|b\|^2,
 
     where M and z are the triangle and targets of the centred columns. If M has full
-    rank, that is a triangle to solve. If it has not, and alpha is 0, the shortest of
-    all solutions b is taken. The intercept follows from the means.
+    rank, the triangle is solved. Otherwise, if alpha is 0, the shortest of all
+    solutions b is computed. The intercept follows from the means.
 
     Parameters
     ----------
@@ -70,8 +70,8 @@ def solve(rows, *, alpha=0.0, is_positive=False, tol=1e-10):
     is_positive : bool, default=False
         Whether no slope may be negative.
     tol : float, default=1e-10
-        Least fraction of the largest singular value that is not zero, of columns that
-        are made of unit length first.
+        Singular values below this fraction of the largest count as zero, for columns
+        scaled to unit length.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def _measure_columns(rows, M, tol):
     """Lengths of the columns, which are constant, and what counts as zero."""
     lengths = measure_lengths(M)
     offsets = np.abs(rows.mean) * np.sqrt(rows.total_weight)
-    # Values far from zero are rounded more, compared with what they vary.
+    # Values far from zero are rounded more, relative to their variation.
     rounding = EPSILON * np.hypot(lengths, offsets)
     is_constant = lengths <= ROUNDINGS * rounding
     scales = np.where(is_constant, 1.0, lengths)
@@ -117,7 +117,7 @@ def _measure_columns(rows, M, tol):
 
 
 def measure_lengths(M):
-    """Lengths of columns, whose squares may be too small or too large for numbers."""
+    """Lengths of columns whose squares may overflow or underflow."""
     largest = np.abs(M).max(axis=0, initial=0.0)
     if ((largest < LARGE) & (largest > 1.0 / LARGE)).all():
         return np.sqrt(np.einsum("ij,ij->j", M, M))
@@ -133,7 +133,7 @@ def is_triangle(M):
 def _is_regular(triangle, threshold):
     """Whether the singular values of a triangle are certainly above the threshold.
 
-    That takes far less time than to compute them; where it is in doubt, they are.
+    This takes far less time than computing them, which is only done in doubtful cases.
     """
     size = len(triangle)
     if not np.diagonal(triangle).all():
@@ -148,7 +148,7 @@ def _is_regular(triangle, threshold):
             return True
     triangle = np.triu(triangle)
     inverse, _ = lapack.dtrtri(triangle)
-    # The norm of Frobenius is at least the largest singular value.
+    # The Frobenius norm is at least the largest singular value.
     return np.linalg.norm(triangle) * np.linalg.norm(inverse) * threshold < 1.0
 
 
@@ -163,7 +163,7 @@ def _solve_wide(M, z, scales, threshold):
         return 0, np.zeros((M.shape[1], z.shape[1]))
     work = int(lapack.dgeqrf_lwork(M.shape[1], M.shape[0])[0])
     factors, tau, _, _ = lapack.dgeqrf(M.T, lwork=work)
-    # LAPACK reads the upper half, and below it keeps its reflections.
+    # LAPACK reads the upper half, and stores its reflections below.
     triangle = np.asfortranarray(factors[: len(M)])
     # Unit columns change singular values no more than by the ratio of the scales.
     lengths = measure_lengths(M.T)
@@ -201,7 +201,7 @@ def make_root(decomposed, scales):
     Parameters
     ----------
     decomposed : tuple
-        What `decompose` gives.
+        Result of `decompose`.
     scales : ndarray of shape (n_columns,)
         Lengths of the columns.
 
@@ -210,12 +210,12 @@ def make_root(decomposed, scales):
     root : ndarray of shape (n_columns, rank)
         A, in the coordinates of the left singular vectors.
     left : ndarray of shape (n_kept, rank)
-        These vectors U.
+        The left singular vectors U.
     """
     left, values, right, rank = decomposed
     left = left[:, :rank]
-    # The columns are U S V' with their scales: of all b with the same V' scales b the
-    # shortest lies in what scales V spans.
+    # The columns are U S V' with their scales: of all b with the same V' scales b, the
+    # shortest one is in the span of scales V.
     basis, triangle = qr(
         right[:, :rank] * scales[:, np.newaxis], mode="economic", check_finite=False
     )
@@ -234,7 +234,7 @@ def _solve_by_singular_values(M, z, scales, is_constant, threshold):
 
 
 def add_penalty(M, z, alpha):
-    """Rows that make least squares of ridge."""
+    """Additional rows that turn least squares into ridge regression."""
     n_columns = M.shape[1]
     below = np.sqrt(alpha) * np.eye(n_columns)
     return np.vstack([M, below]), np.vstack([z, np.zeros((n_columns, z.shape[1]))])
@@ -245,7 +245,7 @@ def _solve_ridge(M, z, alpha):
         return np.zeros((M.shape[1], z.shape[1]))
     basis = None
     if M.shape[0] < M.shape[1]:
-        # The solution lies in what the few rows span.
+        # The solution is in the span of the few rows.
         basis, triangle = qr(M.T, mode="economic", check_finite=False)
         M = triangle.T
     turned, triangle = qr(
@@ -279,7 +279,7 @@ def find_dependencies(rows, solution, names):
     -------
     dependencies : dict
         For each such column, in their order, the dict of the coefficients of the others
-        of which it is the sum; "intercept" for a constant.
+        in the linear combination; "intercept" for a constant.
     """
     if solution.rank == len(names):
         return {}
@@ -328,6 +328,6 @@ def _name_terms(rows, position, numbers, is_large, kept, names):
 
 
 def _round_whole(number):
-    """Round a number that is whole but for rounding, as of indicator columns."""
+    """Round a number that is nearly an integer, as for indicator columns."""
     whole = round(number)
     return float(whole) if abs(number - whole) <= WHOLE * abs(whole) else float(number)

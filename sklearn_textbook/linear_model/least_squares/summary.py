@@ -1,4 +1,4 @@
-"""What the ``summary()`` of a linear regression prints."""
+"""The text of the ``summary()`` of a linear regression."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn_textbook.linear_model.inference.summary import (
     write_summary,
 )
 
-#: Dependent columns that are named.
+#: Number of dependent columns that are listed.
 MAX_DEPENDENT = 10
 
 
@@ -21,13 +21,13 @@ def summarise_regression(model, influence, level, width):
     Parameters
     ----------
     model : LinearRegression
-        Fitted.
+        The fitted model.
     influence : Influence or None
-        Of the training rows.
+        Influence of the training rows.
     level : float
-        Of the confidence intervals.
+        Confidence level of the intervals.
     width : int or None
-        Longest line; None: any.
+        Maximum length of lines; None: any.
 
     Returns
     -------
@@ -145,12 +145,12 @@ def _list_notes(model, table):
         )
     elif inference.alpha > 0:
         notes.append(
-            "The penalty draws coefficients towards 0. Standard errors say how much "
-            "they vary, not how far they are drawn; t and p are approximate."
+            "The penalty shrinks coefficients towards 0. Standard errors do not "
+            "include this bias; t and p are approximate."
         )
     if inference.is_perfect and inference.residual_degrees_of_freedom > 0:
         notes.append(
-            "The residuals are as small as rounding: errors, t and p mean nothing."
+            "The residuals are rounding errors: errors, t and p are meaningless."
         )
     if inference.residual_degrees_of_freedom <= 0:
         notes.append("There are no degrees of freedom for the standard errors.")

@@ -20,18 +20,18 @@ def read_numeric_targets(y, X, estimator, is_present=None):
     estimator : estimator
         For the messages.
     is_present : ndarray of bool, shape (n_rows,), or None, default=None
-        Which rows count; None: all.
+        Mask of the rows to use; None: all.
 
     Returns
     -------
     Y : ndarray of float64, shape (n_present,) or (n_present, n_targets)
-        The targets of the rows that count.
+        The targets of these rows.
 
     Raises
     ------
     ValueError
-        If they are none, no finite numbers, too large for squares, or not as many as
-        the rows.
+        If there are none, they are not finite numbers, too large for squares, or not as
+        many as the rows.
     """
     if y is None:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Columns that are nearly or wholly dependent, and an orthogonal basis of them."""
+"""Orthogonal basis of columns that are nearly or exactly dependent."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ MAX_NUMBERS = 2**27
 
 @dataclass(frozen=True)
 class Basis:
-    """What the columns span.
+    """Span of the columns.
 
     Parameters
     ----------
     mean : ndarray of shape (n_columns,)
         Means of the columns; zeros without an intercept.
     directions : ndarray of shape (n_columns, rank)
-        The columns less their means, multiplied by these, are uncorrelated and have
-        mean squares of 1.
+        The centred columns, multiplied by these, are uncorrelated and have mean squares
+        of 1.
     nothing : ndarray of shape (n_columns, n_columns - rank)
         Slopes that give every row the same score.
     """
@@ -39,7 +39,7 @@ class Basis:
     nothing: np.ndarray
 
     def turn(self, likelihood):
-        """Return the same likelihood, of the uncorrelated columns."""
+        """Return the same likelihood for the uncorrelated columns."""
         X = likelihood.X.toarray() if issparse(likelihood.X) else likelihood.X
         return LogisticLikelihood(
             (X - self.mean) @ self.directions,
@@ -53,7 +53,7 @@ class Basis:
         )
 
     def turn_start(self, likelihood, turned, theta):
-        """Coefficients of the turned columns that give about the same scores."""
+        """Coefficients of the transformed columns that give about the same scores."""
         scores = likelihood.score_rows(theta)
         weight = np.ones(len(scores)) if turned.weight is None else turned.weight
         slopes = turned.X.T @ (weight[:, np.newaxis] * scores) / turned.total_weight
@@ -62,7 +62,7 @@ class Basis:
         return np.column_stack([np.average(scores, axis=0, weights=weight), slopes.T])
 
     def find_way_back(self, likelihood, turned):
-        """Matrix from the turned coefficients to those of the likelihood's columns."""
+        """Matrix from the transformed coefficients to those of the original columns."""
         if not likelihood.fit_intercept:
             return self.directions
         back = np.zeros((likelihood.n_parameters, turned.n_parameters))
@@ -74,7 +74,7 @@ class Basis:
 
 
 def find_basis(likelihood):
-    """Find the rank of the columns, and what they span.
+    """Find the rank and the span of the columns.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def find_basis(likelihood):
     Returns
     -------
     basis : Basis
-        Where each is known as well as the rounding of the columns allows.
+        The basis, as accurate as the rounding of the columns allows.
     """
     X, total = likelihood.X, likelihood.total_weight
     reduced = reduce_rows(

@@ -1,4 +1,4 @@
-"""Warnings of a logistic regression whose coefficients are not the only maximum."""
+"""Warnings of a logistic regression without a unique maximum."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn_textbook.linear_model.logistic.reading import name_some
 from sklearn_textbook.linear_model.logistic.results import describe_separation
 from sklearn_textbook.linear_model.logistic.separation import NONE
 
-#: From a function here to who called fit, which is decorated.
+#: From a function of this module to the caller of fit, which is decorated.
 STACKLEVEL = 5
 
 
@@ -31,24 +31,24 @@ def warn_of_dependence(model, fitted):
 
 
 def warn_of_end(model, reason):
-    """Warn of separated classes, or of a solver that stopped before it was there."""
+    """Warn of separated classes, or of a solver that did not converge."""
     if model.separation_ not in (None, NONE):
         largest = float(np.abs(model.coef_).max(initial=0.0))
         message = (
-            f"{describe_separation(model.separation_)}: a linear score tells classes "
-            "apart, so the likelihood has no maximum and coefficients grow without "
-            f"end. {model.solver_} stopped after {model.n_iter_[0]} iteration(s) at a "
+            f"{describe_separation(model.separation_)}: a linear score separates "
+            "classes, so the likelihood has no maximum and coefficients diverge. "
+            f"{model.solver_} stopped after {model.n_iter_[0]} iteration(s) at a "
             f"log-likelihood of {model.log_likelihood_:.4g}, with coefficients up to "
-            f"{largest:.4g}. Standard errors mean nothing then; a finite C has a "
+            f"{largest:.4g}. Standard errors are meaningless; a finite C has a "
             "maximum."
         )
     elif model.is_converged_ or reason == "callback":
         return
     else:
         advice = (
-            "Increase the number of iterations (max_iter), or take solver='newton'."
+            "Increase the number of iterations (max_iter), or use solver='newton'."
             if reason == "iterations"
-            else "Rounding hides what is left to gain: increase tol."
+            else "Rounding prevents further progress: increase tol."
         )
         message = (
             f"{model.solver_} failed to converge after {model.n_iter_[0]} "

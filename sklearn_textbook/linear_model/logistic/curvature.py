@@ -1,4 +1,4 @@
-"""Second derivatives of the logistic likelihood, in a form that solves equations."""
+"""Factorised second derivatives of the logistic likelihood."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from scipy import linalg
 from scipy.sparse import issparse
 from scipy.special import expit, softmax
 
-#: Pivots of a Hessian of unit diagonal below this: the step is found from the rows.
+#: With smaller pivots of a Hessian of unit diagonal, the step is found from the rows.
 SMALLEST_PIVOT = 1e-9
 #: Numbers in a block of weighted rows.
 BLOCK_NUMBERS = 2**20
-#: Smallest probability that divides something.
+#: Lower bound of probabilities in denominators.
 MIN_PROBABILITY = 1e-290
 
 
@@ -60,7 +60,7 @@ class RowFactor:
     along: np.ndarray
 
     def find_step(self, gradient):
-        """Give the Newton step; the gradient is the one the factor was made with."""
+        """Return the Newton step; the gradient is that of the factorisation."""
         return (self.root @ self.along).reshape(gradient.shape)
 
     def invert(self):
@@ -90,7 +90,7 @@ def factor_curvature(likelihood, theta, at):
 
 
 def factor_hessian(hessian):
-    """Cholesky's factor of a Hessian; None if a pivot is too small to be trusted."""
+    """Cholesky's factor of a Hessian; None if a pivot is too small."""
     scale = np.sqrt(np.maximum(hessian.diagonal(), 0.0))
     if not (np.isfinite(scale) & (scale > 0.0)).all():
         return None
@@ -114,7 +114,7 @@ def find_root(likelihood, theta):
     .. math:: L = \sqrt{w_i D} (I - 1 p^T) \otimes x_i^T, \qquad
         z = \sqrt{w_i} D^{-1/2} (p - e_y), \qquad D = \operatorname{diag}(p).
 
-    Rounding costs the condition of L, and not its square.
+    Rounding errors grow with the condition number of L, not with its square.
     """
     theta = np.reshape(theta, likelihood.shape)
     n = theta.size
@@ -135,7 +135,7 @@ def find_root(likelihood, theta):
 
 
 def _write_penalty(likelihood, theta):
-    """Rows of the penalty, and of what keeps the sum of all intercepts at 0."""
+    """Rows for the penalty and the constraint that all intercepts sum to 0."""
     first, n_scores = likelihood.fit_intercept, likelihood.n_scores
     diagonal = np.zeros(theta.shape)
     diagonal[:, first:] = np.sqrt(likelihood.l2)

@@ -1,4 +1,4 @@
-"""What the data determine of logistic coefficients, and how well."""
+"""Logistic coefficients that the data determine, with their covariance."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def shorten_slopes(theta, directions, likelihood):
     share, *_ = linalg.lstsq(directions, slopes)
     theta[:, first:] -= (directions @ share).T
     if first:
-        # Of a sparse table, whose columns are not centred, the intercept takes over
-        # what the directions gave to every row.
+        # The columns of a sparse table are not centred: the intercept absorbs the
+        # score that the directions give to every row.
         theta[:, 0] += (find_constants(likelihood, directions) @ share).ravel()
     return theta
 
@@ -69,14 +69,14 @@ def find_constants(likelihood, directions):
 
 
 def spread_classes(vectors, axis=0):
-    """Give the last class a vector, too, so that all of them sum to zero."""
+    """Add a vector for the last class, so that all of them sum to zero."""
     zero = np.zeros_like(np.take(vectors, [0], axis))
     vectors = np.concatenate([vectors, zero], axis)
     return vectors - vectors.mean(axis, keepdims=True)
 
 
 def transform_estimates(likelihood, theta, covariance, directions, is_spread):
-    """Go from centred columns and one class less to what the estimator shows.
+    """Convert coefficients of centred columns to those of the estimator.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def transform_estimates(likelihood, theta, covariance, directions, is_spread):
     directions : ndarray of shape (n_columns, n_directions)
         Slopes that give every row the same score.
     is_spread : bool
-        Whether the classes but the last are turned into all, which sum to zero.
+        Whether to add coefficients of the last class, so that all sum to zero.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def transform_estimates(likelihood, theta, covariance, directions, is_spread):
     factors = np.ones(likelihood.n_parameters)
     factors[likelihood.fit_intercept :] = likelihood.factors
     factors = np.tile(factors, len(coef))
-    # Of columns of huge numbers, squares of standard errors are no float64.
+    # For columns of huge numbers, squares of standard errors underflow.
     errors = np.sqrt(np.maximum(covariance.diagonal(), 0.0)) * factors
     is_determined = find_determined(likelihood, moved, directions)
     errors[~np.tile(is_determined, len(coef))] = np.nan

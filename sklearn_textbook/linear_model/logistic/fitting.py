@@ -1,4 +1,4 @@
-"""From the likelihood of a logistic regression to its estimates."""
+"""Maximising the likelihood of a logistic regression."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from sklearn_textbook.linear_model.logistic.solvers import (
 from sklearn_textbook.linear_model.logistic.working_set import solve_working_sets
 from sklearn_textbook.linear_model.solve.blas_threads import use_one_blas_thread
 
-#: Up to so many coefficients, "auto" is Newton's method, and one thread solves.
+#: Up to this number of coefficients, "auto" is Newton's method with one BLAS thread.
 MAX_EQUATIONS = 1000
-#: Up to so many, the others compute the Hessian, too, for standard errors.
+#: Up to this number, other solvers also compute the Hessian for standard errors.
 MAX_COEFFICIENTS = 2000
-#: Bytes of the matrices that are made unasked, at most.
+#: Maximum size in bytes of matrices that are not required.
 MAX_UNASKED = 2**30
 #: Solvers that keep a matrix of the squared number of coefficients, and how many.
 MATRICES = {"newton": 4, "bfgs": 4}
@@ -44,14 +44,14 @@ MATRICES = {"newton": 4, "bfgs": 4}
 
 @dataclass(frozen=True)
 class FittedLogistic:
-    """What a fit found.
+    """Result of a fit.
 
     Parameters
     ----------
     solution : Solution
-        The way of the solver.
+        Result of the solver.
     estimates : Estimates
-        Coefficients, and how well they are known.
+        Coefficients with their covariance.
     log_likelihood : float
         Without the penalty.
     separation : str or None
@@ -59,7 +59,7 @@ class FittedLogistic:
     rank : int or None
         Rank of the table with the intercept.
     is_dependent : ndarray of bool, shape (n_columns,)
-        Columns that have a part in directions that change nothing.
+        Columns with a component in directions that do not change scores.
     """
 
     solution: Solution
@@ -81,7 +81,7 @@ def choose_solver(solver, likelihood):
 
 
 def find_solver(solver, likelihood):
-    """Find the function of a solver; refuse matrices larger than the memory."""
+    """Return the function of a solver; refuse matrices larger than the memory."""
     if solver == "newton" and likelihood.l1.any():
         n_coefficients = math.prod(likelihood.shape)
         is_small = n_coefficients <= MAX_EQUATIONS and has_memory(likelihood)
@@ -101,7 +101,7 @@ def measure_matrices(solver, likelihood):
 
 
 def has_memory(likelihood):
-    """Whether a Hessian is small enough to be computed unasked."""
+    """Whether a Hessian is small enough to be computed by default."""
     return measure_matrices("newton", likelihood) <= MAX_UNASKED
 
 
@@ -129,27 +129,27 @@ def fit_logistic(
     Parameters
     ----------
     likelihood : LogisticLikelihood
-        What to maximise.
+        The likelihood to maximise.
     start : ndarray of shape (n_scores, n_parameters)
-        Where to start.
+        Initial coefficients.
     solver : str
         Name of the solver.
     max_iter : int
-        Most iterations.
+        Maximum number of iterations.
     tol : float
-        When to stop.
+        Tolerance of the solver.
     separation : {"check", "exact", "ignore"}
         Whether to find out if the classes can be separated.
     is_spread : bool
-        Whether to give the last class coefficients, too.
+        Whether the last class also gets coefficients.
     describe : callable
-        Called after each iteration with a function that gives its estimates; ends the
+        Called after each iteration with a function that returns its estimates; ends the
         fit if it returns True.
 
     Returns
     -------
     fitted : FittedLogistic
-        All of it.
+        The result.
     """
     solve = find_solver(solver, likelihood)
     n_coefficients = math.prod(likelihood.shape)
@@ -171,14 +171,14 @@ def fit_logistic(
 
 
 class _Columns:
-    """The columns as they are, and turned into uncorrelated ones where that is needed.
+    """The original columns, and uncorrelated ones if these are needed.
 
     Parameters
     ----------
     likelihood : LogisticLikelihood
-        Of the columns as they are.
+        Likelihood of the original columns.
     has_errors : bool
-        Whether standard errors are wanted, and so the rank.
+        Whether standard errors, and hence the rank, are required.
     """
 
     def __init__(self, likelihood, has_errors):
@@ -191,29 +191,29 @@ class _Columns:
             self.back = self.basis.find_way_back(likelihood, self.turned)
 
     def turn(self, start):
-        """Coefficients of the turned columns that give about the same scores."""
+        """Coefficients of the transformed columns that give about the same scores."""
         if self.back is None:
             return start
         return self.basis.turn_start(self.likelihood, self.turned, start)
 
     def restore(self, theta):
-        """Coefficients of the columns as they are."""
+        """Coefficients of the original columns."""
         likelihood = self.likelihood
         if likelihood.n_scores == likelihood.n_classes and not likelihood.l1.any():
-            # What all classes have in common changes no probability.
+            # A part common to all classes changes no probability.
             theta = theta - theta.mean(axis=0)
         theta = theta if self.back is None else theta @ self.back.T
         return shorten_slopes(theta, self.directions, likelihood)
 
     @property
     def directions(self):
-        """Slopes that change nothing."""
+        """Slopes that do not change scores."""
         if self.basis is None:
             return np.zeros((self.likelihood.n_columns, 0))
         return self.basis.nothing
 
     def estimate(self, theta, covariance=None, *, is_spread=False):
-        """Estimates for coefficients and covariance of the turned columns."""
+        """Estimates from coefficients and covariance of the transformed columns."""
         if covariance is not None and self.back is not None:
             back = np.kron(np.eye(self.likelihood.n_scores), self.back)
             covariance = back @ covariance @ back.T

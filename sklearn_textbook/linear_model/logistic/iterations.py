@@ -11,11 +11,11 @@ class IterationTasks:
     context : CallbackContext
         The task of the fit.
     hooks : dict
-        What the callbacks are given: the estimator, X, y and metadata.
+        Arguments of the callbacks: the estimator, X, y and metadata.
     solver : str
         Name of the solver.
     list_fitted : callable
-        Gives the fitted attributes with some estimates.
+        Returns the fitted attributes for given estimates.
     """
 
     def __init__(self, context, hooks, solver, list_fitted):
@@ -34,17 +34,17 @@ class IterationTasks:
         )
 
     def end_one(self, find_estimates):
-        """End an iteration and begin the next one; whether a callback wants to stop.
+        """End an iteration and begin the next one; return whether to stop.
 
         Parameters
         ----------
         find_estimates : callable
-            Gives the estimates of the iteration.
+            Returns the estimates of the iteration.
 
         Returns
         -------
         is_stopped : bool
-            Whether there is to be no other iteration.
+            Whether a callback ends the fit.
         """
         self.latest = lambda: self.list_fitted(find_estimates())
         is_stopped = self.task.call_on_fit_task_end(

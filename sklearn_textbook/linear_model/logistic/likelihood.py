@@ -15,7 +15,7 @@ from sklearn_textbook.linear_model.solve.row_sums import (
     sum_products,
 )
 
-#: Numbers that the sums of all stretches of rows may take, and those of one.
+#: Maximum number of entries in the sums of all stretches of rows, and of one.
 MAX_NUMBERS, MAX_NUMBERS_OF_ONE = 2**23, 2**22
 LOSS, GRADIENT, HESSIAN = 0, 1, 2
 #: Columns whose largest number is above LARGE, or below its inverse, are multiplied by
@@ -27,7 +27,7 @@ BLOCK_NUMBERS = 2**22
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What the likelihood says of coefficients.
+    """The likelihood and its derivatives at some coefficients.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ class Evaluation:
     hessian : ndarray of shape (n_scores * n_parameters,) * 2 or None
         Its second derivatives.
     margin : float
-        Smallest lead of a row's own class over another, in scores: above 0 if all rows
-        are classified correctly.
+        Smallest difference of the scores of a row's class and another class: above 0 if
+        all rows are classified correctly.
     likelihood_loss : float
         Negative log-likelihood without the penalty.
     """
@@ -52,7 +52,7 @@ class Evaluation:
 
 
 def find_centre(X, weight):
-    """Means of the columns; of a constant column its value, without rounding."""
+    """Means of the columns; exact for constant columns."""
     if issparse(X):
         if weight is None:
             return np.asarray(X.mean(axis=0)).ravel()
@@ -73,14 +73,14 @@ def scale_extremes(X, is_penalised):
     X : ndarray or csr_array of shape (n_rows, n_columns)
         The table.
     is_penalised : bool
-        Whether slopes are penalised; those of tiny columns are zero then.
+        Whether slopes are penalised; then those of tiny columns are zero.
 
     Returns
     -------
     X : ndarray or csr_array
         The table, or a copy with other columns.
     factors : ndarray of shape (n_columns,)
-        What the columns were multiplied by.
+        Factors that the columns were multiplied by.
     """
     factors = np.ones(X.shape[1])
     if not min(X.shape):
@@ -104,9 +104,9 @@ class LogisticLikelihood:
     r"""Likelihood of multinomial logistic regression on a table.
 
     Class k has the score :math:`f_k(x) = b_k + \beta_k^T (x - c)` and the probability
-    :math:`e^{f_k} / \sum_l e^{f_l}`. Dense columns are taken from their means c if
-    there is an intercept, sparse ones if there is a penalty, too: then coefficients
-    stay well determined however far from zero the columns lie.
+    :math:`e^{f_k} / \sum_l e^{f_l}`. Dense columns are centred by their means c if
+    there is an intercept, sparse ones only if there is also a penalty: then
+    coefficients are well determined even if the columns are far from zero.
 
     Parameters
     ----------
@@ -121,12 +121,12 @@ class LogisticLikelihood:
     fit_intercept : bool
         Whether there are intercepts; otherwise c and b are 0.
     is_symmetric : bool
-        Whether each class has coefficients; otherwise those of the last are 0. Of two
-        classes, the second one has them and the first has 0.
+        Whether each class has coefficients; otherwise those of the last are 0. For two
+        classes, those of the first are 0.
     strength : float or ndarray of shape (n_columns,)
-        Of the penalty: half the sum of squares of the slopes, times this.
+        Factor of half the sum of squares of the slopes in the penalty.
     l1_strength : float or ndarray of shape (n_columns,), default=0.0
-        Of the penalty: the sum of the absolute slopes, times this.
+        Factor of the sum of the absolute slopes in the penalty.
     n_threads : int, default=1
         Number of threads.
     """
@@ -161,8 +161,8 @@ class LogisticLikelihood:
         self.shape = (self.n_scores, self.n_parameters)
         self.total_weight = float(self.n_rows if weight is None else weight.sum())
         self.centre = np.zeros(self.n_columns)
-        # Of a sparse table centred products are differences, in which rounding could
-        # pass for spread where no penalty is added.
+        # Centred products of a sparse table are differences, whose rounding errors
+        # could look like variance if no penalty is added.
         is_centred = is_penalised or not issparse(X)
         if self.fit_intercept and self.n_columns and is_centred:
             self.centre = find_centre(self.X, weight)
@@ -197,7 +197,7 @@ class LogisticLikelihood:
         )
 
     def count_curvatures(self):
-        """Count the curvatures of rows that are kept while a Hessian is added up."""
+        """Count the curvatures of rows that are stored while a Hessian is summed."""
         return 0 if self._is_compiled else self._n_pairs * self.n_rows
 
     # ------------------------------------------------------------------ coefficients
@@ -213,7 +213,7 @@ class LogisticLikelihood:
         return np.column_stack([intercept + coef @ self.centre, coef])
 
     def uncentre(self, theta):
-        """(slopes, intercepts) of the columns as they are here."""
+        """(slopes, intercepts) of the columns without centring."""
         theta = np.reshape(theta, self.shape)
         if not self.fit_intercept:
             return theta, np.zeros(self.n_scores)
@@ -248,7 +248,7 @@ class LogisticLikelihood:
     def scales(self):
         """Roots of the second derivatives of the loss at the start, for one row.
 
-        But for a factor they are the units of the columns where there is no penalty.
+        Without penalty they are the units of the columns, except for a factor.
         """
         share = (1.0 - 1.0 / self.n_classes) / self.n_classes
         added = np.zeros(self.n_parameters)
@@ -264,12 +264,12 @@ class LogisticLikelihood:
         theta : ndarray of shape (n_scores, n_parameters)
             Intercept, if there is one, and slopes of each score, for centred columns.
         order : {0, 1, 2}, default=2
-            What to compute.
+            Highest derivative to compute.
 
         Returns
         -------
         evaluation : Evaluation
-            All of it.
+            Loss and derivatives.
         """
         theta = np.asarray(theta, dtype=np.float64).reshape(self.shape)
         sum_up = self._sum_compiled if self._is_compiled else self._sum_by_products
@@ -278,17 +278,17 @@ class LogisticLikelihood:
             return self._penalise(theta, *sums)
 
     def evaluate_products(self):
-        """Products of the centred columns, weighted: what Hessians are made of."""
+        """Weighted products of the centred columns, for Hessians."""
         weight = np.ones(self.n_rows) if self.weight is None else self.weight
         return self._sum_curvature(weight)
 
     def score_rows(self, theta, X=None):
-        """Scores of rows of the table, of all if none are given, a column for each."""
+        """Scores of rows of the table (default: all), one column for each score."""
         slopes, intercept = self.uncentre(theta)
         return np.asarray((self.X if X is None else X) @ slopes.T) + intercept
 
     def _penalise(self, theta, loss, margin, gradient, hessian):
-        """Add the penalty; equal intercepts of all classes are kept at 0, too."""
+        """Add the penalty, also on the mean of all intercepts, which is kept at 0."""
         slopes = theta[:, self.fit_intercept :]
         penalty = 0.5 * float((slopes**2 @ self.l2).sum())
         penalty += float((np.abs(slopes) @ self.l1).sum())
@@ -345,7 +345,7 @@ class LogisticLikelihood:
         return loss, margin, gradient, self._join_blocks(blocks)
 
     def _sum_by_products(self, theta, order):
-        """Read the rows once for the scores, and once for each sum."""
+        """Read the rows once for the scores and once for each sum."""
         if order == HESSIAN:
             return self._sum_block(theta, order, slice(None))
         loss, margin, gradient = 0.0, np.inf, np.zeros(self.shape)
@@ -408,7 +408,7 @@ class LogisticLikelihood:
         return products
 
     def _join_blocks(self, blocks):
-        """Put the blocks of each two scores together."""
+        """Assemble the blocks for each pair of scores."""
         size = self.n_parameters
         hessian = np.empty((self.n_scores * size, self.n_scores * size))
         pair = 0

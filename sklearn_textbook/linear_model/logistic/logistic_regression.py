@@ -44,7 +44,7 @@ class LogisticRegression(
 ):
     r"""Logistic regression (对数几率回归, 逻辑斯谛回归), binary and multinomial.
 
-    Of two classes, the logarithm of the odds (对数几率) of the second one is linear in
+    For two classes, the logarithm of the odds (对数几率) of the second one is linear in
     the columns:
 
     .. math::
@@ -52,7 +52,7 @@ class LogisticRegression(
         \ln\frac{P(y = 1 \mid x)}{P(y = 0 \mid x)} = w^T x + b, \qquad
         P(y = 1 \mid x) = \frac{1}{1 + e^{-(w^T x + b)}}.
 
-    Of K classes, the last one is what the others are compared with:
+    For K classes, the last one is the reference class:
 
     .. math::
 
@@ -61,73 +61,73 @@ class LogisticRegression(
         \qquad
         P(y = K \mid x) = \frac{1}{1 + \sum_{l=1}^{K-1} e^{w_l^T x + b_l}}.
 
-    The coefficients are those of largest likelihood (极大似然): they minimise
+    The coefficients maximise the likelihood (极大似然): they minimise
 
     .. math::
 
         \ell(w, b) = -\sum_i \omega_i \ln P(y_i \mid x_i)
 
     with the weight :math:`\omega_i` of row i, which counts as that many copies of the
-    row, also in standard errors. By default there is no penalty.
+    row, also for standard errors. By default there is no penalty.
 
     Parameters
     ----------
     C : float, default=inf
-        Inverse strength of the penalty, as scikit-learn's, which is added to the loss
-        without the intercepts: :math:`\bigl(\rho \lVert w \rVert_1 +
-        \frac{1 - \rho}{2} \lVert w \rVert_2^2\bigr) / C`. Infinity: no penalty, the
-        likelihood of the books.
+        Inverse strength of the penalty, as in scikit-learn. The penalty
+        :math:`\bigl(\rho \lVert w \rVert_1 +
+        \frac{1 - \rho}{2} \lVert w \rVert_2^2\bigr) / C`, without the intercepts, is
+        added to the loss. Infinity: no penalty, as in the books.
     l1_ratio : float, default=0.0
         The fraction ρ of absolute values in the penalty: 0 is ridge, 1 the lasso,
-        between them the elastic net. It has no effect while C is infinite.
+        values in between the elastic net. It has no effect if C is infinite.
     fit_intercept : bool, default=True
-        Whether there is an intercept b.
+        Whether to fit an intercept b.
     solver : {"auto", "newton", "gradient", "bfgs", "lbfgs"}, default="auto"
-        How the minimum is found. "auto": "newton" up to 1000 coefficients or with
-        absolute values in the penalty, else "lbfgs". "newton" takes Newton's steps,
-        halved where the loss would not fall: a handful of iterations, each of which
-        adds up the Hessian in one pass over the rows; with absolute values in the
-        penalty coordinate descent finds the steps, of many columns on working sets of
-        those that matter. "gradient" descends along the gradient, with a step that is
-        doubled and halved. "bfgs" estimates the inverse of the Hessian from changes of
-        the gradient; it takes no absolute values. "lbfgs" does so with few numbers, by
-        :func:`scipy.optimize.minimize`. "newton" and "bfgs" keep matrices of the
-        squared number of coefficients, and refuse tables where these would not fit
-        into the memory.
+        Algorithm of the minimisation. "auto": "newton" up to 1000 coefficients or with
+        absolute values in the penalty, else "lbfgs". "newton": Newton's method with
+        step halving, which needs few iterations, each with one pass over the rows; with
+        absolute values in the penalty, steps are found by coordinate descent, for many
+        columns on working sets. "gradient": gradient descent with a step that is
+        doubled and halved. "bfgs": the inverse of the Hessian is estimated from changes
+        of the gradient; absolute values in the penalty are not supported. "lbfgs": the
+        same with limited memory, by :func:`scipy.optimize.minimize`. "newton" and
+        "bfgs" store matrices of the squared number of coefficients, and raise an error
+        if these do not fit in memory.
     parametrization : {"reference", "symmetric"}, default="reference"
-        Of more than two classes. "reference": K - 1 vectors of coefficients, that of
-        the last class being zero. "symmetric": K vectors, one for each class, as in
+        Coefficients of more than two classes. "reference": K - 1 vectors, that of the
+        last class being zero. "symmetric": K vectors, one for each class, as in
         scikit-learn; without penalty they sum to zero, and probabilities are the same.
-        With a penalty, "reference" penalises the coefficients against the last class
-        and "symmetric" treats all classes alike. Of two classes there is one vector.
+        With a penalty, "reference" penalises the coefficients relative to the last
+        class and "symmetric" treats all classes alike. For two classes there is one
+        vector.
     separation : {"check", "exact", "ignore"}, default="check"
-        Whether to find out if classes can be separated, so that the likelihood has no
-        maximum. "check" looks where the solver has ended: whether every row is
-        classified correctly, or the next Newton step still leads away; then
-        small tables are decided by a linear programme, and large ones by that step.
-        "exact" always solves the linear programme. With a penalty there is always a
-        maximum.
+        Whether to check if classes can be separated, so that the likelihood has no
+        maximum. "check" uses the result of the solver: if every row is classified
+        correctly, or the next Newton step is still large, small tables are decided by a
+        linear programme, and large ones by that step. "exact" always solves the linear
+        programme. With a penalty there is always a maximum.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, which multiply those of the rows. "balanced": classes
-        get the same total weight.
+        Weights of the classes, which multiply those of the rows. "balanced": all
+        classes have the same total weight.
     max_iter : int, default=1000
-        Number of iterations, at most. "gradient" may need more.
+        Maximum number of iterations. "gradient" may need more.
     tol : float, default=1e-8
-        When to stop. "newton": if the decrease of the loss that the next step promises
-        is at most ``tol ** 2 / 2`` for each row. The others: if no derivative of the
-        loss, divided by the root of the second derivative at the start, exceeds ``tol``
-        for each row; without penalty that is the root mean square of the column.
-        Neither depends on the units of the columns.
+        Tolerance for stopping. "newton": the expected decrease of the loss in the next
+        step is at most ``tol ** 2 / 2`` per row. The others: no derivative of the loss,
+        divided by the square root of the initial second derivative, exceeds ``tol`` per
+        row; without penalty that root is the root mean square of the column. Neither
+        depends on the units of the columns.
     warm_start : bool, default=False
-        Whether to begin with the coefficients of the last fit.
+        Whether to start from the coefficients of the previous fit.
     categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
-        Which columns have levels. "from_dtype": strings and categorical dtypes. A mask,
+        Columns with levels. "from_dtype": strings and categorical dtypes. A mask,
         indices or names. A dict from names or indices to "nominal" or to the list of
         levels in their order.
     reference_level : {"first", "last", "most_frequent"} or None, default="first"
-        Which level of a nominal column gets no indicator; None: all get one.
+        The level of a nominal column without indicator; None: all have one.
     handle_unknown : {"error", "ignore"}, default="error"
-        What to do with a level that no training row had.
+        What to do with a level that no training row had: raise an error, or set the
+        column's indicators to 0.
     n_jobs : int, default=None
         Number of threads; None: all. Results are the same, bit for bit, for any
         number of them.
@@ -137,8 +137,9 @@ class LogisticRegression(
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     coef_ : ndarray of shape (1 or n_classes - 1 or n_classes, n_coefficients)
-        Coefficients w: of two classes one row, for the second; of K > 2 classes K - 1
-        rows if "reference", one for each class but the last, and K if "symmetric".
+        Coefficients w: for two classes one row, of the second class; for K > 2 classes
+        K - 1 rows with "reference", of all classes except the last, and K with
+        "symmetric".
     intercept_ : ndarray of shape (1 or n_classes - 1 or n_classes,)
         Intercepts b.
     coef_names_ : ndarray of shape (n_coefficients,)
@@ -146,23 +147,23 @@ class LogisticRegression(
     reference_class_ : object
         Class whose score is zero; None for "symmetric".
     solver_ : {"newton", "gradient", "bfgs", "lbfgs"}
-        The solver; what "auto" has chosen.
+        The solver that was used.
     n_iter_ : ndarray of shape (1,)
         Number of iterations.
     loss_path_ : ndarray of shape (n_iterations + 1,)
         Loss, with the penalty, at the start and after each iteration.
     is_converged_ : bool
-        Whether the solver stopped because it was there.
+        Whether the solver converged.
     separation_ : {"none", "quasi_complete", "complete"} or None
-        Whether classes can be separated: "complete" if scores can put every row's own
-        class first, "quasi_complete" if with ties. None: not checked.
+        Whether classes can be separated: "complete" if scores can be largest for the
+        class of every row, "quasi_complete" if with ties. None: not checked.
     rank_ : int or None
-        Rank of the table, with the intercept: how many coefficients of each score the
-        data determine. None with a penalty, or where it was not computed.
+        Rank of the table, with the intercept: the number of coefficients of each score
+        that the data determine. None with a penalty, or if it was not computed.
     log_likelihood_ : float
         Logarithm of the likelihood, without the penalty.
     null_log_likelihood_ : float
-        The same of a model without columns.
+        Log-likelihood of a model without columns.
     deviance_ : float
         Deviance (偏差), -2 times the log-likelihood.
     null_deviance_ : float
@@ -170,7 +171,8 @@ class LogisticRegression(
     pseudo_r2_ : float
         McFadden's pseudo R².
     aic_ : float
-        Akaike's information criterion. Without penalty only, as all that follow.
+        Akaike's information criterion. Like all following attributes, only available
+        without penalty.
     bic_ : float
         Bayesian information criterion.
     likelihood_ratio_test_ : LikelihoodRatioTest
@@ -191,7 +193,7 @@ class LogisticRegression(
     n_observations_ : float
         Sum of the weights.
     design_ : Design
-        What the columns of the table became.
+        Encoding of the columns of the table.
     n_features_in_ : int
         Number of columns of the table.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -203,24 +205,24 @@ class LogisticRegression(
 
     Notes
     -----
-    With dependent columns many coefficients give the same likelihood. A warning names
-    these columns then; the slopes are those of least norm, and ``rank_`` and the
-    summary say so. Columns that are nearly dependent, such as powers of a year, are
-    turned into uncorrelated ones before the fit, and their coefficients computed from
-    those; only what the rounding of the numbers hides counts as dependent. Columns of
-    numbers above 1e100, or below 1e-100 without penalty, are scaled by a power of two.
+    If columns are dependent, many coefficients give the same likelihood. Then a warning
+    lists these columns, and the slopes are those of least norm; ``rank_`` and the
+    summary show this. Columns that are nearly dependent, such as powers of a year, are
+    transformed to uncorrelated ones for the fit, from which their coefficients are
+    computed; only columns that are dependent up to rounding count as dependent. Columns
+    of numbers above 1e100, or below 1e-100 without penalty, are scaled by a power of
+    two.
 
-    Callbacks (``set_callbacks``) follow the iterations of every solver; the last task
-    is empty, since the solver ends after it has begun.
+    Callbacks (``set_callbacks``) are called in the iterations of every solver; the last
+    task is empty, since it begins before the solver ends.
 
-    Columns are taken from their means before anything is computed, if they are
-    dense and there is an intercept. This changes no result, but how many digits of it
-    are right, and how many steps the solvers take.
+    Dense columns are centred first if there is an intercept. This does not change the
+    model, but improves the precision of the results and the convergence of the solvers.
 
     Differences from scikit-learn: no penalty by default; K - 1 vectors by default;
     other solvers, whose tolerance does not depend on the units of columns; separable
-    classes are found; standard errors and tests; tables with nominal columns;
-    coefficients in double precision for single precision tables, too. With
+    classes are detected; standard errors and tests; tables with nominal columns;
+    coefficients in double precision, also for single precision tables. With
     ``parametrization="symmetric"``, equal ``C`` and ``l1_ratio`` and enough iterations
     the coefficients are scikit-learn's.
 
@@ -352,9 +354,9 @@ class LogisticRegression(
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Of two classes the logarithm of the odds (对数几率) of the second one,
-            :math:`w^T x + b`; of more, logarithms of the probabilities up to a constant
-            of the row, with the reference class at 0.
+            For two classes the logarithm of the odds (对数几率) of the second one,
+            :math:`w^T x + b`; for more, logarithms of the probabilities up to a
+            constant of the row, with the reference class at 0.
         """
         matrix = self._read_new_table(X)
         scores = np.asarray(matrix @ self.coef_.T) + self.intercept_
@@ -377,8 +379,8 @@ class LogisticRegression(
         check_choice("solver", self.solver, ("auto", *SOLVERS))
         if is_checked() and self.solver == "bfgs" and self._has_absolute_values():
             raise ValueError(
-                "solver='bfgs' takes no absolute values in the penalty, and l1_ratio "
-                f"is {self.l1_ratio!r}: take 'newton', 'lbfgs', 'gradient' or 'auto'."
+                "solver='bfgs' supports no absolute values in the penalty; l1_ratio "
+                f"is {self.l1_ratio!r}: use 'newton', 'lbfgs', 'gradient' or 'auto'."
             )
         check_choice("parametrization", self.parametrization, PARAMETRIZATIONS)
         check_choice("separation", self.separation, SEPARATION)
@@ -452,7 +454,7 @@ class LogisticRegression(
         return fitted | {"coef_": estimates.coef, "intercept_": estimates.intercept}
 
     def _find_last(self, likelihood):
-        """Take what the last fit found, if it has the form; otherwise zero."""
+        """Coefficients of the previous fit, if of the right shape; else zeros."""
         if self.coef_.shape[1] != likelihood.n_columns:
             return likelihood.start()
         coef, intercept = self.coef_, self.intercept_

@@ -15,7 +15,7 @@ from sklearn_textbook._contract.labels import (
 )
 from sklearn_textbook._contract.weights import check_weights
 
-#: Classes that a message names.
+#: Number of classes that a message lists.
 MAX_NAMED = 10
 
 
@@ -27,12 +27,12 @@ def name_some(values):
 
 
 def read_classes(name, X, y, sample_weight):
-    """Read class labels; rows of weight 0 leave no trace.
+    """Read class labels; rows of weight 0 are ignored.
 
     Parameters
     ----------
     name : str
-        Of the estimator.
+        Name of the estimator.
     X : array-like
         The table, which must have as many rows.
     y : array-like of shape (n_rows,)
@@ -50,7 +50,7 @@ def read_classes(name, X, y, sample_weight):
     Raises
     ------
     ValueError
-        If labels are missing or no classes, or if only one class has rows.
+        If labels are missing or not classes, or if only one class has rows.
 
     Warns
     -----
@@ -82,7 +82,7 @@ def read_classes(name, X, y, sample_weight):
             f"y declares classes that no row has: {name_some(empty)}. They get no "
             "coefficients and no probability; classes_ has those with rows.",
             UserWarning,
-            stacklevel=4,  # who called fit, which is decorated
+            stacklevel=4,  # the caller of fit, which is decorated
         )
     return classes, codes[:, 0]
 

@@ -21,16 +21,16 @@ from sklearn_textbook.linear_model.logistic.separation import NONE
 
 
 class LikelihoodRatioTest(NamedTuple):
-    """Whether the columns explain more than chance does (似然比检验).
+    """Likelihood-ratio test of all slopes (似然比检验).
 
     Parameters
     ----------
     statistic : float
-        Null deviance less deviance.
+        Null deviance minus deviance.
     degrees_of_freedom : int
-        Of the chi-squared distribution it has if all slopes are zero.
+        Degrees of freedom of its chi-squared distribution if all slopes are zero.
     p_value : float
-        Probability of a statistic at least as large, if they are.
+        Probability of a statistic at least as large if all slopes are zero.
     """
 
     statistic: float
@@ -64,7 +64,7 @@ class LogisticResults:
 
     @property
     def pseudo_r2_(self):
-        """McFadden's pseudo R²: 1 less the ratio of the log-likelihoods."""
+        """McFadden's pseudo R²: 1 minus the ratio of the log-likelihoods."""
         return 1.0 - self.log_likelihood_ / self.null_log_likelihood_
 
     @property
@@ -137,14 +137,14 @@ class LogisticResults:
         Parameters
         ----------
         level : float, default=0.95
-            Of the confidence intervals.
+            Confidence level of the intervals.
         width : int or None, default=80
-            Longest line: long names are shortened. None: any length.
+            Maximum length of lines: long names are shortened. None: any length.
 
         Returns
         -------
         text : str
-            What the model is, how well it fits, and its coefficients.
+            Description of the model, goodness of fit, and coefficients.
         """
         check_is_fitted(self)
         check_real("level", level, 0.0, 1.0)
@@ -184,7 +184,7 @@ class LogisticResults:
         return self.rank_ * self._count_scores()
 
     def _require_likelihood(self, name):
-        """Raise an AttributeError where theory or memory says nothing of errors."""
+        """Raise an AttributeError if standard errors are not available."""
         if self.rank_ is None:
             reason = (
                 "only without penalty"
@@ -218,7 +218,7 @@ class LogisticResults:
         ]
 
     def _name_vectors(self):
-        """Say what each vector of coefficients is of."""
+        """Return a heading for each vector of coefficients."""
         labels = [str(label) for label in self.classes_]
         if len(labels) == 2:
             return [f"{labels[1]} against {labels[0]}"]
@@ -234,7 +234,7 @@ class LogisticResults:
         if self.separation_ not in (None, NONE):
             notes.append(
                 f"{describe_separation(self.separation_)}: the likelihood has no "
-                "maximum; coefficients and standard errors mean nothing."
+                "maximum; coefficients and standard errors are meaningless."
             )
         if self.rank_ is None:
             notes.append(

@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 
 from sklearn_textbook.linear_model.logistic.curvature import factor_curvature
 
-#: What is known of a table.
+#: Kinds of separation.
 NONE, QUASI, COMPLETE = "none", "quasi_complete", "complete"
 #: A margin up to this fraction of the largest score counts as zero.
 ZERO_MARGIN = 1e-9
@@ -27,13 +27,13 @@ LAST_STEP_MARGIN = 1e-3
 
 
 def find_margins(scores, codes, n_classes):
-    """Find by how much the own class of each row leads over each other class.
+    """Compute the score of each row's class minus those of the other classes.
 
     Parameters
     ----------
     scores : ndarray of shape (n_rows, n_scores)
-        Scores; with one less than classes, the score of the last class is 0, or of two
-        classes that of the first.
+        Scores; if there is one score less than classes, the score of the last class
+        is 0, but of the first one for two classes.
     codes : ndarray of int, shape (n_rows,)
         Class numbers.
     n_classes : int
@@ -71,9 +71,9 @@ def judge_direction(scores, codes, n_classes, tolerance=ZERO_MARGIN):
     Returns
     -------
     separation : {"none", "quasi_complete", "complete"}
-        "complete" if every row's own class leads, "quasi_complete" if none lags behind
-        and some lead: the likelihood then rises forever in this direction. "none" if
-        it proves nothing.
+        "complete" if all margins are positive, "quasi_complete" if none is negative and
+        some are positive: the likelihood then increases without end in this direction.
+        "none" otherwise.
     """
     margins = find_margins(scores, codes, n_classes)
     largest = np.abs(margins).max()
@@ -105,7 +105,7 @@ def solve_programme(X, codes, n_classes, fit_intercept):
     Returns
     -------
     separation : {"none", "quasi_complete", "complete"}
-        What holds.
+        The kind of separation.
 
     References
     ----------
@@ -126,7 +126,7 @@ def solve_programme(X, codes, n_classes, fit_intercept):
     )
     if largest.x is None or not (margins @ largest.x).max() > SMALLEST_MARGIN:
         return NONE
-    # The same for the smallest margin t, which is above 0 if all can lead together.
+    # The same for the smallest margin t, above 0 if all margins can be positive.
     even = linprog(
         np.append(np.zeros(n_parameters), -1.0),
         A_ub=sparse.hstack([-margins, np.ones((n_margins, 1))], format="csr"),
@@ -160,7 +160,7 @@ def list_margins(X, codes, n_classes, fit_intercept):
         for other in range(n_classes):
             if other == code:
                 continue
-            # The first class has the score 0: which one it is changes no margin.
+            # The first class has the score 0; the choice changes no margin.
             parts = [sparse.csr_array(rows.shape) for _ in range(n_classes - 1)]
             if code > 0:
                 parts[code - 1] = rows
@@ -173,7 +173,7 @@ def list_margins(X, codes, n_classes, fit_intercept):
 def scale_columns(X, is_centred):
     """Divide columns by their root mean square; make a csr_array of them.
 
-    Dense columns are taken from their means before, if ``is_centred``.
+    Dense columns are centred first if ``is_centred``.
     """
     if sparse.issparse(X):
         squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
@@ -193,12 +193,12 @@ def find_separation(likelihood, theta, at=None, is_exact=False):
     likelihood : LogisticLikelihood
         The rows.
     theta : ndarray of shape (n_scores, n_columns)
-        The coefficients that were reached, of the centred columns.
+        The final coefficients of the centred columns.
     at : Evaluation, default=None
         Likelihood, gradient and Hessian there, if they are known.
     is_exact : bool, default=False
-        Whether the linear programme is solved however large it is; otherwise only
-        where the last Newton step is suspicious, and the programme small.
+        Whether the linear programme is always solved; otherwise only if the last Newton
+        step indicates separation and the programme is small.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Ways to the coefficients of largest likelihood."""
+"""Solvers that maximise the likelihood."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MAX_SWEEPS, SWEEP_TOLERANCE = 200, 1e-2
 
 @dataclass
 class Solution:
-    """Where a solver has arrived, and how it got there.
+    """Result of a solver.
 
     Parameters
     ----------
@@ -41,11 +41,11 @@ class Solution:
     loss_path : list of float
         Loss at the start and after each iteration.
     is_converged : bool
-        Whether it stopped because it was there.
+        Whether it converged.
     reason : str
-        Why it stopped if it was not: "iterations", "rounding" or "callback".
+        Why it stopped otherwise: "iterations", "rounding" or "callback".
     at : Evaluation or None
-        What the likelihood says there, if the solver knows the Hessian.
+        Likelihood and derivatives there, if the solver computes the Hessian.
     """
 
     theta: np.ndarray
@@ -60,19 +60,19 @@ def solve_newton(likelihood, theta, max_iter, tol, report):
 
     .. math:: \theta \leftarrow \theta - t H^{-1} g
 
-    with t = 1, halved until the loss decreases enough. It stops when the decrease to
-    be expected, half of :math:`g^T H^{-1} g`, is no more than ``tol ** 2 / 2`` for each
-    row. That step is still taken, though what it brings is not computed. With a penalty
-    of absolute values, coordinate descent finds the step.
+    with t = 1, halved until the loss decreases enough. It stops when the expected
+    decrease, half of :math:`g^T H^{-1} g`, is no more than ``tol ** 2 / 2`` for each
+    row. This last step is still taken, but the loss after it is not computed. With a
+    penalty of absolute values, coordinate descent finds the step.
 
     Parameters
     ----------
     likelihood : LogisticLikelihood
-        What to maximise.
+        The likelihood to maximise.
     theta : ndarray of shape (n_scores, n_parameters)
-        Where to start.
+        Initial coefficients.
     max_iter : int
-        Number of iterations, at most.
+        Maximum number of iterations.
     tol : float
         Tolerance.
     report : callable
@@ -82,7 +82,7 @@ def solve_newton(likelihood, theta, max_iter, tol, report):
     Returns
     -------
     solution : Solution
-        Where it ended.
+        The result.
     """
     at = likelihood.evaluate(theta)
     path, n_idle = [at.loss], 0
@@ -94,7 +94,7 @@ def solve_newton(likelihood, theta, max_iter, tol, report):
         if len(path) > max_iter:
             return Solution(theta, path, False, "iterations", at)
         if n_idle > MAX_IDLE:
-            # Steps that change nothing but rounding.
+            # Steps that change only rounding errors.
             return Solution(theta, path, decrease <= NEGLIGIBLE, "rounding", at)
         length, found = 1.0, None
         for _ in range(MAX_HALVINGS):
@@ -103,7 +103,7 @@ def solve_newton(likelihood, theta, max_iter, tol, report):
                 break
             length /= 2.0
         else:
-            # Rounding hides what is left to gain.
+            # Rounding prevents further progress.
             return Solution(theta, path, decrease <= NEGLIGIBLE, "rounding", at)
         n_idle = n_idle + 1 if found.loss >= at.loss else 0
         theta, at = theta - length * step, found
@@ -118,7 +118,7 @@ def find_newton_step(likelihood, theta, at):
     Parameters
     ----------
     likelihood : LogisticLikelihood
-        What to maximise.
+        The likelihood to maximise.
     theta : ndarray of shape (n_scores, n_parameters)
         Coefficients.
     at : Evaluation
@@ -127,9 +127,9 @@ def find_newton_step(likelihood, theta, at):
     Returns
     -------
     step : ndarray of the shape of theta
-        What is to be subtracted from the coefficients.
+        The step, to be subtracted from the coefficients.
     decrease : float
-        What the slope of the loss promises for it.
+        Decrease of the loss expected from its slope.
     """
     step = factor_curvature(likelihood, theta, at).find_step(at.gradient)
     return step, float((step * at.gradient).sum())
@@ -167,22 +167,23 @@ def find_subgradient(likelihood, theta, gradient):
 
 
 def is_decrease(loss, found, expected):
-    """Whether a new loss is lower by a fraction of what its slope promised."""
+    """Whether a new loss is lower by a fraction of the expected decrease."""
     return found <= loss - SUFFICIENT_DECREASE * expected + ROUNDING * abs(loss)
 
 
 def solve_gradient(likelihood, theta, max_iter, tol, report):
     r"""Gradient descent (梯度下降法) with a step that is doubled and halved.
 
-    Columns are taken in units of the roots of the second derivatives. The first step is
-    one over the largest curvature that the loss can have anywhere, at which it cannot
-    increase. Each further one starts with twice the last, and is halved until the loss
-    decreases by half of the squared gradient times the step. With a penalty of absolute
-    values, each step ends by drawing coefficients towards zero (近端梯度下降).
+    The units of the columns are the square roots of the second derivatives. The first
+    step is the inverse of the largest possible curvature of the loss, with which the
+    loss cannot increase. Each further one starts with twice the last, and is halved
+    until the loss decreases by half of the squared gradient times the step. With a
+    penalty of absolute values, each step ends by shrinking coefficients towards zero
+    (近端梯度下降).
 
-    Parameters and results are those of :func:`solve_newton`, but that it stops when no
-    derivative, divided by the root of the second derivative at the start, exceeds
-    ``tol`` for each row.
+    Parameters and results are those of :func:`solve_newton`, except that it stops when
+    no derivative, divided by the square root of the initial second derivative, exceeds
+    ``tol`` per row.
     """
     at = likelihood.evaluate(theta, GRADIENT)
     path = [at.loss]
@@ -220,17 +221,16 @@ def _has_descended_enough(at, found, theta, step, l1, size):
     promised = -(slope + rise + 0.5 * size)
     if promised > HIDDEN * abs(at.loss):
         return found.loss <= at.loss - promised
-    # Rounding hides the decrease; the change of the slope does not.
+    # The decrease may be lost in rounding, the change of the slope is not.
     change = float((found.gradient * step).sum()) - slope
     return change <= size and found.loss <= at.loss + HIDDEN * abs(at.loss)
 
 
 def has_descended(loss, found, length, slope, new_slope):
-    """Whether a step made the loss smaller by a fraction of what its slope promised.
+    """Whether a step reduced the loss by a fraction of the expected decrease.
 
-    Where the promise is lost in the rounding of the loss, the slopes decide: the loss
-    is convex, so a step that has not gone beyond where it is lowest, or not by much,
-    went down.
+    If this is lost in the rounding of the loss, the slopes decide: since the loss is
+    convex, a step that does not go far beyond the minimum along the line reduces it.
     """
     promised = -length * slope
     if SUFFICIENT_DECREASE * promised > HIDDEN * abs(loss):
@@ -240,10 +240,10 @@ def has_descended(loss, found, length, slope, new_slope):
 
 
 def bound_curvature(likelihood):
-    """Find a bound of the largest eigenvalue of the Hessian, wherever it is taken.
+    """Find a bound of the largest eigenvalue of the Hessian at any coefficients.
 
-    The part of a row in it is at most 1/4 for two classes, 1/2 for more, so the trace
-    of the products of the scaled columns bounds it.
+    The curvature of a row is at most 1/4 for two classes, 1/2 for more, so the trace
+    of the products of the scaled columns gives a bound.
     """
     units = likelihood.units / likelihood.scales
     share = 0.25 if likelihood.n_classes == 2 else 0.5
@@ -269,9 +269,10 @@ def solve_bfgs(likelihood, theta, max_iter, tol, report):
         G \leftarrow \Bigl(I - \frac{s y^T}{s^T y}\Bigr) G
         \Bigl(I - \frac{y s^T}{s^T y}\Bigr) + \frac{s s^T}{s^T y}.
 
-    G begins as the inverse second derivatives at the start, times :math:`s^T y` over
-    :math:`y^T y` in these units once there is a step. A step of 1 is halved until the
-    loss decreases enough; a pair of s and y that has no positive product is left out.
+    G is initialised with the inverse second derivatives at the start, multiplied by
+    :math:`s^T y / y^T y` in these units after the first step. A step of 1 is halved
+    until the loss decreases enough; pairs of s and y without a positive product are
+    skipped.
 
     Parameters and results are those of :func:`solve_gradient`.
     """
@@ -310,14 +311,14 @@ def solve_bfgs(likelihood, theta, max_iter, tol, report):
 
 
 def guess_inverse(step, change, units, inverse):
-    """Diagonal inverse that has the curvature of the first step."""
+    """Diagonal inverse with the curvature of the first step."""
     product = float(step @ change)
     square = float(((change / units) ** 2).sum())
     return np.diag(units**-2.0) * (product / square) if product > 0.0 else inverse
 
 
 def update_inverse(inverse, step, change):
-    """Make the inverse agree with the last step."""
+    """Update the inverse with the last step."""
     product = float(step @ change)
     least = np.finfo(float).eps * np.linalg.norm(step) * np.linalg.norm(change)
     if product <= least:
@@ -331,9 +332,9 @@ def update_inverse(inverse, step, change):
 def solve_lbfgs(likelihood, theta, max_iter, tol, report):
     """L-BFGS of :func:`scipy.optimize.minimize`, in units of the second derivatives.
 
-    With a penalty of absolute values, each slope is the difference of two numbers that
-    are not negative. Parameters and results are those of :func:`solve_gradient`; it
-    also stops when the loss does not change but for rounding.
+    With a penalty of absolute values, each slope is the difference of two non-negative
+    numbers. Parameters and results are those of :func:`solve_gradient`; it also stops
+    when the loss changes only by rounding.
     """
     scales = np.broadcast_to(likelihood.scales, theta.shape).ravel()
     total, shape = likelihood.total_weight, theta.shape
@@ -358,7 +359,7 @@ def solve_lbfgs(likelihood, theta, max_iter, tol, report):
         at = likelihood.evaluate(join(x), GRADIENT)
         gradient = at.gradient.ravel() / scales / total
         if has_parts:
-            # The parts may both be above 0 on the way.
+            # Both parts may be above 0 during the iterations.
             rise = 2.0 * float(l1 @ np.minimum(x[: theta.size], x[theta.size :]))
             return at.loss / total + rise, np.append(gradient + l1, l1 - gradient)
         return at.loss / total, gradient
@@ -390,7 +391,7 @@ def solve_lbfgs(likelihood, theta, max_iter, tol, report):
 
 
 def split_slopes(start, is_free):
-    """Write down starts and bounds of the positive and the negative parts of slopes."""
+    """Return initial values and bounds of the positive and negative parts of slopes."""
     parts = np.append(np.maximum(start, 0.0), np.maximum(-start, 0.0))
     n = len(start)
     parts[:n][is_free], parts[n:][is_free] = start[is_free], 0.0

@@ -1,4 +1,4 @@
-"""Newton's method for the lasso of many columns, on those that matter."""
+"""Newton's method for the lasso with many columns, on working sets of columns."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from sklearn_textbook.linear_model.logistic.solvers import (
     solve_newton,
 )
 
-#: Columns of the first working set, at least.
+#: Minimum number of columns of the first working set.
 FIRST_COLUMNS = 100
-#: Coefficients of a working set, at most.
+#: Maximum number of coefficients of a working set.
 MAX_COEFFICIENTS = 5000
 
 
 def solve_working_sets(likelihood, theta, max_iter, tol, report):
     r"""Newton's method on working sets of columns.
 
-    Slopes of columns outside of the working set are zero. Once the minimum of those
-    inside is found, the columns outside are added whose derivative exceeds the penalty,
-    those of the largest excess first, at most as many as there are inside; it ends when
-    there are none. L-BFGS goes on where a working set would have too many coefficients.
+    Slopes of columns outside of the working set are zero. After each minimisation, the
+    columns whose derivative exceeds the penalty are added, those of the largest excess
+    first, up to the size of the working set; it ends when there are none. If a working
+    set would have too many coefficients, L-BFGS continues.
 
     Parameters and results are those of :func:`solve_newton`.
     """
@@ -65,7 +65,7 @@ def solve_working_sets(likelihood, theta, max_iter, tol, report):
 
 
 class _Filler:
-    """Puts the coefficients of some columns among those of all."""
+    """Inserts the coefficients of some columns among those of all."""
 
     def __init__(self, theta, places):
         self.shape, self.places = theta.shape, places

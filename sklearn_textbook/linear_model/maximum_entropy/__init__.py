@@ -1,6 +1,6 @@
 """The maximum entropy model (最大熵模型).
 
-The way of the data::
+Stages of a fit::
 
     table --sources--> JointFeatures --expectation--> EntropyProblem
         --iterative_scaling, quasi_newton--> Solution --> MaxEntClassifier

@@ -55,14 +55,13 @@ FEATURES = ("columns", "precomputed")
 class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
     r"""Maximum entropy model (最大熵模型).
 
-    Of all conditional distributions under which the features
-    (特征函数) :math:`f_j(x, y)` have the expectation that they have in the training
-    rows,
+    Among all conditional distributions under which the features
+    (特征函数) :math:`f_j(x, y)` have the same expectation as in the training rows,
 
     .. math:: E_P(f_j) = \sum_{x, y} \tilde P(x) P(y|x) f_j(x, y)
         = \sum_{x, y} \tilde P(x, y) f_j(x, y) = E_{\tilde P}(f_j),
 
-    it is the one of largest conditional entropy
+    it is the one with the largest conditional entropy
 
     .. math:: H(P) = -\sum_{x, y} \tilde P(x) P(y|x) \log P(y|x).
 
@@ -71,59 +70,56 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
     .. math:: P_w(y|x) = \frac{1}{Z_w(x)} \exp \sum_j w_j f_j(x, y), \qquad
         Z_w(x) = \sum_y \exp \sum_j w_j f_j(x, y),
 
-    and the multipliers w that maximise the dual function (对偶函数) maximise the
-    likelihood, too. With features made of columns it is multinomial logistic
-    regression.
+    and the multipliers w that maximise the dual function (对偶函数) also maximise the
+    likelihood. With features made of columns it is multinomial logistic regression.
 
     Parameters
     ----------
     features : "columns", "precomputed", sequence or callable, default="columns"
         "columns": for each class k and column z the feature
         :math:`f(x, y) = z(x)\,[y = k]`, where a nominal column counts as an indicator
-        column for each of its levels. "precomputed": a row of X holds the values
+        column for each of its levels. "precomputed": a row of X contains the values
         f(x, y) of all features for the first class, then for the second, and so on. A
-        sequence of functions f(x, y): x is a row of X, an array or, of a data frame, a
-        tuple; y is a class label. One function F(X, y): X is the whole table; it
+        sequence of functions f(x, y): x is a row of X, as an array, or as a tuple for a
+        data frame; y is a class label. One function F(X, y): X is the whole table; it
         returns a matrix with the features of all rows for class y in its columns.
     solver : {"lbfgs", "bfgs", "iis", "gis"}, default="lbfgs"
         All find the same distribution. "iis": improved iterative scaling
-        (改进的迭代尺度法, 算法6.1). "gis": generalised iterative scaling, which takes
+        (改进的迭代尺度法, 算法6.1). "gis": generalised iterative scaling, which uses
         the largest sum of features for all pairs. "bfgs": the quasi-Newton method of
-        算法6.2, which keeps a matrix of n_weights squared numbers. "lbfgs": the same
-        from the last ten steps alone, for any number of weights.
+        算法6.2, which stores a matrix of n_weights squared numbers. "lbfgs": the same
+        from the last ten steps, for any number of weights.
     alpha : float, default=0.0
         Penalty :math:`\tfrac{\alpha}{2} \sum_j w_j^2` that is added to the negative
-        log-likelihood: a normal distribution of the weights, of variance
+        log-likelihood, which corresponds to a normal prior of the weights with variance
         :math:`1/\alpha`. The class constants are not penalised. It is 1/C of
         scikit-learn's ``LogisticRegression``. 0: maximum likelihood.
     fit_intercept : bool, default=True
         Whether each class has a constant, the feature :math:`[y = k]`. Only for
         "columns".
     max_iter : int, default=1000
-        Most rounds of the solver.
+        Maximum number of rounds of the solver.
     tol : float, default=1e-6
-        The solver has arrived if expected and empirical features differ by at most
-        this, in the units that the solver works in: "iis" and "gis" spread each column
-        over [0, 1] (sparse ones are divided only) and take other features as they are;
-        the others divide by standard deviations, by more if there is a penalty, so
-        that second derivatives are about the same. With a penalty, the slope of the
-        loss per unit of weight is what counts.
+        The solver has converged if expected and empirical features differ by at most
+        this, in the units of the solver: "iis" and "gis" scale each column to [0, 1]
+        (sparse ones without shifting) and do not scale other features; the others
+        divide by standard deviations, or more if there is a penalty, so that second
+        derivatives are about the same. With a penalty, the criterion is the slope of
+        the loss per unit of weight.
     categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
-        Which columns have levels: "from_dtype" takes strings and categorical dtypes. A
-        mask, indices or names; a dict also gives the levels of ordered columns, which
-        are spread over [0, 1]. Only for "columns".
+        Columns with levels: "from_dtype" selects strings and categorical dtypes. A
+        mask, indices or names; a dict also gives the levels of ordinal columns, which
+        are mapped to [0, 1]. Only for "columns".
     reference_level : {"first", "last", "most_frequent"} or None, default=None
-        Which level of a nominal column has no indicator. None: all have one, as the
-        features of the book. The probabilities are the same unless there is a penalty
-        or no constant.
+        The level of a nominal column without indicator. None: all have one, as in the
+        book. The probabilities are the same unless there is a penalty or no constant.
     handle_unknown : {"error", "ignore"}, default="error"
-        What to do with a level that no training row had: an error, or all features of
-        the column are 0.
+        What to do with a level that no training row had: raise an error, or set all
+        features of the column to 0.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, as in scikit-learn, by which those of the rows are
-        multiplied.
+        Weights of the classes, as in scikit-learn, which multiply those of the rows.
     n_jobs : int, default=None
-        Threads. None: as many as there are. The result does not depend on it.
+        Number of threads; None: all. The result does not depend on it.
 
     Attributes
     ----------
@@ -133,15 +129,15 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
         :math:`w`, in units of the columns of X. Those of one column, for all classes,
         sum to 0, since any number added to all of them cancels.
     weight_names_ : ndarray of str, shape (n_weights,)
-        Names of the features; of columns ``"column & class"``.
+        Names of the features; for "columns", ``"column & class"``.
     coef_ : ndarray of shape (n_classes, n_columns)
-        The same weights class by class, of "columns"; ``coef_names_`` are the columns.
+        The same weights by class, for "columns"; ``coef_names_`` are the columns.
     intercept_ : ndarray of shape (n_classes,)
-        Weights of the constants, of "columns".
+        Weights of the constants, for "columns".
     empirical_expectation_ : ndarray of shape (n_weights,)
         :math:`E_{\tilde P}(f_j)`, per unit of weight.
     model_expectation_ : ndarray of shape (n_weights,)
-        :math:`E_P(f_j)`: at the optimum the same but for the penalty.
+        :math:`E_P(f_j)`: equal at the optimum, without a penalty.
     entropy_ : float
         :math:`H(P)` in nats.
     dual_value_ : float
@@ -149,15 +145,15 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
         optimum without penalty it is :math:`-H(P)`.
     loss_path_ : ndarray of shape (n_rounds + 1,)
         Negative log-likelihood and penalty, summed over the rows, at the start and
-        after each round. By "iis" and "gis" it never rises.
+        after each round. It never increases with "iis" and "gis".
     n_iter_ : int
         Number of rounds.
     n_contexts_ : int
         Number of distinct rows of X.
     distribution_ : ndarray of shape (n_classes,)
-        Of a model made by `from_constraints`: the distribution.
+        The distribution, for a model made by `from_constraints`.
     design_ : Design
-        What the columns became, of "columns".
+        Encoding of the columns, for "columns".
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -165,37 +161,36 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
 
     See Also
     --------
-    LogisticRegression : The same model of columns, with standard errors.
+    LogisticRegression : The same model for columns, with standard errors.
     sklearn.linear_model.LogisticRegression : Penalised by default, columns only.
 
     Notes
     -----
-    A ``sample_weight`` of w counts as w copies of a row. Equal rows are put together
-    before the first round.
+    A ``sample_weight`` of w counts as w copies of a row. Equal rows are merged before
+    the first round.
 
     The equation for the step of one weight in improved iterative scaling,
 
     .. math:: \sum_{x, y} \tilde P(x) P_w(y|x) f_j(x, y) e^{\delta_j f^\#(x, y)}
         = E_{\tilde P}(f_j), \qquad f^\#(x, y) = \sum_j f_j(x, y),
 
-    is solved by Newton's method on the logarithms of both sides, which is the closed
-    form in one step where :math:`f^\#` is constant. With a penalty
-    :math:`-\alpha (w_j + \delta_j)` is added to the right-hand side. It needs features
-    that are not negative; others are shifted, for each x by a number that is the same
+    is solved by Newton's method on the logarithms of both sides, which gives the closed
+    form in one step if :math:`f^\#` is constant. With a penalty,
+    :math:`-\alpha (w_j + \delta_j)` is added to the right-hand side. It requires
+    non-negative features; others are shifted, for each x by a number that is the same
     for all classes, which changes neither weights nor probabilities.
 
-    The weight of a feature whose expectation is the least or greatest possible one,
-    such as a level that never occurs along with a class, has no finite best value;
-    nor have weights if the features separate the classes. A ``ConvergenceWarning``
-    says so, and the fit ends where expectations agree within ``tol``: improved
-    iterative scaling then divides by ten in each round what is expected of a feature
-    that never occurs.
+    The weight of a feature whose expectation is the smallest or largest possible one,
+    such as a level that never occurs together with a class, has no finite optimum; nor
+    have weights if the features separate the classes. Then a ``ConvergenceWarning`` is
+    issued, and the fit ends when expectations agree within ``tol``: improved iterative
+    scaling divides the expectation of a feature that never occurs by ten in each round.
 
-    Without constants, columns are not shifted before they are divided.
+    Without constants, columns are scaled but not shifted.
 
     Differences from scikit-learn's ``LogisticRegression``: features of pairs (x, y);
-    nominal columns as they come; no penalty by default; ``coef_`` has a row for
-    each class also if there are two.
+    nominal columns without encoding; no penalty by default; ``coef_`` has a row for
+    each class, also if there are two.
 
     References
     ----------
@@ -313,8 +308,8 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Logarithms of the probabilities up to a number for each row; of two classes
-            the score of the second less that of the first.
+            Logarithms of the probabilities up to a number for each row; for two classes
+            the score of the second minus that of the first.
         """
         scores = self._compute_scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
@@ -332,27 +327,27 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
     ):
         r"""Find the distribution of largest entropy with given expectations.
 
-        There is one situation x, and nothing is known of its outcome y but that
-        features :math:`f_j(y)` have expectations :math:`e_j`.
+        There is only one x, and of its outcome y only the expectations :math:`e_j` of
+        features :math:`f_j(y)` are known.
 
         Parameters
         ----------
         outcomes : array-like of shape (n_outcomes,)
             Distinct labels of the outcomes.
         features : sequence of length n_features
-            Of each feature a function of an outcome, a collection of the outcomes for
+            For each feature a function of an outcome, a collection of the outcomes for
             which it is 1 (else 0), or its values for all outcomes.
         expectations : array-like of shape (n_features,)
-            What is expected of each feature: of a collection, its probability.
+            Expectation of each feature: for a collection, its probability.
         solver, max_iter, tol : {"lbfgs", "bfgs", "iis", "gis"}, int, float
-            As of the class.
+            As for the class.
 
         Returns
         -------
         model : MaxEntClassifier
             With the outcomes, in their order, as ``classes_`` and their probabilities
             as ``distribution_``; ``features`` is "precomputed", and
-            ``empirical_expectation_`` is what was given.
+            ``empirical_expectation_`` has the given expectations.
 
         Raises
         ------
@@ -361,8 +356,8 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
 
         Notes
         -----
-        If the constraints leave an outcome no probability at all, weights would have
-        to be infinite: a ``ConvergenceWarning`` says so.
+        If the constraints force the probability of an outcome to be 0, weights would
+        have to be infinite, and a ``ConvergenceWarning`` is issued.
 
         Source: 李航《统计学习方法》, 例6.1 and 例6.2.
 
@@ -443,10 +438,10 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
             )
 
     def _read_training(self, X, sample_weight):
-        """Table, weights and which rows these are, without rows of weight 0."""
+        """Table and weights without rows of weight 0, and a mask of these rows."""
         if self._has_columns:
             if not hasattr(X, "shape") and not hasattr(X, "__len__"):
-                X = np.asarray(X)  # what only knows how to become an array
+                X = np.asarray(X)  # objects that only support conversion to an array
             return self._read_training_table(X, sample_weight)
         self._forget("design_")
         table = read_pairs(self, X, reset=True)

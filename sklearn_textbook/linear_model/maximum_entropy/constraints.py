@@ -7,7 +7,7 @@ from collections.abc import Collection
 import numpy as np
 from scipy.optimize import linprog
 
-#: Deviations of expectations, and probabilities, that are taken for 0.
+#: Deviations of expectations, and probabilities, up to this one count as 0.
 PRECISION = 1e-9
 
 
@@ -36,7 +36,7 @@ def read_constraints(outcomes, features, expectations):
     Raises
     ------
     ValueError
-        If they do not fit together.
+        If they are inconsistent.
     """
     is_array = isinstance(outcomes, np.ndarray)
     labels = outcomes.tolist() if is_array else list(outcomes)
@@ -58,7 +58,7 @@ def read_constraints(outcomes, features, expectations):
 
 
 def _make_array(labels):
-    """Make an array of labels as they are, also of pairs and of mixed types."""
+    """Make an array of labels without conversion, also of pairs and mixed types."""
     array = np.array(labels)
     if array.ndim == 1 and array.tolist() == labels:
         return array
@@ -90,7 +90,7 @@ def _read_feature(feature, j, labels):
     unknown = [label for label in feature if label not in labels]
     if unknown:
         raise ValueError(
-            f"features[{j}] contains {unknown[0]!r}, which is none of the outcomes "
+            f"features[{j}] contains {unknown[0]!r}, which is not one of the outcomes "
             f"{labels!r}."
         )
     return [float(label in feature) for label in labels]
@@ -99,8 +99,7 @@ def _read_feature(feature, j, labels):
 def require_feasible(matrix, expectations):
     """Raise ValueError if no distribution has these expectations.
 
-    The sum of the absolute deviations is made as small as can be, by linear
-    programming.
+    The sum of the absolute deviations is minimised by linear programming.
     """
     n_features, n_outcomes = matrix.shape
     if not n_features:
@@ -131,13 +130,13 @@ def require_feasible(matrix, expectations):
         nearest = (matrix @ shares).round(6).tolist()
         raise ValueError(
             "No distribution has these expectations: the constraints contradict each "
-            f"other. They are {expectations.tolist()}, and the nearest that can be had "
-            f"at the same time are {nearest}."
+            f"other. They are {expectations.tolist()}; the nearest possible ones "
+            f"are {nearest}."
         )
 
 
 def find_impossible(matrix, expectations):
-    """Find the outcomes that have probability 0 under all that is allowed.
+    """Find the outcomes that have probability 0 in all allowed distributions.
 
     Returns
     -------

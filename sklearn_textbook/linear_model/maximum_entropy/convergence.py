@@ -1,4 +1,4 @@
-"""Saying that a solver has not arrived, or that there is nowhere to arrive."""
+"""Warnings of a solver that has not converged, or of a missing maximum."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def warn_of_gap(solution, solver, max_iter, tol, stacklevel):
             "raise max_iter or tol, or ",
         )
     else:
-        reason = f"after {solution.n_iter} rounds, where rounding hides the slope"
+        reason = f"after {solution.n_iter} rounds, since the slope is lost in rounding"
         advice = "raise tol, or "
     message = (
         f"solver={solver!r} has not converged {reason}: expected and empirical "
         f"features differ by up to {solution.gap:.3g} (tol={tol:g}), the loss is "
-        f"{solution.loss_path[-1]:.6g}. You may {advice}take another solver."
+        f"{solution.loss_path[-1]:.6g}. You may {advice}use another solver."
     )
     warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel + 1)
 
@@ -40,16 +40,16 @@ def warn_of_boundaries(names, falls, rises, is_separated, solution, stacklevel):
     falls, rises : ndarray of bool, shape (n_features,)
         Weights that go to minus infinity, and to infinity.
     is_separated : bool
-        Whether the model finds the classes of all rows.
+        Whether the model predicts the classes of all rows.
     solution : Solution
-        What was reached.
+        Result of the solver.
     stacklevel : int
-        As for a warning given by the caller.
+        As for a warning issued by the caller.
 
     Returns
     -------
     has_warned : bool
-        Whether there was something to say.
+        Whether a warning was issued.
     """
     reasons = []
     for which, end, extreme in (
@@ -81,7 +81,7 @@ def warn_of_boundaries(names, falls, rises, is_separated, solution, stacklevel):
 
 
 def warn_of_impossible(labels, is_impossible, distribution, stacklevel):
-    """Warn of outcomes to which constraints leave no probability."""
+    """Warn of outcomes whose probability must be 0 under the constraints."""
     if not is_impossible.any():
         return
     lost = ", ".join(repr(label) for label in labels[is_impossible].tolist())
@@ -106,7 +106,7 @@ def separates(scores, counts):
     Returns
     -------
     is_separated : bool
-        Then the weights times any number above 1 are better.
+        Whether multiplying the weights by any number above 1 improves the model.
     """
     is_there = counts > 0
     if scores.shape[1] < 2 or (is_there.sum(axis=1) > 1).any():

@@ -10,24 +10,24 @@ from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook.linear_model.maximum_entropy._expectation import sum_expectations
 from sklearn_textbook.linear_model.maximum_entropy.joint_features import JointFeatures
 
-#: Sums are kept for so many blocks of contexts, fewer if there are many features.
+#: Sums are stored for this many blocks of contexts, fewer if there are many features.
 MAX_BLOCKS = 64
 CONTEXTS_PER_BLOCK = 512
-#: Numbers that all these sums may take.
+#: Maximum number of entries of all these sums.
 MAX_SUMS = 2**22
 
 NO_BUCKET = np.empty(0, dtype=np.int32)
 
 
 def count_blocks(n_contexts, n_sums):
-    """Count blocks of contexts: the size of the problem alone decides."""
+    """Count blocks of contexts, which depends only on the size of the problem."""
     most = max(1, min(MAX_BLOCKS, MAX_SUMS // max(1, n_sums)))
     return max(1, min(most, n_contexts // CONTEXTS_PER_BLOCK))
 
 
 @dataclass(eq=False)
 class EntropyProblem:
-    r"""Maximise the likelihood, or what is the same, the entropy under constraints.
+    r"""Problem of maximum likelihood, or equivalently of constrained maximum entropy.
 
     The loss is, with weights :math:`n(x, y)` of the rows and penalties
     :math:`\alpha_j`,
@@ -88,7 +88,7 @@ class EntropyProblem:
         loss : float
             L(w).
         expected : ndarray of shape (n_buckets, n_features)
-            Sums of the features that the model expects.
+            Sums of the features expected under the model.
 
         Notes
         -----

@@ -1,4 +1,4 @@
-"""From features and labels to weights, and to what is reported of them."""
+"""Fitting weights to features and labels."""
 
 from __future__ import annotations
 
@@ -32,13 +32,14 @@ from sklearn_textbook.linear_model.maximum_entropy.sources import (
 
 SOLVERS = ("iis", "gis", "bfgs", "lbfgs")
 SCALING_SOLVERS = ("iis", "gis")
-#: Pairs of a row and a class: of each, probabilities and counts are kept, 1.6 GB.
+#: Maximum number of pairs of a row and a class, whose probabilities and counts take
+#: 1.6 GB.
 MAX_PAIRS = 10**8
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How to solve: the estimator's parameters of these names."""
+    """Settings of the solver: the estimator's parameters of these names."""
 
     solver: str
     max_iter: int
@@ -55,12 +56,12 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """What a fit found.
+    """Result of a fit.
 
     Parameters
     ----------
     source : object
-        What makes the features of new rows.
+        Object that makes the features of new rows.
     solver_weights : ndarray of shape (n_features,)
         Weights of these features.
     weights, empirical, expected : ndarray of shape (n_weights,)
@@ -70,11 +71,11 @@ class FittedModel:
     is_separated : bool
         Whether the features separate the classes.
     solution : Solution
-        The way of the solver.
+        Result of the solver.
     problem : EntropyProblem
-        What was solved; it holds the probabilities.
+        The solved problem, with the probabilities.
     coef, intercept : ndarray or None
-        Of columns: the weights class by class.
+        The weights by class, for columns.
     """
 
     source: object
@@ -120,7 +121,7 @@ def solve(features, context_weight, counts, settings, *, empirical=None, penalty
     """
     scale = np.ones(features.n_features)
     if features.is_joint and not settings.needs_nonnegative:
-        # Units in which second derivatives at the start are the same, 1.
+        # Units in which all second derivatives at the start are 1.
         scale = find_deviations(split_blocks(features), context_weight)
         if penalty is not None:
             scale = np.hypot(scale, np.sqrt(penalty / context_weight.sum()))
@@ -198,7 +199,7 @@ def fit_columns(matrix, codes, weight, n_classes, settings):
     )
     solver_weights = weights
     coef, intercept = source.restore(weights)
-    # Boundaries are those of columns that start at 0, if constants allow that.
+    # With constants, extremes are those of columns shifted to start at 0.
     falls, rises = find_column_boundaries(
         _start_at_zero(matrix) if settings.fit_intercept else matrix, counts
     )
@@ -229,7 +230,7 @@ def fit_columns(matrix, codes, weight, n_classes, settings):
 
 
 def _start_at_zero(matrix):
-    """Columns less their smallest value; sparse ones as they are."""
+    """Columns minus their smallest value; sparse ones unchanged."""
     return matrix - matrix.min(axis=0) if isinstance(matrix, np.ndarray) else matrix
 
 
@@ -295,7 +296,7 @@ def _group(features, codes, weight):
             f"MaxEntClassifier computes a probability for every distinct row and every "
             f"class in each iteration: {n_contexts:,} rows and {n_classes:,} classes "
             f"have {n_contexts * n_classes:,} pairs, which is more than "
-            f"{MAX_PAIRS:,}. Join classes of few rows into one, or fit to fewer rows."
+            f"{MAX_PAIRS:,}. Merge classes with few rows, or fit to fewer rows."
         )
     if leaders is None:
         counts = np.zeros((features.n_contexts, n_classes))

@@ -6,7 +6,7 @@ adds to every weight the step :math:`\delta_j` that solves
 .. math:: \sum_{x, y} \tilde P(x) P_w(y|x) f_j(x, y) e^{\delta_j f^\#(x, y)}
     = \tilde E(f_j).
 
-Generalised iterative scaling takes the largest :math:`f^\#` for all, and thereby has
+Generalised iterative scaling uses the largest :math:`f^\#` for all, which gives
 :math:`\delta_j = \log(\tilde E(f_j) / E_w(f_j)) / \max f^\#`.
 """
 
@@ -21,7 +21,7 @@ from sklearn_textbook.linear_model.maximum_entropy._expectation import (
 )
 from sklearn_textbook.linear_model.maximum_entropy.solution import Solution
 
-#: Distinct sizes f# for which sums are kept apart; more are taken entry by entry.
+#: Number of distinct sizes f# with separate sums; with more, entries are summed singly.
 MAX_BUCKETS = 64
 #: Sums of all sizes and features.
 MAX_BUCKET_SUMS = 2**20
@@ -35,9 +35,9 @@ class ScalingSteps:
     problem : EntropyProblem
         Its features must not be negative.
     is_generalized : bool
-        Whether the largest size is taken for all.
+        Whether the largest size is used for all.
     floor : float, default=0.0
-        An expectation as small as this stays, where it should be 0.
+        Expectations up to this one that should be 0 are not reduced further.
     """
 
     def __init__(self, problem, is_generalized, floor=0.0):
@@ -62,7 +62,7 @@ class ScalingSteps:
         return 1 if self.columns is not None else len(self.sizes)
 
     def find(self, weights, expected):
-        """Find steps at some weights, of which `evaluate` gave the expected sums."""
+        """Find steps from the expected sums that `evaluate` returned."""
         problem = self.problem
         steps = np.empty(len(weights))
         of_features = (
@@ -106,18 +106,18 @@ def scale_iteratively(problem, weights, max_iter, tol, *, is_generalized=False):
     problem : EntropyProblem
         Its features must not be negative.
     weights : ndarray of shape (n_features,)
-        Where to start.
+        Initial weights.
     max_iter : int
-        Most rounds.
+        Maximum number of rounds.
     tol : float
         Expectations that differ by at most this, per unit of weight, are equal.
     is_generalized : bool, default=False
-        GIS in place of IIS.
+        GIS instead of IIS.
 
     Returns
     -------
     solution : Solution
-        Weights and losses; the loss never rises.
+        Weights and losses; the loss never increases.
     """
     steps = ScalingSteps(problem, is_generalized, 0.1 * tol * problem.total)
     weights, path = weights.copy(), []

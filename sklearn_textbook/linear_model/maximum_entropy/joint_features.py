@@ -1,4 +1,4 @@
-"""The features f(x, y) of all rows and classes, as the compiled loops read them."""
+"""The features f(x, y) of all rows and classes, in the layout of the kernels."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class JointFeatures:
     values : ndarray of float64
         Entries of all rows, one by one.
     columns : ndarray of int32
-        Their columns; empty if no row leaves out any.
+        Their columns; empty if all rows have all columns.
     starts : ndarray of int64
-        Where the entries of each row start, and where the last one ends.
+        Start of the entries of each row, and the end of the last one.
     is_joint : bool
-        Which of both.
+        Whether the features are joint.
     n_classes, n_columns : int
         Number of classes, and of columns in a row of entries.
     """
@@ -62,11 +62,11 @@ class JointFeatures:
 
     @property
     def is_sparse(self):
-        """Whether entries that are 0 are left out."""
+        """Whether zeros are not stored."""
         return len(self.columns) > 0
 
     def to_matrix(self):
-        """Give the rows of entries as an ndarray or csr_array, without copying."""
+        """Return the rows of entries as an ndarray or csr_array, without copying."""
         shape = (len(self.starts) - 1, self.n_columns)
         if not self.is_sparse and len(self.values) == shape[0] * shape[1]:
             return self.values.reshape(shape)
@@ -109,8 +109,8 @@ class JointFeatures:
         if len(leaders) == len(hashes):
             return None, None
         if not are_equal_contexts(*entries, per_context, leaders[group]):
-            return None, None  # two different ones share a number
-        order = np.argsort(leaders)  # as they come in the table
+            return None, None  # two different contexts have the same hash
+        order = np.argsort(leaders)  # in order of appearance
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
         return leaders[order], rank[group]
@@ -189,7 +189,7 @@ def join_blocks(blocks):
 
 
 def split_blocks(features):
-    """Divide features by class: what `join_blocks` takes.
+    """Split features by class, the inverse of `join_blocks`.
 
     Parameters
     ----------
@@ -249,8 +249,8 @@ def find_deviations(blocks, weight):
     Returns
     -------
     deviations : ndarray of shape (n_features,)
-        Root of the mean variance, all classes being as likely; 1 in place of 0. Their
-        squares are second derivatives of the loss where all weights are 0.
+        Square root of the mean variance for equally likely classes; 1 instead of 0.
+        Their squares are second derivatives of the loss if all weights are 0.
     """
     mean = sum(blocks[1:], blocks[0]) / len(blocks)
     squares = sum(weight @ (block - mean) ** 2 for block in blocks)
@@ -259,9 +259,9 @@ def find_deviations(blocks, weight):
 
 
 def shift_to_nonnegative(features):
-    r"""Replace features that are negative somewhere by others with the same model.
+    r"""Replace features with negative values by others that give the same model.
 
-    What is added to f(x, y) for all classes y of one x cancels in P(y|x), so that
+    A number added to f(x, y) for all classes y of one x cancels in P(y|x), so that
     :math:`f(x, y) - \min(0, \min_{y'} f(x, y'))` has the same weight.
 
     Parameters
@@ -288,10 +288,10 @@ def shift_to_nonnegative(features):
 
 
 def find_boundaries(blocks, counts):
-    """Find the features whose weights have no finite best value.
+    """Find the features whose weights have no finite optimum.
 
-    If a feature has, in every row that was seen, the smallest value that it has for
-    any class, then the likelihood rises for ever as its weight falls.
+    If a feature has, in every training row, the smallest value that it has for any
+    class, then the likelihood always increases as its weight decreases.
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ def find_boundaries(blocks, counts):
         Weights that go to minus infinity, and to infinity.
     """
     smallest, largest = find_extremes(blocks)
-    # Sums of terms that are not negative: 0 only if each is exactly 0.
+    # Sums of non-negative terms: 0 only if each is exactly 0.
     above = sum(counts[:, k] @ (block - smallest) for k, block in enumerate(blocks))
     below = sum(counts[:, k] @ (largest - block) for k, block in enumerate(blocks))
     above, below = np.asarray(above).ravel(), np.asarray(below).ravel()
@@ -314,7 +314,7 @@ def find_boundaries(blocks, counts):
 
 
 def find_column_boundaries(matrix, counts):
-    """Find the same for the columns of `share_columns`, without blocks of them.
+    """Find the same for the columns of `share_columns`, without making blocks.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-r"""Quasi-Newton methods (拟牛顿法): BFGS, and BFGS with few pairs remembered.
+r"""Quasi-Newton methods (拟牛顿法): BFGS and limited-memory BFGS.
 
-李航《统计学习方法》, 算法6.2 with formulas B.30 and B.34: a matrix G in place of the
+李航《统计学习方法》, 算法6.2 with formulas B.30 and B.34: a matrix G instead of the
 inverse of the second derivatives gives the direction :math:`-G g`. After a step
-:math:`\delta` on which the slope changed by y it becomes
+:math:`\delta`, which changes the slope by y, it becomes
 
 .. math:: G' = \Bigl(I - \frac{\delta y^T}{\delta^T y}\Bigr) G
     \Bigl(I - \frac{\delta y^T}{\delta^T y}\Bigr)^T
@@ -22,9 +22,9 @@ MIN_DECREASE, MAX_SLOPE = 1e-4, 0.9
 #: Relative differences of losses that are rounding.
 ROUNDING = 1e-13
 MAX_TRIALS = 60
-#: Rounds without a smaller loss or slope after which rounding is all there is.
+#: Rounds without a smaller loss or slope after which only rounding is left.
 MAX_IDLE = 20
-#: Pairs of steps and changes of the slope that the limited memory keeps.
+#: Number of pairs of steps and changes of the slope in the limited memory.
 N_PAIRS = 10
 
 
@@ -94,15 +94,15 @@ def minimize(problem, weights, max_iter, tol, *, has_limited_memory=False):
     Parameters
     ----------
     problem : EntropyProblem
-        What to minimise.
+        The problem to minimise.
     weights : ndarray of shape (n_features,)
-        Where to start.
+        Initial weights.
     max_iter : int
-        Most rounds.
+        Maximum number of rounds.
     tol : float
         Expectations that differ by at most this, per unit of weight, are equal.
     has_limited_memory : bool, default=False
-        Whether a few pairs stand for the matrix, which has n_features squared numbers.
+        Whether a few pairs replace the matrix of n_features squared numbers.
 
     Returns
     -------
@@ -123,7 +123,7 @@ def minimize(problem, weights, max_iter, tol, *, has_limited_memory=False):
         found = _search(problem, point, direction, is_fresh)
         if found is None:
             if is_fresh:
-                break  # rounding hides any further descent
+                break  # rounding prevents further descent
             matrix, is_fresh = make_matrix(), True
             continue
         step, change = found.weights - point.weights, found.gradient - point.gradient
@@ -138,7 +138,7 @@ def minimize(problem, weights, max_iter, tol, *, has_limited_memory=False):
 
 
 def _search(problem, point, direction, is_fresh):
-    """Find a step along a direction on which loss and slope fall enough (Wolfe).
+    """Find a step along a direction that satisfies the Wolfe conditions.
 
     Returns None if there is none.
     """
@@ -151,7 +151,7 @@ def _search(problem, point, direction, is_fresh):
         found = _Point(problem, point.weights + length * direction)
         found_slope = float(found.gradient @ direction)
         has_fallen = found.loss <= point.loss + MIN_DECREASE * length * slope
-        # Close to the optimum the losses are equal up to rounding; slopes still tell.
+        # Close to the optimum the losses are equal up to rounding; slopes still differ.
         is_equal = found.loss <= point.loss + ROUNDING * abs(point.loss)
         has_turned = found_slope > (2 * MIN_DECREASE - 1) * slope
         if not np.isfinite(found.loss) or not (

@@ -41,5 +41,5 @@ def read_pairs(estimator, X, *, reset):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return frame
     if isinstance(X, (list, tuple)):
-        X = np.array(X, dtype=object)  # numbers and strings stay what they are
+        X = np.array(X, dtype=object)  # numbers and strings keep their types
     return validate_data(estimator, X, reset=reset, dtype=None)

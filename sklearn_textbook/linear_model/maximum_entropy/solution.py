@@ -9,14 +9,14 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Weights and the way to them.
+    """Result of a solver.
 
     Parameters
     ----------
     weights : ndarray of shape (n_features,)
         The weights.
     expected : ndarray of shape (n_features,)
-        Sums of the features that the model expects with them.
+        Sums of the features expected under the model.
     loss_path : ndarray of shape (n_iter + 1,)
         The loss at the start and after every round.
     gap : float

@@ -1,4 +1,4 @@
-"""Where features f(x, y) come from: columns, functions, or a matrix of them."""
+"""Sources of features f(x, y): columns, functions, or a precomputed matrix."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn_textbook.linear_model.maximum_entropy.joint_features import (
     share_columns,
 )
 
-#: More than this leaves nothing of a weight.
+#: Maximum factor of a weight.
 LARGEST_PENALTY = 1e300
 
 
@@ -25,7 +25,7 @@ class ColumnSource:
     Parameters
     ----------
     offset, scale : ndarray of shape (n_columns,)
-        A solver sees ``(column - offset) / scale``.
+        A solver works with ``(column - offset) / scale``.
     n_classes : int
         Number of classes.
     has_constant : bool
@@ -38,7 +38,7 @@ class ColumnSource:
     has_constant: bool
 
     def make(self, matrix):
-        """Features of the rows of a matrix, as the solver sees them."""
+        """Features of the rows of a matrix, in the units of the solver."""
         if sparse.issparse(matrix):
             scaled = matrix.multiply(1.0 / self.scale[np.newaxis]).tocsr()
             if self.offset.any():
@@ -57,14 +57,14 @@ class ColumnSource:
         Parameters
         ----------
         weights : ndarray of shape (n_features,)
-            As the solver found them.
+            Weights of the solver.
 
         Returns
         -------
         coef : ndarray of shape (n_classes, n_columns)
-            Of the columns.
+            Coefficients of the columns.
         intercept : ndarray of shape (n_classes,)
-            Of the constants.
+            The constants.
         """
         weights = weights.reshape(-1, self.n_classes)
         # A number that is the same for all classes cancels.
@@ -77,7 +77,7 @@ class ColumnSource:
         return coef.T, intercept
 
     def spread_penalty(self, alpha):
-        """Penalties of the solver's weights that punish coefficients by alpha."""
+        """Penalties of the solver's weights that penalise coefficients by alpha."""
         with np.errstate(over="ignore"):
             of_columns = np.minimum(alpha / self.scale / self.scale, LARGEST_PENALTY)
         of_columns = np.repeat(of_columns, self.n_classes)
@@ -86,7 +86,7 @@ class ColumnSource:
 
 
 def spread_columns(matrix, n_classes, *, has_constant):
-    """Spread columns over [0, 1], for iterative scaling.
+    """Scale columns to [0, 1], for iterative scaling.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def spread_columns(matrix, n_classes, *, has_constant):
 def standardize_columns(matrix, weight, n_classes, alpha, *, has_constant):
     r"""Choose units in which second derivatives of the loss are about the same.
 
-    That of a weight is, where all weights are 0,
+    If all weights are 0, the one of a weight is
     :math:`N \sigma^2 (K - 1) / K^2 + \alpha` for K classes.
 
     Parameters
@@ -163,7 +163,7 @@ def _find_largest(matrix):
 
 
 def _make_usable(scale):
-    """Put 1 in place of what nothing can be divided by."""
+    """Replace numbers that cannot be divisors by 1."""
     return np.where(np.isfinite(scale) & (scale > 0.0), scale, 1.0)
 
 
@@ -184,7 +184,7 @@ class FunctionSource:
     classes: np.ndarray
 
     def make(self, X):
-        """Features of the rows of a table, as it is given."""
+        """Features of the rows of a table."""
         classes = self.classes.tolist()
         if callable(self.features):
             return join_blocks([self._call_for_table(X, label) for label in classes])
@@ -225,12 +225,12 @@ def _check_finite(block, label):
 
 
 def list_rows(X):
-    """Rows of a table: arrays of an array, tuples of a data frame."""
+    """Rows of a table: arrays for an array, tuples for a data frame."""
     return list(X) if isinstance(X, np.ndarray) else X.rows()
 
 
 def name_function(features, j):
-    """Name of a function, f0, f1 and so on where it has none of its own."""
+    """Name of a function, or f0, f1 and so on if it has none."""
     if isinstance(features, (str, bytes)) or callable(features):
         return f"f{j}"
     name = getattr(features[j], "__name__", "<")
@@ -239,7 +239,7 @@ def name_function(features, j):
 
 @dataclass(frozen=True, eq=False)
 class MatrixSource:
-    """A matrix that has, in every row, a block of features for each class.
+    """A matrix with a block of features for each class in every row.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ class MatrixSource:
         if n_columns % self.n_classes:
             raise ValueError(
                 "With features='precomputed' X must have a block of columns for each "
-                f"of the {self.n_classes} classes, all of one width; got {n_columns} "
+                f"of the {self.n_classes} classes, of the same width; got {n_columns} "
                 "columns."
             )
         width = n_columns // self.n_classes

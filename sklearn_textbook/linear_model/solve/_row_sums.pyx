@@ -4,9 +4,9 @@
 :mod:`sklearn_textbook.linear_model.solve.row_sums` documents the products,
 :mod:`sklearn_textbook.linear_model.logistic.likelihood` the likelihood.
 
-Narrow tables are cut into stretches of rows, one sum each, which are added in their
-order. Of wide ones, whose sums would fill the memory, the threads share the sums of
-each block of rows. How it is done depends on the shape alone, and so do the bits.
+Narrow tables are divided into stretches of rows with separate sums, which are added in
+order. For wide tables, whose sums would fill the memory, the threads share the sums of
+each block of rows. The method, and so the bits, only depend on the shape.
 """
 
 from libc.math cimport fabs, sqrt
@@ -115,7 +115,7 @@ def sum_dense_stretches(
     const double[:, :] X, const double[::1] weight, const double[:, ::1] targets,
     const Py_ssize_t[::1] bounds, double[:, :, ::1] sums, int n_threads,
 ):
-    """Add up every stretch of rows for itself.
+    """Add up every stretch of rows separately.
 
     bounds (n_stretches + 1): where stretches begin and end. sums (n_stretches,
     n_padded, n_padded), zero: the upper triangle of the first 1 + n_columns rows.
@@ -236,7 +236,7 @@ def sum_sparse_stretches(
     const double[::1] weight, const double[:, ::1] targets,
     const Py_ssize_t[::1] bounds, double[:, :, ::1] sums, int n_threads,
 ):
-    """Add up every stretch of sparse rows, whose indices ascend, for itself.
+    """Add up every stretch of sparse rows, whose indices ascend, separately.
 
     sums (n_stretches, 1 + n_columns, 1 + n_columns + n_targets), zero: the upper
     triangle.
@@ -263,7 +263,7 @@ def sum_sparse_bands(
 ):
     """Add up all sparse rows, whose indices ascend, the threads sharing the sums.
 
-    bounds (n_bands + 1): rows of the sums that a thread sees to at a time.
+    bounds (n_bands + 1): rows of the sums that a thread computes at a time.
     """
     cdef SparseRows rows = note_sparse_rows(
         data, indices, indptr, weight, targets, bounds, sums.shape[0]
@@ -423,7 +423,7 @@ cdef struct Judgement:
 
 
 cdef void judge_stretch(void* context, int64_t stretch, int thread) noexcept nogil:
-    """Judge the scores of a stretch of rows."""
+    """Evaluate the scores of a stretch of rows."""
     cdef const Judgement* work = <Judgement*> context
     cdef const Problem* problem = &work.problem
     cdef Py_ssize_t first = work.bounds[stretch], last = work.bounds[stretch + 1]
@@ -477,7 +477,7 @@ def judge_scores(
     int n_classes, const Py_ssize_t[::1] bounds, double[:, ::1] totals,
     double[:, ::1] residuals, double[:, ::1] curvatures, int n_threads,
 ):
-    """Judge scores (n_rows, n_scores) that are computed elsewhere.
+    """Evaluate scores (n_rows, n_scores) that are computed elsewhere.
 
     totals (n_stretches, 2): as above. residuals (n_scores, n_rows) and curvatures
     (n_pairs, n_rows) are filled, unless they have no rows.

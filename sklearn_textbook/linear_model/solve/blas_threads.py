@@ -1,4 +1,4 @@
-"""Keeping the threads of BLAS out of work that is divided among threads already."""
+"""Limiting BLAS to one thread in work that is already divided among threads."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _LIMIT = _Limit()
 
 @contextmanager
 def use_one_blas_thread():
-    """Let BLAS and LAPACK work in the thread that calls them.
+    """Let BLAS and LAPACK work in the calling thread.
 
-    The setting belongs to the process. The first one in makes it and the last one out
-    takes it back, so that fits in several threads leave it as it was.
+    The setting is global in the process. The first user sets it and the last one
+    restores it, so that it is unchanged after fits in several threads.
     """
     with _LIMIT.lock:
         if _LIMIT.n_inside == 0:

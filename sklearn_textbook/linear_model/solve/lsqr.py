@@ -9,7 +9,7 @@ from scipy.sparse.linalg import LinearOperator, lsqr
 def solve_iteratively(X, Y, weight, *, has_intercept, alpha, tol):
     """Minimise the squares of the residuals by LSQR (Paige and Saunders, 1982).
 
-    The columns are centred as they are multiplied, so that they stay sparse.
+    The columns are centred during multiplication, so that they stay sparse.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def solve_iteratively(X, Y, weight, *, has_intercept, alpha, tol):
     alpha : float
         Weight of the penalty.
     tol : float
-        Relative error at which it stops.
+        Relative error of the stopping criterion.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def solve_iteratively(X, Y, weight, *, has_intercept, alpha, tol):
     if has_intercept:
         mean, target_mean = X.T @ w / w.sum(), w @ Y / w.sum()
     root = np.sqrt(w)
-    # Columns of unit length: the iterations are as many as singular values differ.
+    # Columns of unit length reduce the condition number, and so the iterations.
     squares = X.power(2).T @ w - mean**2 * w.sum()
     scales = np.where(squares > 0, np.sqrt(np.maximum(squares, 0.0)), 1.0)
     scales = scales if alpha == 0 else np.ones(n_columns)

@@ -1,4 +1,4 @@
-"""Weighted sums over the rows of a table: all that least squares needs of it."""
+"""Weighted sums over the rows of a table for least squares."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from sklearn_textbook.linear_model.solve._row_sums import (
 )
 
 PANEL_WIDTH = 8  # as in _panels.pxd
-#: Up to so many columns every stretch of rows has its own sums.
+#: Up to this number of columns, every stretch of rows has its own sums.
 STRETCH_COLUMNS = 256
-#: Rows of a stretch, at least, and number of stretches, at most.
+#: Minimum number of rows in a stretch, and maximum number of stretches.
 STRETCH_ROWS, MAX_STRETCHES = 1024, 64
-#: Numbers that the sums of all stretches of a sparse table may take. If there is room
-#: for fewer stretches than this, the threads share the sums, by bands of them.
+#: Maximum number of entries in the sums of all stretches of a sparse table. If there is
+#: room for fewer stretches than this, the threads share the sums, in bands.
 MAX_NUMBERS, MIN_STRETCHES, N_BANDS = 2**23, 8, 16
 #: Columns from which a triangle is copied block by block, and columns of a block.
 WIDE_COLUMNS, BLOCK_COLUMNS = 1024, 256
@@ -27,8 +27,8 @@ WIDE_COLUMNS, BLOCK_COLUMNS = 1024, 256
 def sum_products(X, weight=None, targets=None, n_threads=1):
     r"""Sum up the weighted products of columns over the rows.
 
-    With a column of ones put before X, :math:`Z = [1, X]`, and the weights W on a
-    diagonal, it computes :math:`Z^T W Z` and :math:`Z^T W T`.
+    With a column of ones before X, :math:`Z = [1, X]`, and the diagonal matrix W of
+    weights, it computes :math:`Z^T W Z` and :math:`Z^T W T`.
 
     Parameters
     ----------
@@ -44,15 +44,15 @@ def sum_products(X, weight=None, targets=None, n_threads=1):
     Returns
     -------
     products : ndarray of shape (1 + n_columns, 1 + n_columns)
-        :math:`Z^T W Z`: sum of weights, of columns, of products.
+        :math:`Z^T W Z`: sums of weights, columns and products.
     with_targets : ndarray of shape (1 + n_columns, n_targets)
         :math:`Z^T W T`.
 
     Notes
     -----
-    Products of a dense table are summed up tile by tile, of a sparse one entry by
-    entry. No product is fused with a sum, and every sum takes its rows in the same
-    order on every processor.
+    Products of a dense table are summed by tiles, those of a sparse one by entries. No
+    product is fused with a sum, and all sums have the same order of rows on every
+    processor.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def sum_products(X, weight=None, targets=None, n_threads=1):
 
 
 def _mirror_upper(products):
-    """Copy a square matrix, the upper triangle in place of the lower one."""
+    """Copy a square matrix, with the lower triangle replaced by the upper one."""
     width = len(products)
     block = BLOCK_COLUMNS if width > WIDE_COLUMNS else width
     whole = products.copy()
@@ -90,7 +90,7 @@ def _mirror_upper(products):
 
 
 def divide_rows(n_rows, most=MAX_STRETCHES):
-    """Divide rows into stretches that are summed up by themselves.
+    """Divide rows into stretches that are summed separately.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def divide_rows(n_rows, most=MAX_STRETCHES):
     Returns
     -------
     bounds : ndarray of intp, shape (n_stretches + 1,)
-        Where stretches begin and end.
+        Boundaries of the stretches.
     """
     n_stretches = min(n_rows // STRETCH_ROWS, most, MAX_STRETCHES)
     n_stretches = max(1, n_stretches)

@@ -1,4 +1,4 @@
-"""Rows of a table reduced to a small triangle for least squares."""
+"""Reduction of the rows of a table to a small triangle for least squares."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from sklearn_textbook.linear_model.solve.sparse_triangle import (
 
 #: Cells of a block of rows: about as many as the cache of a core holds.
 BLOCK_CELLS = 2**16
-#: A block has at least that many rows for each column, so that the triangle, which goes
-#: through every step, is a small part of the work.
+#: A block has at least this many rows for each column, so that the triangle, which is
+#: part of every step, is a small part of the work.
 ROWS_PER_COLUMN = 8
-#: Columns up to which blocks are worth more than the threads of LAPACK.
+#: Columns up to which blocks are faster than the threads of LAPACK.
 MAX_BLOCK_COLUMNS = 400
-#: Cells below which LAPACK does not think of threads.
+#: Cells below which LAPACK does not use threads.
 FEW_CELLS = 4096
-#: Rows are divided into at most that many parts, whatever the number of threads.
+#: Rows are divided into at most this many parts for any number of threads.
 MAX_PARTS = 32
-#: Squares of numbers up to that are finite, and of their inverses not zero.
+#: Squares of numbers up to this one are finite, and those of their inverses not zero.
 LARGE = 1e100
-#: Rows whose mean is about the mean of all.
+#: Number of rows whose mean approximates the mean of all.
 ORIGIN_ROWS = 64
 
 
@@ -37,22 +37,22 @@ ORIGIN_ROWS = 64
 class RowTriangle:
     r"""Reduction of rows to a triangle for least squares.
 
-    With the weights W on a diagonal, the columns :math:`Z = [1, X - c]` (without an
-    intercept: X) and the targets Y, an orthogonal Q turns the rows into few:
+    For the diagonal matrix W of weights, the columns :math:`Z = [1, X - c]` (X without
+    an intercept) and the targets Y, an orthogonal Q reduces the rows to a few:
 
     .. math:: Q^T W^{1/2} [Z, Y - d] = \begin{pmatrix} R & z \\ 0 & e \end{pmatrix} .
 
-    Products :math:`X^T X`, whose rounding costs twice as many digits, are never made.
+    Products :math:`X^T X`, which lose twice as many digits by rounding, are not used.
 
     Parameters
     ----------
     has_intercept : bool
         Whether Z has the column of ones.
     origin, target_origin : ndarray of shape (n_columns,), (n_targets,)
-        c and d, somewhere near the rows; zeros without an intercept.
+        c and d, near the rows; zeros without an intercept.
     triangle : ndarray of shape (n_kept, n_intercepts + n_columns)
-        R. If there is an intercept, its first column is zero but for the first row. It
-        is a triangle if there are more rows than columns.
+        R. If there is an intercept, its first column is zero except in the first row.
+        It is a triangle if there are more rows than columns.
     targets : ndarray of shape (n_kept, n_targets)
         z.
     residual : ndarray of shape (n_targets,)
@@ -103,17 +103,17 @@ class RowTriangle:
         return self.target_origin + self.targets[0] / self.triangle[0, 0]
 
     def merge(self, other):
-        """Join with the triangle of other rows.
+        """Merge with the triangle of other rows.
 
         Parameters
         ----------
         other : RowTriangle
-            Of rows with the same columns, targets and intercept.
+            Triangle of rows with the same columns, targets and intercept.
 
         Returns
         -------
         triangle : RowTriangle
-            Of all rows.
+            Triangle of all rows.
         """
         moved, moved_targets = other.triangle, other.targets
         if self.has_intercept:
@@ -142,9 +142,9 @@ class RowTriangle:
 def reduce_rows(X, Y, weight=None, *, has_intercept=True, n_threads=1):
     """Reduce rows to a triangle.
 
-    Blocks of rows that fit into the cache are put under the triangle so far, and
-    reduced with it by LAPACK's Householder reflections. Parts of the table do so at the
-    same time; which rows are in a part does not depend on the number of threads.
+    Blocks of rows that fit in the cache are put below the current triangle, and reduced
+    with it by LAPACK's Householder reflections. Parts of the table are processed in
+    parallel; the division into parts does not depend on the number of threads.
 
     Parameters
     ----------
@@ -203,14 +203,14 @@ def _reduce_dense(X, Y, weight, has_intercept, n_threads):
 
 
 def _find_origin(X):
-    """Find a point about in the middle of rows; of a constant column, its value."""
+    """Find a point near the mean of rows; for a constant column, its value."""
     head = X[:ORIGIN_ROWS]
     head = head.toarray() if issparse(head) else head
     return head[0] + (head - head[0]).mean(axis=0)
 
 
 def _load(X, Y, weight, has_intercept, origins, out=None):
-    """Columns and targets of rows, about the origin and times the roots of weights."""
+    """Columns and targets of rows, about the origin, times the roots of weights."""
     n_rows, n_columns = X.shape
     start = int(has_intercept)
     if out is None:
@@ -243,16 +243,16 @@ def _reduce(Z, Y):
 
 
 def _turn_ones(Z, Y):
-    """Make the first column zero but for its first row, by one reflection.
+    """Make the first column zero except in its first row, by one reflection.
 
-    A wide table needs no more: its rows are as few as those of a triangle.
+    This suffices for a wide table, which has as few rows as a triangle.
     """
     if Z[1:, 0].any():
         mirror = Z[:, 0].copy()
         length = np.linalg.norm(mirror)
         mirror[0] += length
         factor = -2.0 / (mirror @ mirror)
-        # No "@", whose threads would still spin while those of LAPACK work.
+        # Not "@", whose threads would still spin while those of LAPACK work.
         along, targets_along = (blas.dgemv(factor, A, mirror, trans=1) for A in (Z, Y))
         Z = blas.dger(1.0, mirror, along, a=Z, overwrite_a=1)
         Y = blas.dger(1.0, mirror, targets_along, a=Y, overwrite_a=1)
@@ -261,14 +261,14 @@ def _turn_ones(Z, Y):
 
 
 def _reduce_one_column(X, Y, weight, origins):
-    """Reduce one column, by the sums of the formulas (3.7) and (3.8) of the book."""
+    """Reduce one column, by the sums in formulas (3.7) and (3.8) of the book."""
     x, Y = X[:, 0] - origins[0], Y - origins[1]
     w = np.ones(len(x)) if weight is None else weight
     total = w.sum()
     mean, target_mean = w @ x / total, w @ Y / total
     x -= mean
     Y -= target_mean
-    # Of small numbers the squares would be zero.
+    # Squares of small numbers would underflow.
     largest = np.abs(x).max()
     unit = largest if 0 < largest < 1 / LARGE else 1.0
     if unit != 1.0:
@@ -288,7 +288,7 @@ def _reduce_tall(X, Y, weight, has_intercept, origins, n_threads):
     """Reduce a table of more rows than columns."""
     n_rows = X.shape[0]
     n_columns = X.shape[1] + has_intercept
-    # A column more is cheaper than turning the targets afterwards.
+    # An additional column is cheaper than transforming the targets afterwards.
     n_carried = Y.shape[1] if Y.shape[1] <= max(4, n_columns // 4) else 0
     width = n_columns + n_carried
     n_block = max(BLOCK_CELLS // max(width, 1), ROWS_PER_COLUMN * width)
@@ -349,7 +349,7 @@ def _reduce_blocks(X, Y, weight, has_intercept, origins, n_block, n_carried):
 
 
 def _turn_blocks(X, Y, weight, has_intercept, origins, n_block):
-    """Reduce blocks of rows with many targets, which are turned, not reduced."""
+    """Reduce blocks of rows with many targets, which are transformed, not reduced."""
     triangle = targets = None
     residual = np.zeros(Y.shape[1])
     for start in range(0, X.shape[0], n_block):

@@ -1,4 +1,4 @@
-"""The triangle of sparse rows, from sums of products: fast, where it loses nothing."""
+"""The triangle of sparse rows from sums of products, if these are accurate enough."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from scipy.sparse import csr_array
 #: A product of sparse matrices takes so many times as long as one of dense ones, for
 #: each multiplication.
 SPARSE_COST = 50.0
-#: Means up to which squares of a column may be summed before its mean is taken off, in
-#: standard deviations: of sixteen digits two are lost.
+#: Largest mean of a column, in standard deviations, with which its squares may be
+#: summed without centring: two of sixteen digits are lost.
 NEAR_ORIGIN = 10.0
-#: Condition up to which products tell the triangle to ten digits. Products square it.
+#: Condition number up to which products give the triangle to ten digits. Products
+#: square it.
 LARGEST_CONDITION = 500.0
-#: Steps that bring the coefficients to the digits of the rows.
+#: Steps of refinement of the coefficients.
 N_REFINEMENTS = 2
 
 
@@ -28,9 +29,10 @@ def is_worth_products(X):
 def reduce_products(X, Y, weight, has_intercept):
     r"""Reduce sparse rows by sums of products, unless that loses digits.
 
-    With the centred columns :math:`\tilde X` it makes :math:`\tilde X^T W \tilde X =
-    R^T R`, by Cholesky's method, and solves :math:`R^T R b = \tilde X^T W y`, again for
-    the residuals, until b is as exact as the rows are: corrected seminormal equations.
+    For the centred columns :math:`\tilde X` it factorises
+    :math:`\tilde X^T W \tilde X = R^T R` by Cholesky's method, and solves
+    :math:`R^T R b = \tilde X^T W y`, repeatedly for the residuals, until b is accurate:
+    corrected seminormal equations.
 
     Parameters
     ----------
@@ -85,7 +87,7 @@ def reduce_products(X, Y, weight, has_intercept):
 
 
 def _factorise(products, lengths):
-    """Cholesky's triangle of products, or None if these lost digits."""
+    """Cholesky factor of products, or None if these lost digits."""
     products = products / np.outer(lengths, lengths)
     triangle, info = lapack.dpotrf(products, clean=1)
     if info:

@@ -1,4 +1,4 @@
-"""Weighted least squares in one step of an iteration, whatever the rank."""
+"""Weighted least squares in one step of an iteration, for any rank."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from scipy.sparse import issparse
 
 from sklearn_textbook.linear_model.solve.row_sums import sum_products
 
-#: Reciprocal condition of the products from which Cholesky's factor serves; the next
-#: steps take back what it loses.
+#: Minimum reciprocal condition number of products for Cholesky's factor; the next
+#: steps correct its errors.
 MIN_CONDITION = 1e-9
-#: Part of its square that a column keeps when centred, from which the same holds.
+#: Minimum fraction of the square of a column after centring, for the same reason.
 MIN_SPREAD = 1e-8
 #: Singular values up to this fraction of the largest count as zero, as in R's glm.
 RANK_TOLERANCE = 1e-11
 #: Minimum fraction of a row outside the space of the others.
 OUTSIDE = 1e-7
-#: Cells of a block of rows of which a triangle is made.
+#: Cells of a block of rows that is reduced to a triangle.
 BLOCK_CELLS = 2**18
 
 
 @dataclass(frozen=True)
 class Solution:
-    r"""What the data determine.
+    r"""Inverse, rank and determined coefficients of weighted rows.
 
     Parameters
     ----------
@@ -41,9 +41,9 @@ class Solution:
     centre : ndarray of shape (n_columns,)
         Weighted means of the columns; zeros without an intercept.
     share : float
-        One over the total weight; 0 without an intercept.
+        Inverse of the total weight; 0 without an intercept.
     row_space : ndarray of shape (n_columns, rank), or None
-        Orthonormal directions that the centred rows span; None if these are all.
+        Orthonormal basis of the centred rows; None if they span the whole space.
     """
 
     inverse: np.ndarray
@@ -57,9 +57,9 @@ class Solution:
 class WeightedSolver:
     r"""Solves :math:`\min_b \sum_i w_i (t_i - b_0 - x_i^T b)^2 + \lambda |b|^2`.
 
-    Well-conditioned products are solved by Cholesky's factor. If there is none, or if
-    columns lie far from zero for their spread, rows are reduced to a triangle by
-    orthogonal transformations, block by block, and its singular values tell the rank;
+    Well-conditioned products are solved by Cholesky's factor. Otherwise, or if columns
+    are far from zero relative to their variation, rows are reduced to a triangle by
+    orthogonal transformations, in blocks, and its singular values determine the rank;
     among many solutions, b is then the one of least norm.
 
     Parameters
@@ -90,7 +90,7 @@ class WeightedSolver:
         weight : ndarray of shape (n_rows,)
             W, none below 0.
         target : ndarray of shape (n_rows,)
-            What is to be met.
+            The targets t.
 
         Returns
         -------
@@ -106,7 +106,7 @@ class WeightedSolver:
         return factor.add_intercept(factor.root @ factor.with_target)
 
     def describe(self, weight):
-        """Say what rows of these weights determine.
+        """Find what rows with these weights determine.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class WeightedSolver:
         columns, basis = [], np.zeros((len(triangle), 0))
         for number, column in enumerate(triangle[:, :-1].T):
             rest = column - basis @ (basis.T @ column)
-            rest -= basis @ (basis.T @ rest)  # once more, for what rounding left
+            rest -= basis @ (basis.T @ rest)  # twice, because of rounding
             length = np.linalg.norm(rest)
             if length > RANK_TOLERANCE * np.linalg.norm(column):
                 columns.append(number)
@@ -153,7 +153,7 @@ class WeightedSolver:
         return np.array(columns, dtype=np.intp)
 
     def _factor_products(self, weight, target):
-        """Cholesky's factor of the centred products; None if it would not serve."""
+        """Cholesky's factor of the centred products; None if it is not accurate."""
         products, with_target = sum_products(
             self.X, weight, target[:, np.newaxis], self.n_threads
         )
@@ -191,7 +191,7 @@ class WeightedSolver:
             left = np.vstack([left, np.sqrt(self.penalty) * np.eye(n_columns)])
             right = np.append(right, np.zeros(n_columns))
         units = np.sqrt(np.square(left).sum(axis=0))
-        # A column that only rounding lets vary has no unit of its own.
+        # A column that varies only by rounding is not scaled.
         units[units <= RANK_TOLERANCE * self._measure_columns(weight)] = np.inf
         rows, values, columns = np.linalg.svd(left / units, full_matrices=False)
         largest = values[0] if len(values) else 0.0
@@ -209,7 +209,7 @@ class WeightedSolver:
         )
 
     def _measure_columns(self, weight):
-        """Lengths of the columns as they are, not centred."""
+        """Lengths of the columns without centring."""
         if issparse(self.X):
             squares = np.asarray(self.X.multiply(self.X).T @ weight).ravel()
         else:
@@ -239,7 +239,7 @@ class WeightedSolver:
             triangle = np.linalg.qr(np.vstack([triangle, rows]), mode="r")
         total = triangle[0, 0] ** 2
         if not self.fit_intercept:
-            # Without the column of ones, its row is one more row of the triangle.
+            # Without the column of ones, its row is another row of the triangle.
             return triangle[:, 1:], shift, (0.0, total)
         averages = triangle[0, 1:] / triangle[0, 0]
         return triangle[1:, 1:], shift + averages[:-1], (averages[-1], total)
@@ -276,7 +276,7 @@ class _ProductFactor(_Centred):
 
 @dataclass(frozen=True)
 class _RowFactor(_Centred):
-    """A root of the inverse of the centred products, and what it does not reach."""
+    """A root of the inverse of the centred products, and its null space."""
 
     root: np.ndarray
     with_target: np.ndarray
@@ -304,7 +304,7 @@ def _find_root(basis, values, units):
     n_columns, rank = basis.shape
     if rank == n_columns:
         return basis / values / units[:, np.newaxis], None
-    # Columns without spread have no unit, and no row has a part in their direction.
+    # Constant columns are not scaled, and no row has a component in their direction.
     spans = basis * np.where(np.isinf(units), 0.0, units)[:, np.newaxis]
     row_space, triangle = np.linalg.qr(spans)
     if not rank:
@@ -334,7 +334,7 @@ def measure_distances(rows, row_space):
 
 
 def _describe(factor, slopes, row_space, n_independent):
-    """Complete the inverse of the slopes by the intercept's row and column."""
+    """Add the row and column of the intercept to the inverse of the slopes."""
     n_columns = len(slopes)
     inverse = np.zeros((n_columns + 1, n_columns + 1))
     inverse[1:, 1:] = slopes
