@@ -94,10 +94,10 @@ for link, color in (
     label = f"{link}: deviance {model.deviance_:.2f}"
     axes[0].plot(grid, model.predict(grid), color=color, label=label)
     rest = model.deviance_path_[:-1] - model.deviance_
-    rest = rest[rest > 1e-12]  # what is less is rounding
+    rest = rest[rest > 1e-12]  # smaller ones are rounding errors
     steps = np.arange(1, len(rest) + 1)
     axes[1].semilogy(steps, rest, "o-", color=color, label=link)
-axes[0].set(xlabel="log dose", ylabel="share of dead beetles")
+axes[0].set(xlabel="log dose", ylabel="proportion of dead beetles")
 axes[0].legend()
 axes[1].set(xlabel="iteration", ylabel="deviance above the last", title="convergence")
 axes[1].legend()

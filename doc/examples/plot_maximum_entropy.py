@@ -46,7 +46,7 @@ for solver, model in models.items():
     )
 
 # %%
-# A distribution of which only expectations are known: 例6.1, with P(A) + P(B) = 3/10,
+# A distribution with only known expectations: 例6.1, with P(A) + P(B) = 3/10,
 # and then also P(A) + P(C) = 1/2. Outcomes that no constraint distinguishes are equally
 # probable.
 

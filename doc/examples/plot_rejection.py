@@ -36,7 +36,7 @@ members = [
 # %%
 # Three rules
 # -----------
-# Members see the labels as they are; rejected rows get a label of their own.
+# Members are fitted to the original labels; rejected rows get a separate label.
 for rule in ("plurality", "majority", "unanimity"):
     voting = VotingClassifier(members, rule=rule, reject_label=-1).fit(X, y)
     kept = ~voting.rejected(X_test)

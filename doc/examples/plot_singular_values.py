@@ -29,7 +29,7 @@ decomposition = svd(A)
 print(decomposition)
 
 # %%
-# The sums of the first k terms, ``reconstruct(k)``, beside the patterns and the noisy
+# The sums of the first k terms, ``reconstruct(k)``, next to the patterns and the noisy
 # matrix. Three terms are closer to the patterns than the noisy matrix is.
 figure, axes = plt.subplots(1, 5, figsize=(11, 2.4), layout="constrained")
 shown = {"A": A} | {f"k = {k}": decomposition.reconstruct(k) for k in (1, 2, 3)}
