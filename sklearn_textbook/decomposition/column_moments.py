@@ -117,7 +117,7 @@ def center_columns(X, weight=None, out=None):
     centered : ndarray of shape (n_rows, n_columns)
         X minus these.
     """
-    # About the first row, a constant column is exactly 0, whatever its value.
+    # Relative to the first row, a constant column is exactly 0.
     first = X[0].astype(np.float64)
     centered = np.subtract(X, X[0].copy(), out=out)
     if weight is None:
@@ -164,7 +164,7 @@ def _subtract_mean(scatter, mean, total):
 
 def _find_origin(X):
     """Find a point near the mean of rows."""
-    # About the first row, a constant column is exactly 0, whatever its value.
+    # Relative to the first row, a constant column is exactly 0.
     first = X[0].astype(np.float64)
     return first + (X[:ORIGIN_ROWS] - first).mean(axis=0)
 

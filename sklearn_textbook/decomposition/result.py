@@ -14,7 +14,7 @@ from sklearn_textbook.decomposition.signs import fix_column_signs
 
 
 def measure_values(s):
-    """Root of the sum of squares, whatever the scale."""
+    """Square root of the sum of squares, without overflow."""
     largest = s.max(initial=0)
     if largest == 0:
         return 0.0

@@ -172,7 +172,7 @@ def _has_decimal_commas(column):
     )
 
 
-# ------------------------------------------------------------ types asked for
+# ------------------------------------------------------------ requested types
 def _to_numbers(name, column, context):
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)

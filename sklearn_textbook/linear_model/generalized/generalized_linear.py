@@ -480,7 +480,7 @@ class GeneralizedLinearRegressor(
         elif has_no_maximum(fit):
             warnings.warn(
                 "The likelihood seems to have no maximum: linear predictors still move "
-                f"by {fit.largest_move:.2g} while the deviance stands still ({where}), "
+                f"by {fit.largest_move:.2g} while the deviance is constant ({where}), "
                 "so fitted means reach the boundary of the range of the family "
                 f"{self.family!r}, as if the columns separate 0 from 1. "
                 "Coefficients and errors are those of the last iteration and not "

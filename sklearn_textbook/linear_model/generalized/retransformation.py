@@ -42,8 +42,8 @@ def find_factor(retransform, residuals, weight, variance):
     ----------
     retransform : {"median", "mean", "smearing"}
         1 for the median of y; :math:`e^{\sigma^2/2}` for its mean, if ln y is normal;
-        the mean of :math:`e^r` over the residuals r for its mean, whatever their
-        distribution (Duan's smearing).
+        the mean of :math:`e^r` over the residuals r for its mean with any distribution
+        of these (Duan's smearing).
     residuals : ndarray of shape (n_rows,)
         r, of ln y.
     weight : ndarray of shape (n_rows,)

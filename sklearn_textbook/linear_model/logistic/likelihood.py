@@ -151,7 +151,7 @@ class LogisticLikelihood:
         self.weight = weight
         self.fit_intercept = int(bool(fit_intercept))  # also the number of intercepts
         self.n_scores = n_classes if is_symmetric and n_classes > 2 else n_classes - 1
-        #: Of the slopes of the columns as they are here.
+        #: Penalties of the slopes of the scaled columns.
         self.l1 = l1_strength * self.factors
         self.l2 = strength * self.factors * self.factors
         self.is_penalised = is_penalised

@@ -18,7 +18,7 @@ cdef uint64_t SECOND_MULTIPLIER = 0xC2B2AE3D27D4EB4F
 
 
 cdef struct Rows:
-    # Entries of all rows, one by one; columns is NULL where none is left out.
+    # Entries of all rows, one by one; columns is NULL if all are stored.
     const double* values
     const int32_t* columns
     const int64_t* starts
@@ -73,8 +73,8 @@ def sum_expectations(
 ):
     """Fill in probabilities, and the sums of each block of contexts.
 
-    With ``is_given`` the probabilities are taken as they are. ``block_sums`` without
-    columns: no sums. ``bucket`` without entries: all in the first.
+    With ``is_given`` the probabilities are not changed. ``block_sums`` without columns:
+    no sums. ``bucket`` without entries: all in the first.
     """
     cdef Blocks blocks = Blocks(
         hold_rows(values, columns, starts, is_joint, probabilities.shape[1]),
@@ -94,7 +94,7 @@ def sum_expectations(
 
 
 cdef void sum_block(void* context, int64_t block, int thread) noexcept nogil:
-    """Loss of a block of contexts; adds what is expected of their features."""
+    """Loss of a block of contexts; adds the expectations of their features."""
     cdef const Blocks* blocks = <Blocks*> context
     cdef const Rows* rows = &blocks.rows
     cdef int64_t i, k, n_classes = rows.n_classes
@@ -163,7 +163,7 @@ cdef inline void score_joint(
 cdef inline double take_shares(
     double* scores, int64_t n_classes, double context_weight, const double* counts
 ) noexcept nogil:
-    """Turn scores into probabilities; what they lose on the counts of the classes.
+    """Convert scores to probabilities; return their loss for the class counts.
 
     Without counts the loss is the weight times the logarithm of the sum Z.
     """
@@ -234,7 +234,7 @@ def hash_contexts(
     uint64_t[::1] hashes,
     int n_threads,
 ):
-    """Fill in a number for every context; equal contexts have equal numbers."""
+    """Compute a hash for every context; equal contexts have equal hashes."""
     cdef Hashing hashing = Hashing(
         hold_rows(values, columns, starts, False, 1), n_rows_per_context,
         hashes.shape[0], &hashes[0],
@@ -296,7 +296,7 @@ def are_equal_contexts(
     int64_t n_rows_per_context,
     const int64_t[::1] leader,
 ):
-    """Whether every context has the entries of the context that leads it."""
+    """Whether every context has the same entries as the leader of its group."""
     cdef int64_t i, n_contexts = leader.shape[0]
     cdef Rows rows = hold_rows(values, columns, starts, False, 1)
     cdef bint is_equal = True

@@ -95,7 +95,7 @@ def spread_columns(matrix, n_classes, *, has_constant):
     n_classes : int
         Number of classes.
     has_constant : bool
-        Whether constants take up what is subtracted; if not, nothing is.
+        Whether there are constants; otherwise columns are not shifted.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def standardize_columns(matrix, weight, n_classes, alpha, *, has_constant):
     alpha : float
         The penalty.
     has_constant : bool
-        Whether constants take up what is subtracted; if not, nothing is.
+        Whether there are constants; otherwise columns are not shifted.
 
     Returns
     -------

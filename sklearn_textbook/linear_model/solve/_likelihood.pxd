@@ -1,9 +1,9 @@
-# The logistic likelihood of some rows: header-only; logistic_likelihood.py has the
-# documents.
+# The logistic likelihood of some rows: header-only; documented in
+# logistic/likelihood.py.
 #
-# Each block of rows is read from memory once. While it is in the cache, scores become
-# probabilities, these become residuals and curvatures, and both are summed up with the
-# columns.
+# Each block of rows is read from memory once. While it is in the cache, scores are
+# converted to probabilities, these to residuals and curvatures, and both are summed up
+# with the columns.
 
 from libc.math cimport INFINITY, exp, fabs, log1p
 from libc.stdint cimport int32_t
@@ -26,21 +26,21 @@ cdef struct Problem:
     Py_ssize_t column_stride
     Py_ssize_t n_columns
     bint has_intercept
-    # what is subtracted from the columns of the panels
+    # subtracted from the columns of the panels
     const double* shift
     # NULL: 1 each
     const double* weight
     const int32_t* codes
     int n_classes
-    # one for each class, or one less: the score of the last is 0 then; of two classes
-    # the score is that of the second, and the first has 0
+    # one for each class, or one less: then the score of the last class is 0, or for two
+    # classes that of the first
     int n_scores
     # n_scores rows of padded length
     const double* coef
     Py_ssize_t n_panels
 
 
-# Where a stretch of rows adds up its sums.
+# The sums of a stretch of rows.
 cdef struct Sums:
     # loss and smallest margin
     double* totals
@@ -67,7 +67,7 @@ cdef inline void judge_two(
     cdef double* residual = work.factors
     cdef double* curvature = work.factors + BLOCK_ROWS
     for row in range(n_rows):
-        # the score of the row's class, less that of the other
+        # the score of the row's class minus that of the other
         score = work.scores[row] if problem.codes[first + row] else -work.scores[row]
         small = exp(-fabs(score))
         # probability of the other class
@@ -188,7 +188,7 @@ cdef inline void add_hessian(
     const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Workspace* work,
     double* hessian,
 ) noexcept nogil:
-    """Add the products of the columns, weighted by the curvature of each two scores."""
+    """Add the products of columns, weighted by the curvature of each pair of scores."""
     cdef Py_ssize_t k, other, pair = 0
     cdef Py_ssize_t width = problem.n_panels * PANEL_WIDTH
     cdef double* curvature = work.factors + problem.n_scores * BLOCK_ROWS

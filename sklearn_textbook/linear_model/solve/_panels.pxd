@@ -1,15 +1,15 @@
-# Panels: a block of rows as the products of columns want it: header-only.
+# Panels: the layout of a block of rows for products of columns: header-only.
 #
-# Eight columns stand side by side in a panel, row under row, so that a tile of products
-# is summed up in registers while two panels are read from front to back. Every
-# product has its own sum, to which rows are added one by one: the sums do
-# not depend on how many of them a processor adds at a time.
+# A panel contains eight adjacent columns, row by row, so that a tile of products is
+# summed in registers while two panels are read sequentially. Every product has its own
+# sum, to which rows are added one by one: the sums do not depend on how many of them a
+# processor adds at a time.
 
 cdef enum:
     PANEL_WIDTH = 8
-    # rows of a tile: half a panel, for 4 x 8 sums fit the registers of most processors
+    # rows of a tile: half a panel, since 4 x 8 sums fit in most processors' registers
     TILE_HEIGHT = 4
-    # rows of a block; two panels of so many fit the first cache
+    # rows of a block; two panels of this many rows fit in the L1 cache
     BLOCK_ROWS = 256
 
 cdef extern from *:
@@ -249,7 +249,7 @@ cdef inline void fill_columns(
 cdef inline void clear_rest(
     double* panels, Py_ssize_t n_columns
 ) noexcept nogil:
-    """Write zeros into the columns that fill up the last panel."""
+    """Write zeros to the padding columns of the last panel."""
     cdef Py_ssize_t row, column, filled = n_columns % PANEL_WIDTH
     cdef double* target = panels + (
         (n_columns // PANEL_WIDTH) * BLOCK_ROWS * PANEL_WIDTH
