@@ -13,7 +13,6 @@ from sklearn_textbook.cli.algorithms import (
     find_wish,
     grows_one_tree,
     has_trees,
-    is_many,
     list_algorithms,
     make_estimator,
     takes_trees,
