@@ -21,12 +21,6 @@ from sklearn_textbook.ensemble.boosting.gradient_boosting_regressor import (
     GradientBoostingRegressor,
 )
 from sklearn_textbook.ensemble.combination.averaging import AveragingRegressor
-from sklearn_textbook.ensemble.combination.model_averaging_classifier import (
-    BayesianModelAveragingClassifier,
-)
-from sklearn_textbook.ensemble.combination.model_averaging_regressor import (
-    BayesianModelAveragingRegressor,
-)
 from sklearn_textbook.ensemble.combination.multi_response import (
     MultiResponseLinearRegression,
 )
@@ -43,6 +37,12 @@ from sklearn_textbook.ensemble.forest.proximities import compute_proximities
 from sklearn_textbook.ensemble.forest.random_forest import (
     RandomForestClassifier,
     RandomForestRegressor,
+)
+from sklearn_textbook.ensemble.model_averaging.classifier import (
+    BayesianModelAveragingClassifier,
+)
+from sklearn_textbook.ensemble.model_averaging.regressor import (
+    BayesianModelAveragingRegressor,
 )
 from sklearn_textbook.ensemble.negative_correlation.regressor import (
     NegativeCorrelationRegressor,

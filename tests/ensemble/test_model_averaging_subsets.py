@@ -14,7 +14,7 @@ from sklearn_textbook.ensemble import (
     BayesianModelAveragingClassifier,
     BayesianModelAveragingRegressor,
 )
-from sklearn_textbook.ensemble.combination.model_averaging_subsets import (
+from sklearn_textbook.ensemble.model_averaging.subsets import (
     SubsetRules,
     explore_subsets,
 )
@@ -349,7 +349,7 @@ def test_separated_classes_are_told():
 
 
 def test_too_many_models_are_told(monkeypatch):
-    name = "sklearn_textbook.ensemble.combination.model_averaging_logistic.MOST_FITS"
+    name = "sklearn_textbook.ensemble.model_averaging.logistic_subsets.MOST_FITS"
     monkeypatch.setattr(name, 3)
     X, _, rng = make_table(0, 40, 6)
     y = rng.uniform(size=40) > 0.5
@@ -403,7 +403,7 @@ def test_batches_make_no_difference(monkeypatch):
     X, y = DIABETES
     whole = BayesianModelAveragingRegressor(occam_window=np.inf).fit(X, y)
     for module in ("subsets", "linear"):
-        name = f"sklearn_textbook.ensemble.combination.model_averaging_{module}"
+        name = f"sklearn_textbook.ensemble.model_averaging.{module}"
         monkeypatch.setattr(f"{name}.MOST_CELLS", 200)
     parts = BayesianModelAveragingRegressor(occam_window=np.inf).fit(X, y)
     np.testing.assert_array_equal(

@@ -5,14 +5,14 @@ from sklearn_textbook.ensemble.combination.averaging_weights import (
     compute_non_negative_weights,
     compute_optimal_weights,
 )
-from sklearn_textbook.ensemble.combination.model_averaging_weights import (
-    compute_evidence_weights,
-    compute_pseudo_bma_plus_weights,
-)
 from sklearn_textbook.ensemble.combination.rules import (
     choose_by_votes,
     combine_probabilities,
     count_votes,
+)
+from sklearn_textbook.ensemble.model_averaging.evidence_weights import (
+    compute_evidence_weights,
+    compute_pseudo_bma_plus_weights,
 )
 
 __all__ = [

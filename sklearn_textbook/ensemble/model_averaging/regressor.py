@@ -9,14 +9,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.labels import check_numbers
 from sklearn_textbook._contract.parameters import check_truth
-from sklearn_textbook.ensemble.combination.model_averaging_base import (
+from sklearn_textbook.ensemble.model_averaging.base_model_averaging import (
     BaseModelAveraging,
 )
-from sklearn_textbook.ensemble.combination.model_averaging_linear import (
-    average_regressions,
-)
-from sklearn_textbook.ensemble.combination.model_averaging_weights import (
+from sklearn_textbook.ensemble.model_averaging.evidence_weights import (
     compute_normal_log_densities,
+)
+from sklearn_textbook.ensemble.model_averaging.linear_subsets import (
+    average_regressions,
 )
 
 

@@ -10,8 +10,8 @@ from scipy import sparse
 from scipy.special import expit, softmax
 from sklearn.exceptions import ConvergenceWarning
 
-from sklearn_textbook.ensemble.combination.model_averaging_linear import list_groups
-from sklearn_textbook.ensemble.combination.model_averaging_subsets import (
+from sklearn_textbook.ensemble.model_averaging.linear_subsets import list_groups
+from sklearn_textbook.ensemble.model_averaging.subsets import (
     MOST_CELLS,
     SubsetRules,
     explore_subsets,

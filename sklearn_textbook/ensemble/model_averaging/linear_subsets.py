@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from sklearn_textbook._contract.threads import count_threads
-from sklearn_textbook.ensemble.combination.model_averaging_subsets import (
+from sklearn_textbook.ensemble.model_averaging.subsets import (
     MOST_CELLS,
     SubsetRules,
     explore_subsets,

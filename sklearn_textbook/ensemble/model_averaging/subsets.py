@@ -7,7 +7,7 @@ from math import comb
 
 import numpy as np
 
-from sklearn_textbook.ensemble.combination.model_averaging_weights import (
+from sklearn_textbook.ensemble.model_averaging.evidence_weights import (
     normalise_log_weights,
     read_numbers,
 )

@@ -19,22 +19,22 @@ from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.combination.base_combination import BaseCombination
 from sklearn_textbook.ensemble.combination.held_out import predict_held_out
-from sklearn_textbook.ensemble.combination.model_averaging_parameters import (
-    count_parameters,
+from sklearn_textbook.ensemble.combination.named_members import (
+    NamedMembersMixin,
+    is_dropped,
 )
-from sklearn_textbook.ensemble.combination.model_averaging_summary import (
-    summarise_members,
-    summarise_subsets,
-)
-from sklearn_textbook.ensemble.combination.model_averaging_weights import (
+from sklearn_textbook.ensemble.model_averaging.evidence_weights import (
     compute_evidence_weights,
     compute_log_prior,
     compute_pseudo_bma_plus_weights,
     read_numbers,
 )
-from sklearn_textbook.ensemble.combination.named_members import (
-    NamedMembersMixin,
-    is_dropped,
+from sklearn_textbook.ensemble.model_averaging.parameter_counts import (
+    count_parameters,
+)
+from sklearn_textbook.ensemble.model_averaging.summary import (
+    summarise_members,
+    summarise_subsets,
 )
 from sklearn_textbook.linear_model.base import BaseLinearModel
 

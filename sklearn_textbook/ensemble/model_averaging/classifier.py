@@ -8,15 +8,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.parameters import check_real
 from sklearn_textbook.ensemble.combination.class_members import ClassMembersMixin
-from sklearn_textbook.ensemble.combination.model_averaging_base import (
+from sklearn_textbook.ensemble.model_averaging.base_model_averaging import (
     BaseModelAveraging,
 )
-from sklearn_textbook.ensemble.combination.model_averaging_logistic import (
-    average_logistic,
-)
-from sklearn_textbook.ensemble.combination.model_averaging_weights import (
+from sklearn_textbook.ensemble.model_averaging.evidence_weights import (
     EPSILON,
     compute_class_log_densities,
+)
+from sklearn_textbook.ensemble.model_averaging.logistic_subsets import (
+    average_logistic,
 )
 
 
