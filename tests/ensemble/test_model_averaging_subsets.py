@@ -402,7 +402,7 @@ def test_many_columns_in_small_subsets():
 def test_batches_make_no_difference(monkeypatch):
     X, y = DIABETES
     whole = BayesianModelAveragingRegressor(occam_window=np.inf).fit(X, y)
-    for module in ("subsets", "linear"):
+    for module in ("subsets", "linear_subsets"):
         name = f"sklearn_textbook.ensemble.model_averaging.{module}"
         monkeypatch.setattr(f"{name}.MOST_CELLS", 200)
     parts = BayesianModelAveragingRegressor(occam_window=np.inf).fit(X, y)
