@@ -22,7 +22,7 @@ def write_composed(estimator, write_document):
     """Write the fitted attributes of an ensemble of estimators of any kind."""
     return {
         "classes": pack_classes(estimator),
-        "kept": pack_kept(estimator._kept, vars(estimator)),
+        "kept": pack_kept(estimator._kept, estimator._list_kept()),
         "members": [
             {"name": name, "model": _write_member(name, member, write_document)}
             for name, member in estimator._list_parts()

@@ -79,7 +79,8 @@ def save_model(estimator, path, *, target=None, table=None):
         AdaBoostClassifier and BoostingTreeRegressor; or LinearRegression,
         LogisticRegression, GeneralizedLinearRegressor, MaxEntClassifier, PCA,
         TruncatedSVD or LinearDiscriminantAnalysis; or VotingClassifier,
-        AveragingRegressor, StackingClassifier, StackingRegressor or
+        AveragingRegressor, StackingClassifier, StackingRegressor,
+        BayesianModelAveragingClassifier, BayesianModelAveragingRegressor or
         MultiResponseLinearRegression, if all their members are of these classes.
     path : str or path-like
         The file to write; if writing fails, no partial file remains.

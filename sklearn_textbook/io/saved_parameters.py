@@ -59,6 +59,8 @@ COMPOSED = dict.fromkeys(
         "StackingClassifier",
         "StackingRegressor",
         "MultiResponseLinearRegression",
+        "BayesianModelAveragingClassifier",
+        "BayesianModelAveragingRegressor",
     ),
     _ENSEMBLES,
 )

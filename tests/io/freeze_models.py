@@ -71,6 +71,12 @@ MODELS = {
     "AveragingRegressor": ensemble.AveragingRegressor(REGRESSORS, weights=[2, 1]),
     "StackingClassifier": ensemble.StackingClassifier(CLASSIFIERS, cv=2),
     "StackingRegressor": ensemble.StackingRegressor(REGRESSORS, cv=2),
+    "BayesianModelAveragingClassifier": ensemble.BayesianModelAveragingClassifier(
+        CLASSIFIERS, cv=2
+    ),
+    "BayesianModelAveragingRegressor": ensemble.BayesianModelAveragingRegressor(
+        REGRESSORS, weighting="bic"
+    ),
     "MultiResponseLinearRegression": ensemble.MultiResponseLinearRegression(),
 }
 

@@ -9,6 +9,8 @@ from sklearn.naive_bayes import GaussianNB
 
 from sklearn_textbook.ensemble import (
     AveragingRegressor,
+    BayesianModelAveragingClassifier,
+    BayesianModelAveragingRegressor,
     MultiResponseLinearRegression,
     RandomForestClassifier,
     StackingClassifier,
@@ -54,6 +56,14 @@ CASES = {
     "stacking, tree": (StackingClassifier(CLASSIFIERS, C45Classifier(), cv=2), TWO),
     "stacking, fitted": (StackingClassifier(FITTED, cv="prefit"), LABELS),
     "stacking, values": (StackingRegressor(REGRESSORS, passthrough=True), VALUES),
+    "model averaging": (
+        BayesianModelAveragingClassifier(CLASSIFIERS, weighting="pseudo_bma_plus"),
+        LABELS,
+    ),
+    "model averaging, values": (
+        BayesianModelAveragingRegressor(REGRESSORS, weighting="bic", prior=[1, 3]),
+        VALUES,
+    ),
     "multi-response": (MultiResponseLinearRegression(alpha=0.1), LABELS),
     "multi-response, two": (MultiResponseLinearRegression(positive=True), TWO),
 }
@@ -62,7 +72,11 @@ METHODS = (
     *("transform", "get_feature_names_out"),
 )
 #: What is made of the training rows.
-NOT_KEPT = {"secondary_table_", "held_out_predictions_"}
+NOT_KEPT = {
+    "secondary_table_",
+    "held_out_predictions_",
+    "held_out_log_densities_",
+}
 
 
 def assert_same(loaded, model, X):
@@ -78,6 +92,8 @@ def assert_same(loaded, model, X):
         else:
             np.testing.assert_array_equal(found, expected)
             assert found.dtype == expected.dtype
+    if hasattr(model, "summary"):
+        assert loaded.summary() == model.summary()
     assert vars(loaded).keys() == vars(model).keys() - NOT_KEPT
     parameters = model.get_params(deep=False)
     for name in {"estimators", "final_estimator", "n_jobs"} & parameters.keys():
@@ -127,6 +143,10 @@ def test_files_are_valid(tmp_path, name):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
+        (
+            BayesianModelAveragingClassifier(),
+            "averages linear models of subsets of the columns",
+        ),
         (
             VotingClassifier([("c", C45Classifier()), ("bayes", GaussianNB())]),
             "its member 'bayes' is a GaussianNB, which a model file cannot hold",
@@ -237,6 +257,11 @@ DAMAGES = {
         "voting",
         lambda d: damage(d, parameters={**d["parameters"], "calibration": "sigmoid"}),
         "calibrated members cannot be in a model file",
+    ),
+    "deviations": (
+        "model averaging, values",
+        lambda d: damage(d, kept={**d["kept"], "standard_deviations_": [1.0]}),
+        "standard_deviations_ must be",
     ),
     "regressions": (
         "multi-response",

@@ -253,6 +253,10 @@ class BaseCombination(
         """Return an estimator that knows the columns."""
         return self.estimators_[0]
 
+    def _list_kept(self):
+        """List the values that ``_kept`` declares."""
+        return vars(self)
+
     def _list_parts(self):
         """List the names of all fitted parts, and these; None for dropped ones."""
         named = self.named_estimators_.items()

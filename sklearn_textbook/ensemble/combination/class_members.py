@@ -8,6 +8,7 @@ from sklearn_textbook._contract.labels import encode_known_labels
 from sklearn_textbook.ensemble.combination.class_target import (
     check_class_target,
     read_class_target,
+    require_places,
 )
 
 
@@ -30,6 +31,11 @@ class ClassMembersMixin:
         if not self.prefit:
             return labels.astype(np.intp, copy=False)
         return encode_known_labels(labels.reshape(-1, 1), [self.classes_])[:, 0]
+
+    def _restore(self, parts, kept):
+        super()._restore(parts, kept)
+        for member in self.estimators_:
+            require_places(self, member, self._encode(member.classes_))
 
     def _collect_probabilities(self, X, members=None):
         """Collect probabilities, shape (n_members, n_samples, n_classes)."""

@@ -152,6 +152,10 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
         first = self.regressions_[0]
         return first if first.n_features_in_ == self.n_features_in_ else None
 
+    def _list_kept(self):
+        """List the values that ``_kept`` declares."""
+        return vars(self)
+
     def _list_parts(self):
         """List the names of all fitted parts, and these."""
         return [(str(number), one) for number, one in enumerate(self.regressions_)]

@@ -18,7 +18,6 @@ from sklearn_textbook._contract.parameters import (
 )
 from sklearn_textbook.ensemble.combination.base_combination import BaseCombination
 from sklearn_textbook.ensemble.combination.class_members import ClassMembersMixin
-from sklearn_textbook.ensemble.combination.class_target import require_places
 from sklearn_textbook.ensemble.combination.rules import (
     PROBABILITY_RULES,
     REJECTED,
@@ -228,8 +227,6 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
             raise ValueError("calibrated members cannot be in a model file")
         super()._restore(parts, kept)
         self._check_reject_label()
-        for member in self.estimators_:
-            require_places(self, member, self._encode(member.classes_))
 
     def _check_reject_label(self):
         """Require a label that is not one of the classes."""

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.parameters import (
     check_choice,
     check_integer,
@@ -38,6 +39,8 @@ from sklearn_textbook.ensemble.model_averaging.summary import (
 )
 from sklearn_textbook.linear_model.base import BaseLinearModel
 
+#: Columns of the table of the members that only weights by BIC have.
+MEASURES = ("log_likelihood", "n_parameters", "bic")
 WEIGHTINGS = ("held_out", "bic", "pseudo_bma_plus")
 #: Fitted attributes that only members or only subsets of columns have.
 FITTED = (
@@ -64,6 +67,14 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
     """Average of members, or of all linear models of subsets of the columns."""
 
     _title = "Averaging"
+    _kept = (
+        Kept("weights_", shape=("fitted",), least=0),
+        Kept("log_evidence_", shape=("fitted",), is_finite=False),
+        *(
+            Kept(name, shape=("fitted",), is_optional=True, is_finite=False)
+            for name in MEASURES
+        ),
+    )
 
     # ------------------------------------------------------------------ parameters
     def _check_parameters(self):
@@ -173,6 +184,11 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
             )
         else:
             self.weights_ = compute_evidence_weights(self.log_evidence_, prior)
+        self._tabulate(columns)
+
+    def _tabulate(self, columns):
+        """Set the table of the members, with these columns of measures."""
+        prior = self._take_numbers("prior")
         self.posterior_table_ = {
             "member": np.array([name for name, _ in self._list_fitted()], dtype=object),
             "prior": np.exp(compute_log_prior(prior, len(self.weights_))),
@@ -209,6 +225,27 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
 
     def _count_classes(self):
         return None
+
+    # ----------------------------------------------------------------- model files
+    def _list_parts(self):
+        if self.estimators is None:
+            raise ValueError(
+                "it averages linear models of subsets of the columns, which a model "
+                "file cannot hold"
+            )
+        return super()._list_parts()
+
+    def _list_kept(self):
+        measures = {name: self.posterior_table_.get(name) for name in MEASURES}
+        return {**vars(self), **measures}
+
+    def _restore(self, parts, kept):
+        measures = {name: kept.pop(name, None) for name in MEASURES}
+        super()._restore(parts, kept)
+        if len(self.weights_) != len(self.estimators_):
+            raise ValueError("weights_ and the members do not belong together")
+        known = {name: of for name, of in measures.items() if of is not None}
+        self._tabulate(known)
 
     # --------------------------------------------------------------------- columns
     @property

@@ -7,6 +7,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.labels import check_numbers
 from sklearn_textbook._contract.parameters import check_truth
 from sklearn_textbook.ensemble.model_averaging.base_model_averaging import (
@@ -220,6 +221,11 @@ class BayesianModelAveragingRegressor(RegressorMixin, BaseModelAveraging):
 
     _method = "predict"
 
+    _kept = (
+        *BaseModelAveraging._kept,
+        Kept("standard_deviations_", shape=("fitted",), least=0),
+    )
+
     def __init__(
         self,
         estimators=None,
@@ -254,6 +260,11 @@ class BayesianModelAveragingRegressor(RegressorMixin, BaseModelAveraging):
         self.categorical_features = categorical_features
         self.reference_level = reference_level
         self.handle_unknown = handle_unknown
+
+    def _restore(self, parts, kept):
+        super()._restore(parts, kept)
+        if len(self.standard_deviations_) != len(self.estimators_):
+            raise ValueError("standard_deviations_ and the members do not fit")
 
     def _read_target(self, y):
         return column_or_1d(check_numbers(y, type(self).__name__), warn=True)
