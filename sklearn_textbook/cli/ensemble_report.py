@@ -14,8 +14,9 @@ _BAR_WIDTH = 24
 
 
 def is_ensemble(estimator):
-    """Tell an ensemble of trees from all else."""
-    return hasattr(estimator, "estimators_") and hasattr(estimator, "_list_members")
+    """Tell an ensemble of trees or of named members from all else."""
+    has_members = hasattr(estimator, "_list_members") or is_combination(estimator)
+    return has_members and hasattr(estimator, "estimators_")
 
 
 def is_combination(estimator):

@@ -89,7 +89,7 @@ def test_other_models_are_read_whole():
         ("CARTClassifier", {"tree": {}}, "This is not a grown"),
         ("CARTClassifier", {"classes": None}, "do not belong to a CARTClassifier"),
         ("RandomForestClassifier", {"kept": {"oob_score_": "x"}}, "oob_score_ must be"),
-        ("RandomForestClassifier", {"trees": []}, "trees must be a list"),
+        ("RandomForestClassifier", {"trees": []}, "trees must be a non-empty list"),
     ],
 )
 def test_damaged_files(command, tmp_path, name, change, message):

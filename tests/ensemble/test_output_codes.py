@@ -599,7 +599,7 @@ def test_more_columns_correct_more_mistakes():
         ({"loss": "square"}, "'loss' parameter must be one of 'linear'"),
         ({"estimator": LinearRegression()}, "must be None or a classifier"),
         ({"estimator": CARTRegressor()}, "must be None or a classifier"),
-        ({"estimator": CARTClassifier}, "which is a class: give an instance"),
+        ({"estimator": CARTClassifier}, "which is a class: pass an instance"),
         ({"n_jobs": 0}, "'n_jobs' parameter"),
         ({"verbose": -1}, "'verbose' parameter"),
         ({"random_state": -1}, "'random_state' parameter"),

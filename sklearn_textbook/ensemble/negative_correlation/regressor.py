@@ -186,7 +186,7 @@ class NegativeCorrelationRegressor(
     >>> round(model.member_error_ - model.ambiguity_ - model.ensemble_error_, 6)
     0.0
     >>> model.predict(X[:2]).round(-1)
-    array([200.,  80.])
+    array([190.,  70.])
     """
 
     _accepts_sparse = False
@@ -437,8 +437,13 @@ class NegativeCorrelationRegressor(
         """
         return self.predict_members(X).mean(axis=1)
 
-    def summary(self):
-        """Say in words what was trained, and how the error comes about.
+    def summary(self, width=80):
+        """Return a summary of the members and of the error as text.
+
+        Parameters
+        ----------
+        width : int or None, default=80
+            Largest width of the lines; None: any.
 
         Returns
         -------
@@ -454,8 +459,8 @@ class NegativeCorrelationRegressor(
             "mean squared error of the ensemble": self.ensemble_error_,
         }
         lines = [f"{name:<35}{value:.5g}" for name, value in errors.items()]
-        columns = fill(
-            ", ".join(map(str, self.coef_names_)), 78, break_long_words=False
-        )
+        columns = ", ".join(map(str, self.coef_names_))
+        if width is not None:
+            columns = fill(columns, width, break_long_words=False)
         head = f"{head}, {self.n_iter_} iterations"
         return "\n".join([head, *lines, "columns:", columns])
