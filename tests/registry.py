@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.covariance import OAS
 from sklearn.linear_model import LinearRegression as StockLinearRegression
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -376,12 +376,7 @@ INSTANCES = {
         OutputCodeClassifier(
             C45Classifier(), code="one_vs_one", decoding="probability", n_jobs=2
         ),
-        OutputCodeClassifier(CARTClassifier(class_weight="balanced"), code="bch"),
         OutputCodeClassifier(FAST_LOGISTIC, code="one_vs_rest", loss="logistic"),
-        OutputCodeClassifier(
-            GaussianNB(), code="sparse_random", decoding="probability", random_state=0
-        ),
-        OutputCodeClassifier(RidgeClassifier(), loss="exponential", random_state=0),
     ],
     "OutputFlippingClassifier": [
         OutputFlippingClassifier(n_estimators=25),

@@ -58,17 +58,13 @@ assert os.waitpid(child, 0)[1] == 0 and same
 PRUNED = "CARTClassifier(pruning=CostComplexityPruning(50{}), n_jobs={})"
 #: Fits that take a second at least.
 LONG_FITS = {
-    "CARTClassifier(criterion='entropy', n_jobs=1)": 600_000,
     "CARTClassifier(criterion='entropy', n_jobs=2)": 600_000,
     "CARTClassifier(max_features=0.5, n_jobs=1)": 800_000,
-    PRUNED.format("", 1): 100_000,
     PRUNED.format("", 2): 100_000,
     PRUNED.format(", scoring='accuracy'", 2): 100_000,
-    "RandomForestClassifier(1000, n_jobs=1)": 100_000,
     "RandomForestClassifier(1000, n_jobs=2)": 100_000,
     "GradientBoostingClassifier(n_estimators=9000, n_jobs=2)": 100_000,
     "BaggingClassifier(CARTClassifier(), 1000, n_jobs=2)": 30_000,
-    "BaggingClassifier(DecisionTreeClassifier(max_depth=6), 1000, n_jobs=1)": 30_000,
     "BaggingClassifier(DecisionTreeClassifier(max_depth=6), 1000, n_jobs=2)": 30_000,
     "AdaBoostClassifier(n_estimators=90_000)": 30_000,
 }
