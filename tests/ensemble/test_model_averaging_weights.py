@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sklearn_textbook.ensemble.combination import (
+from sklearn_textbook.ensemble.model_averaging import (
     compute_evidence_weights,
     compute_pseudo_bma_plus_weights,
 )

@@ -5,14 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
-from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
-    process_routing,
 )
 from sklearn.utils.validation import check_is_fitted
 
@@ -29,7 +27,10 @@ from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.bagging.bag_draw import BagDraw
 from sklearn_textbook.ensemble.members.estimator_combiner import EstimatorCombiner
-from sklearn_textbook.ensemble.members.estimator_members import EstimatorTraining
+from sklearn_textbook.ensemble.members.estimator_members import (
+    EstimatorTraining,
+    route_parameters,
+)
 from sklearn_textbook.ensemble.members.member_list import (
     MemberList,
     count_lacking,
@@ -287,17 +288,7 @@ class BaseBagging(
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     # --------------------------------------------------------------------- routing
-    def _route(self, method, params):
-        """Route parameters to the methods of the members."""
-        if not params:
-            return {}
-        if not get_config()["enable_metadata_routing"]:
-            raise ValueError(
-                f"{type(self).__name__}.{method} got {sorted(params)}: parameters for "
-                "the members need sklearn.set_config(enable_metadata_routing=True)."
-            )
-        routed = process_routing(self, method, **params)["estimator"]
-        return {name: dict(routed[name]) for name in routed}
+    _route = route_parameters
 
     def get_metadata_routing(self):
         """Tell which parameters go to which methods of the members.

@@ -79,7 +79,6 @@ class BaseCombination(
                 "Number of `estimators` and weights must be equal; got "
                 f"{len(self.weights)} weights, {len(self.estimators)} estimators"
             )
-
         try:
             check_member_weights(self.weights, len(self.estimators))
         except (TypeError, OverflowError) as error:

@@ -11,10 +11,10 @@ from sklearn.base import clone
 from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import delayed
 
-from sklearn_textbook._contract.finite import check_sparse_format
 from sklearn_textbook._contract.parameters import show_value
 from sklearn_textbook._contract.threads_at_exit import run_to_end
 from sklearn_textbook.ensemble.combination.fitting import describe_member
+from sklearn_textbook.ensemble.members.estimator_combiner import spread
 from sklearn_textbook.ensemble.members.estimator_members import (
     take_metadata,
     take_rows,
@@ -66,9 +66,7 @@ def _widen(given, member, method, n_classes):
             f"{method} of {type(member).__name__} covers {len(member.classes_)} of "
             f"{n_classes} classes in a fold: choose stratified folds (cv)."
         )
-    wide = np.zeros((len(given), n_classes))
-    wide[:, np.asarray(member.classes_, dtype=np.intp)] = given
-    return wide
+    return spread(given, member.classes_, n_classes, 0.0)
 
 
 def predict_held_out(tasks, methods, X, y, *, cv, n_jobs=None, n_classes=None):
@@ -103,7 +101,6 @@ def predict_held_out(tasks, methods, X, y, *, cv, n_jobs=None, n_classes=None):
         If the folds predict a row never or twice.
     """
     if sparse.issparse(X):
-        check_sparse_format(X)
         X = sparse.csr_array(X)
     folds = _list_folds(cv, X, y, is_classifier=n_classes is not None)
     order = np.concatenate([fold.test for fold in folds])

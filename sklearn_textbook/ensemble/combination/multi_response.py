@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_array, column_or_1d
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_textbook._contract.kept import Kept
-from sklearn_textbook._contract.labels import (
-    check_target,
-    decode_dictionary,
-    encode_labels,
-)
 from sklearn_textbook._contract.parameters import check_choice, check_truth
+from sklearn_textbook.ensemble.combination.class_target import read_class_target
 from sklearn_textbook.ensemble.members.estimator_members import take_columns
 from sklearn_textbook.linear_model import LinearRegression
 
@@ -123,8 +119,7 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
         self._check_parameters()
         if y is None:
             validate_data(self, X, y, skip_check_array=True)  # says what is missing
-        y = column_or_1d(decode_dictionary(y), warn=True)
-        (self.classes_,), codes = encode_labels(check_target(y, is_numeric=False))
+        self.classes_, codes = read_class_target(self, y)
         if len(self.classes_) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least two classes, y has one class: "
@@ -133,7 +128,7 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
         validate_data(self, X, y, skip_check_array=True)
         tables = self._split_columns(X)
         n_classes = len(self.classes_)
-        responses = (codes == np.arange(n_classes)).astype(np.float64)
+        responses = (codes[:, np.newaxis] == np.arange(n_classes)).astype(np.float64)
         numbers = [1] if n_classes == 2 else range(n_classes)
         self.regressions_ = [
             LinearRegression(

@@ -12,7 +12,7 @@ from joblib import effective_n_jobs
 from sklearn import get_config
 from sklearn.base import clone
 from sklearn.utils import check_consistent_length, column_or_1d
-from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
@@ -89,6 +89,39 @@ def consumes_weight(estimator):
         routing = get_routing_for_object(estimator)
         return bool(routing.consumes("fit", ("sample_weight",)))
     return has_fit_parameter(estimator, "sample_weight")
+
+
+def route_parameters(owner, method, params):
+    """Route parameters of an ensemble to the methods of its members.
+
+    Parameters
+    ----------
+    owner : estimator
+        The ensemble, which routes to ``estimator``.
+    method : str
+        Its method that was called.
+    params : dict
+        Parameters of the call.
+
+    Returns
+    -------
+    routed : dict of str to dict
+        Parameters of each method of the members.
+
+    Raises
+    ------
+    ValueError
+        If there are parameters, but metadata routing is not enabled.
+    """
+    if not params:
+        return {}
+    if not get_config()["enable_metadata_routing"]:
+        raise ValueError(
+            f"{type(owner).__name__}.{method} got {sorted(params)}: parameters for "
+            "the members need sklearn.set_config(enable_metadata_routing=True)."
+        )
+    routed = process_routing(owner, method, **params)["estimator"]
+    return {name: dict(routed[name]) for name in routed}
 
 
 @dataclass(frozen=True, eq=False)

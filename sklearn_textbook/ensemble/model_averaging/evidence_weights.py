@@ -42,7 +42,7 @@ def compute_evidence_weights(log_evidence, prior=None):
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_textbook.ensemble.combination import compute_evidence_weights
+    >>> from sklearn_textbook.ensemble.model_averaging import compute_evidence_weights
     >>> compute_evidence_weights(np.log([1, 3]) - 5000)
     array([0.25, 0.75])
     >>> compute_evidence_weights(np.log([1, 3]), prior=[3, 1])
@@ -109,7 +109,7 @@ def compute_pseudo_bma_plus_weights(
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_textbook.ensemble.combination import (
+    >>> from sklearn_textbook.ensemble.model_averaging import (
     ...     compute_pseudo_bma_plus_weights)
     >>> log_densities = np.log([[0.5, 0.9], [0.5, 0.3], [0.5, 0.9], [0.5, 0.2]])
     >>> compute_pseudo_bma_plus_weights(log_densities, random_state=0).round(2)

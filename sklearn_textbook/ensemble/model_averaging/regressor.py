@@ -53,7 +53,7 @@ class BayesianModelAveragingRegressor(RegressorMixin, BaseModelAveraging):
         largest likelihood, :math:`k_i` parameters and :math:`N = \sum_n s_n`.
         "pseudo_bma_plus": as "held_out", averaged over the Bayesian bootstrap of the
         rows, see
-        :func:`~sklearn_textbook.ensemble.combination.compute_pseudo_bma_plus_weights`.
+        :func:`~sklearn_textbook.ensemble.model_averaging.compute_pseudo_bma_plus_weights`.
         Subsets of the columns are always weighted by BIC.
     prior : array-like, default=None
         Prior probabilities :math:`\pi_i` of the members up to a common factor, one for

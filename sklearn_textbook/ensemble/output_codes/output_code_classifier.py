@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from sklearn import get_config
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
@@ -18,7 +17,6 @@ from sklearn.utils import check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
-    process_routing,
 )
 from sklearn.utils.validation import validate_data
 
@@ -42,6 +40,7 @@ from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.members.estimator_members import (
     consumes_weight,
     read_table,
+    route_parameters,
 )
 from sklearn_textbook.ensemble.members.member_list import (
     MemberList,
@@ -394,17 +393,7 @@ class OutputCodeClassifier(
         vars(self).update(_describe_members(matrix, members))
 
     # --------------------------------------------------------------------- routing
-    def _route(self, method, params):
-        """Say which parameters each method of the members gets."""
-        if not params:
-            return {}
-        if not get_config()["enable_metadata_routing"]:
-            raise ValueError(
-                f"{type(self).__name__}.{method} got {sorted(params)}: parameters for "
-                "the members need sklearn.set_config(enable_metadata_routing=True)."
-            )
-        routed = process_routing(self, method, **params)["estimator"]
-        return {name: dict(routed[name]) for name in routed}
+    _route = route_parameters
 
     def get_metadata_routing(self):
         """Tell which parameters go to which methods of the members.
