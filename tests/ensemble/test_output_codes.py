@@ -472,9 +472,9 @@ def test_members_that_only_vote_and_take_no_weights():
     assert_array_equal(loss.predict(X), hamming.predict(X))
     with pytest.raises(ValueError, match="sample_weight was given, but Nearest.fit"):
         loss.fit(X, y, np.ones(len(y)))
-    votes = loss._ask("predict", X, {})
+    votes = loss._collect_outputs("predict", X, {})
     loss.set_params(decoding="probability")
-    assert_array_equal(2 * loss._ask("predict", X, {}) - 1, votes)
+    assert_array_equal(2 * loss._collect_outputs("predict", X, {}) - 1, votes)
     with pytest.raises(ValueError, match="needs members with predict_proba"):
         loss.set_params(decoding="probability").fit(X, y)
 

@@ -143,7 +143,7 @@ class AveragingRegressor(RegressorMixin, BaseCombination):
             self.weights_ = weights / weights.sum()
             return
         if self.prefit:
-            answers = self._ask("predict", X)
+            answers = self._call_members("predict", X)
         else:
             methods = ["predict"] * len(tasks)
             answers = predict_held_out(
@@ -187,7 +187,7 @@ class AveragingRegressor(RegressorMixin, BaseCombination):
             Values.
         """
         check_is_fitted(self)
-        return np.stack(self._ask("predict", X), axis=1)
+        return np.stack(self._call_members("predict", X), axis=1)
 
     def get_feature_names_out(self, input_features=None):
         """Name the columns that :meth:`transform` gives.

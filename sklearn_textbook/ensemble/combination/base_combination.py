@@ -231,7 +231,7 @@ class BaseCombination(
         return self.estimators_[0].n_features_in_
 
     # ------------------------------------------------------------------ prediction
-    def _ask(self, method, X, members=None):
+    def _call_members(self, method, X, members=None):
         """Call a method, or one each, of the members; the table is read once."""
         members = self._list_fitted() if members is None else members
         methods = [method] * len(members) if isinstance(method, str) else method

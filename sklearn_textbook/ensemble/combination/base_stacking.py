@@ -69,7 +69,7 @@ class BaseStacking(BaseCombination):
                 n_classes=self._count_classes(),
             )
         else:
-            answers = self._ask(self.stack_method_, X)
+            answers = self._call_members(self.stack_method_, X)
         self.secondary_table_ = self._join(answers, X)
         self.final_estimator_ = final.fit(self.secondary_table_, target, **params)
 
@@ -159,7 +159,7 @@ class BaseStacking(BaseCombination):
             class. With ``passthrough=True`` followed by the columns of X.
         """
         check_is_fitted(self)
-        return self._join(self._ask(self.stack_method_, X), X)
+        return self._join(self._call_members(self.stack_method_, X), X)
 
     def _predict_final(self, method, X, params=None):
         """Let the second learner answer."""

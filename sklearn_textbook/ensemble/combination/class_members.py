@@ -40,7 +40,7 @@ class ClassMembersMixin:
     def _collect_probabilities(self, X, members=None):
         """Collect probabilities, shape (n_members, n_samples, n_classes)."""
         members = self._list_fitted() if members is None else members
-        answers = self._ask("predict_proba", X, members)
+        answers = self._call_members("predict_proba", X, members)
         n_rows, n_classes = len(answers[0]), len(self.classes_)
         probabilities = np.zeros((len(answers), n_rows, n_classes))
         for wide, given, (_, member) in zip(

@@ -245,7 +245,7 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
     # ------------------------------------------------------------------ prediction
     def _collect_votes(self, X):
         """Collect the members' classes, shape (n_samples, n_members)."""
-        answers = self._ask("predict", X)
+        answers = self._call_members("predict", X)
         return np.stack([self._encode(labels) for labels in answers]).T
 
     def vote_fractions(self, X):

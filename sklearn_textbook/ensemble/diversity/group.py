@@ -340,12 +340,12 @@ def measure_difficulty(right):
     return float(right.average((share - right.average(share)) ** 2))
 
 
-def measure_group(said: MemberCodes, right: MemberCodes):
+def measure_group(predicted: MemberCodes, right: MemberCodes):
     """Compute all measures of this module.
 
     Parameters
     ----------
-    said : MemberCodes
+    predicted : MemberCodes
         Predictions.
     right : MemberCodes
         Whether these are right.
@@ -357,7 +357,7 @@ def measure_group(said: MemberCodes, right: MemberCodes):
     """
     return {
         "entropy": measure_entropy(right),
-        "vote_entropy": measure_entropy(said),
+        "vote_entropy": measure_entropy(predicted),
         "kohavi_wolpert_variance": measure_kohavi_wolpert(right),
         "interrater_agreement": measure_interrater(right),
         "generalized_diversity": measure_generalized(right),

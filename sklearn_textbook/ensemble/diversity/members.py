@@ -109,7 +109,7 @@ def predict_members(ensemble, X):
     """
     if _is_regressor(ensemble):
         _require_members(ensemble)
-        return np.asarray(_ask(ensemble, X), dtype=np.float64).T
+        return np.asarray(_predict_all(ensemble, X), dtype=np.float64).T
     codes, classes = predict_codes(ensemble, X)
     return classes.take(codes.T)
 
@@ -125,10 +125,12 @@ def predict_codes(ensemble, X):
         Their labels.
     """
     if isinstance(ensemble, (list, tuple)):
-        return _ask_classifiers(ensemble, X)
+        return _predict_classifiers(ensemble, X)
     require_classifiers(ensemble)
     classes = ensemble.classes_
-    return np.asarray(_ask(ensemble, X), np.min_scalar_type(len(classes))), classes
+    return np.asarray(
+        _predict_all(ensemble, X), np.min_scalar_type(len(classes))
+    ), classes
 
 
 def require_classifiers(ensemble):
@@ -184,20 +186,20 @@ def _require_members(ensemble):
         raise ValueError(f"{name} has no estimators_: its members are not known.")
 
 
-def _ask(ensemble, X):
-    """Ask the members for numbers of classes or values; (n_members, n_rows)."""
-    ask = _ask_own if isinstance(ensemble, MemberList) else _ask_others
-    said = ask(ensemble, X)
+def _predict_all(ensemble, X):
+    """Predict numbers of classes, or values, by the members; (n_members, n_rows)."""
+    predict = _predict_own if isinstance(ensemble, MemberList) else _predict_others
+    predicted = predict(ensemble, X)
     name = type(ensemble).__name__
-    if len(said) < 2:
-        raise ValueError(f"{name} has {len(said)} member; diversity needs two.")
-    if np.ndim(said[0]) != 1:
+    if len(predicted) < 2:
+        raise ValueError(f"{name} has {len(predicted)} member; diversity needs two.")
+    if np.ndim(predicted[0]) != 1:
         raise ValueError(f"{name} must have one output.")
-    return said
+    return predicted
 
 
-def _ask_own(ensemble, X):
-    """Ask the members of an ensemble of this package."""
+def _predict_own(ensemble, X):
+    """Predict by the members of an ensemble of this package."""
     members = list(ensemble.estimators_)
     if not hasattr(ensemble, "_reader"):
         has_trees = is_tree(members[0])
@@ -205,15 +207,17 @@ def _ask_own(ensemble, X):
         has_trees = ensemble._reader is not None
     if has_trees:
         blocks = read_blocks(ensemble, X, ensemble._get_reader())
-        parts = [_ask_trees(ensemble, members, matrix) for matrix in blocks]
+        parts = [_predict_trees(ensemble, members, matrix) for matrix in blocks]
         return parts[0] if len(parts) == 1 else np.hstack(parts)
     if isinstance(ensemble, BaseOutputPerturbation):
 
-        def ask(table):
-            said = (ensemble._predict_member(member, table, True) for member in members)
-            return np.array([of_member.argmax(axis=1) for of_member in said]).T
+        def predict(table):
+            predicted = (
+                ensemble._predict_member(member, table, True) for member in members
+            )
+            return np.array([of_member.argmax(axis=1) for of_member in predicted]).T
 
-        return ensemble._predict_blocks(X, ask).T
+        return ensemble._predict_blocks(X, predict).T
     combiner = ensemble._make_combiner()
     (table,) = combiner.read_blocks(X)
     n_classes = len(getattr(ensemble, "classes_", ()))
@@ -221,10 +225,10 @@ def _ask_own(ensemble, X):
     return predict_batch(compute_member_values, members, columns, table, n_classes, {})
 
 
-def _ask_trees(ensemble, members, matrix):
-    """Ask trees of this package about the rows of a matrix."""
+def _predict_trees(ensemble, members, matrix):
+    """Predict the rows of a matrix by trees of this package."""
     n_threads = count_threads(ensemble.n_jobs, matrix.size)
-    said = []
+    predicted = []
     for member, columns in zip(members, ensemble._list_columns(), strict=True):
         seen = matrix if columns is None else matrix[:, columns]
         votes = not is_regressor(ensemble)
@@ -232,16 +236,16 @@ def _ask_trees(ensemble, members, matrix):
         given = np.zeros((matrix.shape[0], *tree.statistics.shape[1:]))
         add_predictions([tree], seen, given, n_threads, member.schema_.names)
         if not votes:
-            said.append(given[:, 0, 0] if given.shape[1] == 1 else given[:, :, 0])
+            predicted.append(given[:, 0, 0] if given.shape[1] == 1 else given[:, :, 0])
         elif is_regressor(member):  # of the marks of the classes
-            said.append(given.reshape(len(given), -1).argmax(axis=1))
+            predicted.append(given.reshape(len(given), -1).argmax(axis=1))
         else:
-            said.append(choose_member_classes(member, given)[:, 0])
-    return said
+            predicted.append(choose_member_classes(member, given)[:, 0])
+    return predicted
 
 
-def _ask_others(ensemble, X):
-    """Ask the members of another ensemble."""
+def _predict_others(ensemble, X):
+    """Predict by the members of another ensemble."""
     table = X
     if isinstance(ensemble, _READING):
         table = validate_data(
@@ -258,15 +262,15 @@ def _ask_others(ensemble, X):
     if isinstance(ensemble, _BAGGING):
         columns = ensemble.estimators_features_
     learn_numbers = not is_regressor(ensemble) and _learn_numbers(ensemble, members)
-    said = []
+    predicted = []
     for number, (member, of_member) in enumerate(zip(members, columns, strict=True)):
         values = np.asarray(member.predict(_take(table, of_member)))
         if learn_numbers:
             values = values.astype(np.intp)
         elif not is_regressor(ensemble):
             values = _find_classes(values, ensemble, number)
-        said.append(values)
-    return said
+        predicted.append(values)
+    return predicted
 
 
 def _learn_numbers(ensemble, members):
@@ -315,8 +319,8 @@ def _find_classes(labels, ensemble, number):
     return np.searchsorted(classes, labels)
 
 
-def _ask_classifiers(classifiers, X):
-    """Ask fitted classifiers for numbers of classes."""
+def _predict_classifiers(classifiers, X):
+    """Predict numbers of classes by fitted classifiers."""
     for number, classifier in enumerate(classifiers):
         if not hasattr(classifier, "predict"):
             raise ValueError(
@@ -325,9 +329,9 @@ def _ask_classifiers(classifiers, X):
             )
     if len(classifiers) < 2:
         raise ValueError(f"Diversity needs two members; got {len(classifiers)}.")
-    said = {
+    predicted = {
         f"ensemble[{number}].predict(X)": np.asarray(classifier.predict(X))
         for number, classifier in enumerate(classifiers)
     }
-    codes, classes = encode_together(said)
+    codes, classes = encode_together(predicted)
     return np.stack(codes), classes

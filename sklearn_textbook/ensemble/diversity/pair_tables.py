@@ -42,7 +42,7 @@ class PairTables:
     Parameters
     ----------
     members : MemberCodes
-        What the members say.
+        Predictions of the members.
     """
 
     members: MemberCodes
@@ -86,7 +86,7 @@ class PairTables:
 
     @cached_property
     def is_constant(self):
-        """Whether a member says the same of all rows."""
+        """Whether a member predicts the same for all rows."""
         return (self.members.codes == self.members.codes[:, :1]).all(axis=1)
 
     @cached_property
@@ -108,7 +108,7 @@ class PairTables:
         return np.where(is_undefined, agree, numerator / safe)
 
     def is_any_constant(self):
-        """Whether one of two members says the same of all rows."""
+        """Whether one of two members predicts the same for all rows."""
         return self.is_constant[:, np.newaxis] | self.is_constant
 
     def require_two_classes(self, measure):

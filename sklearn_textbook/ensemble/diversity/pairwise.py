@@ -6,7 +6,7 @@ from sklearn_textbook._contract.table import Table
 from sklearn_textbook.ensemble.diversity.pair_tables import PairTables, list_pairs
 from sklearn_textbook.ensemble.diversity.predictions import (
     read_members,
-    read_said_and_right,
+    read_predictions_and_correctness,
     require_truth,
 )
 
@@ -80,8 +80,8 @@ def correlation(predictions, *, y_true=None, sample_weight=None):
     -------
     correlation : ndarray of float64, shape (n_members, n_members)
         :math:`(ad - bc) / \sqrt{(a+b)(a+c)(c+d)(b+d)}` for each pair, from -1 to 1.
-        Where a member says the same of all rows this is 0/0: 1 if the two agree on all
-        rows, else 0.
+        Where a member predicts the same for all rows this is 0/0: 1 if the two agree on
+        all rows, else 0.
 
     Raises
     ------
@@ -289,11 +289,13 @@ def kappa_error_points(y_true, predictions, *, sample_weight=None):
          0       2      0   0.25
          1       2   -0.5  0.375
     """
-    said, right = read_said_and_right(y_true, predictions, sample_weight)
-    first, second = list_pairs(len(said.codes))
+    predicted, right = read_predictions_and_correctness(
+        y_true, predictions, sample_weight
+    )
+    first, second = list_pairs(len(predicted.codes))
     return Table(
         first=first,
         second=second,
-        kappa=PairTables(said).kappa()[first, second],
+        kappa=PairTables(predicted).kappa()[first, second],
         error=PairTables(right).mean_errors()[first, second],
     )

@@ -88,20 +88,20 @@ def read_members(predictions, y_true=None, sample_weight=None):
         If shapes do not fit, or if labels are missing, continuous numbers, or text in
         one place and numbers in another.
     """
-    said, known = _read(predictions, y_true, sample_weight)
-    return said if y_true is None else said.compare_with(known)
+    predicted, known = _read(predictions, y_true, sample_weight)
+    return predicted if y_true is None else predicted.compare_with(known)
 
 
-def read_said_and_right(y_true, predictions, sample_weight=None):
+def read_predictions_and_correctness(y_true, predictions, sample_weight=None):
     """Read predictions, as they are and as right and wrong; see :func:`read_members`.
 
     Returns
     -------
-    said, right : MemberCodes
+    predicted, right : MemberCodes
         Codes.
     """
-    said, known = _read(predictions, require_truth(y_true), sample_weight)
-    return said, said.compare_with(known)
+    predicted, known = _read(predictions, require_truth(y_true), sample_weight)
+    return predicted, predicted.compare_with(known)
 
 
 def _read(predictions, y_true, sample_weight):
@@ -115,8 +115,8 @@ def _read(predictions, y_true, sample_weight):
     codes, classes = encode_together(columns, is_used)
     if weight is not None:
         weight = weight[is_used]
-    said = MemberCodes(np.stack(codes[:n_members]), classes, weight)
-    return said, None if y_true is None else codes[n_members]
+    predicted = MemberCodes(np.stack(codes[:n_members]), classes, weight)
+    return predicted, None if y_true is None else codes[n_members]
 
 
 def _list_columns(predictions):

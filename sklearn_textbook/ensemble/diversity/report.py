@@ -14,7 +14,7 @@ from sklearn_textbook.ensemble.diversity.members import predict_codes
 from sklearn_textbook.ensemble.diversity.pair_tables import PairTables, list_pairs
 from sklearn_textbook.ensemble.diversity.predictions import (
     MemberCodes,
-    read_said_and_right,
+    read_predictions_and_correctness,
 )
 
 #: Measures of pairs, in the order of the tables.
@@ -140,7 +140,7 @@ def diversity_report(ensemble, X, y, sample_weight=None):
     Parameters
     ----------
     ensemble : estimator, sequence of estimator, or array-like
-        A fitted ensemble of classifiers, as :func:`predict_members` asks it; fitted
+        A fitted ensemble of classifiers, as for :func:`predict_members`; fitted
         classifiers; or, with ``X=None``, predictions of shape (n_samples, n_members).
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The rows, or None. Rows that took no part in the fit tell more.
@@ -181,20 +181,20 @@ def diversity_report(ensemble, X, y, sample_weight=None):
     """
     if X is None:
         name = "predictions"
-        said, right = read_said_and_right(y, ensemble, sample_weight)
+        predicted, right = read_predictions_and_correctness(y, ensemble, sample_weight)
     else:
         name = type(ensemble).__name__
         if isinstance(ensemble, (list, tuple)):
             name = "classifiers"
-        said, right = _ask(ensemble, X, y, sample_weight)
-    pairs = list_pairs(len(said.codes))
+        predicted, right = _predict_all(ensemble, X, y, sample_weight)
+    pairs = list_pairs(len(predicted.codes))
     of_right = PairTables(right)
     measures = {
         "disagreement": of_right.disagreement(),
         "correlation": of_right.correlation(),
         "q_statistic": of_right.q_statistic(),
         "double_fault": of_right.double_fault(),
-        "kappa": PairTables(said).kappa(),
+        "kappa": PairTables(predicted).kappa(),
     }
     errors = 1.0 - right.average(right.codes)
     n_members = len(errors)
@@ -204,13 +204,13 @@ def diversity_report(ensemble, X, y, sample_weight=None):
     }
     group = {
         "mean_error": errors.mean(),
-        "vote_error": _measure_vote(said, right),
-        **measure_group(said, right),
+        "vote_error": _measure_vote(predicted, right),
+        **measure_group(predicted, right),
     }
     return DiversityReport(
         name=name,
-        n_samples=said.codes.shape[1],
-        is_weighted=said.weight is not None,
+        n_samples=predicted.codes.shape[1],
+        is_weighted=predicted.weight is not None,
         members=Table(member=np.arange(n_members), error=errors, **means),
         pairwise=Table(
             first=pairs[0],
@@ -222,8 +222,8 @@ def diversity_report(ensemble, X, y, sample_weight=None):
     )
 
 
-def _ask(ensemble, X, y, sample_weight):
-    """Ask the members, and compare what they say with the labels."""
+def _predict_all(ensemble, X, y, sample_weight):
+    """Predict by the members, and compare the predictions with the labels."""
     codes, classes = predict_codes(ensemble, X)
     y = check_target(y, is_numeric=False)
     n_rows = codes.shape[1]
@@ -237,19 +237,19 @@ def _ask(ensemble, X, y, sample_weight):
     if weight is not None:
         is_used = weight > 0
         codes, known, weight = codes[:, is_used], known[is_used], weight[is_used]
-    said = MemberCodes(codes, classes, weight)
-    return said, said.compare_with(known)
+    predicted = MemberCodes(codes, classes, weight)
+    return predicted, predicted.compare_with(known)
 
 
-def _measure_vote(said, right):
+def _measure_vote(predicted, right):
     """Error of the plurality vote, the first of equal classes."""
-    n_rows = said.codes.shape[1]
+    n_rows = predicted.codes.shape[1]
     votes = np.zeros(n_rows, np.int64)
     chosen = np.zeros(n_rows, np.int64)
-    for number in range(len(said.classes)):
-        of_class = (said.codes == number).sum(axis=0)
+    for number in range(len(predicted.classes)):
+        of_class = (predicted.codes == number).sum(axis=0)
         is_more = of_class > votes
         votes[is_more], chosen[is_more] = of_class[is_more], number
     # The vote is right where a member who voted so is.
-    voter = (said.codes == chosen).argmax(axis=0)
+    voter = (predicted.codes == chosen).argmax(axis=0)
     return float(1.0 - right.average(right.codes[voter, np.arange(n_rows)]))

@@ -16,6 +16,7 @@ from sklearn_textbook._contract.parameters import (
     check_real,
     check_truth,
 )
+from sklearn_textbook._contract.table import Table
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.combination.base_combination import BaseCombination
@@ -143,7 +144,7 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
         """Find the members' weights."""
         weight = check_weights(sample_weight, len(target))
         if self.prefit or self.weighting == "bic":
-            answers = self._ask_members(X)
+            answers = self._predict_members(X)
         else:
             answers = predict_held_out(
                 tasks,
@@ -189,13 +190,13 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
     def _tabulate(self, columns):
         """Set the table of the members, with these columns of measures."""
         prior = self._take_numbers("prior")
-        self.posterior_table_ = {
-            "member": np.array([name for name, _ in self._list_fitted()], dtype=object),
-            "prior": np.exp(compute_log_prior(prior, len(self.weights_))),
+        self.posterior_table_ = Table(
+            member=np.array([name for name, _ in self._list_fitted()], dtype=object),
+            prior=np.exp(compute_log_prior(prior, len(self.weights_))),
             **columns,
-            "log_evidence": self.log_evidence_,
-            "weight": self.weights_,
-        }
+            log_evidence=self.log_evidence_,
+            weight=self.weights_,
+        )
 
     def _count_parameters(self):
         given = self._take_numbers("n_parameters")
@@ -204,8 +205,8 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
         return np.array([count_parameters(*pair) for pair in self._list_fitted()])
 
     @abstractmethod
-    def _ask_members(self, X):
-        """Let the members predict what their densities are made of; a list."""
+    def _predict_members(self, X):
+        """Compute the predictions that densities are made of; a list."""
 
     @abstractmethod
     def _compute_log_densities(self, target, answers, weight):
@@ -275,7 +276,7 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
             ``estimators``.
         """
         check_is_fitted(self)
-        return np.column_stack(self._ask_members(X))
+        return np.column_stack(self._predict_members(X))
 
     @available_if(_has_members)
     def get_feature_names_out(self, input_features=None):

@@ -107,8 +107,8 @@ class BayesianModelAveragingClassifier(
         most probable first.
     log_evidence_ : ndarray of shape (n_models,)
         Log evidence :math:`L_i` of each, without the prior.
-    posterior_table_ : dict of ndarray
-        What is known of the members or models, as columns of equal length.
+    posterior_table_ : Table
+        A row for each member or model; a dict of arrays, with ``as_frame()``.
     held_out_log_densities_ : ndarray of shape (n_samples, n_members)
         Logarithms of the probabilities that members give to the true classes. Only
         with members, unless ``weighting="bic"``.
@@ -248,7 +248,7 @@ class BayesianModelAveragingClassifier(
     def _count_classes(self):
         return len(self.classes_)
 
-    def _ask_members(self, X):
+    def _predict_members(self, X):
         return list(self._collect_probabilities(X))
 
     def _compute_log_densities(self, target, answers, weight):

@@ -104,8 +104,8 @@ class BayesianModelAveragingRegressor(RegressorMixin, BaseModelAveraging):
         most probable first.
     log_evidence_ : ndarray of shape (n_models,)
         Log evidence :math:`L_i` of each, without the prior.
-    posterior_table_ : dict of ndarray
-        What is known of the members or models, as columns of equal length.
+    posterior_table_ : Table
+        A row for each member or model; a dict of arrays, with ``as_frame()``.
     held_out_log_densities_ : ndarray of shape (n_samples, n_members)
         Logarithms of the densities that members give to the true values. Only with
         members, unless ``weighting="bic"``.
@@ -269,8 +269,8 @@ class BayesianModelAveragingRegressor(RegressorMixin, BaseModelAveraging):
     def _read_target(self, y):
         return column_or_1d(check_numbers(y, type(self).__name__), warn=True)
 
-    def _ask_members(self, X):
-        return self._ask("predict", X)
+    def _predict_members(self, X):
+        return self._call_members("predict", X)
 
     def _compute_log_densities(self, target, answers, weight):
         log_densities, self.standard_deviations_ = compute_normal_log_densities(

@@ -7,6 +7,7 @@ from math import comb
 
 import numpy as np
 
+from sklearn_textbook._contract.table import Table
 from sklearn_textbook.ensemble.model_averaging.evidence_weights import (
     normalise_log_weights,
     read_numbers,
@@ -139,7 +140,7 @@ class SubsetRules:
 
         Returns
         -------
-        table : dict of ndarray
+        table : Table
             Columns of the table.
         """
         terms = np.empty(len(is_in), dtype=object)
@@ -148,13 +149,13 @@ class SubsetRules:
                 name for name, has in zip(self.names, row, strict=True) if has
             )
         log_prior = self.compute_log_prior(is_in)
-        return {
-            "terms": terms,
-            "n_terms": is_in.sum(axis=1),
+        return Table(
+            terms=terms,
+            n_terms=is_in.sum(axis=1),
             **columns,
-            "log_evidence": log_evidence,
-            "weight": normalise_log_weights(log_evidence + log_prior),
-        }
+            log_evidence=log_evidence,
+            weight=normalise_log_weights(log_evidence + log_prior),
+        )
 
 
 @dataclass(frozen=True, eq=False)

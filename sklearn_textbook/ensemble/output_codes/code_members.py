@@ -1,4 +1,4 @@
-"""Fitting the members of an output code, and asking them."""
+"""Fitting the members of an output code, and their outputs."""
 
 from __future__ import annotations
 
@@ -189,24 +189,24 @@ class CodedTrees:
         )
 
 
-def ask_trees(owner, X, question):
-    """Ask trees that were grown over one table; see ``ask_estimators``."""
+def predict_trees(owner, X, output):
+    """Compute the outputs of trees of one table; see ``predict_estimators``."""
     members = owner.estimators_
     parts = []
     for matrix in read_blocks(owner, X, owner._reader):
         n_rows, names = matrix.shape[0], owner._reader.schema_.names
-        said = np.empty((n_rows, len(members)))
+        outputs = np.empty((n_rows, len(members)))
         n_threads = count_threads(owner.n_jobs, matrix.size * len(members))
         for number, member in enumerate(members):
             given = np.zeros((n_rows, 1, 2))
-            tree = member.tree_ if question == "vote" else get_shown_tree(member)
+            tree = member.tree_ if output == "vote" else get_shown_tree(member)
             add_predictions([tree], matrix, given, n_threads, names)
-            if question == "vote":
+            if output == "vote":
                 given = 2.0 * choose_member_classes(member, given) - 1.0
-                said[:, number] = given[:, 0]
+                outputs[:, number] = given[:, 0]
             else:
-                said[:, number] = given[:, 0, 1]
-        parts.append(2.0 * said - 1.0 if question == "margin" else said)
+                outputs[:, number] = given[:, 0, 1]
+        parts.append(2.0 * outputs - 1.0 if output == "margin" else outputs)
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
@@ -259,29 +259,29 @@ class CodedEstimators:
         return report_members(fitted, len(numbers), self.verbose)
 
 
-def ask_estimator(member, X, question, routed):
-    """Ask a member of any kind; shape (n_rows,)."""
-    name = choose_method(member, question)
-    said = getattr(member, name)(X, **routed.get(name, {}))
+def predict_estimator(member, X, output, routed):
+    """Compute the output of a member of any kind; shape (n_rows,)."""
+    name = choose_method(member, output)
+    outputs = getattr(member, name)(X, **routed.get(name, {}))
     if name == "decision_function":
-        return np.asarray(said, dtype=np.float64).reshape(len(said))
-    said = np.asarray(said, dtype=np.float64)
-    share = said[:, 1] if name == "predict_proba" else said
-    return share if question == "share" else 2.0 * share - 1.0
+        return np.asarray(outputs, dtype=np.float64).reshape(len(outputs))
+    outputs = np.asarray(outputs, dtype=np.float64)
+    share = outputs[:, 1] if name == "predict_proba" else outputs
+    return share if output == "share" else 2.0 * share - 1.0
 
 
-def choose_method(estimator, question):
-    """Name the method of a member that answers a question."""
+def choose_method(estimator, output):
+    """Choose the method of a member that gives an output."""
     wanted = {
         "vote": (),
         "margin": ("decision_function", "predict_proba"),
         "share": ("predict_proba",),
-    }[question]
+    }[output]
     return next((name for name in wanted if hasattr(estimator, name)), "predict")
 
 
-def ask_estimators(owner, X, question, routed):
-    """Ask members of any kind.
+def predict_estimators(owner, X, output, routed):
+    """Compute the outputs of members of any kind.
 
     Parameters
     ----------
@@ -289,7 +289,7 @@ def ask_estimators(owner, X, question, routed):
         The fitted ensemble.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The rows.
-    question : {"vote", "margin", "share"}
+    output : {"vote", "margin", "share"}
         For a side, -1 or +1; a number that is positive for the side of +1; or the
         share of this side.
     routed : dict
@@ -297,12 +297,12 @@ def ask_estimators(owner, X, question, routed):
 
     Returns
     -------
-    said : ndarray of float64, shape (n_rows, n_columns)
-        What each of them says.
+    outputs : ndarray of float64, shape (n_rows, n_columns)
+        Outputs of the members.
     """
     table = read_table(owner, X, reset=False)
     tasks = (
-        delayed(ask_estimator)(member, table, question, routed)
+        delayed(predict_estimator)(member, table, output, routed)
         for member in owner.estimators_
     )
     parallel = open_parallel(n_jobs=owner.n_jobs)

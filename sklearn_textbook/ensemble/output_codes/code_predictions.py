@@ -1,4 +1,4 @@
-"""What an output code predicts from what its members say."""
+"""What an output code predicts from the outputs of its members."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook.ensemble.output_codes.code_members import (
-    ask_estimators,
-    ask_trees,
+    predict_estimators,
+    predict_trees,
 )
 from sklearn_textbook.ensemble.output_codes.decoding import (
     fit_shares,
@@ -16,7 +16,7 @@ from sklearn_textbook.ensemble.output_codes.decoding import (
     sum_losses,
 )
 
-#: The decodings, and what members are asked for.
+#: The decodings, and the outputs that they need.
 DECODINGS = {"hamming": "vote", "loss": "margin", "probability": "share"}
 
 
@@ -43,21 +43,21 @@ def _gives_decisions(ensemble):
 class CodePredictions:
     """Predictions of a fitted :class:`OutputCodeClassifier`."""
 
-    def _ask(self, method, X, params):
-        """Ask all members; shape (n_rows, n_columns)."""
+    def _collect_outputs(self, method, X, params):
+        """Collect the outputs of all members; shape (n_rows, n_columns)."""
         check_is_fitted(self)
         routed = self._route(method, params)
-        question = DECODINGS[self.decoding]
+        output = DECODINGS[self.decoding]
         if self._reader is None:
-            return ask_estimators(self, X, question, routed)
-        return ask_trees(self, X, question)
+            return predict_estimators(self, X, output, routed)
+        return predict_trees(self, X, output)
 
     def _compute_decisions(self, method, X, params):
         """Negated distances or losses; shape (n_rows, n_classes)."""
-        said = self._ask(method, X, params)
+        outputs = self._collect_outputs(method, X, params)
         if self.decoding == "hamming":
-            return -measure_hamming(said, self.code_book_)
-        return -sum_losses(said, self.code_book_, self.loss)
+            return -measure_hamming(outputs, self.code_book_)
+        return -sum_losses(outputs, self.code_book_, self.loss)
 
     def predict(self, X, **params):
         """Class of each row.
@@ -67,7 +67,7 @@ class CodePredictions:
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         **params : dict
-            Parameters for the method of the members that the decoding asks; needs
+            Parameters for the method of the members that the decoding uses; needs
             metadata routing.
 
         Returns
@@ -90,7 +90,7 @@ class CodePredictions:
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         **params : dict
-            Parameters for the method of the members that the decoding asks; needs
+            Parameters for the method of the members that the decoding uses; needs
             metadata routing.
 
         Returns
@@ -103,7 +103,7 @@ class CodePredictions:
         return decisions if self.n_classes_ > 2 else decisions[:, 1] - decisions[:, 0]
 
     def _compute_shares(self, method, X, params):
-        return fit_shares(self._ask(method, X, params), self.code_book_)
+        return fit_shares(self._collect_outputs(method, X, params), self.code_book_)
 
     @available_if(_gives_shares)
     def predict_proba(self, X, **params):
