@@ -31,6 +31,7 @@ EXTENSIONS = [
     "sklearn_textbook.tree.split._column",
     "sklearn_textbook.tree.split._criterion",
     "sklearn_textbook.tree.split._gain",
+    "sklearn_textbook.tree.split._oblique",
     "sklearn_textbook.tree.split._scan",
     "sklearn_textbook.tree.grow._assemble",
     "sklearn_textbook.tree.grow._buffers",

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
         plot_tree,
     )
     from sklearn_textbook.tree.id3 import ID3Classifier
+    from sklearn_textbook.tree.oblique import (
+        ObliqueTreeClassifier,
+        ObliqueTreeRegressor,
+    )
     from sklearn_textbook.tree.prune import (
         CostComplexityPruning,
         ErrorBasedPruning,
@@ -41,6 +45,8 @@ _HOMES = {
     "ErrorBasedPruning": "prune",
     "ID3Classifier": "id3",
     "LossPruning": "prune",
+    "ObliqueTreeClassifier": "oblique",
+    "ObliqueTreeRegressor": "oblique",
     "OutOfBagPruning": "prune",
     "PrePruning": "prune",
     "ReducedErrorPruning": "prune",
@@ -60,6 +66,8 @@ __all__ = [
     "ErrorBasedPruning",
     "ID3Classifier",
     "LossPruning",
+    "ObliqueTreeClassifier",
+    "ObliqueTreeRegressor",
     "OutOfBagPruning",
     "PrePruning",
     "ReducedErrorPruning",

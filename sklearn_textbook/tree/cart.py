@@ -7,7 +7,7 @@ import warnings
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from sklearn_textbook.tree.cart_recipe import BaseCART
-from sklearn_textbook.tree.grow.target import require_squares
+from sklearn_textbook.tree.grow.target import require_counts, require_squares
 from sklearn_textbook.tree.recipe import TreeClassifierMethods, TreeRegressorMethods
 
 CLASSIFICATION_CRITERIA = ("gini", "entropy", "log_loss", "error")
@@ -451,17 +451,8 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         y = super()._check_target(y, is_classifier=is_classifier)
         if self._criterion_name() == "squared_error":
             require_squares(y)
-        if self.criterion != "poisson":
-            return y
-        if (y < 0).any():
-            raise ValueError(
-                "Some value(s) of y are negative which is not allowed for Poisson "
-                "regression."
-            )
-        if y.sum() <= 0:
-            raise ValueError(
-                "Sum of y is not positive which is necessary for Poisson regression."
-            )
+        if self.criterion == "poisson":
+            require_counts(y)
         return y
 
     def fit(

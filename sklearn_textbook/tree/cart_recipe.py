@@ -57,14 +57,17 @@ class BaseCART(BaseTree):
             self.categorical_split,
             ("subset", "one_vs_rest", "multiway"),
         )
-        check_choice(
-            "missing", self.missing, ("learned", "branch", "surrogate", "error")
-        )
+        self._check_missing_policy()
         check_choice(
             "handle_unknown", self.handle_unknown, ("parent", "fractional", "error")
         )
         check_choice("tie_breaking", self.tie_breaking, ("first", "random"))
         check_integer("top_splits", self.top_splits, 1)
+
+    def _check_missing_policy(self):
+        check_choice(
+            "missing", self.missing, ("learned", "branch", "surrogate", "error")
+        )
 
     def _read_monotonic(self, table, target):
         """Return the constraints as integers, or None."""

@@ -240,7 +240,16 @@ class EncodedTable:
             Not a number where a value is missing. Made on the first call, then kept;
             read-only.
         """
-        return self._row_cells(n_threads)[0]
+
+        def make():
+            matrix = self._look_up() if self.matrix is None else self.matrix
+            if matrix.dtype == np.float64 and matrix.flags.c_contiguous:
+                return (matrix.view(),)
+            row_values = np.empty((self.n_rows, self.n_columns))
+            copy_matrix(matrix, row_values, n_threads)
+            return (row_values,)
+
+        return self._keep("row_values", make)[0]
 
     def steps(self, n_threads=1):
         """Round the values of every row down to steps, for all columns.
@@ -268,18 +277,10 @@ class EncodedTable:
             The smallest difference of two distinct values; infinity where there is
             but one.
         """
-        return self._row_cells(n_threads)[1:]
-
-    def _row_cells(self, n_threads):
-        """Values and steps, which are looked up at the same time."""
 
         def make():
             shape = self.n_rows, self.n_columns
-            matrix = self._look_up() if self.matrix is None else self.matrix
-            row_values = matrix
-            if matrix.dtype != np.float64 or not matrix.flags.c_contiguous:
-                row_values = np.empty(shape)
-                copy_matrix(matrix, row_values, n_threads)
+            row_values = self.row_values(n_threads)
             low, factor, gap = np.zeros((3, self.n_columns))
             for column in range(self.n_columns):
                 low[column], factor[column] = _scale_steps(self.column_values(column))
@@ -288,9 +289,9 @@ class EncodedTable:
             both = np.empty((2, self.n_rows * self.n_columns), dtype=np.int16)
             steps, row_steps = both[0].reshape(shape[::-1]), both[1].reshape(shape)
             write_steps(row_values, low, factor, steps, row_steps, n_threads)
-            return row_values.view(), steps, row_steps, low, factor, gap
+            return steps, row_steps, low, factor, gap
 
-        return self._keep("row_cells", make)
+        return self._keep("steps", make)
 
     def _look_up(self):
         """Look up the values of all rows, where the matrix has others or is sparse."""

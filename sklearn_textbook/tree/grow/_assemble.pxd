@@ -12,10 +12,10 @@ cdef int64_t count_nodes(
 ) noexcept nogil
 cdef write_nodes(
     const Problem* problem, const NodeBuffer* above, const NodeBuffer* done,
-    int64_t n_tasks, Node[::1] nodes, double[:, ::1] statistics, surrogate_dtype
+    int64_t n_tasks, Node[::1] nodes, double[:, ::1] statistics
 )
 cdef write_alone(
-    const Problem* problem, const NodeBuffer* buffer, make_room, surrogate_dtype
+    const Problem* problem, const NodeBuffer* buffer, make_room
 )
 cdef read_short_columns(const Problem* problem, const NodeBuffer* buffer)
 cdef int fill_problem(Problem* problem, dict settings) except -1

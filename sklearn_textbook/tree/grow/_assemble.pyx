@@ -17,7 +17,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from sklearn_textbook.tree.grow._buffers cimport Frame, NodeBuffer
-from sklearn_textbook.tree.grow._layout cimport NOMINAL, Node, Surrogate
+from sklearn_textbook.tree.grow._layout cimport NOMINAL, Node, Surrogate, Term
 from sklearn_textbook.tree.split._column cimport midpoint
 from sklearn_textbook.tree.split._types cimport (
     CHOOSE_SCORE,
@@ -26,6 +26,8 @@ from sklearn_textbook.tree.split._types cimport (
     Problem,
     Rows,
 )
+
+from sklearn_textbook.tree.grow.layout import SIDE_DTYPES
 
 
 cdef extern from *:
@@ -210,7 +212,7 @@ cdef join_levels(
 
 cdef join_surrogates(
     const NodeBuffer* above, const NodeBuffer* done, int64_t n_tasks,
-    const int64_t* level_offset, int32_t** new_number, dtype
+    const int64_t* level_offset, int32_t** new_number
 ):
     """All surrogates, by node and rank."""
     cdef:
@@ -219,7 +221,7 @@ cdef join_surrogates(
         const NodeBuffer* buffer
     for t in range(-1, n_tasks):
         n += above.n_surrogates if t < 0 else done[t].n_surrogates
-    surrogates = np.empty(n, dtype=dtype)
+    surrogates = np.empty(n, dtype=SIDE_DTYPES["surrogates"])
     if n == 0:
         return surrogates
     view = surrogates
@@ -235,11 +237,37 @@ cdef join_surrogates(
     return surrogates[np.argsort(surrogates["node"], kind="stable")]
 
 
+cdef join_terms(
+    const NodeBuffer* above, const NodeBuffer* done, int64_t n_tasks,
+    int32_t** new_number
+):
+    """All terms of oblique tests, by node."""
+    cdef:
+        Term[::1] view
+        int64_t t, i, n = 0
+        const NodeBuffer* buffer
+    for t in range(-1, n_tasks):
+        n += above.n_terms if t < 0 else done[t].n_terms
+    terms = np.empty(n, dtype=SIDE_DTYPES["terms"])
+    if n == 0:
+        return terms
+    view = terms
+    n = 0
+    for t in range(-1, n_tasks):
+        buffer = above if t < 0 else &done[t]
+        for i in range(buffer.n_terms):
+            view[n] = buffer.terms[i]
+            view[n].node = new_number[t + 1][view[n].node]
+            n += 1
+    return terms[np.argsort(terms["node"], kind="stable")]
+
+
 cdef write_nodes(
     const Problem* problem, const NodeBuffer* above, const NodeBuffer* done,
-    int64_t n_tasks, Node[::1] nodes, double[:, ::1] statistics, surrogate_dtype
+    int64_t n_tasks, Node[::1] nodes, double[:, ::1] statistics
 ):
-    """Fill the records and statistics; return the level maps and surrogates."""
+    """Fill the records and statistics; return the level maps, surrogates and terms by
+    name."""
     cdef:
         int64_t t, n_numbers = 0
         Source* queue = <Source*>malloc(nodes.shape[0] * sizeof(Source))
@@ -269,12 +297,13 @@ cdef write_nodes(
                 new_number
             )
             fetch_thresholds(problem, nodes)
-        return (
-            join_levels(above, done, n_tasks, level_offset),
-            join_surrogates(
-                above, done, n_tasks, level_offset, new_number, surrogate_dtype
+        return {
+            "level_branch": join_levels(above, done, n_tasks, level_offset),
+            "surrogates": join_surrogates(
+                above, done, n_tasks, level_offset, new_number
             ),
-        )
+            "terms": join_terms(above, done, n_tasks, new_number),
+        }
     finally:
         free(queue)
         free(level_offset)
@@ -283,7 +312,7 @@ cdef write_nodes(
 
 
 cdef write_alone(
-    const Problem* problem, const NodeBuffer* buffer, make_room, surrogate_dtype
+    const Problem* problem, const NodeBuffer* buffer, make_room
 ):
     """Make the arrays of a tree that stands in one buffer."""
     cdef:
@@ -292,10 +321,8 @@ cdef write_alone(
     node_records, node_statistics = make_room(buffer.n_nodes, problem.n_statistics)
     nodes = node_records
     statistics = node_statistics
-    level_branch, surrogates = write_nodes(
-        problem, buffer, NULL, 0, nodes, statistics, surrogate_dtype
-    )
-    return node_records, node_statistics, level_branch, surrogates
+    side_tables = write_nodes(problem, buffer, NULL, 0, nodes, statistics)
+    return node_records, node_statistics, side_tables
 
 
 include "_short_columns.pxi"

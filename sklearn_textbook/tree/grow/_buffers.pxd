@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from sklearn_textbook.tree.grow._heap cimport Entry
-from sklearn_textbook.tree.grow._layout cimport Node, Surrogate
+from sklearn_textbook.tree.grow._layout cimport Node, Surrogate, Term
 
 # Nodes of one subtree while it grows; numbers are local to the buffer.
 cdef struct NodeBuffer:
@@ -20,6 +20,9 @@ cdef struct NodeBuffer:
     Surrogate* surrogates
     int64_t n_surrogates
     int64_t surrogate_capacity
+    Term* terms
+    int64_t n_terms
+    int64_t term_capacity
 
 # Sorted columns of their own, for a node that holds fractions of cases.
 cdef struct Block:
@@ -86,6 +89,7 @@ cdef bint fits_twice(int64_t n_nodes, int64_t n_statistics) noexcept nogil
 cdef int reserve_nodes(NodeBuffer* buffer, int64_t n_more) noexcept nogil
 cdef int reserve_levels(NodeBuffer* buffer, int64_t n_more) noexcept nogil
 cdef int reserve_surrogates(NodeBuffer* buffer, int64_t n_more) noexcept nogil
+cdef int reserve_terms(NodeBuffer* buffer, int64_t n_more) noexcept nogil
 cdef int start_stack(Stack* stack, int64_t n_columns) noexcept nogil
 cdef void free_stack(Stack* stack) noexcept nogil
 cdef int push_frame(

@@ -41,6 +41,7 @@ cdef void free_buffer(NodeBuffer* buffer) noexcept nogil:
     free(buffer.task)
     free(buffer.level_branch)
     free(buffer.surrogates)
+    free(buffer.terms)
     memset(buffer, 0, sizeof(NodeBuffer))
 
 
@@ -103,6 +104,17 @@ cdef int reserve_surrogates(NodeBuffer* buffer, int64_t n_more) noexcept nogil:
     if grow_array(<void**>&buffer.surrogates, sizeof(Surrogate), capacity) < 0:
         return -1
     buffer.surrogate_capacity = capacity
+    return 0
+
+
+cdef int reserve_terms(NodeBuffer* buffer, int64_t n_more) noexcept nogil:
+    cdef int64_t capacity = buffer.term_capacity
+    if buffer.n_terms + n_more <= capacity:
+        return 0
+    capacity = max(2 * capacity, buffer.n_terms + n_more)
+    if grow_array(<void**>&buffer.terms, sizeof(Term), capacity) < 0:
+        return -1
+    buffer.term_capacity = capacity
     return 0
 
 

@@ -75,7 +75,7 @@ from sklearn_textbook.tree.split._types cimport (
     uint64_t,
 )
 
-from sklearn_textbook.tree.grow.layout import NODE_DTYPE, SURROGATE_DTYPE
+from sklearn_textbook.tree.grow.layout import NODE_DTYPE
 
 
 cdef enum:
@@ -417,7 +417,7 @@ cdef class TreeGrower:
 def grow_nodes(dict settings, int n_threads):
     """Grow a tree; see grow.py for the settings.
 
-    Returns the node records, the statistics, the level maps and the surrogates.
+    Returns the node records, the statistics and the side tables by name.
     """
     cdef:
         TreeGrower grower = TreeGrower()
@@ -439,8 +439,7 @@ def grow_nodes(dict settings, int n_threads):
     node_statistics = np.empty((n_nodes, grower.problem.n_statistics))
     nodes = node_records
     statistics = node_statistics
-    level_branch, surrogates = write_nodes(
-        &grower.problem, buffer, grower.done, grower.tasks.n_frames, nodes, statistics,
-        SURROGATE_DTYPE
+    side_tables = write_nodes(
+        &grower.problem, buffer, grower.done, grower.tasks.n_frames, nodes, statistics
     )
-    return node_records, node_statistics, level_branch, surrogates
+    return node_records, node_statistics, side_tables

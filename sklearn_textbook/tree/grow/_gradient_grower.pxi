@@ -394,6 +394,4 @@ cdef class GradientGrower:
         grown : tuple
             What ``grow_nodes`` returns.
         """
-        return write_alone(
-            &self.problem, &self.worker.buffer, make_records, SURROGATE_DTYPE
-        )
+        return write_alone(&self.problem, &self.worker.buffer, make_records)

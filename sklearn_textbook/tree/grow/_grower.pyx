@@ -40,6 +40,7 @@ from sklearn_textbook.tree.grow._gradient_list cimport (
 )
 from sklearn_textbook.tree.grow._layout cimport LEAF, STAY
 from sklearn_textbook.tree.grow._list_search cimport (
+    append_terms,
     partition_list,
     search_list,
     settle_list,
@@ -83,6 +84,7 @@ from sklearn_textbook.tree.split._types cimport (
     MISSING_FRACTIONAL,
     MISSING_SURROGATE,
     NOMINAL_COLUMN,
+    OBLIQUE_TEST,
     SCAN_FIXED,
     SHARED_CELLS,
     SPLIT_MULTIWAY,
@@ -242,7 +244,10 @@ cdef int find_best_split(
             <uint64_t*>frame.entries, best, pair
         )
     view_node(problem, grower.table, worker, frame, &view)
-    search_list(problem, grower.samples, grower.search, worker, frame, &view)
+    if search_list(
+        problem, grower.samples, grower.search, worker, frame, &view
+    ) < 0:
+        return -1
     if grower.search.node.found.split.column >= 0 and settle_list(
         problem, grower.samples, grower.search, worker, frame, &view, pair
     ) < 0:
@@ -294,6 +299,10 @@ cdef int make_split(
     if first < 0:
         return -1
     write_split(problem, worker, frame, split, map_start, pair, first)
+    if split.kind == OBLIQUE_TEST and append_terms(
+        grower.search, &worker.buffer, frame.node
+    ) < 0:
+        return -1
     memset(worker.children.blocks, 0, worker.children.n_children * sizeof(Block*))
     any_inner = mark_leaves(problem, worker, frame)
     # Boosting also needs the samples of the leaves.

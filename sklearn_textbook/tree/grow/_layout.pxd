@@ -43,6 +43,15 @@ cdef struct Surrogate:
     int64_t n_used
 
 
+cdef struct Term:
+    int32_t node
+    int32_t feature
+    int32_t level
+    float share
+    double weight
+    double fill
+
+
 cdef inline int32_t find_level_child(
     const int32_t* level_map, int64_t level
 ) noexcept nogil:

@@ -24,6 +24,7 @@ cdef int start_list_search(
         Histogram* h
         double* ends
     memset(search, 0, sizeof(ListSearch))
+    search.oblique_column.is_oblique = True
     if n_planes > 1:
         size = n_planes * n_ends * sizeof(double)
     # A place for a column that is still to be found constant.

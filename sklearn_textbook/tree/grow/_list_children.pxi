@@ -215,7 +215,9 @@ cdef void measure_listed(
     children.n_pieces = 0
     children.n_missing = 0
     clear_children(problem, children)
-    if samples.kind == LIST_BINARY and not node.found.column.is_nominal:
+    if samples.kind == LIST_BINARY and not (
+        node.found.column.is_nominal or node.found.column.is_oblique
+    ):
         measure_counts_of_children(problem, node, children)
         return
     partition_list(problem, samples, node, worker)
@@ -278,6 +280,10 @@ cdef int settle_list(
         const ClassCounts* class_counts = NULL
         const ClassWeights* class_weights = NULL
     samples.is_partitioned = False
+    if node.found.column.is_oblique:
+        mark_by_sums(samples, search)
+        measure_listed(problem, samples, node, worker, frame)
+        return 0
     if node.found.column.is_sorted:
         settle_sorted(problem, samples, search, worker, view, pair)
         return 0
@@ -356,6 +362,8 @@ cdef void partition_list(
     samples.is_partitioned = True
     if column.is_sorted:
         child = NULL
+    elif column.is_oblique:
+        pass  # marked
     elif column.is_nominal:
         mark_by_levels(samples, node, worker)
         if children.n_children > MAX_BYTES:

@@ -86,6 +86,11 @@ from sklearn_textbook.tree.split._gradients cimport (
     hessian_of,
     step_of_leaf,
 )
+from sklearn_textbook.tree.split._oblique cimport (
+    ObliqueSearch,
+    free_oblique,
+    start_oblique,
+)
 from sklearn_textbook.tree.split._steps cimport Scale
 from sklearn_textbook.tree.split._sums cimport (
     NUMBER_BITS,
@@ -95,8 +100,6 @@ from sklearn_textbook.tree.split._sums cimport (
     whole_weight_of,
 )
 from sklearn_textbook.tree.split._types cimport POISSON, Codes, Problem, Split
-
-from sklearn_textbook.tree.grow.layout import SURROGATE_DTYPE
 
 
 LIST_KINDS = {
@@ -230,6 +233,7 @@ cdef class ListGrower:
         Problem problem
         SampleList samples
         ListSearch search
+        ObliqueSearch oblique
         Worker worker
         Codes codes
         const Span[::1] spans
@@ -243,6 +247,7 @@ cdef class ListGrower:
         memset(&self.problem, 0, sizeof(Problem))
         memset(&self.samples, 0, sizeof(SampleList))
         memset(&self.search, 0, sizeof(ListSearch))
+        memset(&self.oblique, 0, sizeof(ObliqueSearch))
         memset(&self.worker, 0, sizeof(Worker))
         memset(&self.codes, 0, sizeof(Codes))
         self.settings = settings
@@ -265,10 +270,13 @@ cdef class ListGrower:
         ):
             raise MemoryError()
         self.samples.may_be_small = may_be_small(&self.problem, &self.samples)
+        if settings["oblique"] is not None:
+            self.start_oblique(settings["oblique"])
 
     def __dealloc__(self):
         free_sample_list(&self.samples)
         free_list_search(&self.search)
+        free_oblique(&self.oblique)
         free_buffer(&self.worker.buffer)
         free_worker(&self.worker)
 
@@ -305,6 +313,36 @@ cdef class ListGrower:
         else:
             y = settings["all_values"]
             samples.y = &y[0, 0]
+        return 0
+
+    cdef int start_oblique(self, dict settings) except -1:
+        """Take the rules of oblique tests, and allocate for them."""
+        cdef:
+            const double[:, ::1] values = settings["row_values"]
+            const double[::1] numbers
+            const int64_t[::1] level_start = settings["level_start"]
+            ObliqueSearch* oblique = &self.oblique
+        oblique.values = &values[0, 0]
+        oblique.level_start = &level_start[0]
+        oblique.n_codes = level_start[level_start.shape[0] - 1]
+        numbers = settings["size"]
+        oblique.size = &numbers[0]
+        oblique.kind = settings["direction"]
+        oblique.n_directions = settings["n_directions"]
+        oblique.max_columns = settings["max_columns"]
+        oblique.max_terms = settings["max_terms"]
+        oblique.searches_axis = settings["searches_axis"]
+        oblique.column_penalty = settings["column_penalty"]
+        oblique.ridge = settings["ridge"]
+        oblique.lasso = settings["lasso"]
+        self.search.oblique = oblique
+        # The kernel of small subtrees knows tests of one column alone.
+        self.samples.may_be_small = False
+        if not oblique.searches_axis:
+            # There are no codes to be copied.
+            self.samples.local_rows = 0
+        if start_oblique(&self.problem, oblique, self.samples.n_samples) < 0:
+            raise MemoryError()
         return 0
 
     def list_samples(self, weight):
@@ -423,7 +461,7 @@ cdef class ListGrower:
             self.entropy_table = root_settings["entropy_table"]
             self.problem.entropy_table = &self.entropy_table[0]
             self.problem.entropy_unit = root_settings["entropy_unit"]
-        buffer.n_levels = 0
+        buffer.n_levels = buffer.n_terms = 0
         self.samples.is_local = False
         write_root(
             &self.problem, &no_columns.rows, self.n_listed, root_settings, buffer, &root
@@ -459,9 +497,7 @@ cdef class ListGrower:
         grown : tuple
             What ``grow_nodes`` returns.
         """
-        return write_alone(
-            &self.problem, &self.worker.buffer, make_room, SURROGATE_DTYPE
-        )
+        return write_alone(&self.problem, &self.worker.buffer, make_room)
 
 
 include "_gradient_rows.pxi"

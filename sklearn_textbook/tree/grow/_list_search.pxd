@@ -1,6 +1,6 @@
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
-from sklearn_textbook.tree.grow._buffers cimport Frame
+from sklearn_textbook.tree.grow._buffers cimport Frame, NodeBuffer
 from sklearn_textbook.tree.grow._sample_list cimport SampleList
 from sklearn_textbook.tree.grow._workers cimport Worker
 from sklearn_textbook.tree.split._histogram cimport (
@@ -9,6 +9,7 @@ from sklearn_textbook.tree.split._histogram cimport (
     NodeSearch,
     SampledColumn,
 )
+from sklearn_textbook.tree.split._oblique cimport ObliqueSearch
 from sklearn_textbook.tree.split._types cimport NodeView, Problem
 
 # Buffers for the columns that a node tries.
@@ -27,18 +28,23 @@ cdef struct ListSearch:
     uint64_t* used_levels
     uint64_t* used_words  # of the bits of levels
     int32_t* run_codes
+    ObliqueSearch* oblique  # NULL: tests of one column alone
+    SampledColumn oblique_column  # stands for the direction of an oblique test
 
 cdef int start_list_search(
     const Problem* problem, const SampleList* samples, ListSearch* search
 ) noexcept nogil
 cdef void free_list_search(ListSearch* search) noexcept nogil
-cdef void search_list(
+cdef int search_list(
     const Problem* problem, SampleList* samples, ListSearch* search, Worker* worker,
     Frame* frame, const NodeView* view
 ) noexcept nogil
 cdef int settle_list(
     const Problem* problem, SampleList* samples, ListSearch* search, Worker* worker,
     const Frame* frame, const NodeView* view, int64_t* pair
+) noexcept nogil
+cdef int append_terms(
+    const ListSearch* search, NodeBuffer* buffer, int32_t node
 ) noexcept nogil
 cdef void partition_list(
     const Problem* problem, SampleList* samples, const NodeSearch* node, Worker* worker

@@ -24,6 +24,7 @@ from libc.stdint cimport (
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
+from sklearn_textbook.tree.grow._buffers cimport reserve_terms
 from sklearn_textbook.tree.grow._column_sampler cimport (
     ColumnSampler,
     finish_sampling,
@@ -40,6 +41,7 @@ from sklearn_textbook.tree.grow._children cimport (
     measure_children,
     write_level_map,
 )
+from sklearn_textbook.tree.grow._layout cimport Term
 from sklearn_textbook.tree.grow._search cimport draw_split, mark_rows
 from sklearn_textbook.tree.grow._partition_list cimport partition_by_steps
 from sklearn_textbook.tree.grow._sample_list cimport (
@@ -66,6 +68,7 @@ from sklearn_textbook.tree.split._column cimport (
 )
 from sklearn_textbook.tree.split._criterion cimport add_row, goodness
 from sklearn_textbook.tree.split._deviance cimport deviance_bound, deviance_part
+from sklearn_textbook.tree.split._oblique cimport Direction, find_oblique
 from sklearn_textbook.tree.split._random cimport (
     child_state,
     random_below,
@@ -108,6 +111,7 @@ from sklearn_textbook.tree.split._types cimport (
     MISSING_LEARNED,
     MISSING_SURROGATE,
     NOMINAL_COLUMN,
+    OBLIQUE_TEST,
     POISSON,
     SPLIT_MULTIWAY,
     Rows,
@@ -176,6 +180,7 @@ include "_histogram_search.pxi"
 include "_list_levels.pxi"
 include "_list_children.pxi"
 include "_list_buffers.pxi"
+include "_oblique_list.pxi"
 
 
 # ------------------------------------------------------------------- samples of a node
@@ -436,23 +441,17 @@ cdef void choose_found(
         search.node.found = search.found[i]
 
 
-cdef void search_list(
+cdef void search_axis(
     const Problem* problem, SampleList* samples, ListSearch* search, Worker* worker,
-    Frame* frame, const NodeView* view
+    Frame* frame
 ) noexcept nogil:
-    """The best split of a node; the column of ``search.node.found`` is -1 if there is
-    none."""
+    """The best split of a node by one column."""
     cdef:
         NodeSearch* node = &search.node
         const BinaryCounts* binary = NULL
         const Moments* moments = NULL
         const ClassCounts* class_counts = NULL
         const ClassWeights* class_weights = NULL
-    clear_found(&node.found)
-    samples.keys_of = NULL
-    if needs_description(problem, samples):
-        describe_samples(problem, samples, frame)
-    start_node_search(problem, samples, search, worker, frame, view)
     if samples.kind == LIST_BINARY:
         search_columns(problem, samples, search, worker, frame, binary)
     elif samples.kind == LIST_CLASS_COUNTS:
@@ -464,6 +463,24 @@ cdef void search_list(
     if node.found.split.column >= 0:
         node.found.split.column = node.found.column.number
         node.found.split.kind = problem.kind[node.found.column.number]
+
+
+cdef int search_list(
+    const Problem* problem, SampleList* samples, ListSearch* search, Worker* worker,
+    Frame* frame, const NodeView* view
+) noexcept nogil:
+    """The best split of a node; the column of ``search.node.found`` is -1 if there is
+    none. Returns -1 without memory."""
+    clear_found(&search.node.found)
+    samples.keys_of = NULL
+    if search.oblique != NULL or needs_description(problem, samples):
+        describe_samples(problem, samples, frame)
+    start_node_search(problem, samples, search, worker, frame, view)
+    if search.oblique == NULL or search.oblique.searches_axis:
+        search_axis(problem, samples, search, worker, frame)
+    if search.oblique != NULL:
+        return search_oblique(problem, samples, search, worker, frame, view)
+    return 0
 
 
 cdef inline bint needs_description(

@@ -81,12 +81,17 @@ cdef void write_split(
     node.n_children = <int32_t>worker.children.n_children
     node.feature = split.column
     node.kind = split.kind
-    node.missing_branch = branch_for_missing(problem, &worker.children, split)
+    # Missing values of oblique tests have values of their own.
+    node.missing_branch = STAY
+    if split.kind != OBLIQUE_TEST:
+        node.missing_branch = branch_for_missing(problem, &worker.children, split)
     node.map_start = pair
     node.threshold = NAN
     if split.kind == NOMINAL_COLUMN:
         node.map_start = map_start
-    elif problem.random_splitter or split.splits_missing:
+    elif problem.random_splitter or split.splits_missing or (
+        split.kind == OBLIQUE_TEST
+    ):
         node.threshold = split.threshold
         node.map_start = -1
 

@@ -41,7 +41,7 @@ cdef int fill_problem(Problem* problem, dict settings) except -1:
     problem.criterion = settings["criterion"]
     problem.scan = settings["scan"]
     problem.is_classifier = settings["is_classifier"]
-    problem.n_columns = kind.shape[0]
+    problem.n_columns = settings["columns"].shape[0]
     problem.n_outputs = output_start.shape[0] - 1
     problem.n_statistics = output_start[problem.n_outputs]
     problem.output_start = &output_start[0]

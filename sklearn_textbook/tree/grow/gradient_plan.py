@@ -183,14 +183,11 @@ class GradientPlan:
         self._grower.grow(gradient, hessian, largest, rows, random_state)
         leaf_of_row = np.empty(self.table.n_rows, np.int32) if out is None else out
         self._grower.find_leaves(leaf_of_row)
-        nodes, statistics, level_branch, surrogates = self._grower.write_nodes(
-            make_records
-        )
+        nodes, statistics, side_tables = self._grower.write_nodes(make_records)
         tree = GrownTree(
             nodes=nodes,
             statistics=statistics.reshape(len(nodes), 1, 1),
-            level_branch=level_branch,
-            surrogates=surrogates,
+            **side_tables,
             n_features=self.table.n_columns,
             n_levels=self.table.schema.n_levels,
             n_classes=self.target.n_classes,

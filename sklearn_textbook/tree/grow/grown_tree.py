@@ -12,8 +12,10 @@ from sklearn_textbook.tree.grow.layout import (
     LEAF,
     NODE_DTYPE,
     NOMINAL,
+    OBLIQUE,
     SCHEMA_VERSION,
     SURROGATE_DTYPE,
+    TERM_DTYPE,
     TREE_LEAF,
     TREE_UNDEFINED,
 )
@@ -37,13 +39,21 @@ def _no_surrogates():
     return np.empty(0, dtype=SURROGATE_DTYPE)
 
 
+def _no_terms():
+    return np.empty(0, dtype=TERM_DTYPE)
+
+
 # Functions of scikit-learn that read these attributes cannot show every tree.
 _EXPORTS = (
     "export_graphviz, export_text and plot_tree of sklearn_textbook.tree show such "
     "trees."
 )
 # Fields that pickles leave out if they are empty, and their defaults.
-_SIDE_TABLES = {"level_branch": _no_maps, "surrogates": _no_surrogates}
+_SIDE_TABLES = {
+    "level_branch": _no_maps,
+    "surrogates": _no_surrogates,
+    "terms": _no_terms,
+}
 
 
 def share_out(weights):
@@ -104,6 +114,9 @@ class GrownTree:
         them with :meth:`read_level_map`.
     surrogates : ndarray of SURROGATE_DTYPE
         Surrogate tests for missing values, sorted by node and rank.
+    terms : ndarray of TERM_DTYPE
+        The terms of oblique tests, sorted by node. A row goes to the first child if
+        their sum is at most the threshold.
     handle_unknown : {"parent", "fractional", "error"}
         How levels not seen in a node are treated.
     schema_version : int
@@ -118,11 +131,12 @@ class GrownTree:
     is_classifier: bool
     level_branch: np.ndarray = field(default_factory=_no_maps)
     surrogates: np.ndarray = field(default_factory=_no_surrogates)
+    terms: np.ndarray = field(default_factory=_no_terms)
     handle_unknown: str = "parent"
     schema_version: int = SCHEMA_VERSION
 
     def __post_init__(self):
-        for name in ("nodes", "statistics", "level_branch", "surrogates"):
+        for name in ("nodes", "statistics", *_SIDE_TABLES):
             array = vars(self).get(name)
             if array is not None and array.flags.owndata:
                 array.flags.writeable = False
@@ -322,11 +336,13 @@ class GrownTree:
     @property
     def feature(self):
         """Column tested in every node, -2 in a leaf."""
+        self._require_axis_parallel("feature")
         return self.nodes["feature"].astype(np.intp)
 
     @property
     def threshold(self):
         """Threshold of every node, -2.0 in a leaf."""
+        self._require_axis_parallel("threshold")
         is_nominal = self.nodes["kind"] == NOMINAL
         if is_nominal.any():
             raise AttributeError(
@@ -384,6 +400,15 @@ class GrownTree:
                 f"{name} is defined for trees with two-way splits only; this tree has "
                 "a node with more children. Read first_child and n_children of "
                 f"tree_.nodes instead. {_EXPORTS}"
+            )
+
+    def _require_axis_parallel(self, name):
+        is_oblique = self.nodes["kind"] == OBLIQUE
+        if is_oblique.any():
+            raise AttributeError(
+                f"{name} is defined for trees without oblique tests only; node "
+                f"{is_oblique.argmax()} of this tree tests a sum of columns. Read "
+                f"tree_.nodes and tree_.terms instead. {_EXPORTS}"
             )
 
     def read_level_map(self, record):

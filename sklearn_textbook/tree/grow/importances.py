@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sklearn_textbook.tree.grow.layout import LEAF
+from sklearn_textbook.tree.grow.layout import LEAF, OBLIQUE
 
 
 def compute_feature_importances(tree, normalize=True):
@@ -13,7 +13,8 @@ def compute_feature_importances(tree, normalize=True):
     .. math:: I_j = \sum_{t : j(t) = j} \frac{W_t}{W_{root}} \, \Delta i(t)
 
     where W is the weight of a node and Δi the improvement of its split. Surrogates are
-    ignored.
+    ignored. The improvement of an oblique test is divided among its columns in
+    proportion to their absolute weights in standard units.
 
     Parameters
     ----------
@@ -39,14 +40,41 @@ def compute_feature_importances(tree, normalize=True):
     >>> compute_feature_importances(tree)
     array([0.94117647, 0.05882353])
     """
-    inner = tree.nodes[tree.nodes["kind"] != LEAF]
+    kind = tree.nodes["kind"]
+    axis = tree.nodes[(kind != LEAF) & (kind != OBLIQUE)]
     importances = np.bincount(
-        inner["feature"],
-        weights=inner["weight"] * inner["improvement"],
+        axis["feature"],
+        weights=axis["weight"] * axis["improvement"],
         minlength=tree.n_features,
     )
+    if len(tree.terms):
+        terms = tree.terms[list_first_levels(tree.terms)]
+        tests = tree.nodes[terms["node"]]
+        importances = importances + np.bincount(
+            terms["feature"],
+            weights=tests["weight"] * tests["improvement"] * terms["share"],
+            minlength=tree.n_features,
+        )
     importances = importances / tree.nodes["weight"][0]
     total = importances.sum()
     if normalize and total > 0:
         importances /= total
     return importances
+
+
+def list_first_levels(terms):
+    """List the first term of every column of every oblique test.
+
+    Parameters
+    ----------
+    terms : ndarray of TERM_DTYPE
+        The terms of a tree.
+
+    Returns
+    -------
+    places : ndarray of int
+        Their places in ``terms``.
+    """
+    is_first = np.ones(len(terms), dtype=bool)
+    is_first[1:] = (np.diff(terms["node"]) != 0) | (np.diff(terms["feature"]) != 0)
+    return np.flatnonzero(is_first)

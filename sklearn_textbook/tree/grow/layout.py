@@ -15,7 +15,7 @@ LEAF = 0  # no test: rows end here
 NUMERIC = 1  # value <= threshold goes to child 0, value > threshold to child 1
 ORDINAL = 2  # as NUMERIC, over level codes; a code below 0 is a level never seen
 NOMINAL = 3  # level code -> child by a map in GrownTree.level_branch
-OBLIQUE = 4  # weighted sum of columns <= threshold (weights in a side table)
+OBLIQUE = 4  # weighted sum of columns <= threshold; see GrownTree.terms
 
 #: Branch of missing values: a child index, or one of these.
 STAY = -1  # no child: the row ends in this node
@@ -34,7 +34,8 @@ NODE_DTYPE = np.dtype(
         ("first_child", np.int32),
         # 0 in a leaf, 2 for a binary split, more for a multiway split
         ("n_children", np.int32),
-        # column that is tested; -2 in a leaf, as in scikit-learn
+        # column that is tested, of an oblique test the one with the largest share;
+        # -2 in a leaf, as in scikit-learn
         ("feature", np.int32),
         # child number for a missing value, or STAY or FRACTIONAL
         ("missing_branch", np.int32),
@@ -44,7 +45,8 @@ NODE_DTYPE = np.dtype(
         ("parent", np.int32),
         # start of the node's level map in GrownTree.level_branch; -1 where none
         ("map_start", np.int64),
-        # numeric and ordinal tests: value <= threshold; -2.0 in a leaf
+        # numeric and ordinal tests: value <= threshold, oblique tests: sum of terms
+        # <= threshold; -2.0 in a leaf
         ("threshold", np.float64),
         # impurity of the node under the criterion that grew it
         ("impurity", np.float64),
@@ -82,6 +84,28 @@ SURROGATE_DTYPE = np.dtype(
     ],
     align=True,
 )
+
+TERM_DTYPE = np.dtype(
+    [
+        # node of the oblique test; records are sorted by node, the columns of a test
+        # by share in descending order, and the levels of a column by number
+        ("node", np.int32),
+        ("feature", np.int32),
+        # level of a nominal column, which has a record for each level seen in the node;
+        # -1: the column is numeric or ordinal
+        ("level", np.int32),
+        # part of the test's improvement that is credited to the column
+        ("share", np.float32),
+        # summand: weight * value, or the weight of the level
+        ("weight", np.float64),
+        # summand if the value is missing
+        ("fill", np.float64),
+    ],
+    align=True,
+)
+
+#: Side tables of records, sorted by node.
+SIDE_DTYPES = {"surrogates": SURROGATE_DTYPE, "terms": TERM_DTYPE}
 
 # The codes of a column and their bins; as in _sample_list.pxd.
 SPAN_DTYPE = np.dtype(

@@ -14,6 +14,7 @@ from sklearn_textbook.tree.grow.settings import (
     describe_cells,
     describe_entropy,
     describe_gain,
+    describe_oblique,
     describe_root,
     describe_rows,
     describe_rules,
@@ -77,9 +78,21 @@ def choose_partitioner(table, target, rules):
         and table.n_rows <= MAX_LISTED_ROWS
         and (not target.is_classifier or max(target.n_classes) <= MAX_LISTED_CLASSES)
     )
+    if rules.oblique is not None:
+        require_list(is_served, table)
+        return "sample-list"
     if is_served and (looks_at_few or scans_slowly):
         return "sample-list"
     return "sorted-columns"
+
+
+def require_list(is_served, table):
+    """Raise ValueError for a table that is too large for oblique tests."""
+    if not is_served:
+        raise ValueError(
+            f"Oblique tests are for tables of up to {MAX_LISTED_ROWS} rows and targets "
+            f"of up to {MAX_LISTED_CLASSES} classes; the table has {table.n_rows} rows."
+        )
 
 
 def choose_sums(table, target, rules, weight):
@@ -172,6 +185,7 @@ class GrowthPlan:
             "gain": describe_gain(table, rules.gain, target, None),
             "all_labels": target.codes,
             "all_values": target.values,
+            "oblique": describe_oblique(table, rules.oblique, n_threads),
         }
         self._settings |= describe_cells(
             table, rules, _sorts_columns(table, target, rules), n_threads
@@ -253,12 +267,11 @@ class GrowthPlan:
         # The shared records suffice for the compact form, and are reused.
         return tree.compact() if is_compacted else own_records(tree)
 
-    def _make_tree(self, nodes, statistics, level_branch, surrogates):
+    def _make_tree(self, nodes, statistics, side_tables):
         return GrownTree(
             nodes=nodes,
             statistics=shape_statistics(statistics, self.target),
-            level_branch=level_branch,
-            surrogates=surrogates,
+            **side_tables,
             **self._describe_tree(),
         )
 

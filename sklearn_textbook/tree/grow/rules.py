@@ -56,6 +56,41 @@ class GainRules:
 
 
 @dataclass(frozen=True)
+class ObliqueRules:
+    """How the oblique tests of a node are found.
+
+    Parameters
+    ----------
+    direction : {"random", "lda", "ridge", "logistic", "oc1"}
+        Where directions come from.
+    n_directions : int, default=1
+        Number of directions tried in a node.
+    max_columns : int, default=None
+        Number of columns sampled for a direction that is computed. None: all.
+    max_terms : int, default=None
+        Maximum number of columns in a test. None: all.
+    searches_axis : bool, default=True
+        Whether tests of one column are tried, too.
+    column_penalty : float, default=0.0
+        An oblique test of k columns is chosen if it decreases the impurity more than
+        the best test of one column by this fraction of that decrease times k - 1.
+    ridge : float, default=0.0
+        Ridge penalty of standardized columns.
+    lasso : float, default=0.0
+        Lasso penalty, as a fraction of the smallest one for which all weights are 0.
+    """
+
+    direction: str
+    n_directions: int = 1
+    max_columns: int | None = None
+    max_terms: int | None = None
+    searches_axis: bool = True
+    column_penalty: float = 0.0
+    ridge: float = 0.0
+    lasso: float = 0.0
+
+
+@dataclass(frozen=True)
 class GrowthRules:
     """How a tree is grown; the names and meanings are those of CARTClassifier.
 
@@ -82,3 +117,4 @@ class GrowthRules:
     monotonic: tuple | None = None
     gain: GainRules | None = None
     top_splits: int = 1
+    oblique: ObliqueRules | None = None

@@ -26,6 +26,9 @@ SCANS = {
     "absolute": 6,
 }
 CHOICES = {"gain": 1, "above_average": 2, "plain": 3}
+# Codes in split/_oblique.pxd.
+DIRECTIONS = {"random": 0, "lda": 1, "ridge": 2, "logistic": 3, "oc1": 4}
+SMALLEST_SIZE = 1e-290  # of a column that is not constant
 MAX_DISTANT = 2.0**20  # spread of y, in standard deviations, that fixed point bears
 ROWS_PER_LEAF = 32  # with fewer, the whole tree is grown
 
@@ -148,6 +151,13 @@ def describe_table(table, rules):
     )
     n_levels = table.schema.n_levels
     is_nominal = kind == layout.NOMINAL
+    if rules.oblique is not None:
+        # A direction is searched as a numeric column behind the last one.
+        kind = np.append(kind, np.int32(layout.NUMERIC))
+        is_nominal = np.append(is_nominal, False)
+        n_levels = np.append(n_levels, 0)
+    n_missing = np.zeros(len(kind), dtype=np.int64)
+    n_missing[: table.n_columns] = table.n_missing
     return {
         "order": table.order,
         "level_codes": table.level_codes,
@@ -156,7 +166,7 @@ def describe_table(table, rules):
         "upper_values": table.upper_values,
         "n_missing": table.n_missing,
         "n_distinct": table.n_distinct,
-        "has_missing": (table.n_missing > 0).astype(np.uint8),
+        "has_missing": (n_missing > 0).astype(np.uint8),
         "columns": np.arange(table.n_columns, dtype=np.int32),
         "kind": kind,
         "n_levels": n_levels,
@@ -227,6 +237,46 @@ def describe_rules(rules, table, n_rows):
         ),
         "monotonic": monotonic,
     }
+
+
+def describe_oblique(table, oblique, n_threads=1):
+    """Describe how oblique tests are found, and what of the columns they need."""
+    if oblique is None:
+        return None
+    levels = np.where(is_nominal(table), table.schema.n_levels, 0)
+    max_columns = oblique.max_columns or table.n_columns
+    return {
+        "row_values": table.row_values(n_threads),
+        "size": measure_sizes(table),
+        "level_start": np.concatenate([[0], np.cumsum(levels)]).astype(np.int64),
+        "direction": DIRECTIONS[oblique.direction],
+        "n_directions": oblique.n_directions,
+        "max_columns": min(max_columns, table.n_columns),
+        "max_terms": min(oblique.max_terms or table.n_columns, table.n_columns),
+        "searches_axis": oblique.searches_axis,
+        "column_penalty": oblique.column_penalty,
+        "ridge": oblique.ridge,
+        "lasso": oblique.lasso,
+    }
+
+
+def is_nominal(table):
+    """Mark the nominal columns."""
+    return np.array([kind == NOMINAL for kind in table.schema.kinds])
+
+
+def measure_sizes(table):
+    """Return a power of 2 above the values of each numeric column; 0 if it is constant.
+
+    Values are divided by it, which is exact, so that no sum of squares overflows.
+    """
+    size = np.zeros(table.n_columns)
+    for column, nominal in enumerate(is_nominal(table)):
+        values = table.column_values(column)
+        if len(values) > 1:
+            largest = 1.0 if nominal else np.abs(values).max()
+            size[column] = 2.0 ** np.frexp(largest)[1] if largest > SMALLEST_SIZE else 0
+    return size
 
 
 def describe_root(target, rules, weight):

@@ -68,6 +68,25 @@ class Target:
         )
 
 
+def require_counts(values):
+    """Raise ValueError for numbers that Poisson regression does not allow.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (n_rows, n_outputs)
+        Numbers to be predicted by means.
+    """
+    if (values < 0).any():
+        raise ValueError(
+            "Some value(s) of y are negative which is not allowed for Poisson "
+            "regression."
+        )
+    if values.sum() <= 0:
+        raise ValueError(
+            "Sum of y is not positive which is necessary for Poisson regression."
+        )
+
+
 def require_squares(values):
     """Raise ValueError for numbers whose squares are infinite, or all zero.
 

@@ -19,7 +19,7 @@ def cut_below(tree, cut):
     """Make some nodes leaves and remove all nodes below them.
 
     The remaining nodes keep their order, so they are numbered breadth first again.
-    Level maps and surrogates are kept only for the remaining inner nodes.
+    Level maps, surrogates and terms are kept only for the remaining inner nodes.
 
     Parameters
     ----------
@@ -64,10 +64,13 @@ def cut_below(tree, cut):
     stands = is_kept & ~is_cut
     surrogates = tree.surrogates[stands[tree.surrogates["node"]]]
     surrogates["node"] = number[surrogates["node"]]
+    terms = tree.terms[stands[tree.terms["node"]]]
+    terms["node"] = number[terms["node"]]
     return tree.replace(
         nodes=nodes,
         statistics=tree.statistics[is_kept],
         surrogates=surrogates,
+        terms=terms,
         level_branch=compact_maps(tree, nodes, surrogates),
     )
 

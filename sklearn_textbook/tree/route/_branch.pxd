@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, int64_t
 
 from sklearn_textbook.tree.grow._layout cimport (
-    NUMERIC, ORDINAL, Node, Surrogate, find_level_child,
+    NUMERIC, OBLIQUE, ORDINAL, Node, Surrogate, Term, find_level_child,
 )
 from sklearn_textbook.tree.route._rows cimport Row, read_entry
 
@@ -23,6 +23,9 @@ cdef struct TreeView:
     # surrogates of node i are surrogate_start[i] to surrogate_start[i + 1];
     # NULL if the tree has none
     const int64_t* surrogate_start
+    # the same of terms
+    const Term* terms
+    const int64_t* term_start
     # where an unknown level goes: STAY, FRACTIONAL or UNSEEN_ERROR
     int32_t unseen_branch
 
@@ -75,15 +78,61 @@ cdef inline int32_t follow_surrogates(
     return tree.nodes[number].missing_branch
 
 
-cdef inline int32_t find_branch(
-    const TreeView* tree, int32_t number, const Row* row
+cdef inline int64_t find_level(
+    const TreeView* tree, int64_t first, int64_t stop, double value
 ) noexcept nogil:
-    """Child number for a row at an inner node, or STAY, FRACTIONAL, UNSEEN_ERROR."""
+    """The term of a level of the column of the first term, or -1."""
+    cdef int64_t i = first
+    while i < stop and tree.terms[i].feature == tree.terms[first].feature:
+        if <double> tree.terms[i].level == value:
+            return i
+        i += 1
+    return -1
+
+
+cdef inline int32_t test_sum(
+    const TreeView* tree, int32_t number, const Row* row, int32_t* unseen
+) noexcept nogil:
+    """Branch of an oblique test, or UNKNOWN for a level not seen here, whose column is
+    written. Terms are added in the order in which growing adds them."""
+    cdef int64_t i = tree.term_start[number], stop = tree.term_start[number + 1], place
+    cdef const Term* term
+    cdef double total = 0.0, value
+    while i < stop:
+        term = &tree.terms[i]
+        value = read_entry(row.start, term.feature, row.stride, row.is_single)
+        if term.level >= 0:
+            place = i if value != value else find_level(tree, i, stop, value)
+            if place < 0:
+                unseen[0] = term.feature
+                return UNKNOWN
+            total += term.fill if value != value else tree.terms[place].weight
+            while i < stop and tree.terms[i].feature == term.feature:
+                i += 1
+            continue
+        if tree.n_levels[term.feature] > 0 and not (
+            value != value or 0.0 <= value < <double> tree.n_levels[term.feature]
+        ):
+            unseen[0] = term.feature
+            return UNKNOWN
+        total += term.fill if value != value else term.weight * value
+        i += 1
+    return 0 if total <= tree.nodes[number].threshold else 1
+
+
+cdef inline int32_t find_branch(
+    const TreeView* tree, int32_t number, const Row* row, int32_t* unseen
+) noexcept nogil:
+    """Child number for a row at an inner node, or STAY, FRACTIONAL, UNSEEN_ERROR; the
+    column of an unseen level is written."""
     cdef const Node* node = &tree.nodes[number]
-    cdef double value = read_entry(
-        row.start, node.feature, row.stride, row.is_single
-    )
+    cdef double value
     cdef int32_t branch
+    if node.kind == OBLIQUE:
+        branch = test_sum(tree, number, row, unseen)
+        return tree.unseen_branch if branch == UNKNOWN else branch
+    unseen[0] = node.feature
+    value = read_entry(row.start, node.feature, row.stride, row.is_single)
     if value != value:
         return follow_surrogates(tree, number, row)
     branch = test_value(

@@ -17,13 +17,13 @@ cdef inline void note_error(
 
 
 cdef inline int32_t walk_on(
-    const TreeView* tree, const Row* row, int32_t* node
+    const TreeView* tree, const Row* row, int32_t* node, int32_t* unseen
 ) noexcept nogil:
     """Walk from ``node`` to where the row ends; what holds it there: STAY in a leaf,
-    else STAY, FRACTIONAL or UNSEEN_ERROR."""
+    else STAY, FRACTIONAL or UNSEEN_ERROR, with the column of the unseen level."""
     cdef int32_t branch
     while tree.nodes[node[0]].kind != LEAF:
-        branch = find_branch(tree, node[0], row)
+        branch = find_branch(tree, node[0], row, unseen)
         if branch < 0:
             return branch
         node[0] = tree.nodes[node[0]].first_child + branch
@@ -56,7 +56,7 @@ cdef inline void spread_row(
 ) noexcept nogil:
     """Weighted mean of the distributions that a row reaches from ``start`` on."""
     cdef Py_ssize_t n_pending, n_before, j
-    cdef int32_t node, branch
+    cdef int32_t node, branch, unseen = 0
     cdef double share
     for j in range(width):
         mean[j] = 0.0
@@ -68,9 +68,9 @@ cdef inline void spread_row(
         n_pending -= 1
         node = pending[n_pending]
         share = pending_share[n_pending]
-        branch = walk_on(tree, row, &node)
+        branch = walk_on(tree, row, &node, &unseen)
         if branch == UNSEEN_ERROR:
-            note_error(error, number, tree.nodes[node].feature)
+            note_error(error, number, unseen)
         n_before = n_pending
         if branch == FRACTIONAL:
             n_pending = push_children(
@@ -88,7 +88,7 @@ cdef inline Py_ssize_t enter_nodes(
     """All nodes that a row enters which is divided at ``start``, in ascending order;
     ``entered`` is a queue too, since nodes are numbered breadth first."""
     cdef Py_ssize_t n_entered = 1, i = 0
-    cdef int32_t node, branch, child, first
+    cdef int32_t node, branch, child, first, unseen = 0
     entered[0] = start
     branch = FRACTIONAL
     while i < n_entered:
@@ -97,12 +97,12 @@ cdef inline Py_ssize_t enter_nodes(
         if i > 0:
             branch = STAY
             if tree.nodes[node].kind != LEAF:
-                branch = find_branch(tree, node, row)
+                branch = find_branch(tree, node, row, &unseen)
         if branch >= 0:
             entered[n_entered] = first + branch
             n_entered += 1
         elif branch == UNSEEN_ERROR:
-            note_error(error, number, tree.nodes[node].feature)
+            note_error(error, number, unseen)
         elif branch == FRACTIONAL:
             for child in range(first, first + tree.nodes[node].n_children):
                 if tree.nodes[child].weight > 0.0:

@@ -8,7 +8,7 @@ from libc.stdlib cimport free, malloc
 
 from sklearn_textbook._contract._threads cimport run_in_threads
 from sklearn_textbook.tree.grow._layout cimport (
-    FRACTIONAL, LEAF, NUMERIC, STAY, Node, Surrogate,
+    FRACTIONAL, LEAF, NUMERIC, STAY, Node, Surrogate, Term,
 )
 from sklearn_textbook.tree.route._block_walk cimport N_FIRST_TURNS, BlockScratch
 from sklearn_textbook.tree.route._branch cimport (
@@ -48,6 +48,11 @@ CODED_TEST_DTYPE = np.dtype(
 )
 
 
+def find_starts(records, n_nodes):
+    """The first record of each node, and the number of all, of a side table."""
+    return np.searchsorted(records["node"], np.arange(n_nodes + 1)).astype(np.int64)
+
+
 cdef class RouteTables:
     """The arrays of a tree, held for as long as a walk reads them."""
 
@@ -57,6 +62,8 @@ cdef class RouteTables:
     cdef const int64_t[::1] n_levels
     cdef const Surrogate[::1] surrogates
     cdef const int64_t[::1] surrogate_start
+    cdef const Term[::1] terms
+    cdef const int64_t[::1] term_start
 
     def __cinit__(self, tree):
         self.nodes = tree.nodes
@@ -68,11 +75,14 @@ cdef class RouteTables:
         self.view.n_levels = &self.n_levels[0]
         self.surrogates = tree.surrogates
         if self.surrogates.shape[0] > 0:
-            self.surrogate_start = np.searchsorted(
-                tree.surrogates["node"], np.arange(tree.node_count + 1)
-            ).astype(np.int64)
+            self.surrogate_start = find_starts(tree.surrogates, tree.node_count)
             self.view.surrogates = &self.surrogates[0]
             self.view.surrogate_start = &self.surrogate_start[0]
+        self.terms = tree.terms
+        if self.terms.shape[0] > 0:
+            self.term_start = find_starts(tree.terms, tree.node_count)
+            self.view.terms = &self.terms[0]
+            self.view.term_start = &self.term_start[0]
         self.view.unseen_branch = {
             "parent": STAY, "fractional": FRACTIONAL, "error": UNSEEN_ERROR
         }[tree.handle_unknown]
@@ -214,10 +224,10 @@ cdef inline int64_t find_end(
     const TreeView* tree, const Table* table, Py_ssize_t number, int64_t* error
 ) noexcept nogil:
     cdef Row row = view_row(table, number)
-    cdef int32_t node = 0
-    cdef int32_t branch = walk_on(tree, &row, &node)
+    cdef int32_t node = 0, unseen = 0
+    cdef int32_t branch = walk_on(tree, &row, &node, &unseen)
     if branch == UNSEEN_ERROR:
-        note_error(error, number, tree.nodes[node].feature)
+        note_error(error, number, unseen)
     return ~<int64_t> node if branch == FRACTIONAL else node
 
 

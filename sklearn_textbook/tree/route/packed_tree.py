@@ -68,6 +68,7 @@ def _pack(tree):
     missing, has_levels = missing[inner], tree.n_levels[feature[inner]] > 0
     if (
         len(tree.surrogates)
+        or len(tree.terms)
         or np.any(n_children[inner] != 2)
         or np.any((missing != 0) & (missing != 1))
         or (has_levels.any() and tree.handle_unknown != "parent")

@@ -13,7 +13,7 @@ from sklearn_textbook.tree.grow.layout import (
     FRACTIONAL,
     LEAF,
     NUMERIC,
-    OBLIQUE,
+    SIDE_DTYPES,
     TREE_UNDEFINED,
 )
 from sklearn_textbook.tree.route._route import (
@@ -67,18 +67,18 @@ def walk_blocks(tree, table, n_threads, feature_names, predicted=None):
 
 def _keep_tested_columns(tree, table):
     """Restrict a tree and a sparse table to the tested columns; also return these."""
-    features = [tree.nodes["feature"], tree.surrogates["feature"]]
+    tables = {name: getattr(tree, name) for name in ("nodes", *SIDE_DTYPES)}
+    features = [records["feature"] for records in tables.values()]
     tested = np.unique(np.concatenate(features))
     tested = tested[tested != TREE_UNDEFINED]
     if len(tested) == 0:
         tested = np.zeros(1, dtype=np.int32)
-    nodes, surrogates = tree.nodes.copy(), tree.surrogates.copy()
-    for records in (nodes, surrogates):
+    tables = {name: records.copy() for name, records in tables.items()}
+    for records in tables.values():
         inner = records["feature"] != TREE_UNDEFINED
         records["feature"][inner] = np.searchsorted(tested, records["feature"][inner])
     narrow = tree.replace(
-        nodes=nodes,
-        surrogates=surrogates,
+        **tables,
         n_features=len(tested),
         n_levels=np.asarray(tree.n_levels)[tested],
     )
@@ -92,8 +92,6 @@ class Traits:
 
     def __init__(self, tree):
         kind, missing = tree.nodes["kind"], tree.nodes["missing_branch"]
-        if np.any(kind == OBLIQUE):
-            raise ValueError("Oblique tests are not supported here.")
         is_inner = kind != LEAF
         self.tables = RouteTables(tree)
         self.is_numeric = not np.any(is_inner & (kind != NUMERIC))
@@ -136,6 +134,8 @@ class Plan:
         if n_rows < self.tree.node_count * _MIN_ROWS_PER_NODE:
             return None
         traits = self.traits
+        if len(self.tree.terms):
+            return None
         if traits.is_numeric:
             return FastTables.of_numeric(traits.tables, traits.marks_missing)
         n_steps = count_steps(traits.tables)

@@ -7,6 +7,7 @@ from sklearn_textbook.tree.split._types cimport NodeView, Problem, Split
 cdef struct SampledColumn:
     int32_t number
     bint is_sorted  # searched in order instead of in histograms
+    bint is_oblique  # a direction in place of a column
     # nominal: the codes of the levels that the node has, and their children
     bint is_nominal
     int64_t n_runs

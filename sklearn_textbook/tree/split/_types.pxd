@@ -77,6 +77,7 @@ cdef enum ColumnKind:
     NUMERIC_COLUMN = 1
     ORDINAL_COLUMN = 2
     NOMINAL_COLUMN = 3
+    OBLIQUE_TEST = 4
 
 # How ID3 and C4.5 score and choose tests; sizes are weights.
 cdef struct GainRules:

@@ -1,0 +1,475 @@
+"""Oblique trees (多变量决策树): tests of weighted sums of columns."""
+
+from __future__ import annotations
+
+from sklearn.base import ClassifierMixin, RegressorMixin
+
+from sklearn_textbook.tree.grow.target import require_counts, require_squares
+from sklearn_textbook.tree.oblique_recipe import BaseOblique
+from sklearn_textbook.tree.recipe import TreeClassifierMethods, TreeRegressorMethods
+
+
+class ObliqueTreeClassifier(ClassifierMixin, TreeClassifierMethods, BaseOblique):
+    r"""Classification tree with oblique tests (多变量决策树, 斜决策树).
+
+    A node tests a weighted sum of columns,
+
+    .. math:: \sum_j w_j x_j \leq t,
+
+    where the direction w is computed from the rows of the node, or drawn at random, and
+    the threshold t is the one with the largest decrease of impurity along the
+    direction. A test of one column is used where no direction is better, see
+    ``prefer_axis``.
+
+    Columns are standardized within the node to compute a direction; weights are those
+    of the values as they are. A nominal column enters a sum with a number for each of
+    its levels (target coding: the smoothed fraction of one group of classes).
+
+    Parameters
+    ----------
+    direction : {"lda", "logistic", "ridge", "ols", "oc1", "random"}, default="lda"
+        Where directions come from: Fisher's linear discriminant; logistic regression;
+        ridge regression or least squares of a class indicator; a search that changes
+        one weight after the other to its best value, with several starts, as OC1 does;
+        or random sparse directions, as in sparse oblique forests. With more than two
+        classes, "logistic", "ridge", "ols" and "oc1" start from the two groups of
+        classes that Fisher's discriminant separates best.
+    criterion : {"gini", "entropy", "log_loss"}, default="gini"
+        Impurity of a node.
+    max_depth : int, default=None
+        Maximum depth of the tree. None: no limit.
+    min_samples_split : int or float, default=2
+        Minimum rows in a node that is split; a float is a fraction of all rows.
+    min_samples_leaf : int or float, default=1
+        Minimum rows in each child, whatever their weights; a float is a fraction of all
+        rows.
+    min_weight_fraction_leaf : float, default=0.0
+        Minimum fraction of the total weight in each child.
+    max_features : int, float, {"sqrt", "log2"}, default=None
+        Columns sampled at each node for tests of one column, and for each direction
+        that is computed. None: all.
+    max_features_per_split : int, default=None
+        Maximum number of columns in a test. Of a computed direction the columns with
+        the largest weights are kept, half of them at a time, and the direction is
+        computed again. None: no limit, but 3 with ``direction="random"``, where the
+        number is drawn from 1 to this number.
+    n_directions : int, float, {"sqrt", "log2"}, default=None
+        Directions tried at each node; relative to the number of columns unless an
+        integer. None: 1, with "oc1" 5 starts, with "random" as many as columns.
+    prefer_axis : float, default=0.0
+        Tests of one column compete with oblique tests. An oblique test of k columns is
+        chosen if its decrease of impurity exceeds theirs by more than
+        ``prefer_axis * (k - 1)`` times theirs. 0.0: the larger decrease. None: tests of
+        one column are not searched.
+    ridge : float, default=0.001
+        Ridge penalty of standardized columns, for "lda", "logistic", "ridge" and the
+        first start of "oc1".
+    lasso : float, default=0.0
+        Lasso penalty for "lda", "logistic", "ridge" and "ols", as a fraction of the
+        smallest penalty for which all weights are 0. Larger values give sparser tests.
+    random_state : int, RandomState instance or None, default=None
+        Seed for sampling columns and for random directions and starts.
+    max_leaf_nodes : int, default=None
+        Maximum number of leaves; the node with the largest decrease of impurity is
+        split first.
+    min_impurity_decrease : float, default=0.0
+        A node is split if this decreases the impurity of the whole tree by at least
+        this value.
+    class_weight : dict, list of dict or "balanced", default=None
+        Weight of each class, multiplied with the sample weights.
+    ccp_alpha : float, default=0.0
+        Complexity parameter of minimal cost-complexity pruning. 0: no pruning.
+    pruning : None, str or pruner, default=None
+        How the grown tree is pruned, as in
+        :class:`~sklearn_textbook.tree.CARTClassifier`.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Nominal columns: by dtype, none, or given by a mask, indices or names.
+    missing : {"mean", "error"}, default="mean"
+        How missing values are treated: in an oblique test they count as the mean of
+        their column in the node, and in a test of one column they go to the child that
+        is found to be better in training; or they raise an error.
+    handle_unknown : {"parent", "fractional", "error"}, default="parent"
+        How a level without training rows in the node is treated: the prediction is that
+        of the node itself; the row goes to all children in proportion to their weights;
+        or it raises an error.
+    n_jobs : int, default=None
+        Number of threads for reading the table and for predictions. None: one per core,
+        fewer within a parallel call. The tree does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,), or list of such arrays
+        The class labels; a list for several outputs.
+    n_classes_ : int or ndarray of int
+        Number of classes; one per output.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, if all are strings.
+    n_outputs_ : int
+        Number of outputs.
+    max_features_ : int
+        Number of columns sampled at each node.
+    n_directions_ : int
+        Number of directions tried at each node.
+    n_missing_ : ndarray of int, shape (n_features,)
+        Number of missing values in each column of the training table.
+    schema_ : TableSchema
+        Kinds, names and levels of the columns.
+    tree_ : RoutedTree
+        The tree as arrays. ``tree_.terms`` has the weights of the oblique tests.
+    feature_importances_ : ndarray of shape (n_features,)
+        Impurity-based importances, normalized to sum to 1. The decrease of an oblique
+        test is divided among its columns by their absolute weights in standard units.
+    rules_ : sequence of dict
+        If-then rules, one per leaf and one per inner node in which a row may end.
+    pruning_path_ : PruningTable
+        With "cost_complexity": the subtrees, their risks, and the chosen one.
+    pruning_report_ : PruningTable
+        With any ``pruning``: the nodes considered, and whether each was pruned.
+
+    See Also
+    --------
+    ObliqueTreeRegressor : The corresponding regression tree.
+    CARTClassifier : Tests of one column alone.
+
+    Notes
+    -----
+    A direction of k columns takes O(n k²) time for the n rows of a node, "oc1"
+    O(n log n) for every weight it changes, a random direction O(n log n). Of more than
+    256 columns, a computed direction uses the 256 that are most correlated with the
+    class indicator. Sums of columns that differ by less than their rounding are equal.
+    Trees do not depend on the scale of the columns, up to rounding.
+
+    Differences from OC1 and CART-LC: starts are a test of one column, or regression,
+    and random weights; local optima are not perturbed. Tables may have missing values
+    and nominal columns.
+
+    References
+    ----------
+    .. [1] 周志华《机器学习》, section 4.5.
+    .. [2] S. Murthy, S. Kasif, S. Salzberg (1994), A system for induction of oblique
+       decision trees, Journal of Artificial Intelligence Research 2.
+    .. [3] L. Breiman, J. Friedman, R. Olshen, C. Stone (1984), Classification and
+       Regression Trees, section 5.2.
+    .. [4] T. Tomita et al. (2020), Sparse projection oblique randomer forests, Journal
+       of Machine Learning Research 21.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.datasets import load_watermelon
+    >>> from sklearn_textbook.tree import ObliqueTreeClassifier
+    >>> X, y = load_watermelon(version="3.0alpha", return_X_y=True)
+    >>> model = ObliqueTreeClassifier(direction="logistic").fit(X, y)
+    >>> model.score(X, y)
+    1.0
+    """
+
+    _criteria = ("gini", "entropy", "log_loss")
+    _directions = ("lda", "logistic", "ridge", "ols", "oc1", "random")
+
+    def __init__(
+        self,
+        *,
+        direction="lda",
+        criterion="gini",
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
+        max_features=None,
+        max_features_per_split=None,
+        n_directions=None,
+        prefer_axis=0.0,
+        ridge=0.001,
+        lasso=0.0,
+        random_state=None,
+        max_leaf_nodes=None,
+        min_impurity_decrease=0.0,
+        class_weight=None,
+        ccp_alpha=0.0,
+        pruning=None,
+        categorical_features="from_dtype",
+        missing="mean",
+        handle_unknown="parent",
+        n_jobs=None,
+    ):
+        self.direction = direction
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.max_features_per_split = max_features_per_split
+        self.n_directions = n_directions
+        self.prefer_axis = prefer_axis
+        self.ridge = ridge
+        self.lasso = lasso
+        self.random_state = random_state
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.class_weight = class_weight
+        self.ccp_alpha = ccp_alpha
+        self.pruning = pruning
+        self.categorical_features = categorical_features
+        self.missing = missing
+        self.handle_unknown = handle_unknown
+        self.n_jobs = n_jobs
+
+    def fit(
+        self,
+        X,
+        y,
+        sample_weight=None,
+        *,
+        X_val=None,
+        y_val=None,
+        sample_weight_val=None,
+    ):
+        """Grow the tree, and prune it according to ``pruning`` and ``ccp_alpha``.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The training table.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows. Rows of weight 0 are ignored.
+        X_val, y_val : array-like, default=None
+            Validation rows for the pruner. They are not used to grow the tree.
+        sample_weight_val : array-like of shape (n_val,), default=None
+            Weights of the validation rows.
+
+        Returns
+        -------
+        self : ObliqueTreeClassifier
+            The fitted estimator.
+        """
+        validation = (X_val, y_val, sample_weight_val)
+        return self._fit_tree(X, y, sample_weight, validation, is_classifier=True)
+
+
+class ObliqueTreeRegressor(RegressorMixin, TreeRegressorMethods, BaseOblique):
+    r"""Regression tree with oblique tests.
+
+    A node tests a weighted sum of columns,
+
+    .. math:: \sum_j w_j x_j \leq t,
+
+    where the direction w is computed from the rows of the node, or drawn at random, and
+    the threshold t is the one with the largest decrease of impurity along the
+    direction. A test of one column is used where no direction is better, see
+    ``prefer_axis``. A leaf predicts the mean of its rows.
+
+    Columns are standardized within the node to compute a direction; weights are those
+    of the values as they are. A nominal column enters a sum with a number for each of
+    its levels (target coding: the smoothed mean of y).
+
+    Parameters
+    ----------
+    direction : {"ridge", "ols", "oc1", "random"}, default="ridge"
+        Where directions come from: ridge regression or least squares; a search that
+        changes one weight after the other to its best value, with several starts, as
+        OC1 does; or random sparse directions, as in sparse oblique forests. With
+        several outputs, the one with the largest variance in the node is used.
+    criterion : {"squared_error", "poisson"}, default="squared_error"
+        Impurity of a node: the variance, or half the mean Poisson deviance.
+    max_depth : int, default=None
+        Maximum depth of the tree. None: no limit.
+    min_samples_split : int or float, default=2
+        Minimum rows in a node that is split; a float is a fraction of all rows.
+    min_samples_leaf : int or float, default=1
+        Minimum rows in each child, whatever their weights; a float is a fraction of all
+        rows.
+    min_weight_fraction_leaf : float, default=0.0
+        Minimum fraction of the total weight in each child.
+    max_features : int, float, {"sqrt", "log2"}, default=None
+        Columns sampled at each node for tests of one column, and for each direction
+        that is computed. None: all.
+    max_features_per_split : int, default=None
+        Maximum number of columns in a test. Of a computed direction the columns with
+        the largest weights are kept, half of them at a time, and the direction is
+        computed again. None: no limit, but 3 with ``direction="random"``, where the
+        number is drawn from 1 to this number.
+    n_directions : int, float, {"sqrt", "log2"}, default=None
+        Directions tried at each node; relative to the number of columns unless an
+        integer. None: 1, with "oc1" 5 starts, with "random" as many as columns.
+    prefer_axis : float, default=0.0
+        Tests of one column compete with oblique tests. An oblique test of k columns is
+        chosen if its decrease of impurity exceeds theirs by more than
+        ``prefer_axis * (k - 1)`` times theirs. 0.0: the larger decrease. None: tests of
+        one column are not searched.
+    ridge : float, default=0.001
+        Ridge penalty of standardized columns, for "ridge" and the first start
+        of "oc1".
+    lasso : float, default=0.0
+        Lasso penalty for "ridge" and "ols", as a fraction of the smallest
+        penalty for which all weights are 0. Larger values give sparser tests.
+    random_state : int, RandomState instance or None, default=None
+        Seed for sampling columns and for random directions and starts.
+    max_leaf_nodes : int, default=None
+        Maximum number of leaves; the node with the largest decrease of impurity is
+        split first.
+    min_impurity_decrease : float, default=0.0
+        A node is split if this decreases the impurity of the whole tree by at least
+        this value.
+    ccp_alpha : float, default=0.0
+        Complexity parameter of minimal cost-complexity pruning. 0: no pruning.
+    pruning : None, str or pruner, default=None
+        How the grown tree is pruned, as in
+        :class:`~sklearn_textbook.tree.CARTRegressor`.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Nominal columns: by dtype, none, or given by a mask, indices or names.
+    missing : {"mean", "error"}, default="mean"
+        How missing values are treated: in an oblique test they count as the mean of
+        their column in the node, and in a test of one column they go to the child that
+        is found to be better in training; or they raise an error.
+    handle_unknown : {"parent", "fractional", "error"}, default="parent"
+        How a level without training rows in the node is treated: the prediction is that
+        of the node itself; the row goes to all children in proportion to their weights;
+        or it raises an error.
+    n_jobs : int, default=None
+        Number of threads for reading the table and for predictions. None: one per core,
+        fewer within a parallel call. The tree does not depend on it.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, if all are strings.
+    n_outputs_ : int
+        Number of outputs.
+    max_features_ : int
+        Number of columns sampled at each node.
+    n_directions_ : int
+        Number of directions tried at each node.
+    n_missing_ : ndarray of int, shape (n_features,)
+        Number of missing values in each column of the training table.
+    schema_ : TableSchema
+        Kinds, names and levels of the columns.
+    tree_ : RoutedTree
+        The tree as arrays. ``tree_.terms`` has the weights of the oblique tests.
+    feature_importances_ : ndarray of shape (n_features,)
+        Impurity-based importances, normalized to sum to 1. The decrease of an oblique
+        test is divided among its columns by their absolute weights in standard units.
+    rules_ : sequence of dict
+        If-then rules, one per leaf and one per inner node in which a row may end.
+    pruning_path_ : PruningTable
+        With "cost_complexity": the subtrees, their risks, and the chosen one.
+    pruning_report_ : PruningTable
+        With any ``pruning``: the nodes considered, and whether each was pruned.
+
+    See Also
+    --------
+    ObliqueTreeClassifier : The corresponding classification tree.
+    CARTRegressor : Tests of one column alone.
+
+    Notes
+    -----
+    See :class:`ObliqueTreeClassifier` for time, limits and references.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_textbook.tree import CARTRegressor, ObliqueTreeRegressor
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> y = (X @ [2.0, 1.0] > 0.5).astype(float)
+    >>> ObliqueTreeRegressor().fit(X, y).get_n_leaves()
+    2
+    >>> CARTRegressor().fit(X, y).get_n_leaves() > 10
+    True
+    """
+
+    _criteria = ("squared_error", "poisson")
+    _directions = ("ridge", "ols", "oc1", "random")
+
+    def __init__(
+        self,
+        *,
+        direction="ridge",
+        criterion="squared_error",
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
+        max_features=None,
+        max_features_per_split=None,
+        n_directions=None,
+        prefer_axis=0.0,
+        ridge=0.001,
+        lasso=0.0,
+        random_state=None,
+        max_leaf_nodes=None,
+        min_impurity_decrease=0.0,
+        ccp_alpha=0.0,
+        pruning=None,
+        categorical_features="from_dtype",
+        missing="mean",
+        handle_unknown="parent",
+        n_jobs=None,
+    ):
+        self.direction = direction
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.max_features_per_split = max_features_per_split
+        self.n_directions = n_directions
+        self.prefer_axis = prefer_axis
+        self.ridge = ridge
+        self.lasso = lasso
+        self.random_state = random_state
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
+        self.pruning = pruning
+        self.categorical_features = categorical_features
+        self.missing = missing
+        self.handle_unknown = handle_unknown
+        self.n_jobs = n_jobs
+
+    def _check_target(self, y, *, is_classifier):
+        y = super()._check_target(y, is_classifier=is_classifier)
+        if self.criterion == "squared_error":
+            require_squares(y)
+        else:
+            require_counts(y)
+        return y
+
+    def fit(
+        self,
+        X,
+        y,
+        sample_weight=None,
+        *,
+        X_val=None,
+        y_val=None,
+        sample_weight_val=None,
+    ):
+        """Grow the tree, and prune it according to ``pruning`` and ``ccp_alpha``.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The training table.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Target values.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows. Rows of weight 0 are ignored.
+        X_val, y_val : array-like, default=None
+            Validation rows for the pruner. They are not used to grow the tree.
+        sample_weight_val : array-like of shape (n_val,), default=None
+            Weights of the validation rows.
+
+        Returns
+        -------
+        self : ObliqueTreeRegressor
+            The fitted estimator.
+        """
+        validation = (X_val, y_val, sample_weight_val)
+        return self._fit_tree(X, y, sample_weight, validation, is_classifier=False)

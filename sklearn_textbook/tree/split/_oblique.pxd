@@ -1,0 +1,91 @@
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+
+from sklearn_textbook.tree.split._types cimport NodeView, Problem, Rows, Scratch, Split
+
+cdef enum DirectionKind:
+    RANDOM_DIRECTION = 0
+    LDA_DIRECTION = 1
+    RIDGE_DIRECTION = 2
+    LOGISTIC_DIRECTION = 3
+    COORDINATE_DIRECTION = 4
+
+# A weighted sum of columns, the best test along it, and its values for the samples of
+# the node. A nominal column has a value for each of its levels, NaN for those that the
+# node does not have.
+cdef struct Direction:
+    int64_t n_terms
+    int32_t* column
+    double* weight  # of a nominal column: 1, its values are multiplied already
+    double* fill  # what a missing value adds to the sum
+    double* share  # of the column in the direction; the sum is 1
+    int64_t* code_start  # of a nominal column in ``codes``; -1 if numeric
+    double* codes
+    double* z
+    double threshold
+
+# The rules, the table, the node at hand, the best direction found and buffers.
+cdef struct ObliqueSearch:
+    int32_t kind
+    int64_t n_directions  # tried in a node
+    int64_t max_columns  # sampled for a direction that is computed
+    int64_t max_terms
+    bint searches_axis  # whether tests of one column are tried, too
+    # by how much the decrease must exceed theirs for every further column, relative to
+    # their decrease
+    double column_penalty
+    double ridge
+    double lasso
+    const double* values  # row by row
+    const double* size  # above all values of a column; 0: the column is constant
+    double* scale  # standard deviation of each column in the tree, in these units
+    const int64_t* level_start  # first level of each column among all levels
+    int64_t n_codes
+    # the node
+    const Problem* problem
+    const NodeView* view
+    const Rows* rows
+    Scratch* scratch
+    int64_t n
+    uint32_t* row  # in the table
+    uint64_t random_state
+    double* response
+    double mean_response
+    int32_t* group_of_class
+    # what was found; column -1: nothing better
+    Split split
+    Direction best
+    Direction trial
+    # buffers
+    uint64_t* keys
+    uint64_t* spare
+    double* along  # coordinate search: weights at which a sample changes sides
+    int32_t* order  # columns in random order
+    int64_t n_used
+    int32_t* used  # columns of the direction that is computed
+    double* mean
+    double* deviation
+    double* relation
+    double* level_weight
+    double* level_sum
+    double* level_code
+    double* cells  # standardized, row by row
+    int64_t cell_capacity
+    double* gram
+    double* system
+    double* within
+    double* target
+    double* solution
+    double* step
+    double* centres  # of the classes
+    double* class_weight
+    double* work
+    int64_t n_work
+
+cdef int start_oblique(
+    const Problem* problem, ObliqueSearch* search, int64_t n_rows
+) noexcept nogil
+cdef void free_oblique(ObliqueSearch* search) noexcept nogil
+cdef int find_oblique(
+    const Problem* problem, const Rows* rows, Scratch* scratch, const NodeView* view,
+    int64_t n, bint is_root, const Split* axis, ObliqueSearch* search
+) noexcept nogil

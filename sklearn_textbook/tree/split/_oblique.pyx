@@ -1,0 +1,456 @@
+"""The best oblique test of a node: a weighted sum of columns and a threshold.
+
+A direction is drawn at random or computed from the samples of the node. These are
+projected on it, sorted, and searched like any numeric column, so that thresholds along
+the direction are exact under every criterion. Sums that differ by less than the
+rounding of their terms count as equal.
+
+Directions are computed from standardized columns. A missing value counts as the mean of
+its column in the node. The levels of a nominal column are replaced by the smoothed mean
+of the response (target coding) in the node.
+
+This file projects, sorts and keeps the best; the others are part of the same module:
+standardizing the node and random directions, directions that are computed, and the
+search that changes one weight at a time.
+"""
+
+from libc.math cimport INFINITY, NAN, exp, fabs, isfinite, log, sqrt
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy, memset
+
+from scipy.linalg.cython_lapack cimport dpotrf, dpotrs, dsyev, dtrtrs
+
+from sklearn_textbook.tree.split._best cimport clear_split
+from sklearn_textbook.tree.split._column cimport evaluate_column, midpoint
+from sklearn_textbook.tree.split._criterion cimport add_row, goodness
+from sklearn_textbook.tree.split._random cimport (
+    child_state,
+    next_random,
+    random_below,
+    random_unit,
+)
+from sklearn_textbook.tree.split._types cimport NOMINAL_COLUMN, row_of
+
+
+cdef enum:
+    MAX_USED = 256  # columns of a direction that is computed
+    FEW_KEYS = 64  # that are sorted by insertion
+    MAX_SHIFTS = 8  # of a key, on average, before the order is found otherwise
+    MAX_STEPS = 12  # of Newton's method
+    MAX_SWEEPS = 8  # over the weights, in the coordinate search
+    LASSO_SWEEPS = 100
+
+cdef double SMALLEST_SIZE = 1e-290  # of a column that is not constant
+cdef double SMALLEST_SHARE = 1e-6  # of a weight, relative to the largest
+cdef double SUM_ROUNDING = 1e-15  # of a sum, relative to the size of its terms
+cdef double JITTER = 1e-10  # on the diagonal of a correlation matrix
+
+
+# ---------------------------------------------------------------------------- buffers
+
+
+cdef int start_direction(
+    Direction* direction, int64_t n_terms, int64_t n_codes, int64_t n_rows
+) noexcept nogil:
+    direction.column = <int32_t*>malloc(n_terms * sizeof(int32_t))
+    direction.weight = <double*>malloc(3 * n_terms * sizeof(double))
+    direction.fill = direction.weight + n_terms
+    direction.share = direction.weight + 2 * n_terms
+    direction.code_start = <int64_t*>malloc(n_terms * sizeof(int64_t))
+    direction.codes = <double*>malloc((n_codes + 1) * sizeof(double))
+    direction.z = <double*>malloc((n_rows + 1) * sizeof(double))
+    if (
+        direction.column == NULL or direction.weight == NULL
+        or direction.code_start == NULL or direction.codes == NULL
+        or direction.z == NULL
+    ):
+        return -1
+    return 0
+
+
+cdef void free_direction(Direction* direction) noexcept nogil:
+    free(direction.column)
+    free(direction.weight)
+    free(direction.code_start)
+    free(direction.codes)
+    free(direction.z)
+
+
+cdef int start_oblique(
+    const Problem* problem, ObliqueSearch* search, int64_t n_rows
+) noexcept nogil:
+    """Allocate for trees of up to n_rows samples, after the rules and the table have
+    been set. Returns -1 without memory."""
+    cdef:
+        int64_t p = problem.n_columns, n_classes = problem.n_statistics
+        int64_t k = min(p, <int64_t>MAX_USED) + 1, levels = problem.max_levels + 1
+        int64_t n_codes = search.n_codes + 1
+    search.row = <uint32_t*>malloc((n_rows + 1) * sizeof(uint32_t))
+    search.response = <double*>malloc((n_rows + 1) * sizeof(double))
+    search.along = <double*>malloc((n_rows + 1) * sizeof(double))
+    search.group_of_class = <int32_t*>malloc((n_classes + 1) * sizeof(int32_t))
+    search.order = <int32_t*>malloc(2 * p * sizeof(int32_t))
+    search.used = search.order + p
+    search.scale = <double*>malloc(p * sizeof(double))
+    search.mean = <double*>malloc(3 * p * sizeof(double))
+    search.deviation = search.mean + p
+    search.relation = search.mean + 2 * p
+    search.level_weight = <double*>malloc(2 * levels * sizeof(double))
+    search.level_sum = search.level_weight + levels
+    search.level_code = <double*>malloc(n_codes * sizeof(double))
+    search.n_work = 64 * k
+    search.gram = <double*>malloc((3 * k * k + 4 * k + search.n_work) * sizeof(double))
+    search.system = search.gram + k * k
+    search.within = search.system + k * k
+    search.target = search.within + k * k
+    search.solution = search.target + k
+    search.step = search.solution + k
+    search.work = search.step + 2 * k
+    search.centres = <double*>malloc((n_classes + 1) * (k + 1) * sizeof(double))
+    search.class_weight = search.centres + (n_classes + 1) * k
+    if (
+        search.row == NULL or search.response == NULL or search.along == NULL
+        or search.group_of_class == NULL or search.order == NULL
+        or search.scale == NULL or search.mean == NULL or search.level_weight == NULL
+        or search.level_code == NULL or search.gram == NULL
+        or search.centres == NULL
+        or start_direction(&search.best, p, search.n_codes, n_rows) < 0
+        or start_direction(&search.trial, p, search.n_codes, n_rows) < 0
+    ):
+        return -1
+    return 0
+
+
+cdef void free_oblique(ObliqueSearch* search) noexcept nogil:
+    free(search.row)
+    free(search.response)
+    free(search.along)
+    free(search.group_of_class)
+    free(search.order)
+    free(search.scale)
+    free(search.mean)
+    free(search.level_weight)
+    free(search.level_code)
+    free(search.gram)
+    free(search.centres)
+    free(search.cells)
+    free_direction(&search.best)
+    free_direction(&search.trial)
+    memset(search, 0, sizeof(ObliqueSearch))
+
+
+# ------------------------------------------------------------------------- projection
+
+
+cdef inline double cell_of(
+    const ObliqueSearch* search, int64_t i, int64_t column
+) noexcept nogil:
+    """The value, or level, of a sample of the node."""
+    return search.values[<int64_t>search.row[i] * search.problem.n_columns + column]
+
+
+cdef void project(const ObliqueSearch* search, Direction* direction) noexcept nogil:
+    """Sum up the terms, one after the other, as predictions do."""
+    cdef:
+        double* z = direction.z
+        const double* codes
+        double weight, fill, value
+        int64_t i, t, column
+    memset(z, 0, search.n * sizeof(double))
+    for t in range(direction.n_terms):
+        column = direction.column[t]
+        weight = direction.weight[t]
+        fill = direction.fill[t]
+        if direction.code_start[t] < 0:
+            for i in range(search.n):
+                value = cell_of(search, i, column)
+                z[i] += weight * value if value == value else fill
+            continue
+        codes = direction.codes + direction.code_start[t]
+        for i in range(search.n):
+            value = cell_of(search, i, column)
+            z[i] += codes[<int64_t>value] if value == value else fill
+
+
+cdef double sum_rounding(
+    const ObliqueSearch* search, const Direction* direction
+) noexcept nogil:
+    """The rounding of sums along a direction."""
+    cdef:
+        double total = 0.0, largest, code
+        int64_t t, level, column
+    for t in range(direction.n_terms):
+        column = direction.column[t]
+        if direction.code_start[t] < 0:
+            total += fabs(direction.weight[t]) * search.size[column]
+            continue
+        largest = fabs(direction.fill[t])
+        for level in range(search.problem.n_levels[column]):
+            code = fabs(direction.codes[direction.code_start[t] + level])
+            largest = code if code > largest else largest
+        total += largest
+    return SUM_ROUNDING * <double>(direction.n_terms + 1) * total
+
+
+# ---------------------------------------------------------------------------- sorting
+
+
+cdef inline bint is_before(const double* z, uint64_t a, uint64_t b) noexcept nogil:
+    """Whether key a belongs before key b; equal values in the order of samples."""
+    cdef double first = z[row_of(a)], second = z[row_of(b)]
+    return first < second or (first == second and row_of(a) < row_of(b))
+
+
+cdef void sift_down(
+    const double* z, uint64_t* keys, int64_t place, int64_t n
+) noexcept nogil:
+    cdef:
+        uint64_t key = keys[place]
+        int64_t child = 2 * place + 1
+    while child < n:
+        if child + 1 < n and is_before(z, keys[child], keys[child + 1]):
+            child += 1
+        if not is_before(z, key, keys[child]):
+            break
+        keys[place] = keys[child]
+        place = child
+        child = 2 * place + 1
+    keys[place] = key
+
+
+cdef void sort_by_heap(const double* z, uint64_t* keys, int64_t n) noexcept nogil:
+    """Sort values of any distribution."""
+    cdef int64_t i
+    for i in range(n // 2 - 1, -1, -1):
+        sift_down(z, keys, i, n)
+    for i in range(n - 1, 0, -1):
+        keys[0], keys[i] = keys[i], keys[0]
+        sift_down(z, keys, 0, i)
+
+
+cdef bint sort_by_insertion(const double* z, uint64_t* keys, int64_t n) noexcept nogil:
+    """Sort keys that are nearly in order; whether they were."""
+    cdef:
+        int64_t i, j, n_left = MAX_SHIFTS * n + FEW_KEYS * FEW_KEYS
+        uint64_t key
+        double value
+    for i in range(1, n):
+        key = keys[i]
+        value = z[row_of(key)]
+        j = i
+        while j > 0 and z[row_of(keys[j - 1])] > value:
+            keys[j] = keys[j - 1]
+            j -= 1
+        keys[j] = key
+        n_left -= i - j
+        if n_left < 0:
+            return False
+    return True
+
+
+cdef void sort_by_digits(
+    uint64_t* keys, uint64_t* spare, int64_t n, int n_digits
+) noexcept nogil:
+    """Sort by the upper 32 bits, of which the lowest n_digits bytes are used."""
+    cdef:
+        int64_t[257] start
+        int64_t i
+        int digit, shift = 32
+        uint64_t* source = keys
+        uint64_t* target = spare
+    for digit in range(n_digits):
+        memset(start, 0, sizeof(start))
+        for i in range(n):
+            start[((source[i] >> shift) & 0xFF) + 1] += 1
+        for i in range(256):
+            start[i + 1] += start[i]
+        for i in range(n):
+            target[start[(source[i] >> shift) & 0xFF]] = source[i]
+            start[(source[i] >> shift) & 0xFF] += 1
+        source, target = target, source
+        shift += 8
+    if source != keys:
+        memcpy(keys, source, n * sizeof(uint64_t))
+
+
+cdef bint sort_values(
+    const double* z, int64_t n, uint64_t* keys, uint64_t* spare
+) noexcept nogil:
+    """Sort the samples by their values: numbers of samples, shifted by 1, as in the
+    entries of a sorted column. False if the values are all equal or not finite."""
+    cdef:
+        int64_t i
+        double low = INFINITY, high = -INFINITY, factor
+        int n_digits = 2 if n <= 65536 else 3
+        bint is_sorted = False
+    for i in range(n):
+        low = z[i] if z[i] < low else low
+        high = z[i] if z[i] > high else high
+    if not low < high or not isfinite(high - low):
+        return False
+    factor = <double>(<int64_t>1 << (8 * n_digits)) * (1.0 - 1e-9) / (high - low)
+    if n <= FEW_KEYS or not isfinite(factor):
+        for i in range(n):
+            keys[i] = <uint64_t>i << 1
+    else:
+        for i in range(n):
+            keys[i] = (
+                <uint64_t><uint32_t>((z[i] - low) * factor) << 32 | <uint64_t>i << 1
+            )
+        sort_by_digits(keys, spare, n, n_digits)
+    if not sort_by_insertion(z, keys, n):
+        sort_by_heap(z, keys, n)
+    return True
+
+
+cdef void rank_sums(
+    const ObliqueSearch* search, const double* z, double rounding
+) noexcept nogil:
+    """Make entries of a sorted column of the sorted keys: ranks, which are equal if
+    values are equal up to rounding, and the second of two classes."""
+    cdef:
+        const Problem* problem = search.problem
+        const int32_t* label = NULL
+        uint64_t* keys = search.keys
+        int64_t i, place
+        uint64_t rank = 0
+        double value, last = z[row_of(keys[0])]
+    if problem.is_classifier and problem.n_outputs == 1 and problem.n_statistics == 2:
+        label = search.rows.label
+    for i in range(search.n):
+        place = row_of(keys[i])
+        value = z[place]
+        rank += value - last > rounding
+        last = value
+        keys[i] = rank << 32 | <uint64_t>place << 1
+        if label != NULL:
+            keys[i] |= <uint64_t>label[place]
+
+
+# -------------------------------------------------------------------- best direction
+
+
+cdef bint try_direction(ObliqueSearch* search) noexcept nogil:
+    """Search the thresholds along the direction on trial; keep it if it is better."""
+    cdef:
+        Direction* trial = &search.trial
+        Direction kept
+        const double* z = trial.z
+        uint64_t* keys = search.keys
+        int64_t position
+    if trial.n_terms == 0:
+        return False
+    project(search, trial)
+    if not sort_values(z, search.n, keys, search.spare):
+        return False
+    rank_sums(search, z, sum_rounding(search, trial))
+    search.split.improved = False
+    evaluate_column(
+        search.problem, search.rows, search.scratch, keys, NULL, search.view,
+        search.problem.n_columns, &search.split
+    )
+    if not search.split.improved:
+        return False
+    position = search.split.position
+    trial.threshold = midpoint(
+        z[row_of(keys[position - 1])], z[row_of(keys[position])]
+    )
+    kept = search.best
+    search.best = trial[0]
+    search.trial = kept
+    return True
+
+
+cdef void add_term(
+    const ObliqueSearch* search, Direction* direction, int32_t column, double weight,
+    double mean, double share, const double* codes
+) noexcept nogil:
+    """Add a column to a direction, in descending order of shares."""
+    cdef:
+        int64_t t = direction.n_terms, level, start = search.level_start[column]
+        bint is_nominal = search.problem.kind[column] == NOMINAL_COLUMN
+    if not (isfinite(weight) and isfinite(weight * mean)) or weight == 0.0:
+        return
+    while t > 0 and direction.share[t - 1] < share:
+        direction.column[t] = direction.column[t - 1]
+        direction.weight[t] = direction.weight[t - 1]
+        direction.fill[t] = direction.fill[t - 1]
+        direction.share[t] = direction.share[t - 1]
+        direction.code_start[t] = direction.code_start[t - 1]
+        t -= 1
+    direction.column[t] = column
+    direction.weight[t] = 1.0 if is_nominal else weight
+    direction.fill[t] = weight * mean
+    direction.share[t] = share
+    direction.code_start[t] = start if is_nominal else -1
+    if is_nominal:
+        for level in range(search.problem.n_levels[column]):
+            direction.codes[start + level] = weight * codes[level]
+    direction.n_terms += 1
+
+
+cdef void finish_direction(Direction* direction) noexcept nogil:
+    """Divide the shares by their sum."""
+    cdef:
+        int64_t t
+        double total = 0.0
+    for t in range(direction.n_terms):
+        total += direction.share[t]
+    for t in range(direction.n_terms):
+        direction.share[t] /= total
+
+
+include "_standardize.pxi"
+include "_direction.pxi"
+include "_coordinate_search.pxi"
+
+
+cdef bint is_worth_it(
+    const ObliqueSearch* search, const Split* axis
+) noexcept nogil:
+    """Whether the oblique test is better than the best test of one column."""
+    if search.split.column < 0:
+        return False
+    if axis.column < 0:
+        return True
+    return search.split.score > search.view.margin + axis.score * (
+        1.0 + search.column_penalty * <double>(search.best.n_terms - 1)
+    )
+
+
+cdef int find_oblique(
+    const Problem* problem, const Rows* rows, Scratch* scratch, const NodeView* view,
+    int64_t n, bint is_root, const Split* axis, ObliqueSearch* search
+) noexcept nogil:
+    """Find the best oblique test of the samples in ``search.row``. The column of
+    ``search.split`` is -1 if there is none, or none better than the best test of one
+    column. Returns -1 without memory."""
+    cdef int64_t i
+    search.problem = problem
+    search.rows = rows
+    search.scratch = scratch
+    search.view = view
+    search.n = n
+    # No child and no column has this number, whose draws begin like this.
+    search.random_state = child_state(view.random_state, <int64_t>1 << 41)
+    if is_root and search.kind == RANDOM_DIRECTION:
+        measure_scales(search)
+    clear_split(&search.split)
+    search.split.n_children = 2
+    for i in range(search.n_directions):
+        if search.kind == RANDOM_DIRECTION:
+            make_random(search)
+        elif compute_direction(search, axis, i) < 0:
+            return -1
+        if search.kind == COORDINATE_DIRECTION:
+            search_coordinates(search)
+        try_direction(search)
+    if not is_worth_it(search, axis):
+        search.split.column = -1
+        return 0
+    if search.kind == RANDOM_DIRECTION:
+        fill_means(search, &search.best)
+    search.split.column = search.best.column[0]
+    search.split.threshold = search.best.threshold
+    return 0

@@ -1,0 +1,392 @@
+# The response of a node, its columns in standard units, and random directions; part of
+# _oblique.pyx.
+
+
+# --------------------------------------------------------------------------- response
+
+
+cdef int64_t pick_output(const ObliqueSearch* search) noexcept nogil:
+    """The output with the largest impurity: Gini or variance."""
+    cdef:
+        const Problem* problem = search.problem
+        const double* sums = search.view.totals.sums
+        int64_t output, k, i, picked = 0, n_outputs = problem.n_outputs
+        double impurity, largest = -1.0, mean, weight = search.view.totals.weight
+    if n_outputs == 1:
+        return 0
+    for output in range(n_outputs):
+        impurity = 0.0
+        if problem.is_classifier:
+            impurity = 1.0
+            for k in range(
+                problem.output_start[output], problem.output_start[output + 1]
+            ):
+                impurity -= (sums[k] / weight) * (sums[k] / weight)
+        else:
+            mean = 0.0
+            for i in range(search.n):
+                mean += search.rows.weight[i] * search.rows.y[i * n_outputs + output]
+            mean /= weight
+            for i in range(search.n):
+                impurity += search.rows.weight[i] * (
+                    (search.rows.y[i * n_outputs + output] - mean)
+                    * (search.rows.y[i * n_outputs + output] - mean)
+                )
+            impurity /= weight
+        if impurity > largest:
+            largest = impurity
+            picked = output
+    return picked
+
+
+cdef void set_response(ObliqueSearch* search, int64_t output) noexcept nogil:
+    """The group of the class of each sample, 0 or 1; or its value."""
+    cdef:
+        const Problem* problem = search.problem
+        int64_t i, place
+        double total = 0.0
+    for i in range(search.n):
+        place = i * problem.n_outputs + output
+        if problem.is_classifier:
+            search.response[i] = <double>search.group_of_class[search.rows.label[place]]
+        else:
+            search.response[i] = search.rows.y[place]
+        total += search.rows.weight[i] * search.response[i]
+    search.mean_response = total / search.view.totals.weight
+
+
+cdef void group_largest(ObliqueSearch* search, int64_t output) noexcept nogil:
+    """The largest class against the others; of two classes, the second one."""
+    cdef:
+        const Problem* problem = search.problem
+        int64_t start = problem.output_start[output], c, largest = 1
+        int64_t n_classes = problem.output_start[output + 1] - start
+        const double* weights = search.view.totals.sums + start
+    if n_classes != 2:
+        largest = 0
+        for c in range(n_classes):
+            if weights[c] > weights[largest]:
+                largest = c
+    for c in range(n_classes):
+        search.group_of_class[c] = c == largest
+
+
+cdef void group_at_random(
+    ObliqueSearch* search, int64_t output, uint64_t* state
+) noexcept nogil:
+    cdef:
+        const Problem* problem = search.problem
+        int64_t c
+        int64_t n_classes = problem.output_start[output + 1] - (
+            problem.output_start[output]
+        )
+    for c in range(n_classes):
+        search.group_of_class[c] = <int32_t>(next_random(state) >> 63)
+    if n_classes == 2:
+        search.group_of_class[0] = 0
+        search.group_of_class[1] = 1
+
+
+cdef void code_levels(ObliqueSearch* search, int32_t column) noexcept nogil:
+    """Code the levels of a column by the mean of the response, to which one average
+    sample with the mean of the node is added; NaN for levels without samples."""
+    cdef:
+        const Rows* rows = search.rows
+        int64_t n_levels = search.problem.n_levels[column], level, i
+        double* codes = search.level_code + search.level_start[column]
+        double value, prior = search.view.totals.weight / <double>search.n
+    memset(search.level_weight, 0, n_levels * sizeof(double))
+    memset(search.level_sum, 0, n_levels * sizeof(double))
+    for i in range(search.n):
+        value = cell_of(search, i, column)
+        if value == value:
+            level = <int64_t>value
+            search.level_weight[level] += rows.weight[i]
+            search.level_sum[level] += rows.weight[i] * search.response[i]
+    for level in range(n_levels):
+        codes[level] = NAN
+        if search.level_weight[level] > 0.0:
+            codes[level] = (
+                search.level_sum[level] + prior * search.mean_response
+            ) / (search.level_weight[level] + prior)
+
+
+# ---------------------------------------------------------------------- standard units
+
+
+cdef inline double read_cell(
+    const ObliqueSearch* search, int64_t i, int64_t column
+) noexcept nogil:
+    """A value relative to the largest one of its column, or the code of a level."""
+    cdef double value = cell_of(search, i, column)
+    if value != value:
+        return value
+    if search.problem.kind[column] == NOMINAL_COLUMN:
+        return search.level_code[search.level_start[column] + <int64_t>value]
+    return value / search.size[column]
+
+
+cdef void measure_columns(
+    ObliqueSearch* search, const int32_t* columns, int64_t n_columns
+) noexcept nogil:
+    """Mean and standard deviation of columns in the node, and the correlation with the
+    response, up to a factor; by place in the list."""
+    cdef:
+        const double* weight = search.rows.weight
+        double* mean = search.mean
+        double* deviation = search.deviation
+        double* relation = search.relation
+        double value, total
+        int64_t i, j
+    for j in range(n_columns):
+        mean[j] = total = 0.0
+        for i in range(search.n):
+            value = read_cell(search, i, columns[j])
+            if value == value:
+                mean[j] += weight[i] * value
+                total += weight[i]
+        mean[j] = mean[j] / total if total > 0.0 else 0.0
+        deviation[j] = relation[j] = 0.0
+        for i in range(search.n):
+            value = read_cell(search, i, columns[j]) - mean[j]
+            if value == value:
+                deviation[j] += weight[i] * value * value
+                relation[j] += weight[i] * value * (
+                    search.response[i] - search.mean_response
+                )
+        deviation[j] = sqrt(deviation[j] / total) if total > 0.0 else 0.0
+        if deviation[j] > 1e-14:
+            relation[j] = fabs(relation[j]) / deviation[j]
+        else:
+            deviation[j] = relation[j] = 0.0
+
+
+cdef double find_least_relation(
+    const ObliqueSearch* search, int64_t n_columns
+) noexcept nogil:
+    """The correlation above which at most MAX_USED columns lie."""
+    cdef:
+        int64_t j, step, n_above
+        double low = 0.0, high = 0.0, middle
+    for j in range(n_columns):
+        high = search.relation[j] if search.relation[j] > high else high
+    for step in range(60):
+        middle = 0.5 * (low + high)
+        n_above = 0
+        for j in range(n_columns):
+            n_above += search.relation[j] > middle
+        if n_above > MAX_USED:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+cdef void sample_columns(ObliqueSearch* search) noexcept nogil:
+    """List columns that are not constant in the table, at random unless all are used,
+    in ascending order."""
+    cdef:
+        int64_t p = search.problem.n_columns, j, k, n = 0
+        int32_t column
+    for j in range(p):
+        search.order[j] = <int32_t>j
+    if search.max_columns < p:
+        for j in range(search.max_columns):
+            k = j + random_below(&search.random_state, p - j)
+            search.order[j], search.order[k] = search.order[k], search.order[j]
+    for j in range(min(search.max_columns, p)):
+        column = search.order[j]
+        if search.size[column] == 0.0:
+            continue
+        k = n
+        if search.max_columns < p:
+            while k > 0 and search.used[k - 1] > column:
+                search.used[k] = search.used[k - 1]
+                k -= 1
+        search.used[k] = column
+        n += 1
+    search.n_used = n
+
+
+cdef void keep_varying(ObliqueSearch* search) noexcept nogil:
+    """Drop the columns that are constant in the node, and of many columns those that
+    have least to do with the response."""
+    cdef:
+        int64_t j, n = 0
+        double least = 0.0
+    measure_columns(search, search.used, search.n_used)
+    if search.n_used > MAX_USED:
+        least = find_least_relation(search, search.n_used)
+    for j in range(search.n_used):
+        if search.deviation[j] == 0.0:
+            continue
+        if search.n_used > MAX_USED and search.relation[j] <= least:
+            continue
+        search.used[n] = search.used[j]
+        search.mean[n] = search.mean[j]
+        search.deviation[n] = search.deviation[j]
+        n += 1
+    search.n_used = n
+
+
+cdef int standardize(ObliqueSearch* search) noexcept nogil:
+    """Write the used columns in standard units, row by row; 0 for a missing value.
+    Returns -1 without memory."""
+    cdef:
+        int64_t i, j, k = search.n_used
+        double value
+        double* cells
+    if search.n * k > search.cell_capacity:
+        free(search.cells)
+        search.cell_capacity = search.n * k
+        search.cells = <double*>malloc(search.cell_capacity * sizeof(double))
+        if search.cells == NULL:
+            search.cell_capacity = 0
+            return -1
+    cells = search.cells
+    for i in range(search.n):
+        for j in range(k):
+            value = (
+                read_cell(search, i, search.used[j]) - search.mean[j]
+            ) / search.deviation[j]
+            cells[j] = value if value == value else 0.0
+        cells += k
+    return 0
+
+
+cdef int prepare_node(ObliqueSearch* search, int64_t output) noexcept nogil:
+    """Sample columns, and standardize them. Returns -1 without memory."""
+    cdef int64_t j
+    sample_columns(search)
+    for j in range(search.n_used):
+        if search.problem.kind[search.used[j]] == NOMINAL_COLUMN:
+            code_levels(search, search.used[j])
+    keep_varying(search)
+    return standardize(search)
+
+
+# -------------------------------------------------------------------------- random
+
+
+cdef void measure_scales(ObliqueSearch* search) noexcept nogil:
+    """Standard deviation of each numeric column, in units of its size."""
+    cdef:
+        const Problem* problem = search.problem
+        const double* x
+        double* mean = search.mean
+        double* total = search.deviation
+        double value, weight
+        int64_t p = problem.n_columns, i, j, turn
+    memset(mean, 0, 3 * p * sizeof(double))
+    memset(search.scale, 0, p * sizeof(double))
+    for turn in range(2):
+        for i in range(search.n):
+            x = search.values + search.row[i] * p
+            weight = search.rows.weight[i]
+            for j in range(p):
+                if search.size[j] == 0.0 or x[j] != x[j]:
+                    continue
+                value = x[j] / search.size[j] - mean[j]
+                if turn == 0:
+                    search.relation[j] += weight * value
+                    total[j] += weight
+                else:
+                    search.scale[j] += weight * value * value
+        for j in range(p):
+            if total[j] > 0.0:
+                mean[j] = search.relation[j] / total[j]
+    for j in range(p):
+        if total[j] > 0.0:
+            search.scale[j] = sqrt(search.scale[j] / total[j])
+
+
+cdef double mean_of(
+    const ObliqueSearch* search, int64_t column, double* deviation
+) noexcept nogil:
+    """Mean and standard deviation in the node, of numbers relative to the largest."""
+    cdef:
+        int64_t i
+        double value, total = 0.0, mean = 0.0, spread = 0.0
+    for i in range(search.n):
+        value = read_cell(search, i, column)
+        if value == value:
+            mean += search.rows.weight[i] * value
+            total += search.rows.weight[i]
+    mean = mean / total if total > 0.0 else 0.0
+    if deviation != NULL:
+        for i in range(search.n):
+            value = read_cell(search, i, column) - mean
+            if value == value:
+                spread += search.rows.weight[i] * value * value
+        deviation[0] = sqrt(spread / total) if total > 0.0 else 0.0
+    return mean
+
+
+cdef void add_random_term(
+    ObliqueSearch* search, int32_t column, int64_t output, double sign
+) noexcept nogil:
+    """Add a column with the inverse of its standard deviation as weight."""
+    cdef:
+        double mean = 0.0, deviation
+        Direction* trial = &search.trial
+    if search.problem.kind[column] == NOMINAL_COLUMN:
+        set_response(search, output)
+        code_levels(search, column)
+        mean = mean_of(search, column, &deviation)
+        if deviation > 0.0:
+            add_term(
+                search, trial, column, sign / deviation, mean, 1.0,
+                search.level_code + search.level_start[column]
+            )
+        return
+    if not search.scale[column] > 1e-14:
+        return
+    # The means of other columns are needed for predictions only.
+    if search.problem.has_missing[column]:
+        mean = mean_of(search, column, NULL) * search.size[column]
+    add_term(
+        search, trial, column, sign / (search.scale[column] * search.size[column]),
+        mean, 1.0, NULL
+    )
+
+
+cdef void make_random(ObliqueSearch* search) noexcept nogil:
+    """Sample the columns of a direction, and the signs of their weights."""
+    cdef:
+        int64_t p = search.problem.n_columns, j, k, output = 0, n_terms
+        uint64_t* state = &search.random_state
+        int32_t column
+    search.trial.n_terms = 0
+    if search.problem.any_nominal:
+        output = pick_output(search)
+        if search.problem.is_classifier:
+            group_at_random(search, output, state)
+    for j in range(p):
+        search.order[j] = <int32_t>j
+    n_terms = 1 + random_below(state, search.max_terms)
+    for j in range(p):
+        k = j + random_below(state, p - j)
+        column = search.order[k]
+        search.order[k] = search.order[j]
+        search.order[j] = column
+        if search.size[column] == 0.0:
+            continue
+        add_random_term(
+            search, column, output, -1.0 if next_random(state) >> 63 else 1.0
+        )
+        if search.trial.n_terms == n_terms:
+            break
+    finish_direction(&search.trial)
+
+
+cdef void fill_means(const ObliqueSearch* search, Direction* direction) noexcept nogil:
+    """Write what missing values stand for in columns that have none in training."""
+    cdef:
+        int64_t t, column
+    for t in range(direction.n_terms):
+        column = direction.column[t]
+        if direction.code_start[t] < 0 and not search.problem.has_missing[column]:
+            direction.fill[t] = (
+                direction.weight[t] * mean_of(search, column, NULL)
+                * search.size[column]
+            )
