@@ -55,7 +55,7 @@ class ObliqueTreeClassifier(ClassifierMixin, TreeClassifierMethods, BaseOblique)
         number is drawn from 1 to this number.
     n_directions : int, float, {"sqrt", "log2"}, default=None
         Directions tried at each node; relative to the number of columns unless an
-        integer. None: 1, with "oc1" 5 starts, with "random" as many as columns.
+        integer. None: 1, with "oc1" 20 starts, with "random" as many as columns.
     prefer_axis : float, default=0.0
         Tests of one column compete with oblique tests. An oblique test of k columns is
         chosen if its decrease of impurity exceeds theirs by more than
@@ -295,7 +295,7 @@ class ObliqueTreeRegressor(RegressorMixin, TreeRegressorMethods, BaseOblique):
         number is drawn from 1 to this number.
     n_directions : int, float, {"sqrt", "log2"}, default=None
         Directions tried at each node; relative to the number of columns unless an
-        integer. None: 1, with "oc1" 5 starts, with "random" as many as columns.
+        integer. None: 1, with "oc1" 20 starts, with "random" as many as columns.
     prefer_axis : float, default=0.0
         Tests of one column compete with oblique tests. An oblique test of k columns is
         chosen if its decrease of impurity exceeds theirs by more than

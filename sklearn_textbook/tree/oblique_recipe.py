@@ -15,7 +15,7 @@ from sklearn_textbook.tree.cart_recipe import BaseCART
 from sklearn_textbook.tree.grow.rules import ObliqueRules
 
 # Numbers of directions and columns unless the parameters say otherwise.
-N_STARTS = 5
+N_STARTS = 20
 MAX_RANDOM_COLUMNS = 3
 
 
