@@ -30,6 +30,8 @@ cdef int search_oblique(
         NodeSearch* node = &search.node
         ObliqueSearch* oblique = search.oblique
     list_table_rows(samples, node, oblique.row)
+    # The keys of the best test of one column have to be listed again.
+    samples.keys_of = NULL
     oblique.keys = samples.keys
     oblique.spare = samples.spare
     if find_oblique(
