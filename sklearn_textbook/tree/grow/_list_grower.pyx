@@ -271,7 +271,7 @@ cdef class ListGrower:
             raise MemoryError()
         self.samples.may_be_small = may_be_small(&self.problem, &self.samples)
         if settings["oblique"] is not None:
-            self.start_oblique(settings["oblique"])
+            self.prepare_oblique(settings["oblique"])
 
     def __dealloc__(self):
         free_sample_list(&self.samples)
@@ -315,7 +315,7 @@ cdef class ListGrower:
             samples.y = &y[0, 0]
         return 0
 
-    cdef int start_oblique(self, dict settings) except -1:
+    cdef int prepare_oblique(self, dict settings) except -1:
         """Take the rules of oblique tests, and allocate for them."""
         cdef:
             const double[:, ::1] values = settings["row_values"]
@@ -327,6 +327,8 @@ cdef class ListGrower:
         oblique.n_codes = level_start[level_start.shape[0] - 1]
         numbers = settings["size"]
         oblique.size = &numbers[0]
+        numbers = settings["inverse_size"]
+        oblique.inverse_size = &numbers[0]
         oblique.kind = settings["direction"]
         oblique.n_directions = settings["n_directions"]
         oblique.max_columns = settings["max_columns"]

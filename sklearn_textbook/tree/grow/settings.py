@@ -245,9 +245,11 @@ def describe_oblique(table, oblique, n_threads=1):
         return None
     levels = np.where(is_nominal(table), table.schema.n_levels, 0)
     max_columns = oblique.max_columns or table.n_columns
+    size = measure_sizes(table)
     return {
         "row_values": table.row_values(n_threads),
-        "size": measure_sizes(table),
+        "size": size,
+        "inverse_size": np.divide(1.0, size, out=np.ones_like(size), where=size > 0),
         "level_start": np.concatenate([[0], np.cumsum(levels)]).astype(np.int64),
         "direction": DIRECTIONS[oblique.direction],
         "n_directions": oblique.n_directions,

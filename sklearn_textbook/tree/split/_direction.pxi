@@ -1,5 +1,5 @@
-# Directions that are computed from the samples of a node: Fisher's, ridge regression and
-# logistic regression; part of _oblique.pyx.
+# Directions that are computed from the samples of a node: Fisher's, ridge regression
+# and logistic regression; part of _oblique.pyx.
 
 
 # --------------------------------------------------------------------- linear systems
@@ -431,10 +431,8 @@ cdef int64_t keep_largest(ObliqueSearch* search, int64_t n_kept) noexcept nogil:
     """Keep the columns with the largest weights, in their order, and their cells;
     returns their number."""
     cdef:
-        int64_t i, j, n = 0, k = search.n_used, n_larger, other
+        int64_t j, n = 0, k = search.n_used, n_larger, other
         double size, limit = SMALLEST_SHARE * largest_weight(search)
-        double* target = search.cells
-        const double* x = search.cells
         int32_t* place = search.order
     for j in range(k):
         size = fabs(search.solution[j])
@@ -446,19 +444,7 @@ cdef int64_t keep_largest(ObliqueSearch* search, int64_t n_kept) noexcept nogil:
         if size > limit and n_larger < n_kept:
             place[n] = <int32_t>j
             n += 1
-    if n == k:
-        return n
-    for j in range(n):
-        search.used[j] = search.used[place[j]]
-        search.mean[j] = search.mean[place[j]]
-        search.deviation[j] = search.deviation[place[j]]
-        search.solution[j] = search.solution[place[j]]
-    for i in range(search.n):
-        for j in range(n):
-            target[j] = x[place[j]]
-        target += n
-        x += k
-    search.n_used = n
+    take_columns(search, place, n)
     return n
 
 
@@ -509,7 +495,7 @@ cdef int compute_direction(
     if search.problem.is_classifier:
         group_largest(search, output)
     set_response(search, output)
-    if prepare_node(search, output) < 0:
+    if prepare_node(search) < 0:
         return -1
     if search.n_used == 0:
         return 0

@@ -62,6 +62,9 @@ cdef struct ObliqueSearch:
     int32_t* order  # columns in random order
     int64_t n_used
     int32_t* used  # columns of the direction that is computed
+    const double* inverse_size  # of numeric columns; 1 of nominal ones
+    double* totals  # by column, as the next ones
+    double* line
     double* mean
     double* deviation
     double* relation

@@ -16,7 +16,7 @@ search that changes one weight at a time.
 
 from libc.math cimport INFINITY, NAN, exp, fabs, isfinite, log, sqrt
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from scipy.linalg.cython_lapack cimport dpotrf, dpotrs, dsyev, dtrtrs
@@ -37,6 +37,7 @@ cdef enum:
     MAX_USED = 256  # columns of a direction that is computed
     FEW_KEYS = 64  # that are sorted by insertion
     MAX_SHIFTS = 8  # of a key, on average, before the order is found otherwise
+    BLOCK_SAMPLES = 256
     MAX_STEPS = 12  # of Newton's method
     MAX_SWEEPS = 8  # over the weights, in the coordinate search
     LASSO_SWEEPS = 100
@@ -93,9 +94,11 @@ cdef int start_oblique(
     search.order = <int32_t*>malloc(2 * p * sizeof(int32_t))
     search.used = search.order + p
     search.scale = <double*>malloc(p * sizeof(double))
-    search.mean = <double*>malloc(3 * p * sizeof(double))
+    search.mean = <double*>malloc(5 * p * sizeof(double))
     search.deviation = search.mean + p
     search.relation = search.mean + 2 * p
+    search.totals = search.mean + 3 * p
+    search.line = search.mean + 4 * p
     search.level_weight = <double*>malloc(2 * levels * sizeof(double))
     search.level_sum = search.level_weight + levels
     search.level_code = <double*>malloc(n_codes * sizeof(double))
@@ -150,27 +153,41 @@ cdef inline double cell_of(
     return search.values[<int64_t>search.row[i] * search.problem.n_columns + column]
 
 
-cdef void project(const ObliqueSearch* search, Direction* direction) noexcept nogil:
-    """Sum up the terms, one after the other, as predictions do."""
+cdef void add_term_values(
+    const ObliqueSearch* search, const Direction* direction, int64_t t, int64_t first,
+    int64_t stop
+) noexcept nogil:
+    """Add a term to the sums of some samples."""
     cdef:
         double* z = direction.z
         const double* codes
-        double weight, fill, value
-        int64_t i, t, column
-    memset(z, 0, search.n * sizeof(double))
-    for t in range(direction.n_terms):
-        column = direction.column[t]
-        weight = direction.weight[t]
-        fill = direction.fill[t]
-        if direction.code_start[t] < 0:
-            for i in range(search.n):
-                value = cell_of(search, i, column)
-                z[i] += weight * value if value == value else fill
-            continue
-        codes = direction.codes + direction.code_start[t]
-        for i in range(search.n):
-            value = cell_of(search, i, column)
-            z[i] += codes[<int64_t>value] if value == value else fill
+        double weight = direction.weight[t], fill = direction.fill[t], value
+        int64_t i, column = direction.column[t], p = search.problem.n_columns
+        const double* values = search.values + column
+        const uint32_t* row = search.row
+    if direction.code_start[t] < 0:
+        for i in range(first, stop):
+            value = values[row[i] * p]
+            z[i] += weight * value if value == value else fill
+        return
+    codes = direction.codes + direction.code_start[t]
+    for i in range(first, stop):
+        value = values[row[i] * p]
+        z[i] += codes[<int64_t>value] if value == value else fill
+
+
+cdef void project(
+    const ObliqueSearch* search, const Direction* direction
+) noexcept nogil:
+    """Sum up the terms, one after the other, as predictions do; for some samples at a
+    time, whose rows then stay in the cache."""
+    cdef int64_t first = 0, stop, t
+    memset(direction.z, 0, search.n * sizeof(double))
+    while first < search.n:
+        stop = min(first + BLOCK_SAMPLES, search.n)
+        for t in range(direction.n_terms):
+            add_term_values(search, direction, t, first, stop)
+        first = stop
 
 
 cdef double sum_rounding(
@@ -256,10 +273,10 @@ cdef void sort_by_digits(
     cdef:
         int64_t[257] start
         int64_t i
-        int digit, shift = 32
+        int _, shift = 32
         uint64_t* source = keys
         uint64_t* target = spare
-    for digit in range(n_digits):
+    for _ in range(n_digits):
         memset(start, 0, sizeof(start))
         for i in range(n):
             start[((source[i] >> shift) & 0xFF) + 1] += 1
@@ -283,7 +300,6 @@ cdef bint sort_values(
         int64_t i
         double low = INFINITY, high = -INFINITY, factor
         int n_digits = 2 if n <= 65536 else 3
-        bint is_sorted = False
     for i in range(n):
         low = z[i] if z[i] < low else low
         high = z[i] if z[i] > high else high

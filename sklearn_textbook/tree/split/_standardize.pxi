@@ -126,35 +126,61 @@ cdef inline double read_cell(
     return value / search.size[column]
 
 
+cdef void read_row(
+    const ObliqueSearch* search, int64_t i, const int32_t* columns, int64_t n_columns,
+    double* cells
+) noexcept nogil:
+    """Read values relative to the sizes of their columns, and codes of levels."""
+    cdef:
+        const double* x = search.values + search.row[i] * search.problem.n_columns
+        const int64_t* level_start = search.level_start
+        int64_t j, column
+    for j in range(n_columns):
+        cells[j] = x[columns[j]] * search.inverse_size[columns[j]]
+    if not search.problem.any_nominal:
+        return
+    for j in range(n_columns):
+        column = columns[j]
+        if search.problem.kind[column] == NOMINAL_COLUMN and x[column] == x[column]:
+            cells[j] = search.level_code[level_start[column] + <int64_t>x[column]]
+
+
 cdef void measure_columns(
     ObliqueSearch* search, const int32_t* columns, int64_t n_columns
 ) noexcept nogil:
-    """Mean and standard deviation of columns in the node, and the correlation with the
-    response, up to a factor; by place in the list."""
+    """Correlation of columns with the response in the node, up to a factor, by place in
+    the list; 0 for constant columns."""
     cdef:
         const double* weight = search.rows.weight
         double* mean = search.mean
         double* deviation = search.deviation
         double* relation = search.relation
-        double value, total
+        double* total = search.totals
+        double* cells = search.line
+        double value, residual
         int64_t i, j
+    memset(mean, 0, n_columns * sizeof(double))
+    memset(total, 0, n_columns * sizeof(double))
+    memset(deviation, 0, n_columns * sizeof(double))
+    memset(relation, 0, n_columns * sizeof(double))
+    for i in range(search.n):
+        read_row(search, i, columns, n_columns, cells)
+        for j in range(n_columns):
+            value = cells[j]
+            mean[j] += weight[i] * value if value == value else 0.0
+            total[j] += weight[i] if value == value else 0.0
     for j in range(n_columns):
-        mean[j] = total = 0.0
-        for i in range(search.n):
-            value = read_cell(search, i, columns[j])
-            if value == value:
-                mean[j] += weight[i] * value
-                total += weight[i]
-        mean[j] = mean[j] / total if total > 0.0 else 0.0
-        deviation[j] = relation[j] = 0.0
-        for i in range(search.n):
-            value = read_cell(search, i, columns[j]) - mean[j]
-            if value == value:
-                deviation[j] += weight[i] * value * value
-                relation[j] += weight[i] * value * (
-                    search.response[i] - search.mean_response
-                )
-        deviation[j] = sqrt(deviation[j] / total) if total > 0.0 else 0.0
+        mean[j] = mean[j] / total[j] if total[j] > 0.0 else 0.0
+    for i in range(search.n):
+        read_row(search, i, columns, n_columns, cells)
+        residual = weight[i] * (search.response[i] - search.mean_response)
+        for j in range(n_columns):
+            value = cells[j] - mean[j]
+            value = value if value == value else 0.0
+            deviation[j] += weight[i] * value * value
+            relation[j] += residual * value
+    for j in range(n_columns):
+        deviation[j] = sqrt(deviation[j] / total[j]) if total[j] > 0.0 else 0.0
         if deviation[j] > 1e-14:
             relation[j] = fabs(relation[j]) / deviation[j]
         else:
@@ -208,34 +234,54 @@ cdef void sample_columns(ObliqueSearch* search) noexcept nogil:
     search.n_used = n
 
 
-cdef void keep_varying(ObliqueSearch* search) noexcept nogil:
-    """Drop the columns that are constant in the node, and of many columns those that
-    have least to do with the response."""
+cdef void keep_related(ObliqueSearch* search) noexcept nogil:
+    """Keep those of many columns that have most to do with the response."""
     cdef:
         int64_t j, n = 0
-        double least = 0.0
+        double least
+    if search.n_used <= MAX_USED:
+        return
     measure_columns(search, search.used, search.n_used)
-    if search.n_used > MAX_USED:
-        least = find_least_relation(search, search.n_used)
+    least = find_least_relation(search, search.n_used)
     for j in range(search.n_used):
-        if search.deviation[j] == 0.0:
-            continue
-        if search.n_used > MAX_USED and search.relation[j] <= least:
-            continue
-        search.used[n] = search.used[j]
-        search.mean[n] = search.mean[j]
-        search.deviation[n] = search.deviation[j]
-        n += 1
+        if search.relation[j] > least:
+            search.used[n] = search.used[j]
+            n += 1
     search.n_used = n
 
 
-cdef int standardize(ObliqueSearch* search) noexcept nogil:
-    """Write the used columns in standard units, row by row; 0 for a missing value.
-    Returns -1 without memory."""
+cdef void take_columns(
+    ObliqueSearch* search, const int32_t* place, int64_t n
+) noexcept nogil:
+    """Keep some of the used columns, given by their places in ascending order, and
+    their cells."""
     cdef:
         int64_t i, j, k = search.n_used
-        double value
+        double* target = search.cells
+        const double* x = search.cells
+    if n == k:
+        return
+    for j in range(n):
+        search.used[j] = search.used[place[j]]
+        search.mean[j] = search.mean[place[j]]
+        search.deviation[j] = search.deviation[place[j]]
+        search.solution[j] = search.solution[place[j]]
+    for i in range(search.n):
+        for j in range(n):
+            target[j] = x[place[j]]
+        target += n
+        x += k
+    search.n_used = n
+
+
+cdef int read_cells(ObliqueSearch* search) noexcept nogil:
+    """Read the used columns, row by row, and their means. Returns -1 without memory."""
+    cdef:
+        int64_t i, j, k = search.n_used
+        double value, weight
         double* cells
+        double* mean = search.mean
+        double* total = search.totals
     if search.n * k > search.cell_capacity:
         free(search.cells)
         search.cell_capacity = search.n * k
@@ -244,25 +290,67 @@ cdef int standardize(ObliqueSearch* search) noexcept nogil:
             search.cell_capacity = 0
             return -1
     cells = search.cells
+    memset(mean, 0, k * sizeof(double))
+    memset(total, 0, k * sizeof(double))
     for i in range(search.n):
+        read_row(search, i, search.used, k, cells)
+        weight = search.rows.weight[i]
         for j in range(k):
-            value = (
-                read_cell(search, i, search.used[j]) - search.mean[j]
-            ) / search.deviation[j]
-            cells[j] = value if value == value else 0.0
+            value = cells[j]
+            mean[j] += weight * value if value == value else 0.0
+            total[j] += weight if value == value else 0.0
         cells += k
+    for j in range(k):
+        mean[j] = mean[j] / total[j] if total[j] > 0.0 else 0.0
     return 0
 
 
-cdef int prepare_node(ObliqueSearch* search, int64_t output) noexcept nogil:
+cdef void standardize(ObliqueSearch* search) noexcept nogil:
+    """Centre and scale the cells, with 0 for missing values, and drop the columns that
+    are constant in the node."""
+    cdef:
+        int64_t i, j, n = 0, k = search.n_used
+        double value, weight
+        double* cells = search.cells
+        double* deviation = search.deviation
+    memset(deviation, 0, k * sizeof(double))
+    for i in range(search.n):
+        weight = search.rows.weight[i]
+        for j in range(k):
+            value = cells[j] - search.mean[j]
+            value = value if value == value else 0.0
+            deviation[j] += weight * value * value
+            cells[j] = value
+        cells += k
+    for j in range(k):
+        deviation[j] = sqrt(deviation[j] / search.totals[j]) if (
+            search.totals[j] > 0.0
+        ) else 0.0
+        if deviation[j] > 1e-14:
+            search.order[n] = <int32_t>j
+            n += 1
+    take_columns(search, search.order, n)
+    for j in range(n):
+        search.totals[j] = 1.0 / deviation[j]
+    cells = search.cells
+    for i in range(search.n):
+        for j in range(n):
+            cells[j] *= search.totals[j]
+        cells += n
+
+
+cdef int prepare_node(ObliqueSearch* search) noexcept nogil:
     """Sample columns, and standardize them. Returns -1 without memory."""
     cdef int64_t j
     sample_columns(search)
     for j in range(search.n_used):
         if search.problem.kind[search.used[j]] == NOMINAL_COLUMN:
             code_levels(search, search.used[j])
-    keep_varying(search)
-    return standardize(search)
+    keep_related(search)
+    if read_cells(search) < 0:
+        return -1
+    standardize(search)
+    return 0
 
 
 # -------------------------------------------------------------------------- random
