@@ -33,6 +33,10 @@ from sklearn_textbook.ensemble.forest.extra_trees import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
 )
+from sklearn_textbook.ensemble.forest.oblique_forest import (
+    ObliqueRandomForestClassifier,
+    ObliqueRandomForestRegressor,
+)
 from sklearn_textbook.ensemble.forest.proximities import compute_proximities
 from sklearn_textbook.ensemble.forest.random_forest import (
     RandomForestClassifier,
@@ -72,6 +76,8 @@ __all__ = [
     "GradientBoostingRegressor",
     "MultiResponseLinearRegression",
     "NegativeCorrelationRegressor",
+    "ObliqueRandomForestClassifier",
+    "ObliqueRandomForestRegressor",
     "OutputCodeClassifier",
     "OutputFlippingClassifier",
     "OutputSmearingClassifier",

@@ -367,7 +367,7 @@ cdef read_short_columns(const Problem* problem, const NodeBuffer* buffer):
         int64_t n_inner = n // 2, n_leaves = n - n_inner
         bint is_values = not problem.is_classifier
     if n % 2 == 0 or n < 3 or n >= INT32_MAX or problem.n_outputs != 1 or (
-        buffer.bounds != NULL
+        buffer.bounds != NULL or buffer.n_terms > 0
     ):
         return None
     cdef:

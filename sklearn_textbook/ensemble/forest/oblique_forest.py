@@ -1,0 +1,427 @@
+"""Random forests of oblique trees."""
+
+from __future__ import annotations
+
+from sklearn_textbook.ensemble.forest.base_forest import (
+    CART_PARAMETERS,
+    select_parameters,
+)
+from sklearn_textbook.ensemble.forest.base_forest_classifier import (
+    BaseForestClassifier,
+)
+from sklearn_textbook.ensemble.forest.base_forest_regressor import BaseForestRegressor
+from sklearn_textbook.tree import ObliqueTreeClassifier, ObliqueTreeRegressor
+
+#: Parameters of the directions, which members have under the forest's names.
+DIRECTION_PARAMETERS = (
+    "direction",
+    "max_features_per_split",
+    "n_directions",
+    "prefer_axis",
+    "ridge",
+    "lasso",
+)
+#: Parameters of CART that oblique trees do not have.
+_NOT_OBLIQUE = ("monotonic_cst", "tie_breaking", "top_splits")
+
+
+class ObliqueMembers:
+    """Mixin of the forests of oblique trees."""
+
+    _missing = ("mean", "error")
+
+    def _take_oblique(self, parameters):
+        """Set the parameters of the directions; return those of other forests."""
+        for name in DIRECTION_PARAMETERS:
+            setattr(self, name, parameters.pop(name))
+        return parameters
+
+    def _make_template(self):
+        names = [name for name in CART_PARAMETERS if name not in _NOT_OBLIQUE]
+        names = (*names, *DIRECTION_PARAMETERS, "missing")
+        return self._cart(**{name: getattr(self, name) for name in names})
+
+
+class ObliqueRandomForestClassifier(ObliqueMembers, BaseForestClassifier):
+    r"""Random forest of oblique classification trees (斜决策树的随机森林).
+
+    Every tree is grown on a bootstrap sample of the rows, and a node tests a weighted
+    sum of columns,
+
+    .. math:: \sum_j w_j x_j \leq t.
+
+    By default it takes the best of some random sparse directions: 1 to 3 columns, with
+    weights of plus or minus one in standard units. The forest predicts the class with
+    the largest mean probability.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    direction : {"lda", "logistic", "ridge", "ols", "oc1", "random"}, default="random"
+        Where directions come from: Fisher's linear discriminant; logistic regression;
+        ridge regression or least squares of a class indicator; a search that changes
+        one weight after the other to its best value, with several starts, as OC1 does;
+        or random sparse directions, as in sparse oblique forests. With more than two
+        classes, "logistic", "ridge", "ols" and "oc1" start from the two groups of
+        classes that Fisher's discriminant separates best.
+    criterion : {"gini", "entropy", "log_loss"}, default="gini"
+        Impurity of a node.
+    max_depth : int, default=None
+        Largest depth of a tree; None: until the other limits stop.
+    min_samples_split : int or float, default=2
+        Rows a node needs to be split; a float is a fraction of all rows. A row that was
+        drawn twice counts once.
+    min_samples_leaf : int or float, default=1
+        Rows every child must have, whatever these weigh (a row that is drawn twice is
+        one); a float is a fraction of all rows. With ``criterion="gain_ratio"`` weights
+        are measured, as in :class:`~sklearn_textbook.tree.C45Classifier`.
+    min_weight_fraction_leaf : float, default=0.0
+        Fraction of the total weight that every child must have.
+    max_features : int, float, {"sqrt", "log2"} or None, default=None
+        Columns sampled at each node for each direction that is computed, and for tests
+        of one column. None: all.
+    max_features_per_split : int, default=None
+        Maximum number of columns in a test. Of a computed direction the columns with
+        the largest weights are kept, half of them at a time, and the direction is
+        computed again. None: no limit, but 3 with ``direction="random"``, where the
+        number is drawn from 1 to this number.
+    n_directions : int, float, {"sqrt", "log2"} or None, default="sqrt"
+        Directions tried at each node; relative to the number of columns unless an
+        integer. None: 1, with "oc1" 20 starts, with "random" as many as columns.
+    prefer_axis : float, default=None
+        Tests of one column compete with oblique tests. An oblique test of k columns is
+        chosen if its decrease of impurity exceeds theirs by more than
+        ``prefer_axis * (k - 1)`` times theirs. 0.0: the larger decrease. None: tests of
+        one column are not searched, but a direction may have one column.
+    ridge : float, default=0.001
+        Ridge penalty of standardized columns, for "lda", "logistic", "ridge" and the
+        first start of "oc1".
+    lasso : float, default=0.0
+        Lasso penalty for "lda", "logistic", "ridge" and "ols", as a fraction of the
+        smallest penalty for which all weights are 0. Larger values give sparser tests.
+    max_leaf_nodes : int, default=None
+        Largest number of leaves of a tree; the nodes that gain most are split first.
+    min_impurity_decrease : float, default=0.0
+        A node is split if this lowers the impurity of its tree by at least as much.
+    bootstrap : bool, default=True
+        Whether every tree is grown on a bootstrap sample (自助采样) of the rows; False:
+        on all rows.
+    oob_score : bool, str or callable, default=False
+        Whether to score the forest on out-of-bag rows (包外估计): with the accuracy,
+        with the scorer of scikit-learn that has this name, or with a function of the
+        true and the predicted class numbers. Needs ``bootstrap=True``.
+    n_jobs : int, default=None
+        Trees that grow at the same time, and threads that predict. None: one per core,
+        or the setting of ``joblib.parallel_config``; -1: one per core. The forest is
+        the same for any number.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the samples, of the sampled columns and of the directions.
+    verbose : int, default=0
+        1 prints about ten times how many members are fitted, a larger number prints
+        it after each of them.
+    warm_start : bool, default=False
+        Whether ``fit`` keeps the fitted trees and adds more, up to ``n_estimators``.
+    class_weight : dict, list of dict, {"balanced", "balanced_subsample"}, default=None
+        Weights of the classes: given, inverse to their frequency, or inverse to their
+        frequency in each bootstrap sample. With ``bootstrap=True`` the first two
+        change the probability with which rows are drawn.
+    ccp_alpha : non-negative float, default=0.0
+        Complexity parameter of minimal cost-complexity pruning; 0: no pruning.
+    max_samples : int or float, default=None
+        Rows of a bootstrap sample: a count, a fraction of all, or as many as there are.
+    voting : {"soft", "hard"}, default="soft"
+        How trees are combined: by the mean of their probabilities, as in scikit-learn,
+        or one vote each (简单投票法), as in the book and in Breiman's paper; then of
+        classes with equally many votes the one with the largest mean probability is
+        chosen.
+    pruning : None, str or pruner, default=None
+        How every tree is pruned: "out_of_bag" uses its out-of-bag rows; the others are
+        those of the single trees.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Nominal columns: by dtype, none, or a mask, indices or names.
+    missing : {"mean", "error"}, default="mean"
+        How missing values are treated: in an oblique test they count as the mean of
+        their column in the node, and in a test of one column they go to the child that
+        is found to be better in training; or they raise an error.
+    handle_unknown : {"parent", "fractional", "error"}, default="parent"
+        What becomes of a level without training rows in a node.
+
+    Attributes
+    ----------
+    estimator : tree estimator
+        The tree that all would be like if the forest were fitted now.
+    estimator_ : tree estimator
+        The tree that all are like, not fitted.
+    estimators_ : list of tree estimators
+        The trees. They have the class labels, so that each can be explained alone.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, if the table has names that are all strings.
+    n_outputs_ : int
+        Number of outputs.
+    classes_ : ndarray of shape (n_classes,), or list of such arrays
+        Class labels.
+    n_classes_ : int or list of int
+        Number of classes.
+    feature_importances_ : ndarray of shape (n_features,)
+        Importance of each column: its fraction of the decrease of impurity.
+    estimators_samples_ : list of ndarray of int
+        The rows that each tree was grown on.
+    oob_score_ : float
+        Score of the out-of-bag predictions, with ``oob_score``.
+    oob_curve_ : ndarray of shape (n_estimators,)
+        Out-of-bag error of the first 1, 2, ... trees, with ``oob_score``: the fraction
+        of wrong classes over the rows scored so far.
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
+        Mean probabilities (or votes) of the trees for which the row is out of bag; 0 if
+        there is none. With several outputs the shape is (n_samples, n_classes,
+        n_outputs).
+
+    See Also
+    --------
+    RandomForestClassifier : Tests of one column.
+    sklearn_textbook.tree.ObliqueTreeClassifier : The members.
+
+    Notes
+    -----
+    The table is read once for all trees. A random direction takes O(n log n) for the n
+    rows of a node.
+
+    References
+    ----------
+    .. [1] L. Breiman (2001), Random forests, section 5 (Forest-RC).
+    .. [2] T. Tomita et al. (2020), Sparse projection oblique randomer forests, Journal
+       of Machine Learning Research 21.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_textbook.ensemble import ObliqueRandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = ObliqueRandomForestClassifier(50, oob_score=True, random_state=0)
+    >>> round(forest.fit(X, y).oob_score_, 2)
+    0.95
+    """
+
+    _cart = ObliqueTreeClassifier
+    _criteria = ("gini", "entropy", "log_loss")
+
+    def __init__(
+        self,
+        n_estimators=100,
+        *,
+        direction="random",
+        criterion="gini",
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
+        max_features=None,
+        max_features_per_split=None,
+        n_directions="sqrt",
+        prefer_axis=None,
+        ridge=0.001,
+        lasso=0.0,
+        max_leaf_nodes=None,
+        min_impurity_decrease=0.0,
+        bootstrap=True,
+        oob_score=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+        warm_start=False,
+        class_weight=None,
+        ccp_alpha=0.0,
+        max_samples=None,
+        voting="soft",
+        pruning=None,
+        categorical_features="from_dtype",
+        missing="mean",
+        handle_unknown="parent",
+    ):
+        super().__init__(**self._take_oblique(select_parameters(locals())))
+
+
+class ObliqueRandomForestRegressor(ObliqueMembers, BaseForestRegressor):
+    r"""Random forest of oblique regression trees (斜决策树的随机森林).
+
+    Every tree is grown on a bootstrap sample of the rows, and a node tests a weighted
+    sum of columns,
+
+    .. math:: \sum_j w_j x_j \leq t.
+
+    By default it takes the best of some random sparse directions: 1 to 3 columns, with
+    weights of plus or minus one in standard units. The forest predicts the mean of the
+    trees.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    direction : {"ridge", "ols", "oc1", "random"}, default="random"
+        Where directions come from: ridge regression or least squares; a search that
+        changes one weight after the other to its best value, with several starts, as
+        OC1 does; or random sparse directions, as in sparse oblique forests. With
+        several outputs, the one with the largest variance in the node is used.
+    criterion : {"squared_error", "poisson"}, default="squared_error"
+        Impurity of a node: the variance, or half the mean Poisson deviance.
+    max_depth : int, default=None
+        Largest depth of a tree; None: until the other limits stop.
+    min_samples_split : int or float, default=2
+        Rows a node needs to be split; a float is a fraction of all rows. A row that was
+        drawn twice counts once.
+    min_samples_leaf : int or float, default=1
+        Rows every child must have, whatever these weigh (a row that is drawn twice is
+        one); a float is a fraction of all rows.
+    min_weight_fraction_leaf : float, default=0.0
+        Fraction of the total weight that every child must have.
+    max_features : int, float, {"sqrt", "log2"} or None, default=None
+        Columns sampled at each node for each direction that is computed, and for tests
+        of one column. None: all.
+    max_features_per_split : int, default=None
+        Maximum number of columns in a test. Of a computed direction the columns with
+        the largest weights are kept, half of them at a time, and the direction is
+        computed again. None: no limit, but 3 with ``direction="random"``, where the
+        number is drawn from 1 to this number.
+    n_directions : int, float, {"sqrt", "log2"} or None, default="sqrt"
+        Directions tried at each node; relative to the number of columns unless an
+        integer. None: 1, with "oc1" 20 starts, with "random" as many as columns.
+    prefer_axis : float, default=None
+        Tests of one column compete with oblique tests. An oblique test of k columns is
+        chosen if its decrease of impurity exceeds theirs by more than
+        ``prefer_axis * (k - 1)`` times theirs. 0.0: the larger decrease. None: tests of
+        one column are not searched, but a direction may have one column.
+    ridge : float, default=0.001
+        Ridge penalty of standardized columns, for "ridge" and the first start
+        of "oc1".
+    lasso : float, default=0.0
+        Lasso penalty for "ridge" and "ols", as a fraction of the smallest
+        penalty for which all weights are 0. Larger values give sparser tests.
+    max_leaf_nodes : int, default=None
+        Largest number of leaves of a tree; the nodes that gain most are split first.
+    min_impurity_decrease : float, default=0.0
+        A node is split if this lowers the impurity of its tree by at least as much.
+    bootstrap : bool, default=True
+        Whether every tree is grown on a bootstrap sample (自助采样) of the rows; False:
+        on all rows.
+    oob_score : bool, str or callable, default=False
+        Whether to score the forest on out-of-bag rows (包外估计): with the R² score,
+        with the scorer of scikit-learn that has this name, or with a function of the
+        true and the predicted values. Needs ``bootstrap=True``.
+    n_jobs : int, default=None
+        Trees that grow at the same time, and threads that predict. None: one per core,
+        or the setting of ``joblib.parallel_config``; -1: one per core. The forest is
+        the same for any number.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the samples, of the sampled columns and of the directions.
+    verbose : int, default=0
+        1 prints about ten times how many members are fitted, a larger number prints
+        it after each of them.
+    warm_start : bool, default=False
+        Whether ``fit`` keeps the fitted trees and adds more, up to ``n_estimators``.
+    ccp_alpha : non-negative float, default=0.0
+        Complexity parameter of minimal cost-complexity pruning; 0: no pruning.
+    max_samples : int or float, default=None
+        Rows of a bootstrap sample: a count, a fraction of all, or as many as there are.
+    pruning : None, str or pruner, default=None
+        How every tree is pruned: "out_of_bag" uses its out-of-bag rows; the others are
+        those of the single trees.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Nominal columns: by dtype, none, or a mask, indices or names.
+    missing : {"mean", "error"}, default="mean"
+        How missing values are treated: in an oblique test they count as the mean of
+        their column in the node, and in a test of one column they go to the child that
+        is found to be better in training; or they raise an error.
+    handle_unknown : {"parent", "fractional", "error"}, default="parent"
+        What becomes of a level without training rows in a node.
+
+    Attributes
+    ----------
+    estimator : tree estimator
+        The tree that all would be like if the forest were fitted now.
+    estimator_ : tree estimator
+        The tree that all are like, not fitted.
+    estimators_ : list of tree estimators
+        The trees.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, if the table has names that are all strings.
+    n_outputs_ : int
+        Number of outputs.
+    feature_importances_ : ndarray of shape (n_features,)
+        Importance of each column: its fraction of the decrease of impurity.
+    estimators_samples_ : list of ndarray of int
+        The rows that each tree was grown on.
+    oob_score_ : float
+        Score of the out-of-bag predictions, with ``oob_score``.
+    oob_curve_ : ndarray of shape (n_estimators,)
+        Out-of-bag error of the first 1, 2, ... trees, with ``oob_score``: the mean
+        squared error over the rows scored so far.
+    oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        Mean prediction of the trees for which the row is out of bag; 0 if there is
+        none.
+
+    See Also
+    --------
+    RandomForestRegressor : Tests of one column.
+    sklearn_textbook.tree.ObliqueTreeRegressor : The members.
+
+    Notes
+    -----
+    The table is read once for all trees. A random direction takes O(n log n) for the n
+    rows of a node.
+
+    References
+    ----------
+    .. [1] L. Breiman (2001), Random forests, section 5 (Forest-RC).
+    .. [2] T. Tomita et al. (2020), Sparse projection oblique randomer forests, Journal
+       of Machine Learning Research 21.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn_textbook.ensemble import ObliqueRandomForestRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> forest = ObliqueRandomForestRegressor(50, oob_score=True, random_state=0)
+    >>> round(forest.fit(X, y).oob_score_, 2)
+    0.43
+    """
+
+    _cart = ObliqueTreeRegressor
+    _criteria = ("squared_error", "poisson")
+
+    def __init__(
+        self,
+        n_estimators=100,
+        *,
+        direction="random",
+        criterion="squared_error",
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
+        max_features=None,
+        max_features_per_split=None,
+        n_directions="sqrt",
+        prefer_axis=None,
+        ridge=0.001,
+        lasso=0.0,
+        max_leaf_nodes=None,
+        min_impurity_decrease=0.0,
+        bootstrap=True,
+        oob_score=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+        warm_start=False,
+        ccp_alpha=0.0,
+        max_samples=None,
+        pruning=None,
+        categorical_features="from_dtype",
+        missing="mean",
+        handle_unknown="parent",
+    ):
+        super().__init__(**self._take_oblique(select_parameters(locals())))
