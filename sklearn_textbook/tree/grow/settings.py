@@ -29,6 +29,7 @@ CHOICES = {"gain": 1, "above_average": 2, "plain": 3}
 # Codes in split/_oblique.pxd.
 DIRECTIONS = {"random": 0, "lda": 1, "ridge": 2, "logistic": 3, "oc1": 4}
 SMALLEST_SIZE = 1e-290  # of a column that is not constant
+MAX_EXPONENT = 1023
 MAX_DISTANT = 2.0**20  # spread of y, in standard deviations, that fixed point bears
 ROWS_PER_LEAF = 32  # with fewer, the whole tree is grown
 
@@ -277,7 +278,8 @@ def measure_sizes(table):
         values = table.column_values(column)
         if len(values) > 1:
             largest = 1.0 if nominal else np.abs(values).max()
-            size[column] = 2.0 ** np.frexp(largest)[1] if largest > SMALLEST_SIZE else 0
+            if largest > SMALLEST_SIZE:
+                size[column] = np.ldexp(1.0, min(np.frexp(largest)[1], MAX_EXPONENT))
     return size
 
 

@@ -188,9 +188,9 @@ cdef void measure_columns(
 
 
 cdef double find_least_relation(
-    const ObliqueSearch* search, int64_t n_columns
+    const ObliqueSearch* search, int64_t n_columns, int64_t most
 ) noexcept nogil:
-    """The correlation above which at most MAX_USED columns lie."""
+    """The correlation above which at most so many columns lie."""
     cdef:
         int64_t j, step, n_above
         double low = 0.0, high = 0.0, middle
@@ -201,7 +201,7 @@ cdef double find_least_relation(
         n_above = 0
         for j in range(n_columns):
             n_above += search.relation[j] > middle
-        if n_above > MAX_USED:
+        if n_above > most:
             low = middle
         else:
             high = middle
@@ -235,14 +235,15 @@ cdef void sample_columns(ObliqueSearch* search) noexcept nogil:
 
 
 cdef void keep_related(ObliqueSearch* search) noexcept nogil:
-    """Keep those of many columns that have most to do with the response."""
+    """Keep those columns that have most to do with the response, if there are more than
+    half as many as samples."""
     cdef:
-        int64_t j, n = 0
+        int64_t j, n = 0, most = max(1, min(<int64_t>MAX_USED, search.n // 2))
         double least
-    if search.n_used <= MAX_USED:
+    if search.n_used <= most:
         return
     measure_columns(search, search.used, search.n_used)
-    least = find_least_relation(search, search.n_used)
+    least = find_least_relation(search, search.n_used, most)
     for j in range(search.n_used):
         if search.relation[j] > least:
             search.used[n] = search.used[j]
