@@ -22,7 +22,10 @@ TREE_STAGES = [f"{PACKAGE}.tree.{stage}" for stage in STAGES]
 # What recipes share; none is a recipe itself. Each imports only from those before it.
 RECIPE_BASES = [
     f"{PACKAGE}.tree.{base}"
-    for base in ("pruning_parameter", "recipe", "cart_recipe", "gain_recipe")
+    for base in (
+        *("pruning_parameter", "recipe", "cart_recipe", "gain_recipe"),
+        "oblique_recipe",
+    )
 ]
 # The only recipe that begins where another ends: its rules are made of that tree.
 MADE_OF = {f"{PACKAGE}.tree.c45_rules": f"{PACKAGE}.tree.c45"}

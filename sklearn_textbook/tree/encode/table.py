@@ -78,7 +78,7 @@ class EncodedTable:
 
     def __getstate__(self):
         """Leave out cached arrays, which are made again when needed."""
-        marks = {name: () for name in self._codes if name == "row_cells"}
+        marks = {name: () for name in self._codes if name == "row_values"}
         ranks = {name: self._codes[name] for name in self._codes if name == "ranks"}
         return vars(self) | {"_codes": marks | ranks}
 
@@ -190,7 +190,7 @@ class EncodedTable:
         if self.has_ranks:
             taken._codes["ranks"] = (self.ranks()[columns],)
         if self.has_row_values:
-            taken._codes["row_cells"] = ()  # made when they are needed
+            taken._codes["row_values"] = ()  # made when they are needed
         return taken
 
     @property
@@ -201,7 +201,7 @@ class EncodedTable:
     @property
     def has_row_values(self):
         """The same for :meth:`row_values` and :meth:`steps`."""
-        return "row_cells" in self._codes
+        return "row_values" in self._codes
 
     def ranks(self, n_threads=1):
         """Rank of every row's value, for all columns.
