@@ -1,0 +1,101 @@
+"""Oblique splits against the reference implementation."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sklearn_textbook.tree import ObliqueTreeClassifier, ObliqueTreeRegressor
+from tests.reference.oblique import find_split, measure
+
+N_TABLES = 40
+
+
+def make_table(rng):
+    """Numbers of any scale and offset, perhaps with gaps, and levels."""
+    # A direction has at most half as many columns as there are rows.
+    n, n_numeric, n_nominal = rng.integers(14, 80), rng.integers(1, 5), rng.integers(3)
+    X = rng.normal(size=(n, n_numeric)) * 10.0 ** rng.integers(-3, 4, n_numeric)
+    X += rng.choice([0.0, 50.0])
+    if rng.random() < 0.5:
+        X[rng.random(X.shape) < 0.1] = np.nan
+    levels = rng.integers(0, rng.integers(2, 6), size=(n, n_nominal)).astype(float)
+    if rng.random() < 0.5:
+        levels[rng.random(levels.shape) < 0.1] = np.nan
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(n_numeric)])
+    for j in range(n_nominal):
+        frame[f"n{j}"] = pd.Categorical.from_codes(
+            np.nan_to_num(levels[:, j], nan=-1).astype(int), list("abcdef")
+        )
+    is_nominal = np.arange(n_numeric + n_nominal) >= n_numeric
+    return frame, np.hstack([X, levels]), is_nominal
+
+
+def compare_root(model, frame, X, is_nominal, target, weight, **rules):
+    """The rows in the first child, or in the second one, and the improvement."""
+    tree = model.fit(frame, target, sample_weight=weight).tree_
+    split = find_split(X, is_nominal, target, weight, **rules)
+    if split is None or tree.node_count == 1:
+        # A node of one class is a leaf before a direction is looked for.
+        assert tree.node_count == 1
+        assert split is None or split[1] <= 1e-9 * weight.sum()
+        return False
+    expected, decrease = split
+    found = tree.decision_path(model.schema_.read(frame))[:, 1].toarray()[:, 0] == 1
+    whole = measure(target, weight, rules["is_classifier"])
+    assert tree.nodes["improvement"][0] * weight.sum() == pytest.approx(
+        decrease, rel=1e-7, abs=1e-9 * whole
+    )
+    assert np.array_equal(found, expected) or np.array_equal(found, ~expected)
+    return True
+
+
+@pytest.mark.parametrize(
+    ("direction", "n_classes"), [("lda", 2), ("lda", 4), ("ridge", 2)]
+)
+def test_classification(direction, n_classes):
+    n_compared = 0
+    for seed in range(N_TABLES):
+        rng = np.random.default_rng(seed)
+        frame, X, is_nominal = make_table(rng)
+        target = rng.integers(0, n_classes, len(frame))
+        target[:n_classes] = range(n_classes)
+        weight = rng.choice([0.5, 1.0, 2.0, 3.7], len(frame))
+        ridge = float(rng.choice([1e-3, 0.1, 1.0]))
+        model = ObliqueTreeClassifier(
+            direction=direction, ridge=ridge, prefer_axis=None, max_depth=1
+        )
+        n_compared += compare_root(
+            model,
+            frame,
+            X,
+            is_nominal,
+            target,
+            weight,
+            direction=direction,
+            ridge=ridge,
+            is_classifier=True,
+        )
+    assert n_compared > N_TABLES // 2
+
+
+def test_regression():
+    n_compared = 0
+    for seed in range(N_TABLES):
+        rng = np.random.default_rng(seed)
+        frame, X, is_nominal = make_table(rng)
+        target = rng.normal(size=len(frame)) + np.nan_to_num(X[:, 0])
+        weight = rng.choice([0.5, 1.0, 2.0, 3.7], len(frame))
+        ridge = float(rng.choice([1e-3, 0.1, 1.0]))
+        model = ObliqueTreeRegressor(ridge=ridge, prefer_axis=None, max_depth=1)
+        n_compared += compare_root(
+            model,
+            frame,
+            X,
+            is_nominal,
+            target,
+            weight,
+            direction="ridge",
+            ridge=ridge,
+            is_classifier=False,
+        )
+    assert n_compared > N_TABLES // 2
