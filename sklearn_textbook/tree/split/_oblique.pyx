@@ -35,7 +35,7 @@ from sklearn_textbook.tree.split._types cimport NOMINAL_COLUMN, row_of
 
 cdef enum:
     MAX_USED = 256  # columns of a direction that is computed
-    FEW_KEYS = 64  # that are sorted by insertion
+    FEW_KEYS = 24  # that are sorted by insertion
     MAX_SHIFTS = 8  # of a key, on average, before the order is found otherwise
     BLOCK_SAMPLES = 256
     MAX_STEPS = 12  # of Newton's method
@@ -299,7 +299,7 @@ cdef bint sort_values(
     cdef:
         int64_t i
         double low = INFINITY, high = -INFINITY, factor
-        int n_digits = 2 if n <= 65536 else 3
+        int n_digits = 1 if n <= 256 else 2 if n <= 262144 else 3
     for i in range(n):
         low = z[i] if z[i] < low else low
         high = z[i] if z[i] > high else high
