@@ -6,19 +6,16 @@ that have them. A new fitted attribute must be added here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 import numpy as np
 
 from sklearn_textbook._contract.kept import Kept, Record
 from sklearn_textbook.decomposition.column_moments import ColumnMoments
-from sklearn_textbook.ensemble.negative_correlation.fitted_member import MemberUnits
-from sklearn_textbook.ensemble.negative_correlation.joint_members import (
-    MEMBERS,
-    LinearMembers,
-    NetworkMembers,
+from sklearn_textbook.io.fitted_ensembles import (
+    MODEL_AVERAGING_CLASSIFIER,
+    MODEL_AVERAGING_REGRESSOR,
+    NEGATIVE_CORRELATION_REGRESSOR,
 )
+from sklearn_textbook.io.fitted_model import ANY, MAYBE, FittedModel, numbers, require
 from sklearn_textbook.linear_model.generalized.families import (
     BinomialFamily,
     TweedieFamily,
@@ -39,43 +36,6 @@ from sklearn_textbook.linear_model.maximum_entropy.sources import (
     MatrixSource,
 )
 from sklearn_textbook.linear_model.solve.row_triangle import RowTriangle
-
-
-@dataclass(frozen=True)
-class FittedModel:
-    """Attributes of a class in a model file.
-
-    Parameters
-    ----------
-    kept : tuple of Kept
-        Attributes that are kept.
-    check : callable
-        Raises a ValueError if the attributes of a model are inconsistent.
-    derived : tuple of str, default=()
-        Attributes that are recomputed on access.
-    """
-
-    kept: tuple
-    check: Callable
-    derived: tuple = ()
-
-
-def numbers(name, *shapes, **limits):
-    """Numbers that are kept to the last bit, with one or several shapes."""
-    shapes = [tuple(shape) for shape in shapes]
-    return Kept(name, "float", shapes if len(shapes) > 1 else shapes[0], **limits)
-
-
-#: Statistics that may be undefined.
-ANY = {"is_finite": False}
-MAYBE = {"is_optional": True}
-
-
-def require(is_right, what):
-    """Raise ValueError if a condition does not hold."""
-    if not is_right:
-        raise ValueError(f"{what} do not belong together")
-
 
 # ----------------------------------------------------------------- least squares
 _ROWS = Record(
@@ -379,56 +339,6 @@ LINEAR_DISCRIMINANT_ANALYSIS = FittedModel(
 )
 
 
-# ------------------------------------------------------------ negative correlation
-_COLUMNS_OF_ALL = ["members", "coefficients"]
-_MEMBERS = (
-    Record(
-        NetworkMembers,
-        (
-            numbers("hidden", [*_COLUMNS_OF_ALL, "units"]),
-            numbers("hidden_bias", ["members", "units"]),
-            numbers("output", ["members", "units"]),
-            numbers("output_bias", ["members"]),
-        ),
-    ),
-    Record(
-        LinearMembers,
-        (numbers("weights", _COLUMNS_OF_ALL), numbers("bias", ["members"])),
-    ),
-)
-_UNITS = Record(
-    MemberUnits,
-    (
-        numbers("column_means", ["coefficients"]),
-        numbers("column_scales", ["coefficients"], least=0),
-        Kept("target_mean", "float"),
-        Kept("target_scale", "float", least=0),
-    ),
-)
-
-
-def _check_negative_correlation(model, kept):
-    members, curve = kept["_members"], kept["validation_curve_"]
-    require(type(members) is MEMBERS[model.member], "member and _members")
-    require(len(members) > 0, "_members, of which there are none,")
-    require((kept["_units"].column_scales > 0).all(), "columns and their scales")
-    require((curve is not None) == model.early_stopping, "early_stopping and curves")
-
-
-NEGATIVE_CORRELATION_REGRESSOR = FittedModel(
-    (
-        Kept("_members", _MEMBERS),
-        Kept("_units", (_UNITS,)),
-        numbers("loss_curve_", [None]),
-        numbers("validation_curve_", [None], **MAYBE),
-        Kept("n_iter_", "integer", least=0),
-        Kept("member_error_", "float", least=0),
-        Kept("ambiguity_", "float", least=0),
-        Kept("ensemble_error_", "float", least=0),
-    ),
-    _check_negative_correlation,
-)
-
 #: What is kept of each class.
 FITTED_MODELS = {
     "LinearRegression": LINEAR_REGRESSION,
@@ -439,4 +349,6 @@ FITTED_MODELS = {
     "TruncatedSVD": TRUNCATED_SVD,
     "NegativeCorrelationRegressor": NEGATIVE_CORRELATION_REGRESSOR,
     "LinearDiscriminantAnalysis": LINEAR_DISCRIMINANT_ANALYSIS,
+    "BayesianModelAveragingClassifier": MODEL_AVERAGING_CLASSIFIER,
+    "BayesianModelAveragingRegressor": MODEL_AVERAGING_REGRESSOR,
 }

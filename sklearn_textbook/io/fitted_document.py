@@ -72,6 +72,8 @@ def fit_model(estimator, document):
     kept = unpack_kept(model.kept, document["kept"], sizes, name)
     model.check(estimator, kept)
     vars(estimator).update(kept)
+    if model.derive is not None:
+        model.derive(estimator)
 
 
 def _has_design(estimator):

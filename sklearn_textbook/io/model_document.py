@@ -19,6 +19,8 @@ from sklearn_textbook.io.saved_parameters import (
     ENSEMBLES,
     ESTIMATORS,
     MODELS,
+    WITHOUT_MEMBERS,
+    is_composed,
     make_estimator,
     pack_parameters,
     predicts_classes,
@@ -99,13 +101,13 @@ def write_document(estimator, target, table):
     name = type(estimator).__name__
     # First, refuse what cannot be written.
     parameters = None
-    if name in MODELS:
-        parameters = pack_parameters(estimator)
-        fitted = import_module(_FITTED_DOCUMENT).write_fitted(estimator)
-    elif name in COMPOSED:
+    if is_composed(estimator):
         write_composed = import_module(_COMPOSED_DOCUMENT).write_composed
         fitted = write_composed(estimator, write_document)
         fitted = {"columns": SavedModel(estimator).schema.to_dict(), **fitted}
+    elif name in MODELS or name in COMPOSED:
+        parameters = pack_parameters(estimator)
+        fitted = import_module(_FITTED_DOCUMENT).write_fitted(estimator)
     else:
         fitted = (write_ensemble if name in ENSEMBLES else _write_tree)(estimator)
     document = {
@@ -164,7 +166,9 @@ def read_document(document, make=make_estimator, fit_members=fit_ensemble):
     if not isinstance(name, str) or name not in ESTIMATORS:
         known = ", ".join(ESTIMATORS)
         raise ValueError(f"unknown estimator {name!r}; known are {known}")
-    if name in COMPOSED:
+    is_model = name in MODELS
+    is_model |= name in WITHOUT_MEMBERS and "members" not in document
+    if name in COMPOSED and not is_model:
         read_composed = import_module(_COMPOSED_DOCUMENT).read_composed
         estimator = read_composed(document, read_document)
         model = SavedModel(estimator, *_read_notes(document))
@@ -174,7 +178,7 @@ def read_document(document, make=make_estimator, fit_members=fit_ensemble):
     estimator = make(name, document["parameters"])
     if name in ENSEMBLES:
         fit_members(estimator, document)
-    elif name in MODELS:
+    elif is_model:
         import_module(_FITTED_DOCUMENT).fit_model(estimator, document)
     elif name in MADE_OF:
         tree = make(MADE_OF[name], document["tree_parameters"])

@@ -16,6 +16,7 @@ from sklearn_textbook.io.saved_parameters import (
     ESTIMATORS,
     MODELS,
     TREES,
+    WITHOUT_MEMBERS,
     find_class,
 )
 from sklearn_textbook.tree.encode.columns import KINDS, SOURCES
@@ -94,10 +95,7 @@ def _refer(name):
 def _describe_class(name):
     """Describe the additional entries of a file with this class."""
     if name in MODELS:
-        entries = {"kept": _describe_kept(FITTED_MODELS[name].kept)}
-        # The encoding of nominal columns, for linear models that read a table.
-        terms = {"terms": {"type": "array", "items": _refer("term")}}
-        return _require_for(name, {**entries, **terms}, optional=["terms"])
+        return _require_for(name, _describe_model(name))
     if name in COMPOSED:
         member = {
             "name": {"type": "string"},
@@ -107,7 +105,10 @@ def _describe_class(name):
             "kept": _describe_kept(find_class(name)._kept),
             "members": {"type": "array", "items": _object(member), "minItems": 1},
         }
-        return _require_for(name, entries)
+        forms = [_object(entries, is_open=True)]
+        if name in WITHOUT_MEMBERS:
+            forms.append(_describe_model(name))
+        return _require_for(name, forms[0] if len(forms) == 1 else {"anyOf": forms})
     if name in ENSEMBLES:
         entries = {
             "n_missing": {"type": "array", "items": _COUNT},
@@ -123,14 +124,19 @@ def _describe_class(name):
         }
     if name in MADE_OF:
         entries |= {"tree_parameters": _refer("parameters"), "rules": _refer("rules")}
-    return _require_for(name, entries)
+    return _require_for(name, _object(entries, is_open=True))
 
 
-def _require_for(name, entries, optional=()):
-    return {
-        "if": {"properties": {"estimator": {"const": name}}},
-        "then": _object(entries, optional, is_open=True),
-    }
+def _require_for(name, entries):
+    return {"if": {"properties": {"estimator": {"const": name}}}, "then": entries}
+
+
+def _describe_model(name):
+    """Describe the entries of a model other than a tree."""
+    entries = {"kept": _describe_kept(FITTED_MODELS[name].kept)}
+    # The encoding of nominal columns, for linear models that read a table.
+    terms = {"terms": {"type": "array", "items": _refer("term")}}
+    return _object({**entries, **terms}, optional=["terms"], is_open=True)
 
 
 def _describe_kept(declared):

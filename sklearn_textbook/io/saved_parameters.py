@@ -64,6 +64,11 @@ COMPOSED = dict.fromkeys(
     ),
     _ENSEMBLES,
 )
+#: Those of them that may have no members: they are stored as MODELS are then.
+WITHOUT_MEMBERS = (
+    "BayesianModelAveragingClassifier",
+    "BayesianModelAveragingRegressor",
+)
 #: The classes that a model file may name. Nothing else is built.
 ESTIMATORS = {
     **TREES,
@@ -121,6 +126,14 @@ def find_class(name):
 def is_of_class(estimator, name):
     """Return whether an object is of the class with this name."""
     return type(estimator) is find_class(name)
+
+
+def is_composed(estimator):
+    """Return whether an estimator is stored as the model files of its members."""
+    name = type(estimator).__name__
+    return name in COMPOSED and not (
+        name in WITHOUT_MEMBERS and estimator.estimators is None
+    )
 
 
 def predicts_classes(estimator):

@@ -77,6 +77,12 @@ MODELS = {
     "BayesianModelAveragingRegressor": ensemble.BayesianModelAveragingRegressor(
         REGRESSORS, weighting="bic"
     ),
+    "BayesianModelAveragingClassifier-subsets": (
+        ensemble.BayesianModelAveragingClassifier()
+    ),
+    "BayesianModelAveragingRegressor-subsets": (
+        ensemble.BayesianModelAveragingRegressor(prior=[0.5, 1.0, 0.3])
+    ),
     "MultiResponseLinearRegression": ensemble.MultiResponseLinearRegression(),
 }
 

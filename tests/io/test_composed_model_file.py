@@ -144,10 +144,6 @@ def test_files_are_valid(tmp_path, name):
     ("model", "message"),
     [
         (
-            BayesianModelAveragingClassifier(),
-            "averages linear models of subsets of the columns",
-        ),
-        (
             VotingClassifier([("c", C45Classifier()), ("bayes", GaussianNB())]),
             "its member 'bayes' is a GaussianNB, which a model file cannot hold",
         ),

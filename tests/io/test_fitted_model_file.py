@@ -17,7 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook.decomposition import PCA, TruncatedSVD
 from sklearn_textbook.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn_textbook.ensemble import NegativeCorrelationRegressor
+from sklearn_textbook.ensemble import (
+    BayesianModelAveragingClassifier,
+    BayesianModelAveragingRegressor,
+    NegativeCorrelationRegressor,
+)
 from sklearn_textbook.io import ModelFileError, load_model, read_model, save_model
 from sklearn_textbook.io.fitted_attributes import FITTED_MODELS
 from sklearn_textbook.io.saved_parameters import MODELS
@@ -118,6 +122,18 @@ CASES = {
         ),
         FRAME,
         VALUES,
+    ),
+    "average of regressions": (BayesianModelAveragingRegressor(), FRAME, VALUES),
+    "average of lines, prior": (
+        BayesianModelAveragingRegressor(prior=[0, 0.1, 1], max_subset_size=2),
+        NUMBERS.to_numpy(),
+        VALUES,
+    ),
+    "average of logistic": (BayesianModelAveragingClassifier(), FRAME, LABELS),
+    "average of logistic, two": (
+        BayesianModelAveragingClassifier(occam_window=1e9, **UNKNOWN),
+        FRAME,
+        TWO,
     ),
     "discriminant": (LinearDiscriminantAnalysis(), NUMBERS, LABELS),
     "two classes": (LinearDiscriminantAnalysis(store_covariance=True), NUMBERS, TWO),

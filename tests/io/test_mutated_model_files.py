@@ -60,7 +60,10 @@ MODELS = {
     **{name: CASES[name] for name in CASES if "," not in name},
     **{
         name: (clone(COMPOSED[name][0]), NUMBERS, COMPOSED[name][1])
-        for name in ("voting", "averaging", "stacking", "multi-response")
+        for name in (
+            *("voting", "averaging", "stacking", "multi-response"),
+            *("model averaging", "model averaging, values"),
+        )
     },
 }
 

@@ -35,10 +35,12 @@ from sklearn_textbook.ensemble.model_averaging.parameter_counts import (
     count_parameters,
 )
 from sklearn_textbook.ensemble.model_averaging.summary import (
+    MOST_LISTED,
     summarise_members,
     summarise_subsets,
 )
 from sklearn_textbook.linear_model.base import BaseLinearModel
+from sklearn_textbook.linear_model.inference.summary import WIDTH
 
 #: Columns of the table of the members that only weights by BIC have.
 MEASURES = ("log_likelihood", "n_parameters", "bic")
@@ -57,6 +59,7 @@ FITTED = (
     "inclusion_probabilities_",
     "_subsets",
     "_n_columns",
+    "_places",
 )
 
 
@@ -219,22 +222,18 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
     def _set_subsets(self, found):
         """Set what averages of both kinds have."""
         self._subsets = found
-        self.posterior_table_ = found.table
-        self.weights_ = found.table["weight"]
-        self.log_evidence_ = found.table["log_evidence"]
+        names = [term.name for term in self.design_.terms]
+        self.posterior_table_ = found.make_table(names)
+        self.weights_ = found.weights
+        self.log_evidence_ = self.posterior_table_["log_evidence"]
         self.inclusion_probabilities_ = self.weights_ @ found.is_in
 
     def _count_classes(self):
         return None
 
     # ----------------------------------------------------------------- model files
-    def _list_parts(self):
-        if self.estimators is None:
-            raise ValueError(
-                "it averages linear models of subsets of the columns, which a model "
-                "file cannot hold"
-            )
-        return super()._list_parts()
+    def _get_reader(self):
+        return None if self.estimators is None else super()._get_reader()
 
     def _list_kept(self):
         measures = {name: self.posterior_table_.get(name) for name in MEASURES}
@@ -297,18 +296,26 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
         endings = [""] if n_classes is None else range(n_classes)
         return self._name_columns(input_features, endings)
 
-    def summary(self):
+    def summary(self, *, width=WIDTH, n_models=MOST_LISTED):
         """Describe the weights in a text.
+
+        Parameters
+        ----------
+        width : int or None, default=80
+            Maximum length of lines; None: any.
+        n_models : int or None, default=5
+            With ``estimators=None``, how many models are listed; None: all.
 
         Returns
         -------
         text : str
-            Lines of at most 80 letters, but for long names.
+            The summary.
         """
         check_is_fitted(self)
+        check_integer("n_models", n_models, 0, accepts_none=True)
         if self.estimators is None:
-            return summarise_subsets(self)
-        return summarise_members(self)
+            return summarise_subsets(self, width, n_models)
+        return summarise_members(self, width)
 
     # --------------------------------------------------------------------- routing
     def get_metadata_routing(self):

@@ -255,12 +255,14 @@ class BayesianModelAveragingClassifier(
         return compute_class_log_densities(self._encode(target), answers, self.floor)
 
     def _fit_subsets(self, X, target, sample_weight):
-        found = average_logistic(self, X, target, sample_weight)
+        self._set_subsets(average_logistic(self, X, target, sample_weight))
+
+    def _set_subsets(self, found):
+        super()._set_subsets(found)
         self.coef_, self.coef_std_ = found.average(found.coefs, found.variances)
         self.intercept_, self.intercept_std_ = found.average(
             found.intercepts, found.intercept_variances
         )
-        self._set_subsets(found)
 
     # ------------------------------------------------------------------ prediction
     def predict_proba(self, X):

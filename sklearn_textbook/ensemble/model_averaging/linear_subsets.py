@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook.ensemble.model_averaging.subsets import (
     MOST_CELLS,
+    AveragedSubsets,
     SubsetRules,
     explore_subsets,
 )
@@ -21,17 +22,15 @@ UNDETERMINED = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
-class AveragedRegressions:
+class AveragedRegressions(AveragedSubsets):
     """Averages over the linear regressions within the window.
+
+    Parameters are those of AveragedSubsets, and:
 
     Parameters
     ----------
-    is_in : ndarray of bool, shape (n_models, n_terms)
-        Terms of each model.
-    table : dict of ndarray
-        The models.
-    n_subsets : int
-        How many subsets were looked at.
+    r_squared : ndarray of shape (n_models,)
+        Fractions of the variance of the target that the models explain.
     coef, coef_std : ndarray of shape (n_columns,)
         Posterior means and standard deviations.
     mean : ndarray of shape (n_columns,)
@@ -46,9 +45,7 @@ class AveragedRegressions:
         Sum of the weights.
     """
 
-    is_in: np.ndarray
-    table: dict
-    n_subsets: int
+    r_squared: np.ndarray
     coef: np.ndarray
     coef_std: np.ndarray
     mean: np.ndarray
@@ -56,6 +53,8 @@ class AveragedRegressions:
     covariance: np.ndarray
     noise: float
     total_weight: float
+
+    _measures = ("n_parameters", "r_squared", "log_likelihood", "bic")
 
     @property
     def intercept(self):
@@ -122,30 +121,28 @@ def average_regressions(averaging, X, target, sample_weight):
     kept = rules.select(rules.compute_log_prior(is_in) - 0.5 * bic)
     is_in, rank, residual, bic = is_in[kept], rank[kept], residual[kept], bic[kept]
     total = z @ z + rows.residual[0]
-    known = {
-        "n_parameters": rank + 2,
-        "r_squared": np.maximum(0.0, 1 - residual / total) if total else 0.0 * rank,
-        "log_likelihood": log_likelihood[kept],
-        "bic": bic,
-    }
-    table = rules.make_table(is_in, -0.5 * bic, known)
+    weights = rules.weigh(is_in, bic)
     variances = residual / (n - 1 - rank)
     coef, covariance, is_determined = _average_coefficients(
-        *(columns, z, groups, is_in, table["weight"], variances, solution.threshold)
+        *(columns, z, groups, is_in, weights, variances, solution.threshold)
     )
     factors = unit / solution.scales
     coef_std = np.sqrt(np.maximum(covariance.diagonal(), 0.0)) * factors
     return AveragedRegressions(
-        is_in,
-        table,
-        n_subsets,
-        coef * factors,
-        np.where(is_determined, coef_std, np.nan),
-        rows.mean,
-        float(rows.target_mean[0] * unit),
-        covariance * factors * factors[:, np.newaxis],
-        float(table["weight"] @ variances * unit**2),
-        n,
+        is_in=is_in,
+        weights=weights,
+        n_parameters=rank + 2,
+        log_likelihood=log_likelihood[kept],
+        bic=bic,
+        n_subsets=n_subsets,
+        r_squared=np.maximum(0.0, 1 - residual / total) if total else 0.0 * rank,
+        coef=coef * factors,
+        coef_std=np.where(is_determined, coef_std, np.nan),
+        mean=rows.mean,
+        target_mean=float(rows.target_mean[0] * unit),
+        covariance=covariance * factors * factors[:, np.newaxis],
+        noise=float(weights @ variances * unit**2),
+        total_weight=n,
     )
 
 

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn_textbook.ensemble.model_averaging.linear_subsets import list_groups
 from sklearn_textbook.ensemble.model_averaging.subsets import (
     MOST_CELLS,
+    AveragedSubsets,
     SubsetRules,
     explore_subsets,
 )
@@ -31,17 +32,13 @@ FLAT = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
-class AveragedLogistic:
+class AveragedLogistic(AveragedSubsets):
     """Logistic regressions within the window, and averages over them.
+
+    Parameters are those of AveragedSubsets, and:
 
     Parameters
     ----------
-    is_in : ndarray of bool, shape (n_models, n_terms)
-        Terms of each model.
-    table : dict of ndarray
-        The models.
-    n_subsets : int
-        How many subsets were looked at.
     coefs : ndarray of shape (n_models, n_scores, n_columns)
         Their coefficients.
     intercepts : ndarray of shape (n_models, n_scores)
@@ -50,9 +47,6 @@ class AveragedLogistic:
         Squares of the standard errors, in the same shapes.
     """
 
-    is_in: np.ndarray
-    table: dict
-    n_subsets: int
     coefs: np.ndarray
     intercepts: np.ndarray
     variances: np.ndarray
@@ -60,15 +54,14 @@ class AveragedLogistic:
 
     def average(self, values, variances):
         """Compute posterior means and standard deviations."""
-        weights = self.table["weight"]
-        mean = np.tensordot(weights, values, axes=1)
+        mean = np.tensordot(self.weights, values, axes=1)
         squares = variances + (values - mean) ** 2
-        return mean, np.sqrt(np.tensordot(weights, squares, axes=1))
+        return mean, np.sqrt(np.tensordot(self.weights, squares, axes=1))
 
     def predict_probabilities(self, matrix):
         """Average the probabilities of the classes."""
         n_models, n_scores, n_columns = self.coefs.shape
-        weights, total = self.table["weight"], 0.0
+        total = 0.0
         step = max(1, MOST_CELLS // (max(1, matrix.shape[0]) * (n_scores + 1)))
         for start in range(0, n_models, step):
             some = slice(start, start + step)
@@ -80,7 +73,7 @@ class AveragedLogistic:
             else:
                 zeros = np.zeros((*scores.shape[:2], 1))
                 given = softmax(np.concatenate([scores, zeros], axis=2), axis=2)
-            total = total + np.tensordot(given, weights[some], axes=(1, 0))
+            total = total + np.tensordot(given, self.weights[some], axes=(1, 0))
         return total / total.sum(axis=1, keepdims=True)
 
 
@@ -136,16 +129,14 @@ def average_logistic(averaging, X, codes, sample_weight):
     kept = rules.select(rules.compute_log_prior(is_in) - 0.5 * bic)
     is_in, bic, fitted = is_in[kept], bic[kept], [fitted[number] for number in kept]
     _warn_of_fits(fitted)
-    known = {
-        "n_parameters": np.array([one.rank_ for one in fitted]) * fits.n_scores,
-        "log_likelihood": np.array([one.log_likelihood_ for one in fitted]),
-        "bic": bic,
-    }
     return AveragedLogistic(
-        is_in,
-        rules.make_table(is_in, -0.5 * bic, known),
-        n_subsets,
-        *fits.collect(is_in, fitted),
+        is_in=is_in,
+        weights=rules.weigh(is_in, bic),
+        n_parameters=np.array([one.rank_ for one in fitted]) * fits.n_scores,
+        log_likelihood=np.array([one.log_likelihood_ for one in fitted]),
+        bic=bic,
+        n_subsets=n_subsets,
+        **fits.collect(is_in, fitted),
     )
 
 
@@ -216,7 +207,12 @@ class _Fits:
                 variances[number][:, columns] = one.standard_errors_**2
         intercepts = np.array([one.intercept_ for one in fitted])
         errors = np.array([one.intercept_standard_error_ for one in fitted])
-        return coefs, intercepts, variances, errors**2
+        return {
+            "coefs": coefs,
+            "intercepts": intercepts,
+            "variances": variances,
+            "intercept_variances": errors**2,
+        }
 
     def approximate(self, rules):
         """Approximate the deviance of all subsets, up to a constant.

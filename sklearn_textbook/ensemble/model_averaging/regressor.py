@@ -279,10 +279,12 @@ class BayesianModelAveragingRegressor(RegressorMixin, BaseModelAveraging):
         return log_densities
 
     def _fit_subsets(self, X, target, sample_weight):
-        found = average_regressions(self, X, target, sample_weight)
+        self._set_subsets(average_regressions(self, X, target, sample_weight))
+
+    def _set_subsets(self, found):
+        super()._set_subsets(found)
         self.coef_, self.coef_std_ = found.coef, found.coef_std
         self.intercept_, self.intercept_std_ = found.intercept, found.intercept_std
-        self._set_subsets(found)
 
     # ------------------------------------------------------------------ prediction
     def predict(self, X, return_std=False):

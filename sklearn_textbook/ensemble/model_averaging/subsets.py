@@ -126,35 +126,52 @@ class SubsetRules:
         numbers = np.flatnonzero(log_posterior >= least)
         return numbers[np.argsort(-log_posterior[numbers], kind="stable")]
 
-    def make_table(self, is_in, log_evidence, columns):
-        """Make the table of the models, and their posterior probabilities.
+    def weigh(self, is_in, bic):
+        """Compute posterior probabilities of models from their BIC."""
+        return normalise_log_weights(self.compute_log_prior(is_in) - 0.5 * bic)
 
-        Parameters
-        ----------
-        is_in : ndarray of bool, shape (n_models, n_terms)
-            Terms of each.
-        log_evidence : ndarray of shape (n_models,)
-            Their log evidence.
-        columns : dict of ndarray
-            What else is known of them.
 
-        Returns
-        -------
-        table : Table
-            Columns of the table.
-        """
-        terms = np.empty(len(is_in), dtype=object)
-        for number, row in enumerate(is_in):
+@dataclass(frozen=True, eq=False)
+class AveragedSubsets:
+    """Models of subsets of the terms within the window, the most probable first.
+
+    Parameters
+    ----------
+    is_in : ndarray of bool, shape (n_models, n_terms)
+        Terms of each model.
+    weights : ndarray of shape (n_models,)
+        Posterior probabilities.
+    n_parameters : ndarray of int, shape (n_models,)
+        Number of parameters.
+    log_likelihood, bic : ndarray of shape (n_models,)
+        Logarithms of the likelihoods, and BIC.
+    n_subsets : int
+        How many subsets were looked at.
+    """
+
+    is_in: np.ndarray
+    weights: np.ndarray
+    n_parameters: np.ndarray
+    log_likelihood: np.ndarray
+    bic: np.ndarray
+    n_subsets: int
+
+    #: Columns of the table of the models that are fields.
+    _measures = ("n_parameters", "log_likelihood", "bic")
+
+    def make_table(self, names):
+        """Make the table of the models; the terms have these names."""
+        terms = np.empty(len(self.is_in), dtype=object)
+        for number, row in enumerate(self.is_in):
             terms[number] = tuple(
-                name for name, has in zip(self.names, row, strict=True) if has
+                name for name, has in zip(names, row, strict=True) if has
             )
-        log_prior = self.compute_log_prior(is_in)
         return Table(
             terms=terms,
-            n_terms=is_in.sum(axis=1),
-            **columns,
-            log_evidence=log_evidence,
-            weight=normalise_log_weights(log_evidence + log_prior),
+            n_terms=self.is_in.sum(axis=1),
+            **{name: getattr(self, name) for name in self._measures},
+            log_evidence=-0.5 * self.bic,
+            weight=self.weights,
         )
 
 

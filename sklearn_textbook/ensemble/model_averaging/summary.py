@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
-
 import numpy as np
 
 from sklearn_textbook.linear_model.inference.summary import (
-    align_columns,
+    WIDTH,
+    align_named,
     format_number,
+    shorten,
+    wrap_words,
     write_summary,
 )
 
-#: Models that are listed.
+#: Models that are listed by default.
 MOST_LISTED = 5
-WIDTH = 79
+#: Margin of the lines that continue the list of the terms of a model.
+MARGIN = 8
+HEADINGS = {
+    "prior": "prior",
+    "log_likelihood": "log-likelihood",
+    "n_parameters": "parameters",
+    "bic": "BIC",
+    "log_evidence": "log evidence",
+    "weight": "weight",
+}
+NAMES_ARE_CUT = "Names are shortened; {} has them in full."
 
 
 def format_share(share):
@@ -22,50 +33,72 @@ def format_share(share):
     return f"{share:.4f}" if share >= 5e-5 or share == 0 else f"{share:.1e}"
 
 
-def summarise_members(averaging):
+def tabulate_members(averaging, width=WIDTH):
+    """Write one line for each member, and a heading.
+
+    Parameters
+    ----------
+    averaging : BaseModelAveraging
+        Fitted with members.
+    width : int or float, default=80
+        Maximum length of lines.
+
+    Returns
+    -------
+    lines : list of str
+        The lines.
+    names_are_cut : bool
+        Whether names had to be shortened.
+    """
+    table = averaging.posterior_table_
+    shown = [name for name in HEADINGS if name in table]
+
+    def make_cells(row, digits):
+        return [
+            format_share(table[name][row])
+            if name in ("prior", "weight")
+            else format_number(table[name][row], digits)
+            for name in shown
+        ]
+
+    heading = [HEADINGS[name] for name in shown]
+    return align_named(table["member"].tolist(), heading, make_cells, width)
+
+
+def summarise_members(averaging, width):
     """Write the summary of an average of members.
 
     Parameters
     ----------
     averaging : BaseModelAveraging
         Fitted.
+    width : int or None
+        Maximum length of lines; None: any.
 
     Returns
     -------
     text : str
         The summary.
     """
-    table = averaging.posterior_table_
-    facts = [("weighting", averaging.weighting), ("members", str(len(table["member"])))]
-    headings = {
-        "prior": "prior",
-        "log_likelihood": "log-likelihood",
-        "n_parameters": "parameters",
-        "bic": "BIC",
-        "log_evidence": "log evidence",
-        "weight": "weight",
-    }
-    shown = [name for name in headings if name in table]
-    lines = [["", *(headings[name] for name in shown)]]
-    for row, member in enumerate(table["member"]):
-        cells = [
-            format_share(table[name][row])
-            if name in ("prior", "weight")
-            else format_number(table[name][row])
-            for name in shown
-        ]
-        lines.append([member, *cells])
-    head = write_summary("Bayesian model averaging", facts, [])
-    return "\n".join([head, "", *align_columns(lines)])
+    n_members = len(averaging.posterior_table_["member"])
+    facts = [("weighting", averaging.weighting), ("members", str(n_members))]
+    lines, names_are_cut = tabulate_members(averaging, width or np.inf)
+    notes = [NAMES_ARE_CUT.format("posterior_table_")] * names_are_cut
+    title = "Bayesian model averaging"
+    return write_summary(title, facts, [], notes, more=lines, width=width)
 
 
-def summarise_subsets(averaging):
+def summarise_subsets(averaging, width, n_models):
     """Write the summary of an average over subsets of the columns.
 
     Parameters
     ----------
     averaging : BaseModelAveraging
         Fitted with ``estimators=None``.
+    width : int or None
+        Maximum length of lines; None: any.
+    n_models : int or None
+        How many models are listed; None: all.
 
     Returns
     -------
@@ -81,17 +114,22 @@ def summarise_subsets(averaging):
         ("weight of the five best", format_share(table["weight"][:5].sum())),
     ]
     title = f"Bayesian model averaging: {kind} regressions on subsets of the columns"
-    lines = [write_summary(title, facts, [])]
+    lines = [write_summary(title, facts, [], width=width)]
+    width, are_cut = width or np.inf, False
     for heading, vector in _list_vectors(averaging):
-        lines += ["", *([heading] if heading else []), *_list_coefficients(*vector)]
+        rows, names_are_cut = _list_coefficients(*vector, width)
+        lines += ["", *([shorten(heading, width)] if heading else []), *rows]
+        are_cut |= names_are_cut
     lines.append("")
-    for number in range(min(MOST_LISTED, len(table["weight"]))):
+    for number in range(len(table["weight"]))[:n_models]:
         terms = ", ".join(map(str, table["terms"][number])) or "the intercept alone"
-        text = (
-            f"{format_share(table['weight'][number])}  "
-            f"BIC {format_number(table['bic'][number])}  {terms}"
-        )
-        lines += wrap(text, WIDTH, subsequent_indent=" " * 8, break_long_words=False)
+        share, bic = table["weight"][number], table["bic"][number]
+        start = f"{format_share(share)}  BIC {format_number(bic)}  "
+        first, *rest = wrap_words(terms, width - len(start))
+        rest = wrap_words(" ".join(rest), width - MARGIN) if rest else []
+        lines += [start + first, *(" " * MARGIN + line for line in rest)]
+    if are_cut:
+        lines += ["", *wrap_words(NAMES_ARE_CUT.format("coef_names_"), width)]
     return "\n".join(lines)
 
 
@@ -120,13 +158,16 @@ def _list_vectors(averaging):
     ]
 
 
-def _list_coefficients(names, shares, intercept, intercept_std, coef, coef_std):
-    """Write one line for each coefficient, and a heading."""
-    rows = [["", "P(included)", "mean", "std. deviation"]]
-    rows.append(
-        ["intercept", "1", format_number(intercept), format_number(intercept_std)]
-    )
-    for name, share, mean, std in zip(names, shares, coef, coef_std, strict=True):
-        numbers = map(format_number, (mean, std))
-        rows.append([name, format_share(share), *numbers])
-    return align_columns(rows)
+def _list_coefficients(names, shares, intercept, intercept_std, coef, coef_std, width):
+    """Write one line for each coefficient, and a heading; tell if names are cut."""
+    shares = ["1", *map(format_share, shares)]
+    numbers = [np.r_[intercept, coef], np.r_[intercept_std, coef_std]]
+
+    def make_cells(row, digits):
+        return [
+            shares[row],
+            *(format_number(values[row], digits) for values in numbers),
+        ]
+
+    heading = ["P(included)", "mean", "std. deviation"]
+    return align_named(["intercept", *names], heading, make_cells, width)
