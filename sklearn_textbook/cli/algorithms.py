@@ -83,7 +83,14 @@ COMBINATIONS = {
     "voting": Algorithm(_ENSEMBLES, "VotingClassifier"),
     "averaging": Algorithm(_ENSEMBLES, None, "AveragingRegressor"),
     "stacking": Algorithm(_ENSEMBLES, "StackingClassifier", "StackingRegressor"),
+    "bayesian-model-averaging": Algorithm(
+        _ENSEMBLES,
+        "BayesianModelAveragingClassifier",
+        "BayesianModelAveragingRegressor",
+    ),
 }
+#: Those of them that average linear models of subsets of the columns without members.
+MAYBE_ALONE = ("bayesian-model-averaging",)
 _ENTRIES = {**ALGORITHMS, **COMBINATIONS}
 #: Those that need no target, and where they are.
 TRANSFORMERS = {"pca": ("sklearn_textbook.decomposition", "PCA")}

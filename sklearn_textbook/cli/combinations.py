@@ -1,14 +1,16 @@
-"""Voting, averaging and stacking: members by name, and what is printed of them."""
+"""Ensembles of members by name: making them, and what is printed of them."""
 
 from __future__ import annotations
 
 import copy
 
 import numpy as np
+from rich.text import Text
 
 from sklearn_textbook.cli import report
 from sklearn_textbook.cli.algorithms import (
     ALGORITHMS,
+    MAYBE_ALONE,
     base_name,
     can_predict,
     find_class,
@@ -62,6 +64,8 @@ def make_combination(
         If a member or a parameter is not possible.
     """
     kind = find_class(base_name(algorithm), is_classes)
+    if not members and base_name(algorithm) in MAYBE_ALONE:
+        return _make_alone(kind, algorithm, settings, seed, n_trees, n_jobs, full)
     _require_members(algorithm, is_classes, members, kind([]).get_params(deep=False))
     given = dict(settings)
     _refuse_settings(algorithm, given)
@@ -96,6 +100,17 @@ def make_combination(
     if "random_state" in estimator.get_params(deep=False):
         estimator.set_params(random_state=seed)
     set_parameters(estimator, given)
+    return estimator
+
+
+def _make_alone(kind, algorithm, settings, seed, n_trees, n_jobs, full):
+    """Make an ensemble that chooses its models itself, with its parameters."""
+    for option, value in (("--trees", n_trees), ("--full", full or None)):
+        if value is not None:
+            refuse_use(f"{option}: {algorithm} without --member grows no trees")
+    _refuse_settings(algorithm, dict(settings))
+    estimator = kind(n_jobs=n_jobs, random_state=seed)
+    set_parameters(estimator, dict(settings))
     return estimator
 
 
@@ -200,11 +215,14 @@ def print_members(output, estimator, most=None):
     if weights is None and hasattr(estimator, "weights"):
         weights = estimator._list_weights()
     heads = ["member", "model"] if weights is None else ["member", "weight", "model"]
-    table = make_table(*heads, right=("weight",))
+    # Its cells are not cut: it is wrapped before the others are.
+    table = make_table(*heads, right=("weight",), cut=("model",))
     for number, (name, member) in enumerate(members):
         weight = [] if weights is None else [f"{weights[number]:.4g}"]
         table.add_row(name, *weight, report.describe_model(member))
     output.write(table)
+    if hasattr(estimator, "posterior_table_"):
+        _print_posterior(output, estimator)
     final = getattr(estimator, f"{_FINAL}_", None)
     if final is None:
         return
@@ -218,6 +236,17 @@ def print_members(output, estimator, most=None):
     titles = _name_regressions(estimator, len(coef))
     numbers = np.column_stack([np.atleast_1d(final.intercept_), coef]).T
     print_numbers(output, titles, ["intercept", *names], numbers, most)
+
+
+def _print_posterior(output, estimator):
+    """Print what the weights of Bayesian model averaging are made of."""
+    from sklearn_textbook.ensemble.model_averaging.summary import tabulate_members
+
+    output.heading("posterior probabilities", f"weighting {estimator.weighting}")
+    (first, *lines), names_are_cut = tabulate_members(estimator, output.width)
+    output.write(Text(first, "dim"), *lines)
+    if names_are_cut:
+        output.notes(["names are shortened to the width of the terminal"])
 
 
 def _name_answers(estimator, names):

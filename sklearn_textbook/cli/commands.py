@@ -88,10 +88,11 @@ def fit(table, cv, **options):
     and its scores on the training rows, in cross-validation and on a test table. For
     c45-rules, it prints the ordered rules and how each performs on the training rows;
     for an ensemble, the sizes of its trees, the importances of the columns and the
-    out-of-bag score, if there is one; for voting, averaging and stacking, the members,
-    their weights and scores; for linear models, the summary; for lda, the
-    coefficients; for pca, which needs no target, the components. Rows without a value
-    of the target are left out.
+    out-of-bag score, if there is one; for voting, averaging, stacking and
+    bayesian-model-averaging, the members, their weights and scores; for linear models,
+    also their averages over subsets of the columns (bayesian-model-averaging without
+    members), the summary; for lda, the coefficients; for pca, which needs no target,
+    the components. Rows without a value of the target are left out.
 
     \b
     Examples:
@@ -281,8 +282,8 @@ def diversity(model, table, path, **options):
     "member",
     type=MemberChoice(),
     metavar="N",
-    help="Print one tree of an ensemble, counted from 0; of voting, averaging and "
-    "stacking one member, by number or name, and a tree of it as in forest/0.",
+    help="Print one tree of an ensemble, counted from 0; of voting and other ensembles "
+    "of named members one member, by number or name, and a tree of it as in forest/0.",
 )
 @click.option(
     "--max-depth-shown",

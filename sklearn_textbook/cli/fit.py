@@ -96,7 +96,7 @@ def fit_table(
     settings : sequence of (str, object)
         Parameters of the algorithm.
     members : sequence of (str, str)
-        Names and algorithms of the members of voting, averaging and stacking.
+        Names and algorithms of the members of ensembles such as voting.
     n_folds : int
         Folds of the cross-validation, 0 for none.
     test : str or None

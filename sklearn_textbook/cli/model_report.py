@@ -7,16 +7,21 @@ from rich.text import Text
 
 from sklearn_textbook.cli.output import make_table
 from sklearn_textbook.io.naming import count_things
-from sklearn_textbook.io.saved_parameters import MODELS
+from sklearn_textbook.io.saved_parameters import MODELS, WITHOUT_MEMBERS
 
 #: Columns that ``fit`` lists, and components or classes side by side.
 MOST_ROWS = 40
 MOST_COLUMNS = 6
+#: Models of subsets of the columns that ``fit`` lists.
+MOST_MODELS = 10
 
 
 def is_other_model(estimator):
     """Tell a linear model, components or discriminants from trees and rules."""
-    return type(estimator).__name__ in (*MODELS, "MultiResponseLinearRegression")
+    name = type(estimator).__name__
+    if name in WITHOUT_MEMBERS:
+        return not hasattr(estimator, "named_estimators_")
+    return name in (*MODELS, "MultiResponseLinearRegression")
 
 
 def describe_other_model(estimator):
@@ -43,7 +48,15 @@ def print_other_model(output, estimator, names, most=None):
     most : int, default=None
         Rows of a table of numbers that are printed; None: all.
     """
-    if hasattr(estimator, "summary"):
+    if hasattr(estimator, "posterior_table_"):
+        n_models = None if most is None else MOST_MODELS
+        text = estimator.summary(width=output.width, n_models=n_models)
+        output.write(*text.splitlines())
+        n_more = len(estimator.weights_) - (n_models or len(estimator.weights_))
+        if n_more > 0:
+            more = count_things(n_more, "more model")
+            output.write(f"... and {more}; show prints all of a saved model")
+    elif hasattr(estimator, "summary"):
         output.write(*estimator.summary(width=output.width).splitlines())
     elif hasattr(estimator, "components_"):
         _print_components(output, estimator, names, most)

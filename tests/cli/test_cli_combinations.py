@@ -16,6 +16,7 @@ from sklearn_textbook.cli.algorithms import ALGORITHMS, can_predict
 from sklearn_textbook.cli.combinations import list_members
 from sklearn_textbook.io import load_model
 from tests.cli.test_cli_ensembles import find_score, read_iris
+from tests.cli.test_terminal_session import require_width
 
 DATA = Path(__file__).parents[1] / "data"
 IRIS = ("fit", DATA / "iris.csv", "--target", "species", "--cv", 0)
@@ -150,6 +151,81 @@ def test_stacking_of_two_classes_and_of_numbers(command):
     assert re.search(r"\n +coefficient\nintercept +\S+\ncart +\S+\nlinear +\S+\n", text)
 
 
+def read_posterior(text):
+    """The lines of the table of posterior probabilities, as lists of cells."""
+    lines = re.search(r"\nposterior probabilities .*\n((?:.+\n)+)", text)[1]
+    return [line.split() for line in lines.splitlines()]
+
+
+def test_model_averaging_of_members(command):
+    arguments = (*IRIS, "--algorithm", "bayesian-model-averaging")
+    arguments += ("--member", "c45", "--member", "line=logistic", "--set", "line__C=1")
+    text = command(*arguments, "--set", "prior=[1, 3]", "--save", "m.json")
+    model = load_model("m.json")
+    assert "\nensemble  BayesianModelAveragingClassifier, 2 members\n" in text
+    table = model.posterior_table_
+    head, *rows = read_posterior(text)
+    assert head == ["prior", "log", "evidence", "weight"]
+    for row, name in enumerate(("c45", "line")):
+        assert rows[row][0] == name
+        numbers = [table[key][row] for key in ("prior", "log_evidence", "weight")]
+        assert [float(cell) for cell in rows[row][1:]] == [
+            pytest.approx(number, rel=1e-3) for number in numbers
+        ]
+    assert read_posterior(command("show", "m.json")) == [head, *rows]
+    text = command(*arguments, "--set", "weighting=bic")
+    assert "\nposterior probabilities  weighting bic\n" in text
+    columns = "prior log-likelihood parameters BIC log evidence weight"
+    assert read_posterior(text)[0] == columns.split()
+    shown = command("show", "m.json", "--member", "c45")
+    assert "member c45: C45Classifier" in shown
+
+
+def test_model_averaging_of_subsets(command):
+    """The summary in fit has ten models, in show all of them."""
+    text = command(
+        *(*DIAMONDS, "--algorithm", "bayesian-model-averaging-regressor"),
+        *("--set", "occam_window=1e9", "--set", "prior=[0.5]*9", "--save", "m.json"),
+        code=2,
+    )
+    assert "--set prior=" in text
+    text = command(
+        *(*DIAMONDS, "--algorithm", "bayesian-model-averaging-regressor"),
+        *("--set", "occam_window=1e9", "--save", "m.json"),
+    )
+    model = load_model("m.json")
+    shown = command("show", "m.json")
+    models = [re.findall(r"^\d\S*  BIC .*", each, re.M) for each in (text, shown)]
+    assert [len(each) for each in models] == [10, len(model.weights_)]
+    assert models[0] == models[1][:10]
+    more = f"... and {len(model.weights_) - 10} more models; show prints all"
+    assert more in text
+    assert more not in shown
+    assert "\ncarat " in shown
+    rows = command("predict", "m.json", DATA / "diamonds.csv").splitlines()
+    frame = pd.read_csv(DATA / "diamonds.csv").drop(columns="price")
+    expected = model.predict(frame[model.feature_names_in_])
+    assert [float(row) for row in rows[1:]] == expected.tolist()
+    error = command("show", "m.json", "--as", "rules", code=2)
+    assert "holds a BayesianModelAveragingRegressor, which has no tree" in error
+
+
+def test_model_averaging_of_subsets_for_classes(command):
+    text = command(
+        *("fit", DATA / "titanic.csv", "--target", "survived", "--cv", 3),
+        *("--algorithm", "bayesian-model-averaging", "--save", "m.json"),
+        *("--drop", "age"),
+    )
+    assert "\nyes against no\n" in text
+    assert find_score(text, "cross-validated") > 0.7
+    rows = command("predict", "m.json", DATA / "titanic.csv", "--proba")
+    rows = pd.read_csv(io.StringIO(rows))
+    model = load_model("m.json")
+    frame = pd.read_csv(DATA / "titanic.csv")[list(model.feature_names_in_)]
+    names = [f"probability_{label}" for label in model.classes_]
+    np.testing.assert_allclose(rows[names], model.predict_proba(frame))
+
+
 def test_levels_not_seen_in_training(command):
     frame = pd.read_csv(DATA / "titanic.csv")
     frame.loc[:2, "class"] = "stowaway"
@@ -196,6 +272,10 @@ def test_members_that_are_pruned(command):
         (["voting", "--member", "forest"], "random-forest"),
         (["voting", "--member", "linear"], "linear does not predict classes"),
         (["voting", *["--member", "c45"] * 2], "--member c45 is given twice"),
+        (["bayesian-model-averaging", "--trees", 3], "without --member grows no trees"),
+        (["bayesian-model-averaging", "--full"], "without --member grows no trees"),
+        (["bayesian-model-averaging", "--set", "prefit=true"], "not possible"),
+        (["bayesian-model-averaging", "--set", "occam_window=0"], "'occam_window'"),
         (["voting", "--member", "a__b=c45"], "two underscores"),
         (["voting", "--member", "weights=c45"], "has a parameter of this name"),
         (
@@ -238,6 +318,27 @@ def test_wrong_members_to_show(command):
         assert message in command("show", "m.json", *options, code=2)
     error = command("predict", "m.json", DATA / "iris.csv", "--explain", code=2)
     assert "--explain follows a row through one tree" in error
+
+
+def test_width_of_posterior_probabilities(terminal_session, tmp_path):
+    shutil.copy(DATA / "iris.csv", tmp_path)
+    fit = ("fit", "iris.csv", "--target", "species", "--cv", 2)
+    fit += ("--algorithm", "bayesian-model-averaging", "--save", "m.json")
+    answers = terminal_session(
+        (
+            *(*fit, "--set", "weighting=bic", "--member", "c45"),
+            *("--member", "a-member-with-a-long-name-of-many-words=cart"),
+        ),
+        ("show", "m.json"),
+        (*fit, "--set", "max_subset_size=1"),
+        ("show", "m.json"),
+    )
+    for code, text in answers:
+        assert code == 0, text
+        require_width(text)
+    assert "posterior probabilities  weighting bic" in answers[1][1]
+    assert "names are shortened" in answers[1][1]
+    assert "P(included)" in answers[3][1]
 
 
 @pytest.mark.parametrize("width", [80, 100])

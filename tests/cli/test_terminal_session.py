@@ -197,6 +197,7 @@ def long_names(tmp_path):
 
 NUMBERS = {
     "linear": "body_mass_g",
+    "bayesian-model-averaging": "body_mass_g",
     "generalized-linear": "body_mass_g",
     "logistic": "species",
     "maximum-entropy": "species",
