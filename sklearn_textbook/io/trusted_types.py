@@ -6,6 +6,7 @@ from importlib import import_module
 
 from sklearn.base import BaseEstimator
 
+from sklearn_textbook._contract.table import Table
 from sklearn_textbook.ensemble.bagging.bag_draw import BagDraw
 from sklearn_textbook.io.fitted_attributes import FITTED_MODELS
 from sklearn_textbook.io.saved_parameters import ESTIMATORS, PARTS, find_class
@@ -20,7 +21,7 @@ from sklearn_textbook.tree.rules import RuleList
 # Types in fitted estimators in addition to arrays.
 _HELD = (
     *(BagDraw, ColumnSchema, Design, GrownTree, LeastSquaresInference, PruningTable),
-    *(RoutedTree, RuleList, TableSchema, Term),
+    *(RoutedTree, RuleList, Table, TableSchema, Term),
 )
 
 

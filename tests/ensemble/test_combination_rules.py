@@ -12,6 +12,7 @@ from sklearn_textbook.ensemble.combination import (
     compute_optimal_weights,
     count_votes,
 )
+from sklearn_textbook.ensemble.combination.rules import BLOCK, FEW_MEMBERS
 
 RULES = ("mean", "product", "min", "max", "median")
 
@@ -99,6 +100,29 @@ def test_invariances(rule):
     np.testing.assert_allclose(alike, members[0])
 
 
+@pytest.mark.parametrize("n_members", [1, 2, 3, 6, FEW_MEMBERS, FEW_MEMBERS + 1, 20])
+def test_blocks_of_rows(n_members):
+    """Members in arrays of their own, of any type and order, which are not changed."""
+    rng = np.random.default_rng(n_members)
+    given = rng.integers(0, 5, (n_members, BLOCK // 2 + 3, 3)) / 4 + 1e-3
+    members = [*given]
+    members[0] = np.asfortranarray(given[0])
+    members[-1] = given[-1].astype(np.float32)
+    expected = {
+        "mean": given.mean(axis=0),
+        "product": given.prod(axis=0),
+        "min": given.min(axis=0),
+        "max": given.max(axis=0),
+        "median": np.median(given, axis=0),
+    }
+    for rule, values in expected.items():
+        values /= values.sum(axis=1, keepdims=True)
+        combined = combine_probabilities(members, rule)
+        np.testing.assert_allclose(combined, values, rtol=1e-6)
+    for one, before in zip(members, given, strict=True):
+        np.testing.assert_allclose(one, before, rtol=1e-6)
+
+
 @pytest.mark.parametrize("rule", ["mean", "product"])
 def test_weights_are_copies_of_members(rule):
     rng = np.random.default_rng(1)
@@ -120,6 +144,12 @@ def test_weights_are_copies_of_members(rule):
         (lambda: choose_by_votes([[1, 0]], "most"), "'plurality'"),
         (lambda: choose_by_votes([[1, 1]], tie_breaking="confidence"), "confidence"),
         (lambda: combine_probabilities([[0.5, 0.5]]), "n_members"),
+        (lambda: combine_probabilities([]), "got 0 members"),
+        (lambda: combine_probabilities(0.5), "n_members"),
+        (
+            lambda: combine_probabilities([[[0.5, 0.5]], [[1.0]]]),
+            r"got 2 members of shapes \[\(1, 1\), \(1, 2\)\]",
+        ),
         (lambda: combine_probabilities([[[0.5, -0.5]]]), "at least 0"),
         (lambda: combine_probabilities([[[np.nan, 1]]]), "NaN"),
         (lambda: combine_probabilities([[[1.0]]], "min", [1]), "not for rule='min'"),

@@ -10,6 +10,7 @@ from sklearn_textbook.ensemble.combination.class_target import (
     read_class_target,
     require_places,
 )
+from sklearn_textbook.ensemble.members.estimator_combiner import spread
 
 
 class ClassMembersMixin:
@@ -38,16 +39,15 @@ class ClassMembersMixin:
             require_places(self, member, self._encode(member.classes_))
 
     def _collect_probabilities(self, X, members=None):
-        """Collect probabilities, shape (n_members, n_samples, n_classes)."""
+        """Collect the members' probabilities, each of shape (n_samples, n_classes)."""
         members = self._list_fitted() if members is None else members
         answers = self._call_members("predict_proba", X, members)
-        n_rows, n_classes = len(answers[0]), len(self.classes_)
-        probabilities = np.zeros((len(answers), n_rows, n_classes))
-        for wide, given, (_, member) in zip(
-            probabilities, answers, members, strict=True
-        ):
-            places = self._encode(member.classes_)
-            # Copying in one piece takes a third of the time.
-            has_all = np.array_equal(places, np.arange(n_classes))
-            wide[:, slice(None) if has_all else places] = given
-        return probabilities
+        return [
+            spread(
+                np.asarray(given),
+                self._encode(member.classes_),
+                len(self.classes_),
+                0.0,
+            )
+            for given, (_, member) in zip(answers, members, strict=True)
+        ]

@@ -387,7 +387,8 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
         if self.voting == "hard":
             return self._collect_votes(X)
         probabilities = self._collect_probabilities(X)
-        return np.hstack(probabilities) if self.flatten_transform else probabilities
+        join = np.hstack if self.flatten_transform else np.stack
+        return join(probabilities)
 
     def get_feature_names_out(self, input_features=None):
         """Name the columns that :meth:`transform` gives.

@@ -60,7 +60,7 @@ def compute_member_values(member, X, n_classes, routed):
 
 def spread(given, member_classes, n_classes, default):
     """Widen predictions for the classes of a member to all classes."""
-    if len(member_classes) == n_classes:
+    if np.array_equal(member_classes, np.arange(n_classes)):
         return given
     wide = np.full((given.shape[0], n_classes), default)
     wide[:, np.asarray(member_classes, dtype=np.intp)] = given

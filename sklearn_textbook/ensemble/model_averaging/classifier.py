@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.parameters import check_real
 from sklearn_textbook.ensemble.combination.class_members import ClassMembersMixin
+from sklearn_textbook.ensemble.combination.rules import combine_probabilities
 from sklearn_textbook.ensemble.model_averaging.base_model_averaging import (
     BaseModelAveraging,
 )
@@ -249,7 +249,7 @@ class BayesianModelAveragingClassifier(
         return len(self.classes_)
 
     def _predict_members(self, X):
-        return list(self._collect_probabilities(X))
+        return self._collect_probabilities(X)
 
     def _compute_log_densities(self, target, answers, weight):
         return compute_class_log_densities(self._encode(target), answers, self.floor)
@@ -281,7 +281,8 @@ class BayesianModelAveragingClassifier(
         check_is_fitted(self)
         if self.estimators is None:
             return self._subsets.predict_probabilities(self._read_new_table(X))
-        return np.tensordot(self.weights_, self._collect_probabilities(X), axes=1)
+        probabilities = self._collect_probabilities(X)
+        return combine_probabilities(probabilities, weights=self.weights_)
 
     def predict(self, X):
         """Class of each row: the most probable one.
