@@ -26,6 +26,7 @@ from benchmarks.works import WORKS
 STUDIES = {
     "boosting": "boosting_study",
     "combinations": "combinations",
+    "diversity": "diversity",
     "forests": "forest_study",
     "generalized-linear": "generalized_linear",
     "linear-models": "linear_models",

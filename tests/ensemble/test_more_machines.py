@@ -1,10 +1,13 @@
 """Members of ensembles grow in other processes and on a cluster as they do here."""
 
+import pickle
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import joblib
 import numpy as np
 import pytest
+from joblib import ParallelBackendBase, register_parallel_backend
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -13,6 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn_textbook.datasets import make_mixed_table
 from sklearn_textbook.ensemble import (
     BaggingClassifier,
+    BayesianModelAveragingClassifier,
     ExtraTreesClassifier,
     OutputCodeClassifier,
     OutputFlippingClassifier,
@@ -167,6 +171,98 @@ def test_other_members_by_such_backends(table, estimator):
         with joblib.parallel_config(backend="multiprocessing", n_jobs=2):
             there = ensemble.fit(X, y).predict_proba(X)
         np.testing.assert_allclose(there, here, rtol=1e-12)
+
+
+class FarBackend(ParallelBackendBase):
+    """A backend as users may register: calls and results are sent as bytes."""
+
+    supports_retrieve_callback = False
+    n_calls = 0
+
+    def effective_n_jobs(self, n_jobs):
+        return 1 if n_jobs == 1 else 3
+
+    def submit(self, func, callback=None):
+        type(self).n_calls += 1
+        sent = pickle.dumps(func)
+        future = self.pool.submit(lambda: pickle.dumps(pickle.loads(sent)()))
+        if callback is not None:
+            future.add_done_callback(callback)
+        future.get = lambda timeout=None: self.retrieve_result_callback(future)
+        return future
+
+    apply_async = submit  # of joblib before 1.5
+
+    def configure(self, n_jobs=1, parallel=None, **options):
+        self.parallel = parallel
+        self.pool = ThreadPoolExecutor(2)
+        return self.effective_n_jobs(n_jobs)
+
+    def terminate(self):
+        self.pool.shutdown()
+
+    def retrieve_result_callback(self, future):
+        return pickle.loads(future.result())
+
+    def abort_everything(self, ensure_ready=True):
+        self.terminate()
+        if ensure_ready:
+            self.configure(parallel=self.parallel)
+
+
+class OneByOneBackend(FarBackend):
+    supports_retrieve_callback = True
+
+
+register_parallel_backend("far", FarBackend)
+register_parallel_backend("one by one", OneByOneBackend)
+MEMBERS = [
+    ("c45", C45Classifier()),
+    ("forest", RandomForestClassifier(4, random_state=0)),
+    ("stock", HistGradientBoostingClassifier(max_iter=3)),
+]
+NAMED = {
+    "voting": VotingClassifier(MEMBERS),
+    "stacking": StackingClassifier(MEMBERS, cv=2),
+    "model averaging": BayesianModelAveragingClassifier(MEMBERS, cv=2),
+    "codes": OutputCodeClassifier(code="one_vs_one", random_state=0),
+    "stock codes": OutputCodeClassifier(
+        HistGradientBoostingClassifier(max_iter=3), code="one_vs_one", random_state=0
+    ),
+    "forest": ENSEMBLES["forest"],
+    "bagging": ENSEMBLES["bagging"],
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("backend", [FarBackend, OneByOneBackend])
+@pytest.mark.parametrize("name", NAMED)
+def test_any_registered_backend(name, table, backend):
+    X, label = table
+    X = X.select_dtypes("number")
+    y = X.iloc[:, 0].rank().fillna(0).to_numpy() // 150 if "codes" in name else label
+    here = clone(NAMED[name]).fit(X, y)
+    before = backend.n_calls
+    registered = "far" if backend is FarBackend else "one by one"
+    with joblib.parallel_config(backend=registered, n_jobs=3):
+        far = clone(NAMED[name]).fit(X, y)
+    assert backend.n_calls > before
+    np.testing.assert_array_equal(far.predict(X), here.predict(X))
+    for method in {"predict_proba", "transform"} & set(dir(here)):
+        expected = getattr(here, method)(X)
+        np.testing.assert_allclose(getattr(far, method)(X), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("backend", ["far", "one by one"])
+def test_error_of_a_member_on_any_backend(table, backend):
+    X, y = table
+    voting = VotingClassifier([("tree", C45Classifier()), ("bayes", GaussianNB())])
+    with (
+        joblib.parallel_config(backend=backend, n_jobs=3),
+        pytest.raises(ValueError, match="contains NaN") as caught,
+    ):
+        voting.fit(X, y)
+    assert "This comes from the member 'bayes'" in caught.value.__notes__[0]
 
 
 @pytest.mark.filterwarnings("ignore")
