@@ -239,15 +239,32 @@ def encode_labels(y):
     ------
     ValueError
         If the labels are continuous numbers.
+    TypeError
+        If they have no order, such as text and numbers.
     """
     if y.dtype.kind not in "biuUS":  # those cannot be continuous
-        check_classification_targets(y)
+        try:
+            check_classification_targets(y)
+        except TypeError:
+            raise _explain_mixed_labels(y) from None
     codes = np.empty(y.shape, dtype=np.int32)
     classes = []
     for output in range(y.shape[1]):
         found, codes[:, output] = _encode_column(y[:, output])
         classes.append(found)
     return classes, codes
+
+
+def _explain_mixed_labels(y):
+    """Make the error for labels that cannot be sorted."""
+    first_of = {}
+    for label in y.ravel().tolist():
+        first_of.setdefault(type(label), label)
+    shown = " and ".join(map(repr, list(first_of.values())[:2]))
+    return TypeError(
+        f"y has labels of different types, such as {shown}, which cannot be sorted: "
+        "convert them to text."
+    )
 
 
 def encode_known_labels(y, classes, name="y"):

@@ -15,7 +15,7 @@ from sklearn.base import (
 )
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import Bunch
+from sklearn.utils import Bunch, check_consistent_length
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -133,6 +133,7 @@ class BaseCombination(
         if sparse.issparse(X):
             check_sparse_format(X)  # before compiled code of any member reads it
         target = self._read_target(y)
+        check_consistent_length(X, target)
         members = self._list_templates()
         routed = self._route_fit(members, sample_weight, fit_params)
         given = (

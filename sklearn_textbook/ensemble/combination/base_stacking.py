@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from sklearn_textbook._contract.parameters import check_choice, check_truth
 from sklearn_textbook.ensemble.combination.base_combination import BaseCombination
-from sklearn_textbook.ensemble.combination.fitting import pass_weight
-from sklearn_textbook.ensemble.combination.held_out import predict_held_out
+from sklearn_textbook.ensemble.combination.fitting import describe_member, pass_weight
+from sklearn_textbook.ensemble.combination.held_out import predict_held_out, widen
 from sklearn_textbook.ensemble.members.estimator_members import as_frame
 
 METHODS = ("predict_proba", "decision_function", "predict")
@@ -71,7 +71,11 @@ class BaseStacking(BaseCombination):
         else:
             answers = self._call_members(self.stack_method_, X)
         self.secondary_table_ = self._join(answers, X)
-        self.final_estimator_ = final.fit(self.secondary_table_, target, **params)
+        try:
+            self.final_estimator_ = final.fit(self.secondary_table_, target, **params)
+        except Exception as error:
+            error.add_note(describe_member("final_estimator", final))
+            raise
 
     def _find_final_params(self, final, sample_weight):
         if sample_weight is None:
@@ -159,7 +163,16 @@ class BaseStacking(BaseCombination):
             class. With ``passthrough=True`` followed by the columns of X.
         """
         check_is_fitted(self)
-        return self._join(self._call_members(self.stack_method_, X), X)
+        answers = self._call_members(self.stack_method_, X)
+        if self._fits_members():
+            n_classes = self._count_classes()
+            answers = [
+                widen(np.asarray(given), member, method, n_classes)
+                for given, member, method in zip(
+                    answers, self.estimators_, self.stack_method_, strict=True
+                )
+            ]
+        return self._join(answers, X)
 
     def _predict_final(self, method, X, params=None):
         """Let the second learner answer."""

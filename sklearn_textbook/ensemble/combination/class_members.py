@@ -7,6 +7,7 @@ import numpy as np
 from sklearn_textbook._contract.labels import encode_known_labels
 from sklearn_textbook.ensemble.combination.class_target import (
     check_class_target,
+    join_classes,
     read_class_target,
     require_places,
 )
@@ -21,8 +22,10 @@ class ClassMembersMixin:
             self.classes_, codes = read_class_target(self, y)
             return codes
         y = check_class_target(self, y)
-        known = [self._check_member(*pair).classes_ for pair in self._list_given()]
-        self.classes_ = np.unique(np.concatenate(known))
+        members = {
+            name: self._check_member(name, one) for name, one in self._list_given()
+        }
+        self.classes_ = join_classes(members)
         encode_known_labels(y.reshape(-1, 1), [self.classes_])
         return y
 

@@ -68,6 +68,50 @@ def read_class_target(owner, y):
     return classes, codes[:, 0].astype(np.intp)
 
 
+def join_classes(members):
+    """Join the classes of fitted members.
+
+    Parameters
+    ----------
+    members : dict of str to classifier
+        The members by name.
+
+    Returns
+    -------
+    classes : ndarray
+        All classes, sorted.
+
+    Raises
+    ------
+    ValueError
+        If a member predicts several outputs, or if classes are text in one member and
+        numbers in another.
+    """
+    known, text, number = [], None, None
+    for name, member in members.items():
+        classes = member.classes_
+        if isinstance(classes, list) or np.ndim(classes) != 1:
+            raise ValueError(
+                f"The member {name!r}, {type(member).__name__}, predicts several "
+                "outputs; only members that predict one class per row can be combined."
+            )
+        known.append(np.asarray(classes))
+        if isinstance(known[-1].tolist()[0], str):
+            text = text or (name, known[-1])
+        else:
+            number = number or (name, known[-1])
+    if text and number:
+        shown = " and ".join(
+            f"{classes.tolist()[0]!r} of the member {name!r}"
+            for name, classes in (text, number)
+        )
+        raise ValueError(
+            f"The classes of the members are of different types, such as {shown}: fit "
+            "all members to the same labels."
+        )
+    return np.unique(np.concatenate(known))
+
+
 def require_places(owner, member, places):
     """Require class numbers of a member that are places in ``classes_``.
 

@@ -51,12 +51,34 @@ class Fold:
                 except Exception as error:
                     error.add_note(describe_member(task.name, task.template))
                     raise
-                answers.append(_widen(given, member, method, n_classes))
+                answers.append(widen(given, member, method, n_classes))
         return answers
 
 
-def _widen(given, member, method, n_classes):
-    """Give columns to classes without rows in the fold."""
+def widen(given, member, method, n_classes):
+    """Give columns to classes that no row of the member had, as in a fold.
+
+    Parameters
+    ----------
+    given : ndarray of shape (n_samples,) or (n_samples, n_columns)
+        What the member predicts.
+    member : estimator
+        Fitted to numbers of classes.
+    method : str
+        Which of its methods predicts.
+    n_classes : int or None
+        Number of classes; None for values.
+
+    Returns
+    -------
+    given : ndarray
+        Probabilities of all classes, others as they are.
+
+    Raises
+    ------
+    ValueError
+        If a decision function lacks classes.
+    """
     if n_classes is None or method == "predict":
         return given
     if len(member.classes_) == n_classes:
@@ -64,7 +86,8 @@ def _widen(given, member, method, n_classes):
     if method != "predict_proba":
         raise ValueError(
             f"{method} of {type(member).__name__} covers {len(member.classes_)} of "
-            f"{n_classes} classes in a fold: choose stratified folds (cv)."
+            f"{n_classes} classes in a fold: choose stratified folds (cv), and leave "
+            "out classes whose rows all have weight 0."
         )
     return spread(given, member.classes_, n_classes, 0.0)
 

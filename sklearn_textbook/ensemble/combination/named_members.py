@@ -104,7 +104,10 @@ class NamedMembersMixin:
                     f"Expected an estimator instance ({estimator.__name__}()), got "
                     f"estimator class instead ({estimator.__name__}) for {name!r}."
                 )
-            if not hasattr(estimator, "fit") or not self._is_fit_kind(estimator):
+            is_estimator = hasattr(estimator, "fit") and hasattr(
+                estimator, "__sklearn_tags__"
+            )
+            if not is_estimator or not self._is_fit_kind(estimator):
                 raise ValueError(
                     f"The estimator {type(estimator).__name__} should be a "
                     f"{kind}. (It is named {name!r}.)"
@@ -134,7 +137,10 @@ class NamedMembersMixin:
         tags = super().__sklearn_tags__()
         if not _is_list_of_pairs(self.estimators):
             return tags  # fit will say so
-        members = [get_tags(one).input_tags for _, one in self._list_given()]
+        members = [one for _, one in self._list_given()]
+        if not all(hasattr(one, "__sklearn_tags__") for one in members):
+            return tags
+        members = [get_tags(one).input_tags for one in members]
         for name in ("allow_nan", "categorical", "sparse", "string"):
             value = all(getattr(of_member, name) for of_member in members)
             setattr(tags.input_tags, name, value)

@@ -154,6 +154,12 @@ default="auto"
 
     def _read_target(self, y):
         self.classes_, codes = read_class_target(self, y)
+        needs_two = isinstance(self._get_final(), MultiResponseLinearRegression)
+        if needs_two and len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} with MultiResponseLinearRegression needs at "
+                f"least two classes, y has one class: {self.classes_.tolist()[0]!r}."
+            )
         return codes
 
     def _count_classes(self):
