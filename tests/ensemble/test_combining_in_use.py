@@ -150,3 +150,71 @@ def test_error_of_the_second_learner_says_where_it_comes_from():
     with pytest.raises(ValueError, match="contains NaN") as caught:
         stacking.fit(table, NAMES)
     assert "'final_estimator', MultiResponseLinear" in caught.value.__notes__[0]
+
+
+class ColumnOfPredictions(CARTClassifier):
+    """As CatBoost predicts of several classes."""
+
+    def predict(self, X):
+        return super().predict(X)[:, np.newaxis]
+
+
+class ColumnOfValues(CARTRegressor):
+    def predict(self, X):
+        return super().predict(X)[:, np.newaxis]
+
+
+@pytest.mark.parametrize("name", ENSEMBLES)
+def test_members_that_predict_a_column(name):
+    ensemble = clone(ENSEMBLES[name])
+    ensemble.set_params(estimators=[("one", ColumnOfPredictions()), TREES[1]])
+    if name == "stacking":
+        ensemble.set_params(stack_method="predict")
+    predicted = ensemble.fit(X, NAMES).predict(X)
+    assert predicted.shape == (150,)
+    assert (predicted == NAMES).mean() > 0.6
+
+
+@pytest.mark.parametrize("weights", [None, "optimal", "non_negative"])
+def test_regressors_that_predict_a_column(weights):
+    members = [("column", ColumnOfValues()), ("tree", CARTRegressor(max_depth=1))]
+    plain = [("column", CARTRegressor()), members[1]]
+    values = CODES * 1.5
+    found, expected = (
+        AveragingRegressor(each, weights=weights).fit(X, values).predict(X)
+        for each in (members, plain)
+    )
+    np.testing.assert_array_equal(found, expected)
+
+
+class Truncated(CARTClassifier):
+    def predict(self, X):
+        return super().predict(X)[1:]
+
+    def predict_proba(self, X):
+        return super().predict_proba(X)[:, 1:]
+
+
+@pytest.mark.parametrize("name", ENSEMBLES)
+def test_members_whose_answers_do_not_fit(name):
+    ensemble = clone(ENSEMBLES[name])
+    ensemble.set_params(estimators=[("short", Truncated()), TREES[1]])
+    message = r"of the member 'short', Truncated, must give an array of shape \(\d+"
+    with pytest.raises(ValueError, match=message):
+        ensemble.fit(X, NAMES).predict(X)
+
+
+@pytest.mark.parametrize(
+    ("ensemble", "y"),
+    [(VotingClassifier(TREES), NAMES), (AveragingRegressor([]), CODES)],
+    ids=lambda given: type(given).__name__,
+)
+def test_weights_that_make_no_average(ensemble, y):
+    trees = [("c45", CARTRegressor()), ("cart", CARTRegressor())]
+    if isinstance(ensemble, AveragingRegressor):
+        ensemble = clone(ensemble).set_params(estimators=trees)
+    with pytest.raises(ValueError, match="'weights' parameter must hold finite n"):
+        clone(ensemble).set_params(weights=["a", 1]).fit(X, y)
+    ensemble = clone(ensemble).set_params(weights=[0, 1], cart="drop")
+    with pytest.raises(ValueError, match="0 for all estimators that are not dropped"):
+        ensemble.fit(X, y)

@@ -20,12 +20,13 @@ from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_textbook._contract.finite import check_sparse_format
+from sklearn_textbook._contract.labels import is_no_number
 from sklearn_textbook._contract.parameters import check_integer, show_value
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook.ensemble.combination.fitting import (
     FitReport,
     MemberTask,
-    describe_member,
+    ask_member,
     fit_members,
     pass_weight,
 )
@@ -81,11 +82,18 @@ class BaseCombination(
             )
         try:
             check_member_weights(self.weights, len(self.estimators))
-        except (TypeError, OverflowError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
+            if isinstance(error, ValueError) and not is_no_number(error):
+                raise
             raise ValueError(
                 f"The 'weights' parameter must hold finite numbers of at least 0; got "
                 f"{show_value(self.weights)}: {error}"
             ) from None
+        if not np.any(self._list_weights()):
+            raise ValueError(
+                "The 'weights' parameter is 0 for all estimators that are not dropped; "
+                f"got {show_value(self.weights)}."
+            )
 
     def _list_weights(self):
         """List the weights of the members that are not dropped; None: all alike."""
@@ -238,15 +246,11 @@ class BaseCombination(
         methods = [method] * len(members) if isinstance(method, str) else method
         if sparse.issparse(X):
             check_sparse_format(X)
-        answers = []
         with share_tables():
-            for (name, member), one in zip(members, methods, strict=True):
-                try:
-                    answers.append(getattr(member, one)(X))
-                except Exception as error:
-                    error.add_note(describe_member(name, member))
-                    raise
-        return answers
+            return [
+                ask_member(name, member, one, X)
+                for (name, member), one in zip(members, methods, strict=True)
+            ]
 
     # ----------------------------------------------------------------- model files
     def _get_reader(self):

@@ -103,7 +103,6 @@ class BaseStacking(BaseCombination):
         """Join the members' answers, and the table itself for ``passthrough``."""
         parts = []
         for given, method in zip(answers, self.stack_method_, strict=True):
-            given = np.asarray(given)
             given = given.reshape(-1, 1) if given.ndim == 1 else given
             # Of two probabilities the second says all.
             is_pair = method == "predict_proba" and given.shape[1] == 2
@@ -167,7 +166,7 @@ class BaseStacking(BaseCombination):
         if self._fits_members():
             n_classes = self._count_classes()
             answers = [
-                widen(np.asarray(given), member, method, n_classes)
+                widen(given, member, method, n_classes)
                 for given, member, method in zip(
                     answers, self.estimators_, self.stack_method_, strict=True
                 )

@@ -46,11 +46,6 @@ class ClassMembersMixin:
         members = self._list_fitted() if members is None else members
         answers = self._call_members("predict_proba", X, members)
         return [
-            spread(
-                np.asarray(given),
-                self._encode(member.classes_),
-                len(self.classes_),
-                0.0,
-            )
+            spread(given, self._encode(member.classes_), len(self.classes_), 0.0)
             for given, (_, member) in zip(answers, members, strict=True)
         ]

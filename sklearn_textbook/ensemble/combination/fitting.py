@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field
 
+import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
@@ -47,6 +48,52 @@ class MemberTask:
 def describe_member(name, member):
     """Say in an error which member it came from."""
     return f"This comes from the member {name!r}, {type(member).__name__}."
+
+
+def ask_member(name, member, method, X):
+    """Call a method of a fitted member.
+
+    Parameters
+    ----------
+    name : str
+        Name of the member.
+    member : estimator
+        The member.
+    method : str
+        The method.
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        The rows.
+
+    Returns
+    -------
+    given : ndarray
+        What it gives; predictions in a single column, as of CatBoost, as a vector.
+
+    Raises
+    ------
+    ValueError
+        If that does not have one entry for each row, or probabilities do not have a
+        column for each class.
+    """
+    try:
+        given = np.asarray(getattr(member, method)(X))
+    except Exception as error:
+        error.add_note(describe_member(name, member))
+        raise
+    if method == "predict" and given.ndim == 2 and given.shape[1] == 1:
+        given = given[:, 0]
+    wanted = given.shape[1:]
+    if method == "predict":
+        wanted = ()
+    elif method == "predict_proba":
+        wanted = (len(member.classes_),)
+    wanted = (X.shape[0] if hasattr(X, "shape") else len(X), *wanted)
+    if given.shape != wanted:
+        raise ValueError(
+            f"{method} of the member {name!r}, {type(member).__name__}, must give an "
+            f"array of shape {wanted}; it has given one of shape {given.shape}."
+        )
+    return given
 
 
 def pass_weight(name, estimator, sample_weight):

@@ -13,7 +13,7 @@ from sklearn.utils.parallel import delayed
 
 from sklearn_textbook._contract.parameters import show_value
 from sklearn_textbook._contract.threads_at_exit import run_to_end
-from sklearn_textbook.ensemble.combination.fitting import describe_member
+from sklearn_textbook.ensemble.combination.fitting import ask_member, describe_member
 from sklearn_textbook.ensemble.members.estimator_combiner import spread
 from sklearn_textbook.ensemble.members.estimator_members import (
     take_metadata,
@@ -47,10 +47,10 @@ class Fold:
                 member = clone(task.template)
                 try:
                     member.fit(seen, y[self.train], **params)
-                    given = np.asarray(getattr(member, method)(unseen))
                 except Exception as error:
                     error.add_note(describe_member(task.name, task.template))
                     raise
+                given = ask_member(task.name, member, method, unseen)
                 answers.append(widen(given, member, method, n_classes))
         return answers
 
