@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn_textbook.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
+    BayesianModelAveragingRegressor,
     BoostingTreeRegressor,
     GradientBoostingClassifier,
     OutputCodeClassifier,
@@ -86,6 +87,9 @@ def use(model, rows):
                 assert part.shape[0] == rows.shape[0]
     if hasattr(estimator, "tree_"):
         assert export_text(estimator)
+    if isinstance(estimator, BayesianModelAveragingRegressor):
+        values, deviations = estimator.predict(rows, return_std=True)
+        assert values.shape == deviations.shape
 
 
 @pytest.mark.parametrize("kind", MODELS)
