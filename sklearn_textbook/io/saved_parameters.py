@@ -132,7 +132,7 @@ def is_composed(estimator):
     """Return whether an estimator is stored as the model files of its members."""
     name = type(estimator).__name__
     return name in COMPOSED and not (
-        name in WITHOUT_MEMBERS and estimator.estimators is None
+        name in WITHOUT_MEMBERS and estimator._averages_subsets
     )
 
 

@@ -25,6 +25,7 @@ from sklearn_textbook.ensemble import (
     BayesianModelAveragingClassifier,
     BayesianModelAveragingRegressor,
 )
+from sklearn_textbook.io import load_model, save_model
 from sklearn_textbook.linear_model import LinearRegression, LogisticRegression
 from sklearn_textbook.tree import C45Classifier, CARTClassifier, CARTRegressor
 from tests.ensemble.test_voting import make_play
@@ -441,6 +442,21 @@ def test_refits_leave_nothing_behind():
     assert averaging.n_features_in_ == 4
     for name in ("coef_", "design_", "inclusion_probabilities_", "coef_names_"):
         assert not hasattr(averaging, name)
+
+
+@pytest.mark.parametrize(("before", "after"), [(None, REGRESSORS), (REGRESSORS, None)])
+def test_parameters_set_after_the_fit_play_no_part(before, after, tmp_path):
+    X, y = DIABETES
+    if before is not None:
+        before = [("tree", CARTRegressor(max_depth=2)), ("line", LinearRegression())]
+    averaging = BayesianModelAveragingRegressor(before).fit(X, y)
+    expected, text = averaging.predict(X, return_std=True), averaging.summary()
+    averaging.set_params(estimators=after)
+    save_model(averaging, tmp_path / "model.json")
+    for one in (averaging, load_model(tmp_path / "model.json")):
+        np.testing.assert_array_equal(one.predict(X, return_std=True), expected)
+        assert one.summary() == text
+        assert one.n_features_in_ == 10
 
 
 def test_summary_of_members_fits_a_terminal():

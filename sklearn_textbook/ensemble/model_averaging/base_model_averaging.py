@@ -129,6 +129,11 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
         return super()._route_fit(members, sample_weight, fit_params)
 
     # --------------------------------------------------------------------- fitting
+    @property
+    def _averages_subsets(self):
+        """Whether the last fit was to subsets of the columns, not of members."""
+        return "_subsets" in vars(self)
+
     def _name_members(self):
         for name in FITTED:
             vars(self).pop(name, None)
@@ -233,7 +238,7 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
 
     # ----------------------------------------------------------------- model files
     def _get_reader(self):
-        return None if self.estimators is None else super()._get_reader()
+        return None if self._averages_subsets else super()._get_reader()
 
     def _list_kept(self):
         measures = {name: self.posterior_table_.get(name) for name in MEASURES}
@@ -251,7 +256,7 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
     @property
     def n_features_in_(self):
         """Number of columns of the training table, if the members know it."""
-        if self.estimators is None and "_n_columns" in vars(self):
+        if "_n_columns" in vars(self):
             return self._n_columns
         return super().n_features_in_
 
@@ -313,7 +318,7 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
         """
         check_is_fitted(self)
         check_integer("n_models", n_models, 0, accepts_none=True)
-        if self.estimators is None:
+        if self._averages_subsets:
             return summarise_subsets(self, width, n_models)
         return summarise_members(self, width)
 

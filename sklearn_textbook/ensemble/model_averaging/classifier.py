@@ -279,7 +279,7 @@ class BayesianModelAveragingClassifier(
             Each row sums to 1.
         """
         check_is_fitted(self)
-        if self.estimators is None:
+        if self._averages_subsets:
             return self._subsets.predict_probabilities(self._read_new_table(X))
         probabilities = self._collect_probabilities(X)
         return combine_probabilities(probabilities, weights=self.weights_)

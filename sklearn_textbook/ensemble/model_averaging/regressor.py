@@ -307,13 +307,13 @@ class BayesianModelAveragingRegressor(RegressorMixin, BaseModelAveraging):
         """
         check_is_fitted(self)
         check_truth("return_std", return_std)
-        if self.estimators is None:
+        if self._averages_subsets:
             matrix = self._read_new_table(X)
             values = np.asarray(matrix @ self.coef_).ravel() + self.intercept_
             if not return_std:
                 return values
             return values, self._subsets.predict_deviations(matrix)
-        given = self.transform(X)
+        given = np.stack(self._predict_members(X), axis=1)
         values = given @ self.weights_
         if not return_std:
             return values
