@@ -14,6 +14,11 @@ from sklearn_textbook.ensemble.combination import (
 )
 from sklearn_textbook.ensemble.combination.rules import BLOCK, FEW_MEMBERS
 
+WEIGHTINGS = [
+    compute_inverse_error_weights,
+    compute_optimal_weights,
+    compute_non_negative_weights,
+]
 RULES = ("mean", "product", "min", "max", "median")
 
 
@@ -225,18 +230,31 @@ def test_non_negative_weights_are_the_minimum(predictions, sum_to_one):
         assert np.isclose(weights.sum(), 1)
 
 
-@pytest.mark.parametrize(
-    "compute",
-    [
-        compute_inverse_error_weights,
-        compute_optimal_weights,
-        compute_non_negative_weights,
-    ],
-)
+@pytest.mark.parametrize("compute", WEIGHTINGS)
 def test_sample_weights_are_repetitions(predictions, compute):
     y, values, counts = predictions
     repeated = compute(np.repeat(y, counts), np.repeat(values, counts, axis=0))
     np.testing.assert_allclose(compute(y, values, counts), repeated, atol=1e-12)
+
+
+@pytest.mark.parametrize("compute", WEIGHTINGS)
+@pytest.mark.parametrize("exponent", [-1000, -700, 700, 1000])
+def test_weights_do_not_depend_on_the_unit(predictions, compute, exponent):
+    y, values, counts = predictions
+    unit = 2.0**exponent
+    found = compute(y * unit, values * unit, counts)
+    np.testing.assert_allclose(found, compute(y, values, counts), rtol=1e-9)
+
+
+@pytest.mark.parametrize("n_members", [2, 5])
+def test_optimal_weights_of_members_that_are_all_alike(predictions, n_members):
+    """Their differences are rounding, or zero."""
+    y, values, counts = predictions
+    for one in (values[:, 0], np.full(len(y), 0.1), y):
+        alike = np.repeat(one[:, np.newaxis], n_members, axis=1)
+        for weight in (None, counts):
+            weights = compute_optimal_weights(y, alike, weight)
+            np.testing.assert_allclose(weights, 1 / n_members, atol=1e-12)
 
 
 @pytest.mark.parametrize("weights", [None, [2.0, 0.5, 1.0, 3.0]])

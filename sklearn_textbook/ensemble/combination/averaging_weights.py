@@ -40,7 +40,7 @@ def compute_inverse_error_weights(y, predictions, sample_weight=None):
     >>> compute_inverse_error_weights([0, 0], [[1, 2], [1, -2]])
     array([0.8, 0.2])
     """
-    errors, weight = _compute_errors(y, predictions, sample_weight)
+    errors, _, weight = _compute_errors(y, predictions, sample_weight)
     mean_squared = np.average(errors**2, axis=0, weights=weight)
     is_exact = mean_squared == 0
     if is_exact.any():
@@ -87,15 +87,20 @@ def compute_optimal_weights(y, predictions, sample_weight=None):
     >>> compute_optimal_weights(y, errors).round(3)
     array([0.8, 0.2])
     """
-    errors, weight = _compute_errors(y, predictions, sample_weight)
+    errors, _, weight = _compute_errors(y, predictions, sample_weight)
     if weight is not None:
         errors = errors * np.sqrt(weight / weight.max())[:, np.newaxis]
     n_members = errors.shape[1]
     equal = np.full(n_members, 1.0 / n_members)
     # Changes of the weights sum to 0: they are combinations of the columns of a basis.
     basis = np.linalg.svd(np.ones((1, n_members)))[2][1:].T
-    change = np.linalg.lstsq(errors @ basis, -errors @ equal, rcond=None)[0]
-    return equal + basis @ change
+    # Singular values are compared with those of the errors: if all members are alike,
+    # their differences are nothing but rounding.
+    left, values, right = np.linalg.svd(errors @ basis, full_matrices=False)
+    least = np.finfo(float).eps * max(errors.shape) * np.linalg.norm(errors)
+    is_used = values > least
+    along = left[:, is_used].T @ (errors @ equal) / values[is_used]
+    return equal - basis @ (right[is_used].T @ along)
 
 
 def compute_non_negative_weights(
@@ -135,11 +140,11 @@ def compute_non_negative_weights(
     >>> compute_non_negative_weights(y, predictions).round(3) + 0.0
     array([0.5, 0. ])
     """
-    errors, weight = _compute_errors(y, predictions, sample_weight)
+    errors, target, weight = _compute_errors(y, predictions, sample_weight)
     scale = 1.0 if weight is None else np.sqrt(weight / weight.max())[:, np.newaxis]
     if sum_to_one:
         return _minimise_on_simplex(errors * scale)
-    target = check_numbers(y)[:, np.newaxis]
+    target = target[:, np.newaxis]
     solution, _ = nnls((errors + target) * scale, (target * scale)[:, 0])
     return solution
 
@@ -157,7 +162,10 @@ def _minimise_on_simplex(errors):
 
 
 def _compute_errors(y, predictions, sample_weight):
-    """Read the arrays, and compute the members' errors."""
+    """Read the arrays; the members' errors, the true values, and weights of the rows.
+
+    Errors and values are divided by a power of two, so that squares are finite.
+    """
     predictions = check_array(
         predictions, dtype=np.float64, input_name="predictions", ensure_min_samples=1
     )
@@ -167,4 +175,6 @@ def _compute_errors(y, predictions, sample_weight):
             f"y must have one value for each of the {len(predictions)} rows of "
             f"predictions, got an array of shape {y.shape}."
         )
-    return predictions - y[:, np.newaxis], check_weights(sample_weight, len(y))
+    _, exponent = np.frexp(max(np.abs(y).max(), np.abs(predictions).max()))
+    y, predictions = np.ldexp(y, -exponent), np.ldexp(predictions, -exponent)
+    return predictions - y[:, np.newaxis], y, check_weights(sample_weight, len(y))
