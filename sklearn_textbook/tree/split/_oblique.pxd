@@ -40,6 +40,7 @@ cdef struct ObliqueSearch:
     double* scale  # standard deviation of each column in the tree, in these units
     const int64_t* level_start  # first level of each column among all levels
     int64_t n_codes
+    bint any_missing  # in the table
     # the node
     const Problem* problem
     const NodeView* view

@@ -38,6 +38,7 @@ cdef enum:
     FEW_KEYS = 24  # that are sorted by insertion
     MAX_SHIFTS = 8  # of a key, on average, before the order is found otherwise
     BLOCK_SAMPLES = 256
+    MAX_SPARSE = 4  # terms that are added one after the other for all samples
     MAX_STEPS = 12  # of Newton's method
     MAX_SWEEPS = 8  # over the weights, in the coordinate search
     LASSO_SWEEPS = 100
@@ -86,7 +87,7 @@ cdef int start_oblique(
     cdef:
         int64_t p = problem.n_columns, n_classes = problem.n_statistics
         int64_t k = min(p, <int64_t>MAX_USED) + 1, levels = problem.max_levels + 1
-        int64_t n_codes = search.n_codes + 1
+        int64_t n_codes = search.n_codes + 1, i
     search.row = <uint32_t*>malloc((n_rows + 1) * sizeof(uint32_t))
     search.response = <double*>malloc((n_rows + 1) * sizeof(double))
     search.along = <double*>malloc((n_rows + 1) * sizeof(double))
@@ -103,6 +104,8 @@ cdef int start_oblique(
     search.level_sum = search.level_weight + levels
     search.level_code = <double*>malloc(n_codes * sizeof(double))
     search.n_work = 64 * k
+    for i in range(p):
+        search.any_missing = search.any_missing or problem.has_missing[i]
     search.gram = <double*>malloc((3 * k * k + 4 * k + search.n_work) * sizeof(double))
     search.system = search.gram + k * k
     search.within = search.system + k * k
@@ -176,12 +179,41 @@ cdef void add_term_values(
         z[i] += codes[<int64_t>value] if value == value else fill
 
 
+cdef void project_dense(
+    const ObliqueSearch* search, const Direction* direction
+) noexcept nogil:
+    """The same sums of many numeric columns, row by row."""
+    cdef:
+        const double* weight = direction.weight
+        const double* fill = direction.fill
+        const int32_t* column = direction.column
+        const double* x
+        double total
+        int64_t i, t, p = search.problem.n_columns, n_terms = direction.n_terms
+    for i in range(search.n):
+        x = search.values + search.row[i] * p
+        total = 0.0
+        if search.any_missing:
+            for t in range(n_terms):
+                total += (
+                    weight[t] * x[column[t]] if x[column[t]] == x[column[t]]
+                    else fill[t]
+                )
+        else:
+            for t in range(n_terms):
+                total += weight[t] * x[column[t]]
+        direction.z[i] = total
+
+
 cdef void project(
     const ObliqueSearch* search, const Direction* direction
 ) noexcept nogil:
     """Sum up the terms, one after the other, as predictions do; for some samples at a
     time, whose rows then stay in the cache."""
     cdef int64_t first = 0, stop, t
+    if direction.n_terms > MAX_SPARSE and not search.problem.any_nominal:
+        project_dense(search, direction)
+        return
     memset(direction.z, 0, search.n * sizeof(double))
     while first < search.n:
         stop = min(first + BLOCK_SAMPLES, search.n)

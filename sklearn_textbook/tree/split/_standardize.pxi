@@ -134,9 +134,14 @@ cdef void read_row(
     cdef:
         const double* x = search.values + search.row[i] * search.problem.n_columns
         const int64_t* level_start = search.level_start
+        const double* factor = search.inverse_size
         int64_t j, column
-    for j in range(n_columns):
-        cells[j] = x[columns[j]] * search.inverse_size[columns[j]]
+    if n_columns == search.problem.n_columns:
+        for j in range(n_columns):
+            cells[j] = x[j] * factor[j]
+    else:
+        for j in range(n_columns):
+            cells[j] = x[columns[j]] * factor[columns[j]]
     if not search.problem.any_nominal:
         return
     for j in range(n_columns):
@@ -296,11 +301,18 @@ cdef int read_cells(ObliqueSearch* search) noexcept nogil:
     for i in range(search.n):
         read_row(search, i, search.used, k, cells)
         weight = search.rows.weight[i]
-        for j in range(k):
-            value = cells[j]
-            mean[j] += weight * value if value == value else 0.0
-            total[j] += weight if value == value else 0.0
+        if search.any_missing:
+            for j in range(k):
+                value = cells[j]
+                mean[j] += weight * value if value == value else 0.0
+                total[j] += weight if value == value else 0.0
+        else:
+            for j in range(k):
+                mean[j] += weight * cells[j]
         cells += k
+    for j in range(k):
+        if not search.any_missing:
+            total[j] = search.view.totals.weight
     for j in range(k):
         mean[j] = mean[j] / total[j] if total[j] > 0.0 else 0.0
     return 0
@@ -318,10 +330,13 @@ cdef void standardize(ObliqueSearch* search) noexcept nogil:
     for i in range(search.n):
         weight = search.rows.weight[i]
         for j in range(k):
-            value = cells[j] - search.mean[j]
-            value = value if value == value else 0.0
-            deviation[j] += weight * value * value
-            cells[j] = value
+            cells[j] -= search.mean[j]
+        if search.any_missing:
+            for j in range(k):
+                value = cells[j]
+                cells[j] = value if value == value else 0.0
+        for j in range(k):
+            deviation[j] += weight * cells[j] * cells[j]
         cells += k
     for j in range(k):
         deviation[j] = sqrt(deviation[j] / search.totals[j]) if (
