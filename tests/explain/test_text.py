@@ -11,7 +11,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_textbook.tree.explain import (
-    build_rules,
     export_graphviz,
     export_rules,
     export_text,
@@ -21,7 +20,7 @@ from sklearn_textbook.tree.explain.digits import (
     format_share,
     shorten_thresholds,
 )
-from sklearn_textbook.tree.grow.layout import FRACTIONAL, OBLIQUE, STAY
+from sklearn_textbook.tree.grow.layout import FRACTIONAL, STAY
 from tests.explain.builders import (
     MODES,
     TreeBuilder,
@@ -316,19 +315,6 @@ def test_estimators_that_are_not_fitted_or_not_ours(export):
         export(DecisionTreeClassifier().fit([[0], [1]], [0, 1]))
     with pytest.raises(TypeError, match="got str"):
         export("tree")
-
-
-def test_oblique_tests_are_refused_by_name():
-    estimator = make_mixed()
-    nodes = estimator.tree_.nodes.copy()
-    nodes["kind"][2] = OBLIQUE
-    tree = estimator.tree_.replace(nodes=nodes)
-    estimator.tree_ = tree
-    for export in (export_text, export_rules, export_graphviz):
-        with pytest.raises(NotImplementedError, match="Node 2 has an oblique test"):
-            export(estimator)
-    with pytest.raises(NotImplementedError, match="Node 2"):
-        build_rules(tree, estimator.schema_, estimator.classes_)
 
 
 def test_long_lines_are_broken_between_words():

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sklearn_textbook.tree.explain.conditions import branch_condition
+from sklearn_textbook.tree.explain.conditions import branch_condition, read_terms
 from sklearn_textbook.tree.explain.describe import has_children
 from sklearn_textbook.tree.explain.digits import format_number, format_share
 from sklearn_textbook.tree.explain.lettering import break_lines, measure, shorten
@@ -83,16 +83,14 @@ class BoxWriter:
         fitted = self.words.fitted
         tree, record = fitted.tree, fitted.tree.nodes[node]
         is_inner = has_children(tree, node)
-        if is_inner:
-            title = [self.words.name(int(record["feature"]))]
-        else:
-            title = self.words.outputs(node)
+        title = self._test(node) if is_inner else self.words.outputs(node)
+        width, most = LINE_WIDTH, MAX_LETTERS
+        if len(title) > 1 and is_inner:  # a sum, whose terms have lines of their own
+            width, most = LONGEST_WORD, 2 * MAX_LETTERS
         title = [
             line
             for text in title
-            for line in break_lines(
-                shorten(text, MAX_LETTERS), LINE_WIDTH, LONGEST_WORD
-            )
+            for line in break_lines(shorten(text, most), width, LONGEST_WORD)
         ]
         notes = [f"#{node}"] if self.node_ids else []
         notes.append(self._size(node, record, is_leaf=not is_inner))
@@ -103,6 +101,12 @@ class BoxWriter:
         if is_cut:
             notes.append(f"+{self.below.n_nodes[node]:,} nodes below")
         return Box(node, title, notes, self._label(record, node), self._shares(node))
+
+    def _test(self, node):
+        """Return the column of a test, or the terms of a sum."""
+        texts = self.words.test(node, sign="·")
+        # No line break between a level and its number.
+        return [text.replace(": ", ":\N{NO-BREAK SPACE}") for text in texts]
 
     def _size(self, node, record, is_leaf):
         """Return the size of a node and, in a leaf, the confidence."""
@@ -118,6 +122,9 @@ class BoxWriter:
     def _missing(self, node):
         """Return a note on missing values that do not take a single branch."""
         record = self.words.fitted.tree.nodes[node]
+        terms = read_terms(self.words.fitted.tree, node)
+        if terms:
+            return ["if missing: the mean"] if self.words.fills(terms) else []
         if not self.words.tells_missing(int(record["feature"])):
             return []
         chains = branch_condition(self.words.fitted.tree, node, 0).chains

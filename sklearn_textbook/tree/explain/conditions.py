@@ -4,11 +4,15 @@ A :class:`Condition` states, for one column, which present values take the branc
 the fraction of a row with a missing value that does. Conditions on the same column are
 combined, so that a path has one condition per column: ``x > 2`` and ``x > 3`` become
 ``x > 3``, ``x > 2`` and ``x <= 3`` become ``2 < x <= 3``, sets of levels intersect.
+
+A :class:`SumCondition` is that of a branch of an oblique test. It is not combined with
+others.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -82,6 +86,11 @@ class Condition:
     chains: tuple = ()
 
     @property
+    def key(self):
+        """What conditions of a path must have in common to be combined."""
+        return self.feature
+
+    @property
     def is_numeric(self):
         """Whether the column is numeric."""
         return self.shares is None
@@ -130,6 +139,120 @@ class Condition:
         )
 
 
+@dataclass(frozen=True)
+class Term:
+    """A column of an oblique test.
+
+    Parameters
+    ----------
+    feature : int
+        Index of the column.
+    fill : float
+        What a missing value adds to the sum.
+    weight : float
+        Numeric columns: weight * value is added.
+    summands : tuple of (float or None), or None
+        Nominal and ordinal columns: what is added, per level code; None for a level
+        that the node has not seen.
+    """
+
+    feature: int
+    fill: float
+    weight: float = 0.0
+    summands: tuple | None = None
+
+    def level_condition(self, unseen):
+        """Return the condition that a level is one of the test, or is not.
+
+        Parameters
+        ----------
+        unseen : bool
+            Whether the level is not one of the test. Missing values satisfy the
+            condition if it is False.
+        """
+        shares = [float((summand is None) == unseen) for summand in self.summands]
+        shares = (*shares, float(unseen))
+        return Condition(self.feature, shares=shares, missing=float(not unseen))
+
+
+@dataclass(frozen=True)
+class SumCondition:
+    """The condition of a branch of an oblique test.
+
+    Parameters
+    ----------
+    node : int
+        Number of the node.
+    terms : tuple of Term
+        The columns of the test, in the order in which they are added.
+    low, high : float
+        ``low < sum <= high`` follows the branch.
+    unseen : float
+        Fraction of a row with a level that the node has not seen that follows the
+        branch.
+    """
+
+    node: int
+    terms: tuple
+    low: float
+    high: float
+    unseen: float
+
+    # Both branches of a test have rows.
+    is_always_true = False
+
+    @property
+    def key(self):
+        """What conditions of a path must have in common to be combined."""
+        return f"node {self.node}"
+
+    @property
+    def level_terms(self):
+        """The terms of nominal and ordinal columns."""
+        return [term for term in self.terms if term.summands is not None]
+
+    @property
+    def threshold(self):
+        """The threshold; infinite for rows that end in the node."""
+        return self.high if self.low == -math.inf else self.low
+
+    @property
+    def takes_sums(self):
+        """Whether some sum follows the branch."""
+        return self.low < self.high
+
+    @property
+    def is_impossible(self):
+        """Whether no row satisfies the condition."""
+        return not self.takes_sums and not (self.unseen and self.level_terms)
+
+    @property
+    def is_fractional(self):
+        """Whether some rows follow the branch with only a part of their weight."""
+        return 0.0 < self.unseen < 1.0 and bool(self.level_terms)
+
+    def contradicts(self, path):
+        """Whether no row satisfies the condition and those of a path."""
+        if self.takes_sums:
+            return False
+        return not any(_may_be_unseen(term, path) for term in self.level_terms)
+
+
+def _may_be_unseen(term, path):
+    """Whether some level that satisfies the conditions of a path is not of a term."""
+    levels = term.level_condition(unseen=True)
+    for condition in path.values():
+        if isinstance(condition, SumCondition):
+            known = condition.level_terms if condition.unseen == 0.0 else ()
+            others = [other.level_condition(unseen=False) for other in known]
+        else:
+            others = [condition]
+        for other in others:
+            if other.feature == term.feature:
+                levels = levels.meet(other)
+    return levels.takes_present
+
+
 def branch_condition(tree, node, branch):
     """Return the condition of a branch of a node.
 
@@ -145,23 +268,17 @@ def branch_condition(tree, node, branch):
 
     Returns
     -------
-    Condition
+    Condition or SumCondition
         The condition.
-
-    Raises
-    ------
-    NotImplementedError
-        If the node has an oblique test.
     """
     record = tree.nodes[node]
     kind = int(record["kind"])
-    if kind == OBLIQUE:
-        raise NotImplementedError(
-            f"Node {node} has an oblique test (a weighted sum of columns); trees with "
-            "such tests cannot be explained as conditions on single columns."
-        )
     if kind == LEAF:
         raise ValueError(f"Node {node} is a leaf and has no branches.")
+    if kind == OBLIQUE:
+        low, high = _numeric_range(float(record["threshold"]), branch)
+        unseen = _unseen_share(tree, node, branch)
+        return SumCondition(node, tuple(read_terms(tree, node)), low, high, unseen)
     chains, missing = _missing_share(tree, node, branch)
     feature = int(record["feature"])
     if kind == NUMERIC:
@@ -178,6 +295,37 @@ def collect_branches(tree, node):
     """Return the conditions of all branches of an inner node, in order."""
     n_children = int(tree.nodes["n_children"][node])
     return [branch_condition(tree, node, branch) for branch in range(n_children)]
+
+
+def read_terms(tree, node):
+    """List the columns of an oblique test; none for any other node.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+    node : int
+        Number of the node.
+
+    Returns
+    -------
+    list of Term
+        The columns, by share in descending order.
+    """
+    # Unlike numpy's search, this does not copy the field.
+    start, stop = (bisect_left(tree.terms["node"], n) for n in (node, node + 1))
+    records = tree.terms[start:stop][["feature", "level", "weight", "fill"]]
+    terms, summands = {}, {}
+    for feature, level, weight, fill in records.tolist():
+        n_levels = int(tree.n_levels[feature])
+        terms.setdefault(feature, Term(feature, fill, weight))
+        if level >= 0:
+            summands.setdefault(feature, [None] * n_levels)[level] = weight
+        elif n_levels:
+            summands[feature] = [weight * code + 0.0 for code in range(n_levels)]
+    for feature, values in summands.items():
+        terms[feature] = replace(terms[feature], summands=tuple(values))
+    return list(terms.values())
 
 
 def _numeric_range(threshold, branch):

@@ -8,6 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sklearn_textbook.tree.encode.columns import BOOLEAN, TEMPORAL
+from sklearn_textbook.tree.explain.conditions import SumCondition, branch_condition
+from sklearn_textbook.tree.explain.describe_sums import (
+    describe_fills,
+    describe_terms,
+    describe_threshold,
+)
 from sklearn_textbook.tree.explain.digits import (
     format_number,
     format_share,
@@ -45,9 +51,11 @@ class Words:
     fitted : FittedTree
         The tree and its names.
     decimals : int or None, default=None
-        Decimals of thresholds and values; ``None`` for as few as distinguish them.
+        Decimals of thresholds and values, and significant digits of weights; ``None``
+        for as few as distinguish them.
     max_levels : int or None, default=None
-        Maximum number of levels written for a set; ``None`` for all.
+        Maximum number of levels written for a set, and of columns for a sum; ``None``
+        for all.
     show_missing : bool or None, default=None
         Whether to write where missing values go; ``None`` for the columns with
         missing values in training.
@@ -78,9 +86,11 @@ class Words:
     def condition(self, condition, with_shares=True):
         """Write a condition, such as ``2 < x <= 3 or missing``.
 
-        With ``with_shares=False``, missing values that follow surrogates or are divided
-        among branches are left out.
+        With ``with_shares=False``, missing values that follow surrogates, are divided
+        among branches or are replaced in a sum are left out.
         """
+        if isinstance(condition, SumCondition):
+            return self._sum(condition, with_shares)
         name = self.name(condition.feature)
         phrase = self._phrase(condition)
         if phrase.operator == "none":
@@ -96,6 +106,8 @@ class Words:
 
     def branch(self, condition):
         """Write the condition of a branch for its edge, without the column."""
+        if isinstance(condition, SumCondition):
+            return describe_threshold(condition, self.decimals)
         phrase = self._phrase(condition)
         if phrase.operator == "none":
             return "missing"
@@ -105,6 +117,17 @@ class Words:
         if self.tells_missing(condition.feature) and condition.missing == 1.0:
             return f"{text} or missing"
         return text
+
+    def test(self, node, sign="*"):
+        """List what a node tests: the name of a column, or the terms of a sum."""
+        condition = branch_condition(self.fitted.tree, node, 0)
+        if isinstance(condition, SumCondition):
+            return describe_terms(self, condition, sign)
+        return [self.name(condition.feature)]
+
+    def fills(self, terms):
+        """Write the values that missing values of a sum count as; may be empty."""
+        return describe_fills(self, [t for t in terms if self.tells_missing(t.feature)])
 
     def stand_in(self, stand_in):
         """Format the test of a surrogate; ``no`` if it never leads to this branch."""
@@ -180,6 +203,15 @@ class Words:
     def _threshold(self, feature, value):
         return self._thresholds[feature][value]
 
+    def level(self, feature, code):
+        """Write a level, or a boolean stored as a number, before a colon."""
+        column = self.fitted.schema.columns[feature]
+        value = code
+        if not isinstance(code, bool):
+            is_text = column.source in TEMPORAL
+            value = column.format_value(code) if is_text else column.levels[code]
+        return quote_level(value, ',:{}()"')
+
     def _words(self, test, codes):
         """Return the levels of a column as text; long sets are shortened."""
         if test.feature not in self._level_words:
@@ -187,17 +219,32 @@ class Words:
             self._level_words[test.feature] = [quote_level(level) for level in levels]
         words = self._level_words[test.feature]
         codes = list(codes)
-        return self._cut_short(
-            [words[code] for code in codes[: self.max_levels]], codes
-        )
+        return self.cut_short([words[code] for code in codes[: self.max_levels]], codes)
 
-    def _cut_short(self, words, codes):
+    def cut_short(self, words, codes):
         """Return the first levels, and the number of the others if there are many."""
         limit = self.max_levels
         if limit is None or len(codes) <= limit:
             return words
         shown = max(1, limit - 1)
         return [*words[:shown], f"+{len(codes) - shown:,} more"]
+
+    def _sum(self, condition, with_notes):
+        """Write a condition on a sum, or on levels that its node has not seen."""
+        if not condition.takes_sums:
+            levels = [t.level_condition(unseen=True) for t in condition.level_terms]
+            parts = self.cut_short(
+                [self.condition(c) for c in levels[: self.max_levels]], levels
+            )
+            return " or ".join(parts)
+        terms = " ".join(describe_terms(self, condition))
+        text = f"{terms} {describe_threshold(condition, self.decimals)}"
+        notes = [self.fills(condition.terms)]
+        if condition.is_fractional:
+            share = format_share(condition.unseen)
+            notes.append(f"if a level is unknown: {share} of the row")
+        notes = "; ".join(note for note in notes if note)
+        return f"{text} ({notes})" if notes and with_notes else text
 
     def _phrase(self, condition):
         if not condition.takes_present:
@@ -257,7 +304,7 @@ class Words:
             self._words(condition, [code])[0] + _share_note(shares[code])
             for code in codes[: self.max_levels]
         ]
-        words = self._cut_short(words, codes)
+        words = self.cut_short(words, codes)
         return [*words, f"unknown level{_share_note(unseen)}"] if unseen else words
 
     def _missing_notes(self, condition):
@@ -313,12 +360,12 @@ def level_values(column):
     return [column.format_value(code) for code in range(len(column.levels))]
 
 
-def quote_level(level):
+def quote_level(level, special=',{}()"'):
     """Format a level, in quotes if it could be misread within a list."""
     text = word(level)
     if not isinstance(level, str):
         return text
-    is_plain = text and text == text.strip() and not set(text) & set(',{}()"')
+    is_plain = text and text == text.strip() and not set(text) & set(special)
     return text if is_plain else '"' + text.replace('"', '""') + '"'
 
 

@@ -80,6 +80,35 @@ def format_number(value, decimals=None, tolerance=math.inf):
     return _spell(value, 17)
 
 
+def format_weight(weight, n_digits=None, tolerance=math.inf):
+    """Write a weight of a sum, which may be of any size.
+
+    Parameters
+    ----------
+    weight : float
+        The weight.
+    n_digits : int or None, default=None
+        Number of significant digits, at least 1. ``None`` is as in
+        :func:`format_number`.
+    tolerance : float, default=inf
+        Maximum error of the shortened weight, unless ``n_digits`` is given.
+
+    Returns
+    -------
+    str
+        The weight as text.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.tree.explain.digits import format_weight
+    >>> format_weight(0.00012345678), format_weight(0.00012345678, 2)
+    ('0.0001235', '0.00012')
+    """
+    if n_digits is None or weight == 0:
+        return format_number(weight, tolerance=tolerance)
+    return _spell(weight, max(n_digits, 1))
+
+
 def shorten_thresholds(thresholds, decimals=None):
     """Write the thresholds of one column so that they can be distinguished.
 

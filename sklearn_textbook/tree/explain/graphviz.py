@@ -39,8 +39,9 @@ def export_graphviz(
     r"""Write a tree in the DOT language.
 
     Graphviz draws the file with ``dot -Tpng tree.dot -o tree.png``; this function
-    itself does not need Graphviz. Nodes are labelled with the column of their test,
-    edges with the condition of the branch.
+    itself does not need Graphviz. Nodes are labelled with the column of their test (of
+    an oblique test, the weighted sum of columns), edges with the condition of the
+    branch.
 
     Parameters
     ----------
@@ -73,15 +74,16 @@ def export_graphviz(
         Whether to round the corners of the nodes.
     precision : int or None, default=None
         Number of decimals. ``None`` writes each threshold with as few as distinguish it
-        from the other thresholds of its column.
+        from the other thresholds of its column. Weights of oblique tests have this
+        number of significant digits.
     fontname : str, default="helvetica"
         Name of the font.
     show_missing : bool or None, default=None
         Whether edges show where missing values go. ``None`` does so for columns with
         missing values in training.
     max_levels : int or None, default=5
-        Maximum number of levels written for a set; the rest is counted. ``None``
-        writes all levels.
+        Maximum number of levels written for a set, and of columns for an oblique
+        test; the rest is counted. ``None`` writes all.
 
     Returns
     -------
@@ -157,7 +159,7 @@ class NodeLabels:
         if self.node_ids:
             lines.append(f"node #{node}")
         if has_children(tree, node):
-            lines.append(self.words.name(int(record["feature"])))
+            lines += self.words.test(node)
         if self.impurity:
             number = format_number(round(record["impurity"], 4), self.decimals)
             lines.append(self._say(node, "impurity", number))

@@ -64,13 +64,14 @@ def plot_tree(
 ):
     """Draw a tree with matplotlib.
 
-    Boxes show the column of the test or the prediction, edges the condition of the
-    branch. The bar in a box shows the class proportions; its colour shows the predicted
-    class and its proportion (in regression, the value). The width of an edge increases
-    with its number of rows. The font is as large as fits without overlaps, from 6 to 10
-    points. If the whole tree does not fit at 6 points, only the upper levels are drawn,
-    and the nodes at which the drawing stops show the number of nodes below them; a
-    larger figure shows more levels.
+    Boxes show the column of the test (of an oblique test, the weighted sum of columns)
+    or the prediction, edges the condition of the branch. The bar in a box shows the
+    class proportions; its colour shows the predicted class and its proportion (in
+    regression, the value). The width of an edge increases with its number of rows. The
+    font is as large as fits without overlaps, from 6 to 10 points. If the whole tree
+    does not fit at 6 points, only the upper levels are drawn, and the nodes at which
+    the drawing stops show the number of nodes below them; a larger figure shows more
+    levels.
 
     Parameters
     ----------
@@ -96,15 +97,16 @@ def plot_tree(
         Whether to round the corners of the boxes.
     precision : int or None, default=None
         Number of decimals of thresholds and values. ``None`` writes for each threshold
-        as few as distinguish it from the other thresholds of its column.
+        as few as distinguish it from the other thresholds of its column. Weights of
+        oblique tests have this number of significant digits.
     orientation : {"vertical", "horizontal"}, default="vertical"
         Whether the root is at the top or at the left.
     show_missing : bool or None, default=None
         Whether to show where missing values go. ``None`` does so for columns with
         missing values in training.
     max_levels : int or None, default=4
-        Maximum number of levels written for a set; the rest is counted. ``None``
-        writes all levels.
+        Maximum number of levels written for a set, and of columns for an oblique
+        test; the rest is counted. ``None`` writes all.
     ax : matplotlib.axes.Axes, "new" or None, default=None
         Axes to draw into. ``"new"`` opens a new figure whose size fits the tree, up to
         24 x 16 inches. ``None`` uses the current axes if they are empty, and otherwise

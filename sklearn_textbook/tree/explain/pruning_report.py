@@ -33,7 +33,8 @@ def export_pruning_report(
 
     The first lines give the number of leaves before and after pruning, and the measure
     that the method uses. Then follows one line for each pruned branch, the largest
-    first: its number of leaves, the column of its first test, the measure of the whole
+    first: its number of leaves, the column of its first test (of an oblique test the
+    one with the largest share, and the number of the others), the measure of the whole
     tree before and after this step (with pre-pruning: before and after the split that
     was not made), and the rule of the leaf that replaces the branch. With subtree
     raising, where a node is replaced by its largest branch, the line names that branch.
@@ -183,7 +184,7 @@ def _write_branches(words, report, method, max_rows):
         lines.append(
             [
                 f"{report['n_leaves'][row]:,}",
-                words.name(int(report["feature"][row])),
+                _name_test(words, report, row),
                 _pair(float(report["before"][row]), float(report["after"][row])),
                 _describe_place(words, node, is_raised),
             ]
@@ -196,6 +197,13 @@ def _write_branches(words, report, method, max_rows):
         n_leaves = int(report["n_leaves"][rows[shown:]].sum())
         more = f"{n_others:,} more branch{'es' if n_others > 1 else ''}"
         yield f"... {more}, of {n_leaves:,} leaves"
+
+
+def _name_test(words, report, row):
+    """Name the column of a test, and the number of the others in an oblique one."""
+    name = words.name(int(report["feature"][row]))
+    n_more = int(report["n_columns"][row]) - 1 if "n_columns" in report else 0
+    return f"{name} + {n_more:,} more" if n_more > 0 else name
 
 
 def _find_branches(report):
@@ -247,9 +255,9 @@ def find_path(tree, node):
 
     Returns
     -------
-    dict of int to Condition, or None
-        One condition per column, in the order of the path; None if no row can satisfy
-        them all.
+    dict of Condition and SumCondition, or None
+        One condition per column and one per oblique test, in the order of the path;
+        None if no row can satisfy them all.
     """
     branches, nodes = [], tree.nodes
     while node > 0:

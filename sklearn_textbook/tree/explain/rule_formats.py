@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sklearn_textbook.tree.explain.conditions import SumCondition
 from sklearn_textbook.tree.explain.describe import SHOWN_LEVELS, Words, describe_size
 from sklearn_textbook.tree.explain.digits import format_share
 from sklearn_textbook.tree.explain.fitted import read_fitted
@@ -34,8 +35,9 @@ def export_rules(
     r"""Export a tree as rules, one per leaf, or export an ordered list of rules.
 
     Conditions on the same column are merged: ``x > 2`` and ``x > 3`` become ``x > 3``,
-    ``x > 2`` and ``x <= 3`` become ``2 < x <= 3``, sets of levels are intersected. The
-    rules are equivalent to the tree: exactly one of them applies to a row (see
+    ``x > 2`` and ``x <= 3`` become ``2 < x <= 3``, sets of levels are intersected.
+    Oblique tests remain as they are, see :func:`export_text` for how they are written.
+    The rules are equivalent to the tree: exactly one of them applies to a row (see
     :func:`~sklearn_textbook.tree.explain.build_rules` for rows that are divided among
     branches). In an ordered list, the first rule that applies is used.
 
@@ -65,7 +67,8 @@ def export_rules(
     decimals : int or None, default=None
         Number of decimals of thresholds and values in ``"text"`` and ``"frame"``.
         ``None`` writes for each threshold as few as distinguish it from the other
-        thresholds of its column. The other formats write all digits.
+        thresholds of its column. Weights of oblique tests have this number of
+        significant digits. The other formats write all digits.
     show_missing : bool or None, default=None
         Whether ``"text"`` and ``"frame"`` show where missing values go. ``None`` does
         so for columns with missing values in training. Ignored for ordered lists, where
@@ -80,8 +83,8 @@ def export_rules(
         follows. The default rule of an ordered list is always written. ``None`` for
         all.
     max_levels : int or None, default=5
-        Maximum number of levels that ``"text"`` writes for a set; the rest is counted.
-        ``None`` writes all levels.
+        Maximum number of levels that ``"text"`` writes for a set, and of columns for an
+        oblique test; the rest is counted. ``None`` writes all.
 
     Returns
     -------
@@ -100,8 +103,10 @@ def export_rules(
         If a parameter is invalid, if there are too few or too many names, or if
         ``format="sql"`` and the tree divides rows among branches: rows with a missing
         value in a column with missing values in training (``missing="fractional"``), or
-        rows with an unknown level (``handle_unknown="fractional"``). Use ``"python"``
-        for such trees, or ``"sql"`` with a C45RulesClassifier.
+        rows with an unknown level (``handle_unknown="fractional"``); or if an oblique
+        test has a column of dates or times of day, which SQL cannot convert to seconds
+        in a standard way. Use ``"python"`` for such trees, or ``"sql"`` with a
+        C45RulesClassifier.
 
     See Also
     --------
@@ -168,8 +173,20 @@ def write_conditions(words, rule):
     """Write the conditions of a rule as text."""
     texts = [words.condition(condition) for condition in rule.conditions]
     if len(texts) > 1:
-        texts = [f"({t})" if t.endswith(" or missing") else t for t in texts]
+        texts = [
+            f"({text})"
+            if text.endswith(" or missing") or _has_choice(condition)
+            else text
+            for text, condition in zip(texts, rule.conditions, strict=True)
+        ]
     return " AND ".join(texts)
+
+
+def _has_choice(condition):
+    """Whether a condition is on the levels of several columns."""
+    if not isinstance(condition, SumCondition):
+        return False
+    return not condition.takes_sums and len(condition.level_terms) > 1
 
 
 def _write_lines(words, rules, max_rules):

@@ -11,8 +11,14 @@ from dataclasses import replace
 import numpy as np
 
 from sklearn_textbook.tree.encode.columns import TEMPORAL
-from sklearn_textbook.tree.explain.conditions import branch_condition, collect_branches
+from sklearn_textbook.tree.explain.conditions import (
+    SumCondition,
+    branch_condition,
+    collect_branches,
+    read_terms,
+)
 from sklearn_textbook.tree.explain.describe import has_children
+from sklearn_textbook.tree.explain.describe_sums import list_summands
 from sklearn_textbook.tree.grow.layout import FRACTIONAL, STAY
 
 SECONDS = '''\
@@ -165,6 +171,8 @@ def _nested_branches(fitted, node, depth, variables):
     """Return stack entries for the branches of a node, the last one without a test."""
     tree = fitted.tree
     first = int(tree.nodes["first_child"][node])
+    if read_terms(tree, node):
+        return _nested_sum(fitted, node, depth, variables)
     tests = [
         (first + branch, _write_test(fitted, condition, variables))
         for branch, condition in enumerate(collect_branches(tree, node))
@@ -181,6 +189,22 @@ def _nested_branches(fitted, node, depth, variables):
     if len(entries) > 1:
         entries[-1] = (entries[-1][0], depth + 1, "else", False)
     return entries
+
+
+def _nested_sum(fitted, node, depth, variables):
+    """Return stack entries for the branches of an oblique test."""
+    tree, first = fitted.tree, int(fitted.tree.nodes["first_child"][node])
+    below = branch_condition(tree, node, 0)
+    unseen = _write_unseen(fitted, below, variables)
+    tests = [(first, _write_sum(fitted, below, variables))]
+    if unseen:
+        stops = tree.handle_unknown == "parent"
+        tests.insert(0, (node if stops else None, unseen))
+    entries = [
+        (child, depth + 1, f"{'elif' if number else 'if'} {test}", child == node)
+        for number, (child, test) in enumerate(tests)
+    ]
+    return [*entries, (first + 1, depth + 1, "else", False)]
 
 
 def _flat_body(fitted, rules, variables):
@@ -235,9 +259,29 @@ def _walking_body(fitted, variables):
 def _walk_node(fitted, node, variables):
     """Write the lines for one node; return them and whether rows may end in it."""
     tree, record = fitted.tree, fitted.tree.nodes[node]
-    column, first = int(record["feature"]), int(record["first_child"])
-    name = variables.name(column)
+    first = int(record["first_child"])
+    cases = _list_cases(fitted, node, variables)
+    lines = [f"    if share[{node}]:\n"]
+    moves = [_move(tree, node, first, branch) for _, branch in cases]
+    for number, ((test, _), move) in enumerate(zip(cases, moves, strict=True)):
+        opening = f"{'elif' if number else 'if'} {test}:"
+        if number == len(cases) - 1:  # the remaining fraction
+            opening = "else:"
+        lines.append(f"        {opening}\n            {move}")
+    return lines, STOP in moves
+
+
+def _list_cases(fitted, node, variables):
+    """List the tests of a node and the branch of each, the first true one counts."""
+    tree, record = fitted.tree, fitted.tree.nodes[node]
     branches = collect_branches(tree, node)
+    unseen = {"parent": STAY, "fractional": FRACTIONAL, "error": None}
+    if isinstance(branches[0], SumCondition):
+        test = _write_unseen(fitted, branches[0], variables)
+        cases = [(test, unseen[tree.handle_unknown])] if test else []
+        return [*cases, (_write_sum(fitted, branches[0], variables), 0), ("True", 1)]
+    column = int(record["feature"])
+    name = variables.name(column)
     chains = [chain.stand_ins for c in branches for chain in c.chains]
     cases = []
     for stand_ins in zip(*chains, strict=True):
@@ -252,16 +296,8 @@ def _walk_node(fitted, node, variables):
         if condition.takes_present:
             cases.append((_present(fitted, condition, name), branch))
     if tree.n_levels[column]:
-        unseen = {"parent": STAY, "fractional": FRACTIONAL, "error": None}
         cases.append(("True", unseen[tree.handle_unknown]))
-    lines = [f"    if share[{node}]:\n"]
-    moves = [_move(tree, node, first, branch) for _, branch in cases]
-    for number, ((test, _), move) in enumerate(zip(cases, moves, strict=True)):
-        opening = f"{'elif' if number else 'if'} {test}:"
-        if number == len(cases) - 1:  # the remaining fraction
-            opening = "else:"
-        lines.append(f"        {opening}\n            {move}")
-    return lines, STOP in moves
+    return cases
 
 
 def _whole_levels(shares):
@@ -307,6 +343,12 @@ def _prediction(fitted, place):
 
 def _write_test(fitted, condition, variables):
     """Write a condition without fractions as a Boolean expression."""
+    if isinstance(condition, SumCondition):
+        if not condition.takes_sums:
+            return f"({_write_unseen(fitted, condition, variables)})"
+        seen = [term.level_condition(unseen=False) for term in condition.level_terms]
+        tests = [_write_test(fitted, levels, variables) for levels in seen]
+        return " and ".join([*tests, _write_sum(fitted, condition, variables)])
     name = variables.name(condition.feature)
     absent = f"{name}_missing"
     present = _present(fitted, condition, name)
@@ -320,6 +362,33 @@ def _write_test(fitted, condition, variables):
     if present == "False":
         return absent
     return f"({absent} or {present})"
+
+
+def _write_unseen(fitted, condition, variables):
+    """Write the test that an oblique test has not seen some level; may be empty."""
+    levels = [term.level_condition(unseen=True) for term in condition.level_terms]
+    return " or ".join(_write_test(fitted, each, variables) for each in levels)
+
+
+def _write_sum(fitted, condition, variables):
+    """Write the comparison of a sum, whose levels have all been seen."""
+    total = " + ".join(_write_term(fitted, t, variables) for t in condition.terms)
+    if condition.low == -math.inf:
+        return f"{total} <= {condition.high!r}"
+    return f"{total} > {condition.low!r}"
+
+
+def _write_term(fitted, term, variables):
+    """Write a summand of an oblique test."""
+    name, column = variables.name(term.feature), fitted.schema.columns[term.feature]
+    summands = list_summands(term, column)
+    if summands is None or column.levels is None:
+        # As a float, since numpy's float32 would round the product.
+        present = f"{term.weight!r} * float({name})"
+    else:
+        table = {column.levels[code]: value for code, value in summands}
+        present = f"{table!r}[{name}]"
+    return f"({term.fill!r} if {name}_missing else {present})"
 
 
 def _present(fitted, test, name):

@@ -6,7 +6,9 @@ import datetime
 import math
 from dataclasses import replace
 
-from sklearn_textbook.tree.encode.columns import BOOLEAN, DATE, TIME
+from sklearn_textbook.tree.encode.columns import BOOLEAN, DATE, TEMPORAL, TIME
+from sklearn_textbook.tree.explain.conditions import SumCondition
+from sklearn_textbook.tree.explain.describe_sums import list_summands
 
 # SQL before 1999 has no literals for these.
 ALWAYS, NEVER = "1 = 1", "1 = 0"
@@ -32,7 +34,8 @@ def write_sql(fitted, rules):
     ------
     ValueError
         If training rows, or rows with a level not seen in training, are divided among
-        several rules, or if a name or a label contains a NUL character.
+        several rules, if an oblique test adds up dates or times of day, or if a name or
+        a label contains a NUL character.
     """
     rules = _without_divided_rows(fitted, rules)
     tests = [_join_conditions(fitted, rule) for rule in rules]
@@ -64,18 +67,23 @@ def _refuse_shares(fitted, condition):
     """Drop the fraction of a missing value; raise an error if this is not possible."""
     if not condition.is_fractional:
         return condition
-    whole = replace(condition, missing=0.0, chains=())
     counts = fitted.n_missing
-    if whole.is_fractional:
+    if isinstance(condition, SumCondition):
+        feature, is_whole = condition.level_terms[0].feature, False
+    else:
+        feature = condition.feature
+        condition = replace(condition, missing=0.0, chains=())
+        is_whole = not condition.is_fractional
+    if not is_whole:
         which = "by a level not seen in training"
-    elif counts is None or counts[condition.feature]:
+    elif counts is None or counts[feature]:
         which = "by a missing value, and there were missing values in training"
     else:
-        return whole
+        return condition
     raise ValueError(
         "A CASE expression sends a row into one branch, but the tree divides rows "
         f"among several branches {which}: column "
-        f"{fitted.feature_names[condition.feature]!r}. "
+        f"{fitted.feature_names[feature]!r}. "
         'format="python" writes such trees.'
     )
 
@@ -87,6 +95,8 @@ def _join_conditions(fitted, rule):
 
 
 def _write_condition(fitted, condition):
+    if isinstance(condition, SumCondition):
+        return _write_sum(fitted, condition)
     name = _identifier(fitted.feature_names[condition.feature])
     present = _present(fitted, condition, name)
     if condition.missing == 0.0:
@@ -97,6 +107,41 @@ def _write_condition(fitted, condition):
     if present is None:
         return missing
     return f"({present} OR {missing})"
+
+
+def _write_sum(fitted, condition):
+    """Write the comparison of a sum, which is NULL if some level has not been seen."""
+    if not condition.takes_sums:
+        unseen = [t.level_condition(unseen=True) for t in condition.level_terms]
+        tests = [_write_condition(fitted, levels) for levels in unseen]
+        return f"({' OR '.join(tests)})" if len(tests) > 1 else tests[0]
+    total = " + ".join(_write_term(fitted, condition, t) for t in condition.terms)
+    if condition.low == -math.inf:
+        return f"{total} <= {_literal(condition.high)}"
+    return f"{total} > {_literal(condition.low)}"
+
+
+def _write_term(fitted, condition, term):
+    """Write a summand of an oblique test."""
+    column = fitted.schema.columns[term.feature]
+    name = fitted.feature_names[term.feature]
+    summands = list_summands(term, column)
+    if summands is None and column.source in (DATE, TIME):
+        raise ValueError(
+            f"Node {condition.node} has an oblique test with column {name!r}, which "
+            f"holds {TEMPORAL[column.source]}: SQL has no standard function for the "
+            'number of seconds. format="python" writes such trees.'
+        )
+    name = _identifier(name)
+    if summands is None:
+        return f"COALESCE({term.weight!r} * {name}, {term.fill!r})"
+    literals = [_literal(False), _literal(True)]
+    if column.levels is not None:
+        literals = _level_literals(fitted, term.feature)
+    cases = [
+        f"WHEN {name} = {literals[code]} THEN {value!r}" for code, value in summands
+    ]
+    return f"CASE {' '.join(cases)} WHEN {name} IS NULL THEN {term.fill!r} END"
 
 
 def _present(fitted, test, name):

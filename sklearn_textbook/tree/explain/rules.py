@@ -7,11 +7,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sklearn_textbook.tree.encode.columns import BOOLEAN, TEMPORAL
-from sklearn_textbook.tree.explain.conditions import branch_condition, collect_branches
+from sklearn_textbook.tree.explain.conditions import (
+    SumCondition,
+    branch_condition,
+    collect_branches,
+)
 from sklearn_textbook.tree.explain.describe import (
     has_children,
     level_values,
 )
+from sklearn_textbook.tree.explain.describe_sums import list_summands
 from sklearn_textbook.tree.explain.fitted import join_names
 from sklearn_textbook.tree.grow.layout import STAY
 
@@ -26,8 +31,8 @@ class Rule:
         Number of the node in which the rows end.
     is_leaf : bool
         Whether this is a leaf; if not, the rows end in an inner node.
-    conditions : tuple of Condition
-        The conditions, one per column.
+    conditions : tuple of Condition or SumCondition
+        The conditions, one per column and one per oblique test.
     n_samples : int
         Number of training rows that end in the node.
     weight : float
@@ -77,11 +82,15 @@ def collect_rules(tree, inner_nodes=True):
 
 def extend_path(path, condition):
     """Add a condition to a path; None if no row can satisfy both."""
-    known = path.get(condition.feature)
+    if isinstance(condition, SumCondition):
+        if condition.is_impossible or condition.contradicts(path):
+            return None
+        return {**path, condition.key: condition}
+    known = path.get(condition.key)
     condition = known.meet(condition) if known else condition
     if condition.is_impossible:
         return None
-    return {**path, condition.feature: condition}
+    return {**path, condition.key: condition}
 
 
 def _rule(tree, node, path):
@@ -144,7 +153,8 @@ def build_rules(
         Leaves from left to right, then inner nodes. Each rule has
 
         - ``node``, ``is_leaf``: the node in which its rows end;
-        - ``conditions``: a list, one entry per column, in the order of the path;
+        - ``conditions``: a list, one entry per column and one per oblique test, in the
+          order of the path;
         - ``class`` or, for regression, ``value``: the prediction (a list for several
           outputs);
         - ``distribution``: proportion of each class (classification only);
@@ -165,6 +175,13 @@ def build_rules(
           all be satisfied. An entry has ``tests`` on other columns, of which the first
           applicable one is used (one with ``known`` is applicable to the levels listed
           there), and ``otherwise``, the fraction if none is applicable.
+
+        The condition of an oblique test has ``sum`` instead of ``feature``: a list of
+        terms, each with ``feature``, ``weight`` (dates, times of day and durations in
+        seconds) or ``levels``, a dictionary of what each level adds, and ``missing``,
+        what a missing value adds. The operator is ``"<="`` or ``">"``, with
+        ``unseen``, if not 0, for a level that is in none of the dictionaries; or
+        ``"has unseen level"``, which such a level satisfies.
 
     See Also
     --------
@@ -227,6 +244,8 @@ def _prediction_record(fitted, node):
 
 def condition_record(fitted, condition):
     """One condition as a dictionary; see :func:`build_rules`."""
+    if isinstance(condition, SumCondition):
+        return _sum_record(fitted, condition)
     record = {"feature": fitted.feature_names[condition.feature]}
     if not condition.takes_present:
         record.update(operator="is missing", value=None)
@@ -248,6 +267,36 @@ def condition_record(fitted, condition):
     return record
 
 
+def _sum_record(fitted, condition):
+    """Return the condition of an oblique test as a dictionary."""
+    terms = []
+    for term in condition.terms:
+        column = fitted.schema.columns[term.feature]
+        summands = list_summands(term, column)
+        record = {"feature": fitted.feature_names[term.feature]}
+        if summands is None:
+            record["weight"] = term.weight
+        else:
+            names = [False, True] if column.levels is None else level_values(column)
+            record["levels"] = {names[code]: value for code, value in summands}
+        terms.append({**record, "missing": term.fill})
+    record = {"sum": terms, "operator": "has unseen level", "value": None}
+    if condition.takes_sums:
+        record.update(_plain_comparison(condition.low, condition.high))
+        if condition.is_fractional:
+            record["unseen"] = condition.unseen
+    return record
+
+
+def _plain_comparison(low, high):
+    """Return operator and value of an interval."""
+    if low == -np.inf:
+        return {"operator": "<=", "value": high}
+    if high == np.inf:
+        return {"operator": ">", "value": low}
+    return {"operator": "range", "value": [low, high]}
+
+
 def _plain_share(share):
     return bool(share) if share in (0.0, 1.0) else share
 
@@ -257,16 +306,12 @@ def _interval(fitted, test):
     column = fitted.schema.columns[test.feature]
     if column.source == BOOLEAN:
         return {"operator": "==", "value": test.low >= 0.0}
-    low, high = (_plain_bound(column, bound) for bound in (test.low, test.high))
-    if test.low == -np.inf:
-        return {"operator": "<=", "value": high}
-    if test.high == np.inf:
-        return {"operator": ">", "value": low}
-    return {"operator": "range", "value": [low, high]}
-
-
-def _plain_bound(column, bound):
-    return column.format_value(bound) if column.source in TEMPORAL else bound
+    record = _plain_comparison(test.low, test.high)
+    if column.source in TEMPORAL:
+        value, write = record["value"], column.format_value
+        is_range = record["operator"] == "range"
+        record["value"] = [write(v) for v in value] if is_range else write(value)
+    return record
 
 
 def _level_set(fitted, condition):

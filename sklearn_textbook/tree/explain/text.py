@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from sklearn_textbook.tree.explain.conditions import branch_condition, collect_branches
+from sklearn_textbook.tree.explain.conditions import (
+    branch_condition,
+    collect_branches,
+    read_terms,
+)
 from sklearn_textbook.tree.explain.describe import SHOWN_LEVELS, Words, has_children
 from sklearn_textbook.tree.explain.digits import format_number
 from sklearn_textbook.tree.explain.fitted import read_fitted
@@ -49,15 +53,17 @@ def export_text(
         Number of characters of one level of indentation.
     decimals : int or None, default=None
         Number of decimals of thresholds and values. ``None`` writes for each threshold
-        as few as distinguish it from the other thresholds of its column.
+        as few as distinguish it from the other thresholds of its column. Weights of
+        oblique tests have this number of significant digits.
     show_weights : bool, default=False
         Whether to add the weight of each class in the leaf.
     show_missing : bool or None, default=None
         Whether to write for each test which branch missing values take. ``None`` does
-        so for columns with missing values in training.
+        so for columns with missing values in training. In an oblique test they count as
+        a value.
     max_levels : int or None, default=5
-        Maximum number of levels written for a set; the rest is counted. ``None``
-        writes all levels.
+        Maximum number of levels written for a set, and of columns for an oblique
+        test; the rest is counted. ``None`` writes all.
     max_width : int or None, default=None
         Maximum width of a line in characters. Longer lines are wrapped between words
         and indented. ``None`` does not wrap.
@@ -83,6 +89,14 @@ def export_text(
     sklearn.tree.export_text : For trees of scikit-learn. Here the names of columns and
         classes are the default, a test may have any number of branches, and each leaf
         has its size and confidence.
+
+    Notes
+    -----
+    An oblique test is written as a sum such as ``0.62*density + colour(green: 0.31,
+    dark: -0.64) - 0.3*seconds(day) <= 0.85``: a column of levels adds the number of its
+    level, and dates, times of day and durations are in seconds (dates since 1970-01-01
+    UTC). Weights are rounded, so rows close to the threshold may be on the other side
+    of the sum as written; see :func:`export_rules` for code with all digits.
 
     Examples
     --------
@@ -164,8 +178,14 @@ def _branches(words, node, depth):
 
 
 def _missing_line(words, node):
-    """Return the line on missing values, unless they take a single branch."""
+    """Return the line on missing values, unless they take a single branch.
+
+    In a sum they count as a value.
+    """
     tree = words.fitted.tree
+    terms = read_terms(tree, node)
+    if terms:
+        return words.fills(terms)
     feature = int(tree.nodes["feature"][node])
     target = int(tree.nodes["missing_branch"][node])
     if not words.tells_missing(feature):

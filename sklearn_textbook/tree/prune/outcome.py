@@ -163,7 +163,9 @@ def build_report(tree, record, new_number):
     PruningTable
         ``node``, ``tree_node`` (number in the pruned tree, or -1), ``depth``,
         ``feature`` (number of the tested column), ``decision``, ``before``, ``after``,
-        ``n_samples``, ``weight`` and ``n_leaves`` (of the grown branch). Its attribute
+        ``n_samples``, ``weight`` and ``n_leaves`` (of the grown branch). If the tree
+        has oblique tests, ``n_columns`` is the number of columns of the test, and
+        ``feature`` the one with the largest share. The attribute
         ``measure`` names the measure in ``before`` and ``after``; ``n_leaves_grown`` is
         the number of leaves of the grown tree.
     """
@@ -171,11 +173,14 @@ def build_report(tree, record, new_number):
     nodes = tree.nodes[node]
     n_leaves = np.empty(tree.node_count, dtype=np.int64)
     count_branch_leaves(tree.nodes, n_leaves)
+    tested = {"feature": nodes["feature"].astype(np.int64)}
+    if len(tree.terms):
+        tested["n_columns"] = _count_columns(tree)[node]
     table = PruningTable(
         node=node,
         tree_node=new_number[node],
         depth=tree.depth[node],
-        feature=nodes["feature"].astype(np.int64),
+        **tested,
         decision=record.decision,
         before=record.before,
         after=record.after,
@@ -187,6 +192,13 @@ def build_report(tree, record, new_number):
     table.measure = record.measure
     table.n_leaves_grown = int(tree.n_leaves)
     return table
+
+
+def _count_columns(tree):
+    """Count the columns that each node tests."""
+    pairs = np.unique(tree.terms[["node", "feature"]])
+    n_columns = np.bincount(pairs["node"], minlength=tree.node_count)
+    return np.maximum(n_columns, ~tree.is_leaf)
 
 
 def cut_and_report(tree, is_cut, record, path=None):
