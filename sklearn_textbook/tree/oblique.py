@@ -81,7 +81,8 @@ class ObliqueTreeClassifier(ClassifierMixin, TreeClassifierMethods, BaseOblique)
         Complexity parameter of minimal cost-complexity pruning. 0: no pruning.
     pruning : None, str or pruner, default=None
         How the grown tree is pruned, as in
-        :class:`~sklearn_textbook.tree.CARTClassifier`.
+        :class:`~sklearn_textbook.tree.CARTClassifier`; for error-based pruning take
+        ``ErrorBasedPruning(subtree_raising=False)``.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Nominal columns: by dtype, none, or given by a mask, indices or names.
     missing : {"mean", "error"}, default="mean"

@@ -21,6 +21,8 @@ from sklearn_textbook.tree import (
     CARTRegressor,
     CostComplexityPruning,
     ID3Classifier,
+    ObliqueTreeClassifier,
+    ObliqueTreeRegressor,
 )
 from sklearn_textbook.tree.prune import compute_weakest_link_sequence, cut_below
 from sklearn_textbook.tree.prune.cost_complexity_pruning import (
@@ -128,15 +130,18 @@ ESTIMATORS = [
     C45Classifier(min_samples_leaf=1),
     C45Classifier(categorical_split="subset", collapse=False),
     ID3Classifier(categorical_split="one_vs_rest"),
+    ObliqueTreeClassifier(),
+    ObliqueTreeRegressor(direction="random", prefer_axis=None, random_state=0),
 ]
 
 
 @pytest.mark.parametrize("is_weighted", [False, True])
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: repr(e)[:60])
 def test_equals_a_loop_over_folds_and_alphas(estimator, is_weighted):
-    is_classifier = not isinstance(estimator, CARTRegressor)
+    is_classifier = hasattr(estimator, "predict_proba")
     # Divided cases count by shares, which no prediction does.
-    missing = 0.08 if isinstance(estimator, (CARTClassifier, CARTRegressor)) else 0.0
+    is_divided = isinstance(estimator, (C45Classifier, ID3Classifier))
+    missing = 0.0 if is_divided else 0.08
     for seed in range(is_weighted, 2 * FACTOR, 2):
         X, y = make_table(seed, 90, is_classifier=is_classifier, missing=missing)
         weight = None

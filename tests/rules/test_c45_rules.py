@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,9 @@ from sklearn.preprocessing import StandardScaler
 
 from sklearn_textbook.datasets import load_play_tennis
 from sklearn_textbook.tree import C45RulesClassifier, export_rules
+from sklearn_textbook.tree.grow.layout import OBLIQUE
 from sklearn_textbook.tree.rules.build_list import compute_shares
+from sklearn_textbook.tree.rules.check import check_rule_list
 from sklearn_textbook.tree.rules.pack_rows import round_weights
 from tests.reference.c45_rules import find_p_value, find_upper_limit
 from tests.rules.tables import (
@@ -563,3 +566,14 @@ def test_rounded_weights_add_up_exactly():
     whole = rng.integers(0, 1000, 50).astype(float)
     assert round_weights(whole).tolist() == whole.tolist()
     assert round_weights(np.array([1e-30, 1.0]))[0] > 0
+
+
+def test_oblique_tests_are_refused_in_a_list():
+    X, y = load_iris(return_X_y=True)
+    rules = C45RulesClassifier().fit(X, y).rule_list_
+    check_rule_list(rules)
+    nodes = rules.tree.nodes.copy()
+    nodes["kind"][nodes["parent"][rules.nodes[0]]] = OBLIQUE
+    rules = replace(rules, tree=rules.tree.replace(nodes=nodes))
+    with pytest.raises(ValueError, match="must not be the branch of an oblique test"):
+        check_rule_list(rules)

@@ -133,7 +133,7 @@ def measure_member(member, matrix, known, is_out, n_repeats, seed):
 
 
 def list_tested_columns(tree):
-    """List the columns that a tree tests, those of stand-in tests included.
+    """List the columns that a tree tests, those of stand-in tests and sums included.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def list_tested_columns(tree):
         Numbers of columns.
     """
     tests = [tree.nodes["feature"][tree.nodes["n_children"] > 0]]
-    tests.append(tree.surrogates["feature"])
+    tests += [tree.surrogates["feature"], tree.terms["feature"]]
     return np.unique(np.concatenate(tests))
 
 

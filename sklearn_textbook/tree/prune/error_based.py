@@ -37,8 +37,9 @@ _COLLAPSE_SLACK = 0.001
 class ErrorBasedPruning(BasePruner):
     r"""Prune by estimated errors on new rows, 基于错误的剪枝.
 
-    The method applies to any classification tree with one output. It needs no
-    validation rows; without subtree raising it does not need the training rows either.
+    The method applies to any classification tree with one output; to an oblique tree
+    without subtree raising. It needs no validation rows; without subtree raising it
+    does not need the training rows either.
     A leaf with N cases, E of them not of its majority class, is estimated to
     misclassify :math:`N \, U(E, N)` of N new cases, where U is the upper limit of the
     error rate at confidence CF,
@@ -69,8 +70,9 @@ class ErrorBasedPruning(BasePruner):
         errors are used without any addition.
     subtree_raising : bool, default=True
         Whether a branch may replace the node above it. If not, a fitted tree can be
-        pruned without its training rows. It must be False for trees with
-        ``monotonic_cst``, since raising moves rows into branches grown from other rows.
+        pruned without its training rows. It must be False for oblique trees, and for
+        trees with ``monotonic_cst``, since raising moves rows into branches grown from
+        other rows.
 
     See Also
     --------
@@ -185,10 +187,11 @@ class ErrorBasedPruning(BasePruner):
         ValueError
             If a parameter is invalid, the tree is not a classification tree with one
             output or was not grown from the table, or branches may be raised although
-            there is no table or predictions must be monotonic.
+            there is no table, predictions must be monotonic, or the tree is oblique.
         """
         self.check_parameters()
         _check_tree(tree)
+        _check_raising(tree, self.subtree_raising)
         if self.subtree_raising and data.is_monotonic:
             raise ValueError(
                 "ErrorBasedPruning(subtree_raising=True) moves rows into branches "
@@ -313,7 +316,7 @@ def prune_by_error(
     ------
     ValueError
         If the tree is not of this kind or was not grown from this table, or if branches
-        may be raised but there is no table.
+        may be raised but there is no table or the tree is oblique.
 
     Notes
     -----
@@ -327,6 +330,7 @@ def prune_by_error(
     processed twice. Without subtree raising the time is linear in the number of nodes.
     """
     _check_tree(tree)
+    _check_raising(tree, subtree_raising)
     _check_confidence(confidence)
     if not subtree_raising:
         return _prune(tree, None, confidence, collapse).tree
@@ -429,4 +433,13 @@ def _check_tree(tree):
             f"{'classification' if tree.is_classifier else 'regression'} tree of "
             f"{tree.n_outputs}. CostComplexityPruning, ReducedErrorPruning, PrePruning "
             "and LossPruning prune it."
+        )
+
+
+def _check_raising(tree, subtree_raising):
+    if subtree_raising and len(tree.terms):
+        raise ValueError(
+            "subtree_raising=True is not for oblique trees, and node "
+            f"{tree.terms['node'][0]} of this one tests a sum of columns; use "
+            "ErrorBasedPruning(subtree_raising=False)."
         )

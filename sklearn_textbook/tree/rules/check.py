@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sklearn_textbook.tree.grow.check import refuse
-from sklearn_textbook.tree.grow.layout import NOMINAL
+from sklearn_textbook.tree.grow.layout import NOMINAL, OBLIQUE
 
 #: Tolerance of sums of ``shares``, which may have been rounded when written.
 ROUNDING = 1e-6
@@ -80,6 +80,11 @@ def _check_conditions(rule_list):
     )
     parent = tree.nodes["parent"]
     above = tree.nodes[parent[conditions]]
+    refuse(
+        above["kind"] == OBLIQUE,
+        "nodes",
+        "a condition must not be the branch of an oblique test",
+    )
     refuse(
         (above["kind"] != NOMINAL) & (conditions > above["first_child"] + 1),
         "nodes",
