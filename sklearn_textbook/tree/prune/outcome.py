@@ -196,8 +196,10 @@ def build_report(tree, record, new_number):
 
 def _count_columns(tree):
     """Count the columns that each node tests."""
-    pairs = np.unique(tree.terms[["node", "feature"]])
-    n_columns = np.bincount(pairs["node"], minlength=tree.node_count)
+    node, feature = tree.terms["node"], tree.terms["feature"]
+    # A nominal column has several terms, one after the other.
+    is_first = np.append(True, (np.diff(node) != 0) | (np.diff(feature) != 0))
+    n_columns = np.bincount(node[is_first], minlength=tree.node_count)
     return np.maximum(n_columns, ~tree.is_leaf)
 
 
