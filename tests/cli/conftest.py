@@ -3,13 +3,12 @@
 import json
 import os
 import re
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from sklearn_textbook.cli import main
+from tests.processes import Program
 
 
 @pytest.fixture
@@ -31,8 +30,7 @@ def terminal(tmp_path):
     """Run the command in a pseudo-terminal; give its exit code and what it shows."""
 
     def run(*arguments, width=80):
-        module = ["-m", "sklearn_textbook", *map(str, arguments)]
-        code, run.raw = _run_in_terminal(module, tmp_path, width)
+        code, run.raw = _run_in_terminal(_MODULE, arguments, tmp_path, width)
         return code, _plain(run.raw)
 
     return run
@@ -40,11 +38,11 @@ def terminal(tmp_path):
 
 @pytest.fixture
 def terminal_session(tmp_path):
-    """Run commands one after the other in a process, as importing takes the longest."""
+    """Run commands one after the other in a process."""
 
     def run(*commands, width=80):
-        arguments = ["-c", _SESSION, json.dumps([[*map(str, c)] for c in commands])]
-        code, raw = _run_in_terminal(arguments, tmp_path, width)
+        arguments = [json.dumps([[*map(str, c)] for c in commands])]
+        code, raw = _run_in_terminal(_SESSION, arguments, tmp_path, width)
         assert code == 0, raw
         *shown, rest = _plain(raw).split(_END)
         assert rest.strip() == ""
@@ -54,6 +52,7 @@ def terminal_session(tmp_path):
     return run
 
 
+_MODULE = "import runpy; runpy.run_module('sklearn_textbook', None, '__main__')"
 #: Ends what a command of a session shows; before it, its exit code on a line.
 _END = "\N{SYMBOL FOR END OF TRANSMISSION}"
 _SESSION = f"""
@@ -65,8 +64,8 @@ for command in json.loads(sys.argv[1]):
 """
 
 
-def _run_in_terminal(arguments, folder, width):
-    """Run Python in a pseudo-terminal; give its exit code and what it wrote."""
+def _run_in_terminal(code, arguments, folder, width):
+    """Run a program in a pseudo-terminal; give its exit code and what it wrote."""
     if sys.platform == "win32":
         pytest.skip("pseudo-terminals are POSIX")
     import pty
@@ -76,16 +75,10 @@ def _run_in_terminal(arguments, folder, width):
         **os.environ,
         "TERM": "xterm-256color",
         "COLUMNS": str(width),
-        "PYTHONPATH": str(Path(__file__).parents[2]),
     }
     environment.pop("NO_COLOR", None)
-    process = subprocess.Popen(
-        [sys.executable, *arguments],
-        stdout=end,
-        stderr=end,
-        cwd=folder,
-        env=environment,
-    )
+    arguments = map(str, arguments)
+    process = Program(code, *arguments, output=end, cwd=folder, env=environment)
     os.close(end)
     pieces = []
     while piece := _read(reader):

@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+from tests.processes import Program, run_program
+
 MAKE_ROWS = """
 import sys, time, warnings
 import numpy as np
@@ -76,22 +78,17 @@ MOST_SECONDS = 5.0
 @pytest.mark.parametrize("estimator", LONG_FITS)
 def test_ctrl_c_ends_a_fit(estimator):
     made = MAKE_ROWS.format(n_rows=LONG_FITS[estimator], estimator=estimator)
-    with subprocess.Popen(
-        [sys.executable, "-c", made + INTERRUPT],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            assert process.stdout.readline() == "fitting\n"
-            time.sleep(0.5)
-            began = time.monotonic()
-            process.send_signal(signal.SIGINT)
-            assert process.stdout.readline() == "interrupted\n"
-            assert time.monotonic() - began < MOST_SECONDS
-            rest, errors = process.communicate(timeout=60)
-        finally:
-            process.kill()
+    process = Program(made + INTERRUPT)
+    try:
+        assert process.stdout.readline() == "fitting\n"
+        time.sleep(0.5)
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "interrupted\n"
+        assert time.monotonic() - began < MOST_SECONDS
+        rest, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert (rest, errors, process.returncode) == ("", "", 0)
 
 
@@ -132,11 +129,5 @@ def test_the_interpreter_waits_for_tasks_of_joblibs_threads():
 )
 def test_forks_fit_and_predict(estimator):
     made = MAKE_ROWS.format(n_rows=8000, estimator=estimator)
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", made + FORK],
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
+    done = run_program(made + FORK, timeout=200)
     assert done.returncode == 0, done.stderr

@@ -1,7 +1,6 @@
 """Threads that share tasks, and how many of them there are."""
 
 import os
-import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +19,7 @@ from sklearn_textbook._contract._threads import count_runs
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook.linear_model import LinearRegression, LogisticRegression
 from sklearn_textbook.tree import C45Classifier, CARTClassifier, CARTRegressor
+from tests.processes import run_program
 
 
 @pytest.fixture
@@ -87,13 +87,7 @@ def test_threads_that_cannot_be_started_are_done_without():
 
 def run_python(code):
     """Run a program that must end well, and before long."""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    done = run_program(code)
     assert done.returncode == 0, done.stderr
 
 

@@ -1,7 +1,6 @@
 """Principal components in use: parameters, blocks, matrices, errors."""
 
 import pickle
-import subprocess
 import sys
 import textwrap
 
@@ -19,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_textbook.decomposition import PCA
+from tests.processes import run_program
 
 StockPCA = sklearn.decomposition.PCA
 
@@ -464,12 +464,7 @@ def test_table_larger_than_memory(tmp_path):
             print(pca.n_samples_, round(float(pca.explained_variance_[0]), 1))
         """
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path / "rows")],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_program(script, str(tmp_path / "rows"))
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == 2 * ["125000", "9.0"]
 

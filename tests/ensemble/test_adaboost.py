@@ -3,8 +3,6 @@
 import pickle
 import random
 import signal
-import subprocess
-import sys
 import time
 
 import numpy as np
@@ -33,6 +31,7 @@ from sklearn_textbook.tree import (
     export_text,
 )
 from tests.amount import FACTOR, count_chunks
+from tests.processes import Program
 from tests.reference import adaboost as reference
 from tests.reference.cases import make_column, make_frame
 from tests.reference.compare import assert_same_nodes, find_difference, read_grown_tree
@@ -691,12 +690,7 @@ for member in (None, CARTClassifier(max_depth=12)):
 
 
 def test_interruption():
-    process = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED_FIT],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = Program(INTERRUPTED_FIT)
     for _ in range(2):
         assert process.stdout.readline() == "ready\n"
         time.sleep(0.5)

@@ -2,8 +2,6 @@
 
 import pickle
 import signal
-import subprocess
-import sys
 import time
 
 import numpy as np
@@ -29,6 +27,7 @@ from sklearn_textbook.ensemble.boosting.losses import (
     SquaredError,
 )
 from sklearn_textbook.tree import CARTClassifier, CARTRegressor
+from tests.processes import Program
 from tests.reference.boosting_tree import boost
 
 
@@ -307,12 +306,7 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize("name", ["BoostingTreeRegressor", "GradientBoostingRegressor"])
 def test_interruption(name):
     """Control-C ends a fit, and leaves an ensemble that can be fitted again."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED_FIT, name],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = Program(INTERRUPTED_FIT, name)
     assert process.stdout.readline() == "ready\n"
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)

@@ -1,8 +1,6 @@
 """Forests in use: callbacks, interruption, routed metadata, tables of all sorts."""
 
 import signal
-import subprocess
-import sys
 import time
 
 import numpy as np
@@ -20,6 +18,7 @@ from sklearn_textbook.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from tests.processes import Program
 
 ALL = [
     ExtraTreesClassifier,
@@ -124,12 +123,7 @@ for n_jobs in (1, 2):
 
 def test_interruption():
     """Control-C ends a fit at once, and leaves a forest that can be fitted again."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED_FIT],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = Program(INTERRUPTED_FIT)
     for _ in range(2):
         assert process.stdout.readline() == "ready\n"
         time.sleep(0.5)

@@ -1,9 +1,10 @@
 """Classes without end: the weights of all classes in all nodes take memory."""
 
-import subprocess
 import sys
 
 import pytest
+
+from tests.processes import run_program
 
 PROGRAM = """
 import resource
@@ -30,13 +31,7 @@ assert CARTClassifier(max_depth=5, n_jobs=1).fit(X, y).get_depth() == 5
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the address space")
 def test_memory_that_runs_out():
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = run_program(PROGRAM, timeout=300)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     names = [line.partition(" ")[0] for line in lines]
@@ -64,8 +59,6 @@ assert CARTClassifier(n_jobs=1, max_depth=9).fit(X, y).get_depth() == 9
 @pytest.mark.skipif(sys.platform != "linux", reason="the system tells its memory")
 def test_trees_that_fit_only_once():
     """Nodes are copied at the end: they may take half of the memory."""
-    done = subprocess.run(
-        [sys.executable, "-c", MACHINE], capture_output=True, text=True, check=False
-    )
+    done = run_program(MACHINE)
     assert done.returncode == 0, done.stderr
     assert "weight of every class" in done.stdout
