@@ -2,6 +2,7 @@
 
 import warnings
 
+import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
@@ -73,7 +74,15 @@ def find_complaint(function, word):
     return None
 
 
+@pytest.fixture
+def threads_only():
+    """No processes for n_jobs=-1: each would take longer to start than all tests."""
+    with joblib.parallel_config("threading"):
+        yield
+
+
 @pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.usefixtures("threads_only")
 def test_parameters_are_named(name):
     X, y = make_rows(ESTIMATORS[name])
     found = {}

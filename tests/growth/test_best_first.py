@@ -94,9 +94,8 @@ def list_estimators():
 @pytest.mark.parametrize("missing_fraction", [0.0, 0.1])
 @pytest.mark.parametrize("n_rows", [900, 6000])
 def test_estimators(monkeypatch, n_rows, missing_fraction):
-    for estimator in list_estimators():
-        is_classifier = "Regressor" not in type(estimator).__name__
-        X, y = make_mixed_table(
+    tables = {
+        is_classifier: make_mixed_table(
             n_rows,
             task="classification" if is_classifier else "regression",
             n_classes=3,
@@ -106,6 +105,11 @@ def test_estimators(monkeypatch, n_rows, missing_fraction):
             as_frame=True,
             random_state=0,
         )
+        for is_classifier in (True, False)
+    }
+    for estimator in list_estimators():
+        is_classifier = "Regressor" not in type(estimator).__name__
+        X, y = tables[is_classifier]
         y = y if is_classifier else np.abs(y)
         limited, whole = grow_both(
             monkeypatch,
