@@ -94,6 +94,27 @@ STOCK = {
     "cv",  # LogisticRegressionCV
 }
 
+#: Tests of LogisticRegressionCV alone, which is not swapped, nor is what it is made of.
+#: (In others it is compared with LogisticRegression, which is.)
+STOCK_TESTS = {
+    f"test_logistic.py::{name}"
+    for name in (
+        "test_LogisticRegressionCV_elasticnet_attribute_shapes",
+        "test_LogisticRegressionCV_no_refit",
+        "test_logistic_cv_mock_scorer",
+        "test_logistic_cv_refit_false_non_elasticnet",
+        "test_logistic_cv_sparse",
+        "test_logistic_regressioncv_class_weights",
+        "test_logistic_regression_path_coefs_multinomial",
+        "test_logistic_regression_path_convergence_fail",
+        "test_logistic_regression_path_init_coefs",
+        "test_logisticregressioncv_warns_with_use_legacy_attributes",
+        "test_lr_cv_scores_differ_when_sample_weight_is_requested",
+        "test_lr_cv_scores_without_enabling_metadata_routing",
+        "test_lr_scoring_warns",
+    )
+}
+
 #: Long tests that cross many parameters. Of their cases, as many are run as it takes
 #: for every two values to meet; all if more tables are asked for.
 CROSSING = {
@@ -199,14 +220,27 @@ def cover_pairs(items, declared):
     return chosen
 
 
+def tests_stock(item):
+    """Whether a test has nothing of ours."""
+    names = item.name.partition("[")[2].rstrip("]").split("-")
+    return not STOCK.isdisjoint(names) or drop_case(make_key(item)) in STOCK_TESTS
+
+
 def choose_cases(items, declared):
-    """The tests to run, and those left out: of stock estimators, or repetitions."""
+    """The tests to run, and those left out: of stock estimators, or repetitions.
+
+    Sparse matrices are read as sparse arrays are, which tests/test_common.py checks for
+    every estimator: of two cases that differ in this alone, one is run.
+    """
     left_out, crossed = set(), defaultdict(list)
+    keys = set(map(make_key, items))
     for item in items:
-        names = item.name.partition("[")[2].rstrip("]").split("-")
-        test = drop_case(make_key(item))
-        if not STOCK.isdisjoint(names) or (test in LONG and FACTOR == 1):
+        key = make_key(item)
+        test, twin = drop_case(key), key.replace("_matrix", "_array")
+        if tests_stock(item):
             left_out.add(item)
+        elif FACTOR == 1 and (test in LONG or (twin != key and twin in keys)):
+            left_out |= set() if key in declared else {item}
         elif test in CROSSING and FACTOR == 1:
             crossed[test].append(item)
     for cases in crossed.values():
