@@ -9,6 +9,7 @@ import platform
 import sys
 import time
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from statistics import median
 
@@ -35,6 +36,7 @@ def count_cores():
     return os.cpu_count() or 1
 
 
+@cache
 def installed_version(package):
     """Version of an installed distribution, None if it is not installed."""
     try:

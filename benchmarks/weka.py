@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import zipfile
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,14 @@ LIBRARY = Path(os.environ.get("WEKA_JAR", "/usr/share/java/weka.jar"))
 JAVA = ["java", "-Xmx4g", "-XX:+UseSerialGC", "-Duser.language=en"]
 
 PREDICTED_CLASS = re.compile(r"^ *\d+ +\S+ +(\d+):", re.MULTILINE)
+
+
+@cache
+def _read_version(library):
+    """Weka's version, from its archive, which is large."""
+    with zipfile.ZipFile(library) as archive:
+        version = archive.read("weka/core/version.txt").decode()
+    return version.strip().replace("-", ".")
 
 
 class WekaTable(Scratch):
@@ -45,9 +54,7 @@ class WekaTree:
         """Weka's version, None without Java or Weka."""
         if shutil.which("java") is None or not LIBRARY.exists():
             return None
-        with zipfile.ZipFile(LIBRARY) as library:
-            version = library.read("weka/core/version.txt").decode()
-        return version.strip().replace("-", ".")
+        return _read_version(LIBRARY)
 
     def criterion(self, task):
         return task.criterion

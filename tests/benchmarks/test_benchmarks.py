@@ -67,12 +67,13 @@ FEW_PEERS = {
     "cart-alpha-choice": ("grid-search", "rpart"),
     "cart-alpha-choice-regression": ("grid-search", "rpart-default"),
 }
-FOREST_WORKS = [
-    name for name, work in WORKS.items() if work.make_task(0.003).algorithm in FORESTS
-]
-FEW_PEERS |= dict.fromkeys(
-    FOREST_WORKS, ("scikit-learn-forest", "ydf-forest", "scikit-learn-intelex")
-)
+FEW_FORESTS = ("scikit-learn-forest", "ydf-forest", "scikit-learn-intelex")
+
+
+def choose_peers(name):
+    if WORKS[name].make_task(float(SCALE)).algorithm in FORESTS:
+        return FEW_FORESTS
+    return FEW_PEERS.get(name, PEERS)
 
 
 def run_tiny(*arguments):
@@ -93,7 +94,7 @@ def test_workload_runs(name, capsys):
     # Threads of linear algebra wait for each other, spinning, on busy cores.
     n_threads = "1" if name.startswith("discriminant-") else "2"
     threads = () if name in ("cart-binary", "forest") else ("--threads", n_threads)
-    assert run_tiny(name, "--against", *FEW_PEERS.get(name, PEERS), *threads) == 0
+    assert run_tiny(name, "--against", *choose_peers(name), *threads) == 0
     printed = capsys.readouterr().out
     assert name in printed
     assert "DIFFERENT" not in printed

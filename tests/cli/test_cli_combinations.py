@@ -22,6 +22,10 @@ DATA = Path(__file__).parents[1] / "data"
 IRIS = ("fit", DATA / "iris.csv", "--target", "species", "--cv", 0)
 WEATHER = ("fit", DATA / "weather.arff", "--target", "play", "--cv", 0)
 DIAMONDS = ("fit", DATA / "diamonds.csv", "--target", "price", "--cv", 0)
+GROW_MANY = (
+    *("random-forest", "extra-trees", "bagging", "random-subspace"),
+    *("adaboost", "gradient-boosting"),
+)
 THREE = ("--member", "c45", "--member", "forest=random-forest", "--member", "lda")
 
 
@@ -82,11 +86,13 @@ def test_voting_is_fitted_saved_shown_and_used(command):
 def test_every_classifier_is_a_member_and_predicts_classes(command):
     names = [name for name in ALGORITHMS if can_predict(name, True)]
     members = [f"m{place}={name}" for place, name in enumerate(names)]
+    settings = [f"m{names.index(name)}__n_estimators=8" for name in GROW_MANY]
+    # Without a penalty coefficients grow without end on iris.
+    settings.append(f"m{names.index('logistic')}__C=1.0")
     command(
         *(*IRIS, "--algorithm", "voting", "--save", "m.json"),
         *(word for member in members for word in ("--member", member)),
-        # Without a penalty coefficients grow without end on iris.
-        *("--set", f"m{names.index('logistic')}__C=1.0"),
+        *(word for setting in settings for word in ("--set", setting)),
     )
     X, y = read_iris()
     fitted = list_members(load_model("m.json"))
