@@ -1,9 +1,11 @@
 """Weka's J48 as an oracle: many trees, grown by one process of Java."""
 
+import atexit
 import gzip
 import os
 import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -16,8 +18,6 @@ from sklearn_textbook.io import read_table, write_arff
 from tests.differential.j48_text import TreePrinter
 from tests.reference.cart_tree import Column
 from tests.reference.cases import make_frame
-
-SCRIPT = Path(__file__).with_name("J48Oracle.java")
 
 #: Where Debian's package weka has its library and its example tables.
 LIBRARY = Path(os.environ.get("WEKA_JAR", "/usr/share/java/weka.jar"))
@@ -73,17 +73,47 @@ def require_weka():
         pytest.skip(f"Weka is not installed: no {LIBRARY} (Debian: weka)")
 
 
+@cache
+def _compile(oracle):
+    """Compile a program to a folder: that takes longer than most of its runs."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    compiler = ("-m", "jdk.compiler/com.sun.tools.javac.Main", "-cp", LIBRARY)
+    source = Path(__file__).with_name(f"{oracle}.java")
+    _run_java(*compiler, "-proc:none", "-d", folder, source)
+    return folder
+
+
+def _run_java(*arguments):
+    java = ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
+    done = subprocess.run(
+        [*java, *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise RuntimeError(f"Java failed:\n{done.stderr}")
+
+
+def run_oracle(oracle, *arguments):
+    """Run a Java program of this folder, with Weka.
+
+    Parameters
+    ----------
+    oracle : str
+        Its class, and its file without the suffix.
+    *arguments : path-like
+        Its arguments.
+    """
+    search_path = os.pathsep.join([str(LIBRARY), _compile(oracle)])
+    _run_java("-cp", search_path, oracle, *arguments)
+
+
 def grow_with_j48(runs, directory):
     """Grow a tree for every (table, options); return a list of J48Tree."""
     questions, answers = directory / "runs.txt", directory / "answers.txt"
     questions.write_text(
         "".join(f"{table.path}\t{options}\n" for table, options in runs)
     )
-    java = ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", str(LIBRARY)]
-    java += [str(SCRIPT), str(questions), str(answers)]
-    done = subprocess.run(java, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"J48 failed:\n{done.stderr}")
+    run_oracle("J48Oracle", questions, answers)
     with answers.open() as file:
         return [read_tree(file) for _ in runs]
 

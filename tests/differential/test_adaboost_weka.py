@@ -5,8 +5,6 @@ there the weights of the first rounds have to be distributed alike.
 """
 
 import random
-import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,10 +12,9 @@ from numpy.testing import assert_allclose
 
 from sklearn_textbook.ensemble import AdaBoostClassifier
 from sklearn_textbook.tree import C45Classifier
-from tests.differential.j48 import LIBRARY, require_weka, write_table
+from tests.differential.j48 import require_weka, run_oracle, write_table
 from tests.reference.cart_tree import Column
 
-SCRIPT = Path(__file__).with_name("AdaBoostOracle.java")
 N_RUNS = 300
 
 
@@ -38,10 +35,7 @@ def boost_with_weka(table, options, directory):
     """The members' weights for every line of options."""
     runs, answers = directory / "runs.txt", directory / "answers.txt"
     runs.write_text("".join(f"{line}\n" for line in options))
-    java = ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", str(LIBRARY)]
-    java += [str(SCRIPT), str(table.path), str(runs), str(answers)]
-    done = subprocess.run(java, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    run_oracle("AdaBoostOracle", table.path, runs, answers)
     return [np.array(line.split(), float) for line in answers.read_text().splitlines()]
 
 

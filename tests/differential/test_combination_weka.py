@@ -4,9 +4,6 @@ Weka's members read their predictions from columns, so that both combine the sam
 predictions of members that learn nothing are the same in every fold.
 """
 
-import subprocess
-from pathlib import Path
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -25,10 +22,9 @@ from sklearn_textbook.ensemble import (
 )
 from sklearn_textbook.linear_model import LinearRegression, LogisticRegression
 from sklearn_textbook.tree import CARTClassifier, CARTRegressor
-from tests.differential.j48 import LIBRARY, require_weka
+from tests.differential.j48 import require_weka, run_oracle
 
 pytestmark = pytest.mark.slow
-SCRIPT = Path(__file__).with_name("CombineOracle.java")
 REGRESSION = "weka.classifiers.functions.LinearRegression"
 #: Without it columns are left out whose standardized coefficients are above 1.5.
 KEEP_ALL = "-S 1 -C"
@@ -58,10 +54,7 @@ def combine_with_weka(answers, y, runs, directory):
     table, questions, results = (directory / name for name in ("t.arff", "r", "a"))
     table.write_text("\n".join([*head, f"@attribute y {goal}", "@data", *lines, ""]))
     questions.write_text("".join(f"{name}\t{options}\n" for name, options in runs))
-    java = ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", str(LIBRARY)]
-    java += [str(SCRIPT), str(table), str(questions), str(results)]
-    done = subprocess.run(java, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    run_oracle("CombineOracle", table, questions, results)
     lines = results.read_text().splitlines()
     size = len(y) + 1
     blocks = [lines[start : start + size] for start in range(0, len(lines), size)]

@@ -1,8 +1,6 @@
 """OutputCodeClassifier and Weka's MultiClassClassifier, over the same C4.5 trees."""
 
 import random
-import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,10 +8,9 @@ from numpy.testing import assert_allclose
 
 from sklearn_textbook.ensemble import OutputCodeClassifier
 from sklearn_textbook.tree import C45Classifier
-from tests.differential.j48 import LIBRARY, require_weka, write_table
+from tests.differential.j48 import require_weka, run_oracle, write_table
 from tests.reference.cart_tree import Column
 
-SCRIPT = Path(__file__).with_name("OutputCodeOracle.java")
 #: Weka's numbers of its codes, and our names.
 METHODS = {"0": "one_vs_rest", "2": "exhaustive"}
 
@@ -42,10 +39,7 @@ def ask_weka(table, n_classes, directory):
     runs, answers = directory / "runs.txt", directory / "answers.txt"
     lines = [f"-M {method} -W weka.classifiers.trees.J48" for method in METHODS]
     runs.write_text("".join(f"{line}\n" for line in lines))
-    java = ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", str(LIBRARY)]
-    java += [str(SCRIPT), str(table.path), str(runs), str(answers)]
-    done = subprocess.run(java, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    run_oracle("OutputCodeOracle", table.path, runs, answers)
     lines = answers.read_text().splitlines()
     return [np.array(line.split(), float).reshape(-1, n_classes) for line in lines]
 
