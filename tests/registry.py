@@ -266,9 +266,9 @@ INSTANCES = {
     ],
     "GradientBoostingClassifier": [
         GradientBoostingClassifier(n_estimators=20),
-        GradientBoostingClassifier(n_estimators=20, min_samples_leaf=1, max_bins=None),
+        GradientBoostingClassifier(n_estimators=10, min_samples_leaf=1, max_bins=None),
         GradientBoostingClassifier(
-            n_estimators=20,
+            n_estimators=10,
             min_samples_leaf=1,
             subsample=0.7,
             max_features=0.5,
@@ -276,7 +276,7 @@ INSTANCES = {
             random_state=0,
         ),
         GradientBoostingClassifier(
-            n_estimators=30,
+            n_estimators=10,
             min_samples_leaf=1,
             max_depth=2,
             max_leaf_nodes=None,
@@ -291,13 +291,13 @@ INSTANCES = {
     "GradientBoostingRegressor": [
         GradientBoostingRegressor(n_estimators=20),
         GradientBoostingRegressor(
-            n_estimators=20, min_samples_leaf=1, max_bins=None, loss="absolute_error"
+            n_estimators=10, min_samples_leaf=1, max_bins=None, loss="absolute_error"
         ),
         GradientBoostingRegressor(
-            n_estimators=20, min_samples_leaf=1, loss="huber", subsample=0.7
+            n_estimators=10, min_samples_leaf=1, loss="huber", subsample=0.7
         ),
         GradientBoostingRegressor(
-            n_estimators=20, min_samples_leaf=1, init=StockLinearRegression()
+            n_estimators=10, min_samples_leaf=1, init=StockLinearRegression()
         ),
         GradientBoostingRegressor(
             n_estimators=20, min_samples_leaf=1, n_iter_no_change=2, random_state=0

@@ -91,7 +91,7 @@ def choose_fonts(text):
     preferred = font_manager.get_font(
         font_manager.findfont(font_manager.FontProperties())
     )
-    if all(ord(letter) in preferred.get_charmap() for letter in set(text)):
+    if preferred.get_charmap().keys() >= set(map(ord, text)):
         return families
     installed = set(font_manager.get_font_names())
     return families + [name for name in CHINESE_FONTS if name in installed]
