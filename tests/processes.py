@@ -103,6 +103,11 @@ class Program:
 
 def run_program(code, *arguments, timeout=120):
     """Run a program of Python to its end, as ``subprocess.run`` does."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        command = [sys.executable, "-c", code, *arguments]
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=timeout, check=False
+        )
     program = Program(code, *arguments)
     output, errors = program.communicate(timeout)
     return subprocess.CompletedProcess(code, program.returncode, output, errors)
