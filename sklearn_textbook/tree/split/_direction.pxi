@@ -77,7 +77,7 @@ cdef bint solve(
 # ----------------------------------------------------------------------- cross products
 
 
-cdef void sum_products(
+cdef wide_void sum_products(
     const ObliqueSearch* search, const double* weight, double* products
 ) noexcept nogil:
     """Weighted sums of the products of all pairs of columns, lower triangle; four

@@ -21,6 +21,7 @@ from libc.string cimport memcpy, memset
 
 from scipy.linalg.cython_lapack cimport dpotrf, dpotrs, dsyev, dtrtrs
 
+from sklearn_textbook._contract._wide_units cimport wide_void
 from sklearn_textbook.tree.split._best cimport clear_split
 from sklearn_textbook.tree.split._column cimport evaluate_column, midpoint
 from sklearn_textbook.tree.split._criterion cimport add_row, goodness
@@ -30,6 +31,7 @@ from sklearn_textbook.tree.split._random cimport (
     random_below,
     random_unit,
 )
+from sklearn_textbook.tree.split._sums cimport PREFETCH
 from sklearn_textbook.tree.split._types cimport NOMINAL_COLUMN, row_of
 
 
@@ -38,6 +40,8 @@ cdef enum:
     FEW_KEYS = 24  # that are sorted by insertion
     MAX_SHIFTS = 8  # of a key, on average, before the order is found otherwise
     BLOCK_SAMPLES = 256
+    ROWS_AHEAD = 8  # that are prefetched
+    MOST_FETCHED = 64  # values of a row
     MAX_SPARSE = 4  # terms that are added one after the other for all samples
     MAX_STEPS = 12  # of Newton's method
     MAX_SWEEPS = 8  # over the weights, in the coordinate search
@@ -179,6 +183,20 @@ cdef void add_term_values(
         z[i] += codes[<int64_t>value] if value == value else fill
 
 
+cdef inline void fetch_row(const ObliqueSearch* search, int64_t i) noexcept nogil:
+    """Begin to fetch the values of a sample that will be read soon."""
+    cdef:
+        int64_t p = search.problem.n_columns, j = 0
+        const double* x
+    i += ROWS_AHEAD
+    if i >= search.n:
+        return
+    x = search.values + search.row[i] * p
+    while j < min(p, <int64_t>MOST_FETCHED):
+        PREFETCH(x + j)
+        j += 8
+
+
 cdef void project_dense(
     const ObliqueSearch* search, const Direction* direction
 ) noexcept nogil:
@@ -191,6 +209,7 @@ cdef void project_dense(
         double total
         int64_t i, t, p = search.problem.n_columns, n_terms = direction.n_terms
     for i in range(search.n):
+        fetch_row(search, i)
         x = search.values + search.row[i] * p
         total = 0.0
         if search.any_missing:

@@ -126,7 +126,7 @@ cdef inline double read_cell(
     return value / search.size[column]
 
 
-cdef void read_row(
+cdef inline void read_row(
     const ObliqueSearch* search, int64_t i, const int32_t* columns, int64_t n_columns,
     double* cells
 ) noexcept nogil:
@@ -280,25 +280,18 @@ cdef void take_columns(
     search.n_used = n
 
 
-cdef int read_cells(ObliqueSearch* search) noexcept nogil:
-    """Read the used columns, row by row, and their means. Returns -1 without memory."""
+cdef wide_void read_cells(ObliqueSearch* search) noexcept nogil:
+    """Read the used columns, row by row, and their means."""
     cdef:
         int64_t i, j, k = search.n_used
         double value, weight
-        double* cells
+        double* cells = search.cells
         double* mean = search.mean
         double* total = search.totals
-    if search.n * k > search.cell_capacity:
-        free(search.cells)
-        search.cell_capacity = search.n * k
-        search.cells = <double*>malloc(search.cell_capacity * sizeof(double))
-        if search.cells == NULL:
-            search.cell_capacity = 0
-            return -1
-    cells = search.cells
     memset(mean, 0, k * sizeof(double))
     memset(total, 0, k * sizeof(double))
     for i in range(search.n):
+        fetch_row(search, i)
         read_row(search, i, search.used, k, cells)
         weight = search.rows.weight[i]
         if search.any_missing:
@@ -313,12 +306,23 @@ cdef int read_cells(ObliqueSearch* search) noexcept nogil:
     for j in range(k):
         if not search.any_missing:
             total[j] = search.view.totals.weight
-    for j in range(k):
         mean[j] = mean[j] / total[j] if total[j] > 0.0 else 0.0
+
+
+cdef int reserve_cells(ObliqueSearch* search) noexcept nogil:
+    """Allocate the cells of the node. Returns -1 without memory."""
+    if search.n * search.n_used <= search.cell_capacity:
+        return 0
+    free(search.cells)
+    search.cell_capacity = search.n * search.n_used
+    search.cells = <double*>malloc(search.cell_capacity * sizeof(double))
+    if search.cells == NULL:
+        search.cell_capacity = 0
+        return -1
     return 0
 
 
-cdef void standardize(ObliqueSearch* search) noexcept nogil:
+cdef wide_void standardize(ObliqueSearch* search) noexcept nogil:
     """Centre and scale the cells, with 0 for missing values, and drop the columns that
     are constant in the node."""
     cdef:
@@ -363,8 +367,9 @@ cdef int prepare_node(ObliqueSearch* search) noexcept nogil:
         if search.problem.kind[search.used[j]] == NOMINAL_COLUMN:
             code_levels(search, search.used[j])
     keep_related(search)
-    if read_cells(search) < 0:
+    if reserve_cells(search) < 0:
         return -1
+    read_cells(search)
     standardize(search)
     return 0
 
