@@ -61,6 +61,8 @@ from sklearn_textbook.tree import (
     ErrorBasedPruning,
     ID3Classifier,
     LossPruning,
+    ObliqueTreeClassifier,
+    ObliqueTreeRegressor,
     PrePruning,
     ReducedErrorPruning,
 )
@@ -365,6 +367,36 @@ INSTANCES = {
         ),
         NegativeCorrelationRegressor(3, hidden_units=3, early_stopping=True),
     ],
+    "ObliqueTreeClassifier": [
+        ObliqueTreeClassifier(),
+        ObliqueTreeClassifier(
+            direction="logistic", criterion="entropy", handle_unknown="fractional"
+        ),
+        ObliqueTreeClassifier(
+            direction="ridge", ridge=1.0, prefer_axis=0.1, min_samples_leaf=2
+        ),
+        ObliqueTreeClassifier(direction="ols", lasso=0.1, missing="error", max_depth=3),
+        ObliqueTreeClassifier(direction="oc1", n_directions=3, random_state=0),
+        ObliqueTreeClassifier(
+            direction="random", max_features_per_split=2, random_state=0
+        ),
+        ObliqueTreeClassifier(prefer_axis=None, max_features=0.7, random_state=0),
+        ObliqueTreeClassifier(pruning="cost_complexity", max_features_per_split=2),
+        ObliqueTreeClassifier(max_leaf_nodes=5, ccp_alpha=0.01, n_jobs=1),
+    ],
+    "ObliqueTreeRegressor": [
+        ObliqueTreeRegressor(),
+        ObliqueTreeRegressor(direction="ols", lasso=0.1, missing="error", max_depth=3),
+        ObliqueTreeRegressor(direction="oc1", n_directions=3, random_state=0),
+        ObliqueTreeRegressor(
+            direction="random", max_features_per_split=2, random_state=0
+        ),
+        ObliqueTreeRegressor(
+            prefer_axis=None, max_features=0.7, min_samples_leaf=2, random_state=0
+        ),
+        ObliqueTreeRegressor(pruning="loss", handle_unknown="fractional"),
+        ObliqueTreeRegressor(max_leaf_nodes=5, ridge=1.0, prefer_axis=0.1, n_jobs=1),
+    ],
     "OutputCodeClassifier": [
         OutputCodeClassifier(),
         OutputCodeClassifier(
@@ -476,8 +508,9 @@ SUMS_LOSSES = (AdaBoostClassifier, OutputCodeClassifier)
 
 def counts_rows(estimator):
     """Whether a limit of the growth counts rows."""
-    is_cart = isinstance(estimator, (CARTClassifier, CARTRegressor))
-    return is_cart and estimator.min_samples_leaf != 1
+    kinds = (CARTClassifier, CARTRegressor)
+    kinds += (ObliqueTreeClassifier, ObliqueTreeRegressor)
+    return isinstance(estimator, kinds) and estimator.min_samples_leaf != 1
 
 
 def averages_decisions(estimator):
