@@ -33,6 +33,7 @@ from sklearn_textbook.io.saved_target import (
     read_n_missing,
     set_classes,
     set_columns,
+    set_tests,
     unpack_classes,
 )
 from sklearn_textbook.tree.encode import TableSchema
@@ -232,4 +233,5 @@ def _read_member(packed, name, reader, columns, known):
         is_classifier=is_classifier,
         handle_unknown=packed["handle_unknown"],
     )
+    set_tests(member, member.tree_)
     return member

@@ -31,6 +31,7 @@ from sklearn_textbook.io.saved_target import (
     read_n_missing,
     set_classes,
     set_columns,
+    set_tests,
     unpack_classes,
 )
 from sklearn_textbook.tree.encode import TableSchema
@@ -205,6 +206,7 @@ def _fit_tree(estimator, document):
     _require_match(estimator, schema, tree, classes)
     estimator.tree_ = RoutedTree.from_grown(tree)
     set_columns(estimator, schema)
+    set_tests(estimator, tree)
     estimator.n_outputs_ = tree.n_outputs
     estimator.max_features_ = read_max_features(document, tree.n_features)
     estimator.n_missing_ = read_n_missing(document, tree.n_features)

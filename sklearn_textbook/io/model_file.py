@@ -73,15 +73,16 @@ def save_model(estimator, path, *, target=None, table=None):
     Parameters
     ----------
     estimator : estimator
-        A fitted tree (CARTClassifier, CARTRegressor, ID3Classifier, C45Classifier),
-        C45RulesClassifier, or an ensemble of such trees: RandomForest, ExtraTrees,
-        Bagging, RandomSubspace and GradientBoosting, each Classifier or Regressor,
-        AdaBoostClassifier and BoostingTreeRegressor; or LinearRegression,
-        LogisticRegression, GeneralizedLinearRegressor, MaxEntClassifier, PCA,
-        TruncatedSVD or LinearDiscriminantAnalysis; or VotingClassifier,
-        AveragingRegressor, StackingClassifier, StackingRegressor,
-        BayesianModelAveragingClassifier, BayesianModelAveragingRegressor or
-        MultiResponseLinearRegression, if all their members are of these classes.
+        A fitted tree (CARTClassifier, CARTRegressor, ID3Classifier, C45Classifier,
+        ObliqueTreeClassifier, ObliqueTreeRegressor), C45RulesClassifier, or an
+        ensemble of such trees: RandomForest, ExtraTrees, Bagging, RandomSubspace and
+        GradientBoosting, each Classifier or Regressor, AdaBoostClassifier and
+        BoostingTreeRegressor; or LinearRegression, LogisticRegression,
+        GeneralizedLinearRegressor, MaxEntClassifier, PCA, TruncatedSVD or
+        LinearDiscriminantAnalysis; or VotingClassifier, AveragingRegressor,
+        StackingClassifier, StackingRegressor, BayesianModelAveragingClassifier,
+        BayesianModelAveragingRegressor or MultiResponseLinearRegression, if all their
+        members are of these classes.
     path : str or path-like
         The file to write; if writing fails, no partial file remains.
     target : str, default=None

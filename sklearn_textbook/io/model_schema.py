@@ -259,6 +259,7 @@ def _list_tree_definitions():
     a_format = {"format": {"type": "string"}, "schema_version": _COUNT}
     way = {"type": "array", "minItems": 1, "maxItems": 3}
     stored = {"type": "object", "additionalProperties": {"type": "array"}}
+    records = {"type": "object", "additionalProperties": _refer("array")}
     return {
         "tree": _object(
             {
@@ -272,7 +273,9 @@ def _list_tree_definitions():
                 "statistics": {"type": "array"},
                 "level_branch": {"type": "array", "items": {"type": "integer"}},
                 "surrogates": stored,
-            }
+                "terms": stored,
+            },
+            ["terms"],
         ),
         "rules": _object(a_format, is_open=True),
         "member": _object(
@@ -293,10 +296,8 @@ def _list_tree_definitions():
                     "required": ["n_children"],
                 },
                 "level_branch": _refer("array"),
-                "surrogates": {
-                    "type": "object",
-                    "additionalProperties": _refer("array"),
-                },
+                "surrogates": records,
+                "terms": records,
                 "columns": _refer("array"),
                 "parameters": _refer("parameters"),
                 "max_features": {"type": ["integer", "null"]},
@@ -304,7 +305,7 @@ def _list_tree_definitions():
                 "n_missing": {"type": "array", "items": _COUNT},
             },
             [
-                *("level_branch", "surrogates", "columns", "parameters"),
+                *("level_branch", "surrogates", "terms", "columns", "parameters"),
                 *("max_features", "handle_unknown", "n_missing"),
             ],
         ),

@@ -6,7 +6,7 @@ import numpy as np
 
 from sklearn_textbook.io.packed_arrays import pack_array, unpack_array
 from sklearn_textbook.tree.grow.check import check_tree
-from sklearn_textbook.tree.grow.layout import SURROGATE_DTYPE
+from sklearn_textbook.tree.grow.layout import SIDE_DTYPES
 from sklearn_textbook.tree.grow.storage import COMPACTED_NODES, Shape, restore_nodes
 from sklearn_textbook.tree.route import RoutedTree
 
@@ -27,7 +27,7 @@ def pack_tree(tree):
     packed : dict
         ``nodes``: for each column of the nodes its kind of storage and the arrays, as
         :func:`~sklearn_textbook.tree.grow.storage.store_nodes` returns them; and, if
-        there are any, ``level_branch`` and ``surrogates``.
+        there are any, ``level_branch``, ``surrogates`` and ``terms``.
     """
     stored = dict(tree.compact().stored)
     packed = {"nodes": {"n_children": pack_array(stored.pop("n_children"))}}
@@ -35,10 +35,10 @@ def pack_tree(tree):
         packed["nodes"][name] = [how, *map(pack_array, arrays)]
     if len(tree.level_branch):
         packed["level_branch"] = pack_array(tree.level_branch)
-    if len(tree.surrogates):
-        packed["surrogates"] = {
-            name: pack_array(tree.surrogates[name]) for name in SURROGATE_DTYPE.names
-        }
+    for side, dtype in SIDE_DTYPES.items():
+        records = getattr(tree, side)
+        if len(records):
+            packed[side] = {name: pack_array(records[name]) for name in dtype.names}
     return packed
 
 
@@ -71,8 +71,8 @@ def unpack_tree(packed, name, **shared):
         if "level_branch" in packed:
             branches = unpack_array(packed["level_branch"], "level_branch")
             sides["level_branch"] = _cast(branches, np.dtype(np.int32), "level_branch")
-        if "surrogates" in packed:
-            sides["surrogates"] = _read_surrogates(packed["surrogates"])
+        for side in SIDE_DTYPES.keys() & packed.keys():
+            sides[side] = _read_records(packed[side], side)
         tree = RoutedTree(nodes=nodes, statistics=statistics, **shared, **sides)
         check_tree(tree)
     except KeyError as error:
@@ -114,26 +114,25 @@ def _read_stored(packed):
     return stored
 
 
-def _read_surrogates(packed):
-    if not isinstance(packed, dict) or packed.keys() != set(SURROGATE_DTYPE.names):
-        raise ValueError(
-            f"surrogates must have exactly {', '.join(SURROGATE_DTYPE.names)}"
-        )
+def _read_records(packed, side):
+    dtype = SIDE_DTYPES[side]
+    if not isinstance(packed, dict) or packed.keys() != set(dtype.names):
+        raise ValueError(f"{side} must have exactly {', '.join(dtype.names)}")
     columns = {name: unpack_array(packed[name], name) for name in packed}
-    surrogates = np.zeros(len(columns["node"]), dtype=SURROGATE_DTYPE)
+    records = np.zeros(len(columns["node"]), dtype=dtype)
     for name, column in columns.items():
-        if column.shape != surrogates.shape:
-            raise ValueError("the columns of surrogates differ in length")
-        surrogates[name] = _cast(column, SURROGATE_DTYPE[name], name)
-    return surrogates
+        if column.shape != records.shape:
+            raise ValueError(f"the columns of {side} differ in length")
+        records[name] = _cast(column, dtype[name], name)
+    return records
 
 
 def _cast(array, dtype, name):
     """Change the type of an array; refuse numbers that it cannot represent."""
     if dtype.kind == "i" and array.dtype.kind == "f":
         raise ValueError(f"{name} must hold integers")
-    if array.ndim != 1 or not np.array_equal(
-        array.astype(dtype), array, equal_nan=dtype.kind == "f"
-    ):
+    with np.errstate(over="ignore"):
+        cast = array.astype(dtype)
+    if array.ndim != 1 or not np.array_equal(cast, array, equal_nan=dtype.kind == "f"):
         raise ValueError(f"{name} must be a list of {dtype} numbers")
-    return array.astype(dtype)
+    return cast

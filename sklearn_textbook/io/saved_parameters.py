@@ -13,9 +13,15 @@ from sklearn_textbook.io.naming import explain_unknown_name
 
 _TREES = "sklearn_textbook.tree"
 _ENSEMBLES = "sklearn_textbook.ensemble"
+#: Trees with tests of sums of columns.
+OBLIQUE_TREES = ("ObliqueTreeClassifier", "ObliqueTreeRegressor")
 #: Trees, which may also be members of ensembles, and their modules.
 TREES = dict.fromkeys(
-    ("CARTClassifier", "CARTRegressor", "ID3Classifier", "C45Classifier"), _TREES
+    (
+        *("CARTClassifier", "CARTRegressor", "ID3Classifier", "C45Classifier"),
+        *OBLIQUE_TREES,
+    ),
+    _TREES,
 )
 #: Ensembles of trees, which declare their other fitted attributes themselves.
 ENSEMBLES = dict.fromkeys(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sklearn_textbook.io.saved_parameters import OBLIQUE_TREES
+
 _CLASS_DTYPES = {"bool": bool, "int64": np.int64, "float64": np.float64, "str": str}
 
 
@@ -102,3 +104,12 @@ def _unpack_labels(entry):
     if not all(type(value) is plain for value in values):
         raise TypeError(f"class labels of dtype {dtype} must all be {plain.__name__}")
     return np.asarray(values, dtype=_CLASS_DTYPES[dtype])
+
+
+def set_tests(estimator, tree):
+    """Set the number of directions; refuse oblique tests in other trees."""
+    name = type(estimator).__name__
+    if hasattr(estimator, "_resolve_directions"):
+        estimator.n_directions_ = estimator._resolve_directions(tree.n_features)
+    elif len(tree.terms) and name not in OBLIQUE_TREES:
+        raise ValueError(f"the tree of a {name} cannot have oblique tests")

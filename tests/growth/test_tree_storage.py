@@ -13,15 +13,23 @@ from sklearn_textbook.tree import (
     CARTClassifier,
     CARTRegressor,
     ID3Classifier,
+    ObliqueTreeClassifier,
+    ObliqueTreeRegressor,
 )
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
-from sklearn_textbook.tree.grow.layout import SURROGATE_DTYPE
-from sklearn_textbook.tree.grow.storage import narrow, restore_nodes, store_nodes
+from sklearn_textbook.tree.grow.layout import SURROGATE_DTYPE, TERM_DTYPE
+from sklearn_textbook.tree.grow.storage import (
+    COMPACTED_NODES,
+    narrow,
+    restore_nodes,
+    store_nodes,
+)
 from sklearn_textbook.tree.route import find_leaves, predict_statistics
 from tests.explain.builders import MODES, random_tree
 from tests.tree_builders import make_nodes, make_tree, random_shape
 
-ARRAYS = ("nodes", "statistics", "n_levels", "n_classes", "level_branch", "surrogates")
+SIDES = ("level_branch", "surrogates", "terms")
+ARRAYS = ("nodes", "statistics", "n_levels", "n_classes", *SIDES)
 PLAIN = ("n_features", "is_classifier", "handle_unknown", "schema_version")
 
 
@@ -93,6 +101,10 @@ MODELS = {
     "many ways": CARTClassifier(categorical_features=[2], categorical_split="multiway"),
     "values": CARTRegressor(),
     "medians": CARTRegressor(criterion="absolute_error", max_depth=4),
+    "sums": ObliqueTreeClassifier(categorical_features=[2]),
+    "sums of values": ObliqueTreeRegressor(
+        direction="random", categorical_features=[2], random_state=0
+    ),
 }
 
 
@@ -118,6 +130,27 @@ def test_several_outputs(model):
     X = rng.normal(size=(200, 3))
     y = np.stack([X[:, 0] > 0, rng.integers(0, 3, 200)], axis=1).astype(int)
     assert_survives(model(max_depth=6).fit(X, y).tree_)
+
+
+@pytest.mark.parametrize("model", [ObliqueTreeClassifier, ObliqueTreeRegressor])
+def test_large_trees_of_sums(model):
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(9000, 3))
+    y = rng.integers(0, 2, 9000) if model is ObliqueTreeClassifier else X[:, 0]
+    y = y + rng.integers(0, 2, 9000)
+    estimator = model(direction="random", prefer_axis=None, random_state=0).fit(X, y)
+    assert estimator.tree_.node_count >= COMPACTED_NODES
+    assert len(estimator.tree_.terms) >= COMPACTED_NODES
+    assert_survives(estimator.tree_)
+    # Copied while compact, too.
+    again = pickle.loads(pickle.dumps(estimator))
+    assert again.tree_.is_compact
+    twice = copy.deepcopy(again)
+    assert twice.tree_.is_compact
+    assert_same_bits(twice.tree_, estimator.tree_)
+    expected = estimator.predict(X)
+    np.testing.assert_array_equal(again.predict(X), expected)
+    np.testing.assert_array_equal(twice.predict(X), expected)
 
 
 def test_odd_numbers_survive():
@@ -204,7 +237,7 @@ def test_pickles_of_the_other_byte_order(mode):
     assert_same_bits(again, tree)
 
 
-@pytest.mark.parametrize("model", ["Gini", "surrogates", "values"])
+@pytest.mark.parametrize("model", ["Gini", "surrogates", "values", "sums"])
 def test_memory_mapped_files(tmp_path, model):
     X, y = mixed_table(np.random.default_rng(4))
     estimator = copy.deepcopy(MODELS[model]).fit(X, y)
@@ -244,7 +277,7 @@ def test_nodes_are_made_once_and_shared_fields_stay():
 
 def test_routing_and_json_of_a_compact_tree():
     X, y = mixed_table(np.random.default_rng(6))
-    for model in ("Gini", "C4.5"):
+    for model in ("Gini", "C4.5", "sums"):
         tree = copy.deepcopy(MODELS[model]).fit(X, y).tree_
         table = np.nan_to_num(X, nan=0.0)
         for function in (find_leaves, predict_statistics):
@@ -254,9 +287,10 @@ def test_routing_and_json_of_a_compact_tree():
         assert text == json.dumps(tree.to_dict(), allow_nan=False)
 
 
-def test_importances_leave_a_tree_compact():
+@pytest.mark.parametrize("model", ["Gini", "sums"])
+def test_importances_leave_a_tree_compact(model):
     X, y = mixed_table(np.random.default_rng(7))
-    tree = copy.deepcopy(MODELS["Gini"]).fit(X, y).tree_
+    tree = copy.deepcopy(MODELS[model]).fit(X, y).tree_
     short = tree.compact()
     importances = short.compute_feature_importances()
     np.testing.assert_array_equal(importances, tree.compute_feature_importances())
@@ -266,6 +300,7 @@ def test_importances_leave_a_tree_compact():
 def test_empty_side_tables_need_no_room():
     tree = make_tree(make_nodes([0]))
     again = pickle.loads(pickle.dumps(tree))
-    for name, dtype in (("surrogates", SURROGATE_DTYPE), ("level_branch", np.int32)):
+    dtypes = (np.int32, SURROGATE_DTYPE, TERM_DTYPE)
+    for name, dtype in zip(SIDES, dtypes, strict=True):
         assert name not in tree.__getstate__()
         assert getattr(again, name).dtype == dtype

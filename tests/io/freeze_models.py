@@ -43,6 +43,8 @@ MODELS = {
     "ID3Classifier": tree.ID3Classifier(),
     "C45Classifier": tree.C45Classifier(pruning=tree.ErrorBasedPruning(0.4)),
     "C45RulesClassifier": tree.C45RulesClassifier(),
+    "ObliqueTreeClassifier": tree.ObliqueTreeClassifier(prefer_axis=None, max_depth=3),
+    "ObliqueTreeRegressor": tree.ObliqueTreeRegressor(prefer_axis=None, max_depth=3),
     **{
         name: getattr(ensemble, name)(**FEW)
         for kind in ("Classifier", "Regressor")

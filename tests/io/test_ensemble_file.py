@@ -43,13 +43,15 @@ from sklearn_textbook.io import (
 )
 from sklearn_textbook.io.model_document import read_document, write_document
 from sklearn_textbook.io.packed_arrays import MAX_LISTED, pack_array, unpack_array
-from sklearn_textbook.io.saved_parameters import ENSEMBLES
+from sklearn_textbook.io.saved_parameters import ENSEMBLES, TREES
 from sklearn_textbook.tree import (
     C45Classifier,
     CARTClassifier,
     CARTRegressor,
     ErrorBasedPruning,
     ID3Classifier,
+    ObliqueTreeClassifier,
+    ObliqueTreeRegressor,
     OutOfBagPruning,
     export_text,
 )
@@ -261,6 +263,28 @@ def test_several_outputs(tmp_path, kind):
             np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        BaggingClassifier(ObliqueTreeClassifier(prefer_axis=None), **FEW),
+        RandomSubspaceRegressor(ObliqueTreeRegressor(direction="random"), **FEW),
+    ],
+    ids=repr,
+)
+def test_members_with_oblique_tests(tmp_path, estimator):
+    y = VALUES if isinstance(estimator, RegressorMixin) else LABELS
+    model = clone(estimator).fit(FRAME, y)
+    loaded = reload(model, tmp_path / "model.json")
+    unknown = FRAME.assign(colour="never seen", x=np.nan)
+    for table in (FRAME, unknown):
+        np.testing.assert_array_equal(loaded.predict(table), model.predict(table))
+    assert any(len(member.tree_.terms) for member in model._list_members())
+    for ours, theirs in zip(loaded._list_members(), model._list_members(), strict=True):
+        assert_same_bits(ours.tree_, theirs.tree_)
+        assert vars(ours).keys() == vars(theirs).keys()
+        assert ours.n_directions_ == theirs.n_directions_
+
+
 def test_large_trees_come_back_compact(tmp_path):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(4000, 3)), rng.normal(size=4000)
@@ -293,7 +317,7 @@ def test_what_cannot_be_saved(tmp_path):
     linear = BaggingClassifier(LogisticRegression(), n_estimators=2)
     foreign = BaggingClassifier(DecisionTreeClassifier(), n_estimators=2)
     X = FRAME[["count"]]
-    trees = "CARTClassifier, CARTRegressor, ID3Classifier, C45Classifier can be saved"
+    trees = f"only {', '.join(TREES)} can be saved"
     for model, name in ((linear, "LogisticRegression"), (foreign, "DecisionTree")):
         problem = refuse_to_save(model.fit(X, LABELS), path)
         assert f"its members are of class {name}" in problem

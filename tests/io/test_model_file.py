@@ -29,6 +29,8 @@ from sklearn_textbook.tree import (
     CARTRegressor,
     ErrorBasedPruning,
     ID3Classifier,
+    ObliqueTreeClassifier,
+    ObliqueTreeRegressor,
     export_rules,
     export_text,
 )
@@ -161,6 +163,57 @@ def test_trees_by_gain_predict_the_same(tmp_path_factory, frame, seed, estimator
         np.testing.assert_array_equal(loaded.predict(table), tree.predict(table))
     assert repr(loaded) == repr(tree)
     assert export_text(loaded) == export_text(tree)
+
+
+@given(
+    frame=frames(),
+    seed=st.integers(0, 2**32 - 1),
+    estimator=st.sampled_from(
+        [
+            ObliqueTreeClassifier(prefer_axis=None),
+            ObliqueTreeClassifier(direction="oc1", n_directions=2, random_state=0),
+            ObliqueTreeClassifier(
+                direction="random", n_directions="sqrt", handle_unknown="fractional"
+            ),
+            ObliqueTreeRegressor(pruning="loss"),
+            ObliqueTreeRegressor(direction="ols", prefer_axis=None, max_features=2),
+        ]
+    ),
+)
+@settings(max_examples=40)
+def test_oblique_trees_predict_the_same(tmp_path_factory, frame, seed, estimator):
+    y = np.random.default_rng(seed).choice([1, 2, 5], len(frame))
+    y[:2] = [1, 2]
+    tree = clone(estimator).fit(frame, y)
+    path = tmp_path_factory.mktemp("model") / "tree.json"
+    save_model(tree, path)
+    loaded = load_model(path)
+    for table in (frame, frame.assign(colour="never seen"), frame.assign(number=None)):
+        for method in {"predict", "predict_proba"} & set(dir(tree)):
+            np.testing.assert_array_equal(
+                getattr(loaded, method)(table), getattr(tree, method)(table)
+            )
+    assert repr(loaded) == repr(tree)
+    assert loaded.n_directions_ == tree.n_directions_
+    assert loaded.tree_.to_dict() == tree.tree_.to_dict()
+    importances = tree.feature_importances_
+    np.testing.assert_array_equal(loaded.feature_importances_, importances)
+
+
+def test_oblique_tests_are_those_of_oblique_trees(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    path = tmp_path / "model.json"
+    save_model(ObliqueTreeClassifier().fit(X, y), path)
+    document = json.loads(path.read_text("utf-8"))
+    for name in ("CARTClassifier", "C45Classifier"):
+        changed = {**document, "estimator": name, "parameters": {}}
+        message = f"the tree of a {name} cannot have oblique tests"
+        assert message in refusal(changed, tmp_path)
+    # Rules have conditions of one column.
+    rules = tmp_path / "rules.json"
+    save_model(C45RulesClassifier().fit(X, y), rules)
+    changed = json.loads(rules.read_text("utf-8")) | {"tree": document["tree"]}
+    assert "cannot have oblique tests" in refusal(changed, tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from sklearn_textbook.tree import (
     CARTClassifier,
     CARTRegressor,
     ID3Classifier,
+    ObliqueTreeClassifier,
 )
 from tests.io.test_ensemble_file import CLASSIFIERS, REGRESSORS, make_frame
 from tests.io.test_fitted_model_file import CASES, LABELS, NUMBERS, fit
@@ -64,6 +65,7 @@ def test_models(reload, name):
         *CLASSIFIERS,
         *REGRESSORS,
         ID3Classifier(),
+        ObliqueTreeClassifier(),
         C45Classifier(),
         C45RulesClassifier(),
         OutputFlippingClassifier(n_estimators=2),

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from sklearn_textbook.tree.grow.importances import list_first_levels
 from sklearn_textbook.tree.grow.layout import (
     DENSE_MAP,
     FRACTIONAL,
     LEAF,
     NOMINAL,
     NUMERIC,
+    OBLIQUE,
     ORDINAL,
+    STAY,
     TREE_LEAF,
     TREE_UNDEFINED,
 )
@@ -18,7 +21,7 @@ from sklearn_textbook.tree.grow.level_map import list_places, measure_level_maps
 
 UNSEEN_POLICIES = ("parent", "fractional", "error")
 
-_KINDS = (LEAF, NUMERIC, ORDINAL, NOMINAL)
+_KINDS = (LEAF, NUMERIC, ORDINAL, NOMINAL, OBLIQUE)
 
 
 def check_tree(tree):
@@ -55,6 +58,7 @@ def check_tree(tree):
     _check_surrogates(tree)
     n_children = nodes["n_children"][surrogates["node"]]
     _check_maps(surrogates, n_children, tree, "surrogates")
+    _check_terms(tree)
 
 
 def refuse(wrong, name, rule):
@@ -159,7 +163,7 @@ def _check_tests(records, tests, tree, name):
     )
     levels = tree.n_levels[np.where(tests, feature, 0)]
     refuse(
-        tests & (kind != NUMERIC) & (levels == 0),
+        tests & ((kind == ORDINAL) | (kind == NOMINAL)) & (levels == 0),
         name,
         "an ordinal or nominal test needs a feature with levels",
     )
@@ -187,6 +191,18 @@ def _check_branches(nodes, inner):
         inner & (nodes["kind"] != NOMINAL) & (count > 3),
         "nodes",
         "a numeric or ordinal test has two children, and a third for missing values",
+    )
+    is_oblique = nodes["kind"] == OBLIQUE
+    refuse(is_oblique & (count != 2), "nodes", "an oblique test must have two children")
+    refuse(
+        is_oblique & (missing != STAY),
+        "nodes",
+        f"missing_branch of an oblique test must be {STAY}",
+    )
+    refuse(
+        is_oblique & ~np.isfinite(nodes["threshold"]),
+        "nodes",
+        "threshold of an oblique test must be finite",
     )
 
 
@@ -239,6 +255,11 @@ def _check_surrogates(tree):
     refuse(
         nodes["kind"][node] == LEAF, "surrogates", "node must not be a leaf's number"
     )
+    refuse(
+        nodes["kind"][node] == OBLIQUE,
+        "surrogates",
+        "node must not be the number of an oblique test",
+    )
     if np.any(np.diff(node) < 0):
         raise ValueError("surrogates must be sorted by node.")
     refuse(
@@ -253,3 +274,58 @@ def _check_surrogates(tree):
         "surrogates",
         "low_branch must be 0 or 1, or -1 in a nominal test",
     )
+
+
+def _check_terms(tree):
+    """Check that every oblique test, and no other node, has terms that can be added."""
+    nodes, terms = tree.nodes, tree.terms
+    node, feature, level = terms["node"], terms["feature"], terms["level"]
+    refuse((node < 0) | (node >= len(nodes)), "terms", "node must be a node's number")
+    is_oblique = nodes["kind"] == OBLIQUE
+    refuse(~is_oblique[node], "terms", "node must be the number of an oblique test")
+    if np.any(np.diff(node) < 0):
+        raise ValueError("terms must be sorted by node.")
+    n_terms = np.bincount(node, minlength=len(nodes))
+    refuse(is_oblique & (n_terms == 0), "nodes", "an oblique test must have terms")
+    refuse(
+        (feature < 0) | (feature >= tree.n_features),
+        "terms",
+        f"feature must be 0 to {tree.n_features - 1}",
+    )
+    refuse(
+        (level < -1) | ((level >= 0) & (level >= tree.n_levels[feature])),
+        "terms",
+        "level must be a level of its column, or -1",
+    )
+    refuse(
+        ~(np.isfinite(terms["weight"]) & np.isfinite(terms["fill"])),
+        "terms",
+        "weight and fill must be finite",
+    )
+    share = terms["share"]
+    refuse(~((share >= 0) & (share <= 1)), "terms", "share must be 0 to 1")
+    _check_columns_of_terms(nodes, terms, tree.n_features)
+
+
+def _check_columns_of_terms(nodes, terms, n_features):
+    """Check that the terms of a column are consecutive, with ascending levels."""
+    first = list_first_levels(terms)
+    is_more = np.full(len(terms), True)
+    is_more[first] = False
+    more = np.flatnonzero(is_more)
+    level, is_wrong = terms["level"], np.zeros(len(terms), dtype=bool)
+    is_wrong[more] = (level[more - 1] < 0) | (level[more] <= level[more - 1])
+    refuse(is_wrong, "terms", "levels of a column must be ascending")
+    for name in ("fill", "share"):
+        is_wrong[more] = terms[name][more] != terms[name][more - 1]
+        refuse(is_wrong, "terms", f"levels of a column must have the same {name}")
+    column = terms["node"][first] * np.int64(n_features) + terms["feature"][first]
+    is_wrong[first] = True
+    is_wrong[first[np.unique(column, return_index=True)[1]]] = False
+    refuse(is_wrong, "terms", "terms of a column must be consecutive")
+    # A test is named by its first column.
+    tests = np.flatnonzero(nodes["kind"] == OBLIQUE)
+    is_wrong = np.zeros(len(nodes), dtype=bool)
+    start = np.searchsorted(terms["node"], tests)
+    is_wrong[tests] = nodes["feature"][tests] != terms["feature"][start]
+    refuse(is_wrong, "nodes", "feature of an oblique test must be that of its terms")

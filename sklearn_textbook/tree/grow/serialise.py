@@ -16,6 +16,7 @@ from sklearn_textbook.tree.grow.layout import (
     NODE_DTYPE,
     SCHEMA_VERSION,
     SURROGATE_DTYPE,
+    TERM_DTYPE,
 )
 
 FORMAT = "sklearn_textbook.GrownTree"
@@ -34,6 +35,8 @@ _FIELDS = {
     "level_branch",
     "surrogates",
 }
+# Written only if there are any.
+_OPTIONAL = {"terms"}
 
 
 def write_fields(tree):
@@ -49,7 +52,7 @@ def write_fields(tree):
     dict
         See :meth:`GrownTree.to_dict`.
     """
-    return {
+    fields = {
         "format": FORMAT,
         "schema_version": int(tree.schema_version),
         "is_classifier": bool(tree.is_classifier),
@@ -62,6 +65,9 @@ def write_fields(tree):
         "level_branch": tree.level_branch.tolist(),
         "surrogates": _write_records(tree.surrogates),
     }
+    if len(tree.terms):
+        fields["terms"] = _write_records(tree.terms)
+    return fields
 
 
 def read_fields(fields):
@@ -84,12 +90,16 @@ def read_fields(fields):
         If the dictionary is not that of a grown tree, was written by a newer version,
         or has missing fields or wrong types.
     """
-    check_header(fields, "grown tree", FORMAT, SCHEMA_VERSION, _FIELDS)
+    check_header(fields, "grown tree", FORMAT, SCHEMA_VERSION, _FIELDS, _OPTIONAL)
     if not isinstance(fields["is_classifier"], bool):
         raise ValueError(
             f"is_classifier is {fields['is_classifier']!r}, but must be true or false."
         )
+    sides = {}
+    if "terms" in fields:
+        sides["terms"] = _read_records(fields, "terms", TERM_DTYPE)
     return {
+        **sides,
         "nodes": _read_records(fields, "nodes", NODE_DTYPE),
         "statistics": read_array(fields["statistics"], np.float64, "statistics", 3),
         "n_features": _read_integer(fields, "n_features"),
@@ -129,7 +139,7 @@ def write_array(array):
 
 
 # ----------------------------------------------------------------------- reading
-def check_header(fields, name, form, newest, names):
+def check_header(fields, name, form, newest, names, optional=frozenset()):
     """Raise ValueError for another format, a later version, or missing entries.
 
     Parameters
@@ -143,7 +153,9 @@ def check_header(fields, name, form, newest, names):
     newest : int
         Largest supported ``schema_version``.
     names : set of str
-        The names of all required entries; no others are allowed.
+        The names of all required entries.
+    optional : set of str, default=frozenset()
+        The names of entries that may be missing; no others are allowed.
 
     Raises
     ------
@@ -169,7 +181,7 @@ def check_header(fields, name, form, newest, names):
         raise ValueError(f"schema_version is {version}, but must be at least 1.")
     for what, differing in (
         ("lacks", names - fields.keys()),
-        ("has unknown", fields.keys() - names),
+        ("has unknown", fields.keys() - names - optional),
     ):
         if differing:
             listed = ", ".join(sorted(map(repr, differing)))
@@ -244,7 +256,10 @@ def read_array(entries, dtype, name, n_dimensions=1):
         shape = (*shape, lengths.pop())
         flat = [entry for part in flat for entry in part]
     try:
-        return np.array(_read_numbers(flat, dtype, name), dtype=dtype).reshape(shape)
+        # Numbers beyond float32 become infinite.
+        with np.errstate(over="ignore"):
+            numbers = np.array(_read_numbers(flat, dtype, name), dtype=dtype)
+        return numbers.reshape(shape)
     except OverflowError:
         raise ValueError(f"{name} has a number out of the range of {dtype}.") from None
 
