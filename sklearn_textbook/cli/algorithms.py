@@ -8,8 +8,9 @@ from importlib import import_module
 from sklearn_textbook.cli.errors import refuse_use
 from sklearn_textbook.io.naming import suggest_name
 
-#: Folds by which the pruning of CART trees is chosen.
+#: Folds by which the pruning of trees is chosen, and the algorithms that are pruned so.
 PRUNING_FOLDS = 10
+PRUNED = ("cart", "oblique-tree")
 #: With fewer rows than that, a fold has too few to choose by.
 LEAST_ROWS_TO_PRUNE = 50
 
@@ -55,6 +56,7 @@ ALGORITHMS = {
     "id3": Algorithm(_TREES, "ID3Classifier"),
     "c45": Algorithm(_TREES, "C45Classifier"),
     "c45-rules": Algorithm(_TREES, "C45RulesClassifier"),
+    "oblique-tree": Algorithm(_TREES, "ObliqueTreeClassifier", "ObliqueTreeRegressor"),
     "random-forest": Algorithm(
         _ENSEMBLES, "RandomForestClassifier", "RandomForestRegressor"
     ),
@@ -95,7 +97,7 @@ _ENTRIES = {**ALGORITHMS, **COMBINATIONS}
 #: Those that need no target, and where they are.
 TRANSFORMERS = {"pca": ("sklearn_textbook.decomposition", "PCA")}
 #: What the members of an ensemble may be, by --set estimator=NAME.
-MEMBERS = ("cart", "id3", "c45")
+MEMBERS = ("cart", "id3", "c45", "oblique-tree")
 
 
 def list_algorithms(entries=ALGORITHMS):
@@ -198,7 +200,7 @@ def make_estimator(
     n_jobs : int, default=None
         Number of threads; None: one per core.
     prunes : bool, default=False
-        Whether a tree of CART is pruned, unless the settings say how.
+        Whether trees of `PRUNED` are pruned, unless the settings say how.
     full : bool, default=False
         Whether a tree is not pruned at all.
 
@@ -230,7 +232,7 @@ def make_estimator(
     given = dict(settings)
     if full:
         _forbid_pruning(estimator, algorithm, given)
-    elif prunes and base_name(algorithm) == "cart":
+    elif prunes and base_name(algorithm) in PRUNED:
         _prune_by_default(estimator, given, seed)
     if isinstance(given.get("estimator"), str) and "estimator" in params:
         member = _make_member(given.pop("estimator"), is_classes)

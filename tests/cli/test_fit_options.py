@@ -55,6 +55,8 @@ def test_trees_are_pruned_by_default(command):
         ("cart", [("pruning", None)], None),
         ("cart", [("pruning", "reduced_error")], "reduced_error"),
         ("cart", [("ccp_alpha", 0.1)], None),
+        ("oblique-tree", [], "1se"),
+        ("oblique-tree", [("direction", "oc1"), ("pruning", None)], None),
         ("id3", [], None),
         ("c45", [], "error_based"),
     ],

@@ -25,6 +25,10 @@ FORMS = {
     "C45Classifier": ("text", "rules", "python", "dot", "json"),
     "ID3Classifier": ("text", "rules", "python", "dot", "json"),
     "C45RulesClassifier": ("text", "rules", "sql", "python", "json"),
+    **dict.fromkeys(
+        ("ObliqueTreeClassifier", "ObliqueTreeRegressor"),
+        ("text", "rules", "sql", "python", "dot", "json"),
+    ),
     **dict.fromkeys(FORESTS, ("text", "json")),
 }
 #: All that such a command imports beside the standard library and this package.

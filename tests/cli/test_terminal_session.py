@@ -58,10 +58,13 @@ CASES = [
     ("credit", EVERY[::2]),
     ("credit", EVERY[1::2]),
     ("penguins", ["cart", "c45", "c45-rules", "logistic", "lda", "adaboost"]),
-    ("titanic", ["cart", "c45", "random-forest", "logistic"]),
+    ("titanic", ["cart", "c45", "oblique-tree", "random-forest", "logistic"]),
     (
         "diamonds",
-        ["cart-regressor", "c45", "random-forest", "gradient-boosting", "linear"],
+        [
+            *("cart-regressor", "oblique-tree-regressor", "c45"),
+            *("random-forest", "gradient-boosting", "linear"),
+        ],
     ),
 ]
 #: Models that take no missing values, or numbers only.
@@ -105,7 +108,7 @@ class Session:
         if self.kind in COMPLETE:
             frame = frame.dropna()
         self.new = frame.sample(frac=0.1, random_state=0)
-        self.folder = folder / algorithm
+        self.folder = folder / self.kind
         self.folder.mkdir()
         frame.drop(self.new.index).to_csv(self.folder / "table.csv", index=False)
         self.new.to_csv(self.folder / "new.csv", index=False)
@@ -121,7 +124,7 @@ class Session:
         targets = {self.table.label, self.table.number} - {self.target, None}
         left_out = {*self.table.drop, *targets}
         left_out |= {*self.table.columns} - {*self.columns}
-        path = Path(self.algorithm)
+        path = Path(self.kind)
         return [
             (
                 *("fit", path / "table.csv", "--target", self.target),
