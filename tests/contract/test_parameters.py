@@ -10,7 +10,7 @@ from sklearn_textbook.linear_model import (
     GeneralizedLinearRegressor,
     LogisticRegression,
 )
-from sklearn_textbook.tree import C45Classifier, CARTClassifier
+from sklearn_textbook.tree import C45Classifier, CARTClassifier, ObliqueTreeClassifier
 
 
 @pytest.mark.parametrize(
@@ -39,6 +39,7 @@ def test_what_is_near_nothing(value):
         (CARTClassifier(pruning="ccp"), "cost_complexity"),
         (CARTClassifier(class_weight="balance"), "balanced"),
         (C45Classifier(class_weight="balance"), "balanced"),
+        (ObliqueTreeClassifier(direction="logit"), "logistic"),
         (RandomForestClassifier(class_weight="balance"), "balanced"),
         (LogisticRegression(class_weight="balance"), "balanced"),
         (GeneralizedLinearRegressor("gausian"), "gaussian"),

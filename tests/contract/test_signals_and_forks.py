@@ -62,6 +62,7 @@ PRUNED = "CARTClassifier(pruning=CostComplexityPruning(50{}), n_jobs={})"
 LONG_FITS = {
     "CARTClassifier(criterion='entropy', n_jobs=2)": 600_000,
     "CARTClassifier(max_features=0.5, n_jobs=1)": 800_000,
+    "ObliqueTreeClassifier(n_jobs=2)": 100_000,
     PRUNED.format("", 2): 100_000,
     PRUNED.format(", scoring='accuracy'", 2): 100_000,
     "RandomForestClassifier(1000, n_jobs=2)": 100_000,
@@ -119,6 +120,7 @@ def test_the_interpreter_waits_for_tasks_of_joblibs_threads():
     [
         "CARTClassifier(n_jobs=2)",
         "C45Classifier(n_jobs=2)",
+        "ObliqueTreeClassifier(n_jobs=2)",
         PRUNED.format("", 2),
         "RandomForestClassifier(10, random_state=0, n_jobs=2)",
         "GradientBoostingClassifier(n_estimators=5, n_jobs=2)",

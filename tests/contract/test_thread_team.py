@@ -18,7 +18,13 @@ from sklearn_textbook._contract import threads
 from sklearn_textbook._contract._threads import count_runs
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook.linear_model import LinearRegression, LogisticRegression
-from sklearn_textbook.tree import C45Classifier, CARTClassifier, CARTRegressor
+from sklearn_textbook.tree import (
+    C45Classifier,
+    CARTClassifier,
+    CARTRegressor,
+    ObliqueTreeClassifier,
+    ObliqueTreeRegressor,
+)
 from tests.processes import run_program
 
 
@@ -144,6 +150,8 @@ def test_errors_leave_nothing_behind():
         CARTClassifier(),
         CARTRegressor(),
         C45Classifier(),
+        ObliqueTreeClassifier(),
+        ObliqueTreeRegressor(direction="random", max_depth=6, random_state=0),
         LinearRegression(),
         LogisticRegression(),
     ],
