@@ -33,6 +33,8 @@ from sklearn_textbook.ensemble import (
     GradientBoostingRegressor,
     MultiResponseLinearRegression,
     NegativeCorrelationRegressor,
+    ObliqueRandomForestClassifier,
+    ObliqueRandomForestRegressor,
     OutputCodeClassifier,
     OutputFlippingClassifier,
     OutputSmearingClassifier,
@@ -367,6 +369,30 @@ INSTANCES = {
         ),
         NegativeCorrelationRegressor(3, hidden_units=3, early_stopping=True),
     ],
+    "ObliqueRandomForestClassifier": [
+        ObliqueRandomForestClassifier(FEW),
+        ObliqueRandomForestClassifier(
+            2, direction="lda", max_features="sqrt", oob_score=False, n_jobs=2
+        ),
+        ObliqueRandomForestClassifier(7, direction="logistic", voting="hard"),
+        ObliqueRandomForestClassifier(
+            2,
+            n_directions=3,
+            prefer_axis=0.0,
+            bootstrap=False,
+            class_weight="balanced",
+            missing="error",
+        ),
+    ],
+    "ObliqueRandomForestRegressor": [
+        ObliqueRandomForestRegressor(FEW),
+        ObliqueRandomForestRegressor(
+            2, direction="ridge", max_features=0.5, prefer_axis=0.1, n_jobs=2
+        ),
+        ObliqueRandomForestRegressor(
+            2, bootstrap=False, max_features_per_split=2, pruning="loss"
+        ),
+    ],
     "ObliqueTreeClassifier": [
         ObliqueTreeClassifier(),
         ObliqueTreeClassifier(
@@ -380,7 +406,7 @@ INSTANCES = {
         ObliqueTreeClassifier(
             direction="random", max_features_per_split=2, random_state=0
         ),
-        ObliqueTreeClassifier(prefer_axis=None, max_features=0.7, random_state=0),
+        ObliqueTreeClassifier(max_features=0.7, random_state=0),
         ObliqueTreeClassifier(pruning="cost_complexity", max_features_per_split=2),
         ObliqueTreeClassifier(max_leaf_nodes=5, ccp_alpha=0.01, n_jobs=1),
     ],

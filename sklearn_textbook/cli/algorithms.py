@@ -60,6 +60,9 @@ ALGORITHMS = {
     "random-forest": Algorithm(
         _ENSEMBLES, "RandomForestClassifier", "RandomForestRegressor"
     ),
+    "oblique-forest": Algorithm(
+        _ENSEMBLES, "ObliqueRandomForestClassifier", "ObliqueRandomForestRegressor"
+    ),
     "extra-trees": Algorithm(_ENSEMBLES, "ExtraTreesClassifier", "ExtraTreesRegressor"),
     "bagging": Algorithm(_ENSEMBLES, "BaggingClassifier", "BaggingRegressor", True),
     "random-subspace": Algorithm(

@@ -28,6 +28,8 @@ ENSEMBLES = dict.fromkeys(
     (
         "RandomForestClassifier",
         "RandomForestRegressor",
+        "ObliqueRandomForestClassifier",
+        "ObliqueRandomForestRegressor",
         "ExtraTreesClassifier",
         "ExtraTreesRegressor",
         "BaggingClassifier",

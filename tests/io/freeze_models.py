@@ -50,6 +50,7 @@ MODELS = {
         for kind in ("Classifier", "Regressor")
         for name in (
             f"RandomForest{kind}",
+            f"ObliqueRandomForest{kind}",
             f"ExtraTrees{kind}",
             f"Bagging{kind}",
             f"RandomSubspace{kind}",

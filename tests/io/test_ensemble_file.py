@@ -25,6 +25,8 @@ from sklearn_textbook.ensemble import (
     ExtraTreesRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    ObliqueRandomForestClassifier,
+    ObliqueRandomForestRegressor,
     OutputCodeClassifier,
     OutputFlippingClassifier,
     RandomForestClassifier,
@@ -267,6 +269,8 @@ def test_several_outputs(tmp_path, kind):
     "estimator",
     [
         BaggingClassifier(ObliqueTreeClassifier(prefer_axis=None), **FEW),
+        ObliqueRandomForestClassifier(**FEW),
+        ObliqueRandomForestRegressor(**FEW, direction="ridge", prefer_axis=0.1),
         RandomSubspaceRegressor(ObliqueTreeRegressor(direction="random"), **FEW),
     ],
     ids=repr,

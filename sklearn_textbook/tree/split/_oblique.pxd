@@ -74,6 +74,7 @@ cdef struct ObliqueSearch:
     double* level_code
     double* cells  # standardized, row by row
     int64_t cell_capacity
+    uint64_t* seen
     double* gram
     double* system
     double* within

@@ -37,6 +37,7 @@ from sklearn_textbook.tree.split._types cimport NOMINAL_COLUMN, row_of
 
 cdef enum:
     MAX_USED = 256  # columns of a direction that is computed
+    SEEN_SLOTS = 2048  # for up to twice as many different samples
     FEW_KEYS = 24  # that are sorted by insertion
     MAX_SHIFTS = 8  # of a key, on average, before the order is found otherwise
     BLOCK_SAMPLES = 256
@@ -107,6 +108,7 @@ cdef int start_oblique(
     search.level_weight = <double*>malloc(2 * levels * sizeof(double))
     search.level_sum = search.level_weight + levels
     search.level_code = <double*>malloc(n_codes * sizeof(double))
+    search.seen = <uint64_t*>malloc(SEEN_SLOTS * sizeof(uint64_t))
     search.n_work = 64 * k
     for i in range(p):
         search.any_missing = search.any_missing or problem.has_missing[i]
@@ -123,7 +125,7 @@ cdef int start_oblique(
         search.row == NULL or search.response == NULL or search.along == NULL
         or search.group_of_class == NULL or search.order == NULL
         or search.scale == NULL or search.mean == NULL or search.level_weight == NULL
-        or search.level_code == NULL or search.gram == NULL
+        or search.level_code == NULL or search.gram == NULL or search.seen == NULL
         or search.centres == NULL
         or start_direction(&search.best, p, search.n_codes, n_rows) < 0
         or start_direction(&search.trial, p, search.n_codes, n_rows) < 0
@@ -143,6 +145,7 @@ cdef void free_oblique(ObliqueSearch* search) noexcept nogil:
     free(search.level_weight)
     free(search.level_code)
     free(search.gram)
+    free(search.seen)
     free(search.centres)
     free(search.cells)
     free_direction(&search.best)

@@ -239,12 +239,47 @@ cdef void sample_columns(ObliqueSearch* search) noexcept nogil:
     search.n_used = n
 
 
+cdef uint64_t hash_sample(const ObliqueSearch* search, int64_t i) noexcept nogil:
+    """A number that tells different samples apart; not 0."""
+    cdef:
+        const double* x = search.values + search.row[i] * search.problem.n_columns
+        int64_t j
+        uint64_t mixed = 1
+        double value
+    for j in range(search.n_used):
+        value = x[search.used[j]] + 0.0  # not -0
+        if value == value:
+            mixed ^= (<uint64_t*>&value)[0]
+        mixed = child_state(mixed, j)
+    return mixed | 1
+
+
+cdef int64_t count_different(ObliqueSearch* search, int64_t most) noexcept nogil:
+    """Count the samples with different values, up to a number: repeated rows are as
+    good as weights."""
+    cdef:
+        int64_t i, place, n = 0
+        uint64_t number
+    memset(search.seen, 0, SEEN_SLOTS * sizeof(uint64_t))
+    for i in range(search.n):
+        if n == most:
+            break
+        number = hash_sample(search, i)
+        place = <int64_t>(number >> 1) % SEEN_SLOTS
+        while search.seen[place] != 0 and search.seen[place] != number:
+            place = (place + 1) % SEEN_SLOTS
+        n += search.seen[place] == 0
+        search.seen[place] = number
+    return n
+
+
 cdef void keep_related(ObliqueSearch* search) noexcept nogil:
     """Keep those columns that have most to do with the response, if there are more than
-    half as many as samples."""
+    half as many as different samples."""
     cdef:
-        int64_t j, n = 0, most = max(1, min(<int64_t>MAX_USED, search.n // 2))
+        int64_t j, n = 0, most = min(<int64_t>MAX_USED, search.n_used)
         double least
+    most = max(1, count_different(search, 2 * most) // 2)
     if search.n_used <= most:
         return
     measure_columns(search, search.used, search.n_used)
