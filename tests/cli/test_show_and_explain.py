@@ -122,6 +122,59 @@ def test_rules_of_rows(command, tree):
     assert len(np.unique(leaves)) == 3
 
 
+@pytest.mark.parametrize("direction", ["lda", "random"])
+def test_oblique_trees(command, direction):
+    """Of a table with nominal columns and missing values, in every form."""
+    settings = ("--set", f"direction={direction}", "--set", "prefer_axis=null")
+    settings += ("--set", "max_depth=3")
+    arguments = ("--target", "species", "--algorithm", "oblique-tree", "--cv", 0)
+    text = command(
+        "fit", DATA / "penguins.csv", *arguments, *settings, "--save", "m.json"
+    )
+    tree = load_model("m.json")
+    assert len(tree.tree_.terms)
+    shown = command("show", "m.json")
+    assert shown.splitlines()[0].startswith(
+        f"ObliqueTreeClassifier, {tree.get_n_leaves()}"
+    )
+    assert shown.split("\n", 1)[1] in text
+    assert command("show", "m.json", "--as", "svg").endswith("</svg>\n")
+    assert command("show", "m.json", "--as", "dot").startswith("digraph Tree {")
+    frame = read_table(DATA / "penguins.csv").frame.drop_columns(["species"])
+    assert frame["sex"].null_count > 0
+    names = {}
+    exec(command("show", "m.json", "--as", "python"), names)
+    predicted = [names["predict_row"](row) for row in frame.to_pylist()]
+    told = command("predict", "m.json", DATA / "penguins.csv", "--explain")
+    rows = list(csv.DictReader(io.StringIO(told)))
+    assert [row["prediction"] for row in rows] == predicted
+    rules = export_rules(tree, inner_nodes=True, max_rules=None).splitlines()
+    assert {row["explanation"] for row in rows} <= {*rules}
+
+
+def test_unknown_levels_of_sums(command):
+    """Such a row is divided, or stays in the node."""
+    rng = np.random.default_rng(0)
+    x, colour = rng.normal(size=90), rng.choice(["red", "green", "blue"], 90)
+    y = np.where(x + (colour == "red") > 0.5, "yes", "no")
+    lines = [",".join(map(str, row)) for row in zip(x, colour, y, strict=True)]
+    Path("t.csv").write_text("\n".join(["x,colour,y", *lines]))
+    Path("new.csv").write_text("x,colour\n0.1,pink\n3,red\n")
+    arguments = ("fit", "t.csv", "--target", "y", "--algorithm", "oblique-tree")
+    arguments += ("--set", "prefer_axis=null", "--cv", 0, "--save", "m.json")
+    for policy, start in (
+        ("parent", "IF colour is an unknown level THEN no ["),
+        ("fractional", "divided among 2 rules: IF "),
+    ):
+        command(*arguments, "--set", f"handle_unknown={policy}")
+        told = read_explanations(command("predict", "m.json", "new.csv", "--explain"))
+        assert told[0].startswith(start)
+        assert "*x" in told[1]
+    command(*arguments, "--set", "handle_unknown=error")
+    error = command("predict", "m.json", "new.csv", code=3)
+    assert "new.csv, line 2, column 'colour': 'pink' was never seen" in error
+
+
 def test_row_that_stays_in_a_node(command):
     Path("t.csv").write_text("colour,y\n" + "red,a\ngreen,b\nblue,a\n" * 4)
     arguments = ("fit", "t.csv", "--target", "y", "--cv", 0, "--save", "m.json")
