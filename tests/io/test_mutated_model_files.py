@@ -57,6 +57,10 @@ TREES = {
     "forest, outputs": (RandomForestClassifier(**FEW), TWO_LABELS),
     "forest, values": (RandomForestRegressor(**FEW), TWO_VALUES),
     "bagging": (BaggingClassifier(**FEW, max_features=3), LABELS),
+    "bagging, oblique": (
+        BaggingClassifier(ObliqueTreeClassifier(prefer_axis=None, max_depth=3), **FEW),
+        LABELS,
+    ),
     "adaboost": (AdaBoostClassifier(**FEW), LABELS),
     "output codes": (OutputCodeClassifier(CARTClassifier(max_depth=2)), LABELS),
     "boosting": (GradientBoostingClassifier(**FEW, max_depth=2), LABELS),
