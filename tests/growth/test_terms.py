@@ -63,6 +63,49 @@ def test_sums_of_terms():
     assert predict_statistics(tree, table).ravel().tolist() == expected
 
 
+def add_terms(terms, row):
+    """The sum of the terms for a row; None for a level without a term."""
+    total = 0.0
+    for column in dict.fromkeys(terms["feature"].tolist()):
+        own, value = terms[terms["feature"] == column], row[column]
+        if np.isnan(value):
+            total += own["fill"][0]
+        elif own["level"][0] < 0:
+            total += own["weight"][0] * value
+        else:
+            found = own["weight"][own["level"] == value]
+            if len(found) == 0:
+                return None
+            total += found[0]
+    return total
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_sums_over_many_levels(seed):
+    """Columns of 1 to 100 levels, of which a node has seen some, in any order."""
+    rng = np.random.default_rng(seed)
+    n_levels = rng.choice([0, 1, 2, 3, 7, 8, 9, 100], 5)
+    terms = []
+    for column in rng.permutation(5)[: rng.integers(1, 6)]:
+        levels, fill = np.array([-1]), rng.normal()
+        if n_levels[column] > 0:
+            size = rng.integers(1, n_levels[column] + 1)
+            levels = np.sort(rng.choice(n_levels[column], size, replace=False))
+        terms += [(0, column, level, 0.2, rng.normal(), fill) for level in levels]
+    terms = np.array(terms, dtype=TERM_DTYPE)
+    nodes = make_nodes([2, 0, 0])
+    nodes["kind"][0], nodes["feature"][0] = OBLIQUE, terms["feature"][0]
+    tree = make_tree(nodes, n_features=5, n_levels=n_levels, terms=terms)
+    check_tree(tree)
+    table = rng.normal(size=(200, 5))
+    for column in np.flatnonzero(n_levels):
+        table[:, column] = rng.integers(-1, n_levels[column], 200)
+    table[rng.random(table.shape) < 0.1] = np.nan
+    sums = [add_terms(terms, row) for row in table]
+    expected = [0 if each is None else 1 + (each > 0) for each in sums]
+    assert predict_statistics(tree, table).ravel().tolist() == expected
+
+
 # Which entry of the terms, by column and place, becomes what.
 DAMAGE = [
     ("node", 0, -1, "terms, record 0: node must be a node's number"),

@@ -78,16 +78,37 @@ cdef inline int32_t follow_surrogates(
     return tree.nodes[number].missing_branch
 
 
+cdef inline int64_t end_column(
+    const TreeView* tree, int64_t first, int64_t stop
+) noexcept nogil:
+    """The end of the terms of the first one's column, which are consecutive."""
+    cdef int32_t column = tree.terms[first].feature
+    cdef int64_t low = first, step = 1, middle
+    while low + step < stop and tree.terms[low + step].feature == column:
+        low += step
+        step *= 2
+    stop = min(stop, low + step)
+    while low + 1 < stop:
+        middle = low + (stop - low) // 2
+        if tree.terms[middle].feature == column:
+            low = middle
+        else:
+            stop = middle
+    return low + 1
+
+
 cdef inline int64_t find_level(
     const TreeView* tree, int64_t first, int64_t stop, double value
 ) noexcept nogil:
-    """The term of a level of the column of the first term, or -1."""
-    cdef int64_t i = first
-    while i < stop and tree.terms[i].feature == tree.terms[first].feature:
-        if <double> tree.terms[i].level == value:
-            return i
-        i += 1
-    return -1
+    """The term of a level among terms of ascending levels, or -1."""
+    cdef int64_t end = stop, middle
+    while first < stop:
+        middle = first + (stop - first) // 2
+        if <double> tree.terms[middle].level < value:
+            first = middle + 1
+        else:
+            stop = middle
+    return first if first < end and <double> tree.terms[first].level == value else -1
 
 
 cdef inline int32_t test_sum(
@@ -95,20 +116,21 @@ cdef inline int32_t test_sum(
 ) noexcept nogil:
     """Branch of an oblique test, or UNKNOWN for a level not seen here, whose column is
     written. Terms are added in the order in which growing adds them."""
-    cdef int64_t i = tree.term_start[number], stop = tree.term_start[number + 1], place
+    cdef int64_t i = tree.term_start[number], stop = tree.term_start[number + 1]
+    cdef int64_t end, place
     cdef const Term* term
     cdef double total = 0.0, value
     while i < stop:
         term = &tree.terms[i]
         value = read_entry(row.start, term.feature, row.stride, row.is_single)
         if term.level >= 0:
-            place = i if value != value else find_level(tree, i, stop, value)
+            end = end_column(tree, i, stop)
+            place = i if value != value else find_level(tree, i, end, value)
             if place < 0:
                 unseen[0] = term.feature
                 return UNKNOWN
             total += term.fill if value != value else tree.terms[place].weight
-            while i < stop and tree.terms[i].feature == term.feature:
-                i += 1
+            i = end
             continue
         if tree.n_levels[term.feature] > 0 and not (
             value != value or 0.0 <= value < <double> tree.n_levels[term.feature]
