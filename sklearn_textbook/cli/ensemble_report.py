@@ -32,6 +32,7 @@ def describe_ensemble(estimator):
     members = estimator._list_members()
     kind, member = type(estimator).__name__, type(members[0]).__name__
     base = member.removesuffix("Classifier").removesuffix("Regressor")
+    base = {"ObliqueTree": "oblique"}.get(base, base)
     trees = count_things(len(members), f"{base} tree")
     return f"{kind}, {trees}"
 

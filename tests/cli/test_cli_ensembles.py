@@ -304,12 +304,19 @@ def test_every_ensemble_is_made(algorithm, is_classes):
     )
 
 
-def test_members_by_name(command):
+@pytest.mark.parametrize(
+    ("member", "trees", "name"),
+    [
+        ("c45", "C45", "C45Classifier"),
+        ("oblique-tree", "oblique", "ObliqueTreeClassifier"),
+    ],
+)
+def test_members_by_name(command, member, trees, name):
     arguments = ["fit", DATA / "golf", "--algorithm", "random-subspace", "--cv", 0]
-    text = command(*arguments, "--set", "estimator=c45", "--save", "m.json")
-    assert "\nensemble  RandomSubspaceClassifier, 10 C45 trees\n" in text
+    text = command(*arguments, "--set", f"estimator={member}", "--save", "m.json")
+    assert f"\nensemble  RandomSubspaceClassifier, 10 {trees} trees\n" in text
     model = load_model("m.json")
-    assert {type(member).__name__ for member in model} == {"C45Classifier"}
+    assert {type(member).__name__ for member in model} == {name}
     lines = command("predict", "m.json", DATA / "golf.data").splitlines()
     features = read_table(DATA / "golf").frame.drop_columns(["class"])
     assert lines == ["prediction", *model.predict(features).tolist()]
