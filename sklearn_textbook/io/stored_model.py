@@ -15,14 +15,14 @@ from sklearn_textbook.tree.grow.rules import J48_TOLERANCE
 
 #: Estimators that can be printed from their trees, rules and out-of-bag score alone.
 #: Boosting also weights its members for importances.
+_PRINTED = (
+    *("RandomForest", "ObliqueRandomForest", "ExtraTrees"),
+    *("Bagging", "RandomSubspace"),
+)
 _STORED = (
     *TREES,
     "C45RulesClassifier",
-    *(
-        name
-        for name in ENSEMBLES
-        if name.startswith(("RandomForest", "ExtraTrees", "Bagging", "RandomSubspace"))
-    ),
+    *(name for name in ENSEMBLES if name.startswith(_PRINTED)),
 )
 _OOB_SCORE = Kept("oob_score_", is_optional=True, is_finite=False)
 

@@ -8,12 +8,14 @@ import pandas as pd
 import pytest
 
 from sklearn_textbook.datasets import load_watermelon
+from sklearn_textbook.ensemble import OutputCodeClassifier
 from sklearn_textbook.tree import (
     CARTClassifier,
     CARTRegressor,
     ObliqueTreeClassifier,
     ObliqueTreeRegressor,
 )
+from sklearn_textbook.tree.grow.check import check_tree
 from sklearn_textbook.tree.grow.layout import LEAF, NODE_DTYPE, OBLIQUE, TERM_DTYPE
 from sklearn_textbook.tree.route import RoutedTree
 
@@ -157,6 +159,39 @@ def test_a_fit_is_repeated_in_a_copy_and_in_other_threads(model, direction):
     copy = pickle.loads(pickle.dumps(fitted))
     assert np.array_equal(copy.tree_.terms, fitted.tree_.terms)
     assert np.array_equal(copy.predict(frame), fitted.predict(frame))
+
+
+@pytest.mark.parametrize("model", [ObliqueTreeClassifier, ObliqueTreeRegressor])
+def test_large_nodes_search_the_weights_of_some_samples(model):
+    rng = np.random.default_rng(4)
+    frame = make_frame(rng, 5000)
+    # Levels that hardly any of the samples has.
+    frame.loc[frame.index[::1000], "e"] = "rare"
+    target = make_target(rng, frame, model)
+    fitted = model(direction="oc1", n_directions=2, max_depth=2, random_state=0)
+    tree = fitted.fit(frame, target).tree_
+    assert tree.nodes["kind"][0] == OBLIQUE
+    leaves = tree.nodes["kind"] == LEAF
+    counts = np.bincount(fitted.apply(frame), minlength=tree.node_count)
+    assert np.array_equal(counts[leaves], tree.nodes["n_samples"][leaves])
+    # The threshold is the best of all samples, and a missing value the mean of all.
+    term = tree.terms[(tree.terms["feature"] == 0) & (tree.terms["node"] == 0)][0]
+    assert term["fill"] == pytest.approx(term["weight"] * frame["a"].mean())
+    small = model(direction="oc1", n_directions=2, max_depth=1, random_state=0)
+    assert tree.nodes["improvement"][0] == pytest.approx(
+        small.fit(frame, target).tree_.nodes["improvement"][0]
+    )
+
+
+def test_several_trees_of_one_table_are_sound():
+    # Trees of one plan share buffers.
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(120, 2)), rng.integers(0, 3, 120)
+        codes = OutputCodeClassifier(ObliqueTreeClassifier(), code="one_vs_rest")
+        for member in codes.fit(X, y)._list_members():
+            check_tree(member.tree_)
+            assert member.tree_.statistics.min() >= 0.0
 
 
 # ----------------------------------------------------------------------- what it is for

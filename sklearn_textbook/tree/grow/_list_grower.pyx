@@ -457,7 +457,7 @@ cdef class ListGrower:
         grower.samples = &self.samples
         grower.search = &self.search
         start_interrupt(&interrupt)
-        grower.interrupt = &interrupt
+        grower.interrupt = self.oblique.interrupt = &interrupt
         self.problem.total_weight = root_settings["total_weight"]
         if root_settings["entropy_table"] is not None:
             self.entropy_table = root_settings["entropy_table"]

@@ -180,8 +180,6 @@ cdef void search_coordinates(ObliqueSearch* search) noexcept nogil:
         double* sums = search.trial.z
         double threshold, score, found = 0.0, tried, change
         bint is_better
-    if search.trial.n_terms == 0:
-        return
     threshold = find_threshold(search, sums)
     if threshold != threshold:
         return
@@ -189,6 +187,8 @@ cdef void search_coordinates(ObliqueSearch* search) noexcept nogil:
     for sweep in range(MAX_SWEEPS):
         is_better = False
         for j in range(k):
+            if must_stop(search.interrupt, search.n * SORT_CELLS):
+                return
             tried = find_weight(search, sums, j, threshold, &found)
             if not tried > score + 1e-9 * fabs(score) + search.view.margin:
                 continue
@@ -200,4 +200,3 @@ cdef void search_coordinates(ObliqueSearch* search) noexcept nogil:
                 sums[i] += change * search.cells[i * k + j]
         if not is_better:
             break
-    describe_direction(search)

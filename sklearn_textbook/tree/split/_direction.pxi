@@ -483,19 +483,15 @@ cdef void describe_direction(ObliqueSearch* search) noexcept nogil:
     finish_direction(&search.trial)
 
 
-cdef int compute_direction(
-    ObliqueSearch* search, const Split* axis, int64_t start
+cdef int fit_columns(
+    ObliqueSearch* search, const Split* axis, int64_t start, int64_t output
 ) noexcept nogil:
-    """Compute a direction: one of at most max_terms columns, which are chosen step by
-    step, and the direction computed again. Returns -1 without memory."""
+    """Compute a direction of at most max_terms of the sampled columns, which are chosen
+    step by step, and the direction computed again. Returns -1 without memory."""
     cdef:
-        int64_t output = pick_output(search), n_kept
-        bint is_fitted
-    search.trial.n_terms = 0
-    if search.problem.is_classifier:
-        group_largest(search, output)
-    set_response(search, output)
-    if prepare_node(search) < 0:
+        int64_t n_kept
+        bint is_searched = search.kind == COORDINATE_DIRECTION
+    if prepare_columns(search) < 0:
         return -1
     if search.n_used == 0:
         return 0
@@ -510,7 +506,7 @@ cdef int compute_direction(
         0.0 < search.mean_response < 1.0
     ):
         return 0
-    if search.kind == COORDINATE_DIRECTION:
+    if is_searched:
         start_coordinates(search, axis, start)
     elif not fit_direction(search, output):
         return 0
@@ -518,7 +514,35 @@ cdef int compute_direction(
         n_kept = max(search.max_terms, search.n_used // 2)
         if keep_largest(search, n_kept) == 0:
             return 0
-        if search.kind != COORDINATE_DIRECTION and not fit_direction(search, output):
+        if not is_searched and not fit_direction(search, output):
             return 0
+    if is_searched:
+        search_coordinates(search)
     describe_direction(search)
     return 0
+
+
+cdef int compute_direction(
+    ObliqueSearch* search, const Split* axis, int64_t start
+) noexcept nogil:
+    """Compute a direction. Returns -1 without memory."""
+    cdef:
+        int64_t output = pick_output(search), j
+        int outcome
+        bint takes_some = search.kind == COORDINATE_DIRECTION and (
+            search.n > MAX_SEARCHED
+        )
+    search.trial.n_terms = 0
+    if search.problem.is_classifier:
+        group_largest(search, output)
+    set_response(search, output)
+    sample_columns(search)
+    for j in range(search.n_used):
+        if search.problem.kind[search.used[j]] == NOMINAL_COLUMN:
+            code_levels(search, search.used[j])
+    if takes_some:
+        take_some(search)
+    outcome = fit_columns(search, axis, start, output)
+    if takes_some:
+        swap_samples(search)
+    return outcome

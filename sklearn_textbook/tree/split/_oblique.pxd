@@ -1,5 +1,6 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
+from sklearn_textbook._contract._interrupt cimport Interrupt
 from sklearn_textbook.tree.split._types cimport NodeView, Problem, Rows, Scratch, Split
 
 cdef enum DirectionKind:
@@ -22,6 +23,17 @@ cdef struct Direction:
     double* codes
     double* z
     double threshold
+
+# Some samples of a large node, or all of it while these are at work.
+cdef struct SomeSamples:
+    int64_t n
+    uint32_t* row
+    double* response
+    Rows rows
+    NodeView view
+    double* sums
+    const Rows* rows_aside
+    const NodeView* view_aside
 
 # The rules, the table, the node at hand, the best direction found and buffers.
 cdef struct ObliqueSearch:
@@ -52,6 +64,8 @@ cdef struct ObliqueSearch:
     double* response
     double mean_response
     int32_t* group_of_class
+    SomeSamples some
+    Interrupt* interrupt
     # what was found; column -1: nothing better
     Split split
     Direction best

@@ -21,6 +21,7 @@ from libc.string cimport memcpy, memset
 
 from scipy.linalg.cython_lapack cimport dpotrf, dpotrs, dsyev, dtrtrs
 
+from sklearn_textbook._contract._interrupt cimport must_stop
 from sklearn_textbook._contract._wide_units cimport wide_void
 from sklearn_textbook.tree.split._best cimport clear_split
 from sklearn_textbook.tree.split._column cimport evaluate_column, midpoint
@@ -32,11 +33,17 @@ from sklearn_textbook.tree.split._random cimport (
     random_unit,
 )
 from sklearn_textbook.tree.split._sums cimport PREFETCH
-from sklearn_textbook.tree.split._types cimport NOMINAL_COLUMN, row_of
+from sklearn_textbook.tree.split._types cimport (
+    NOMINAL_COLUMN,
+    POISSON,
+    Totals,
+    row_of,
+)
 
 
 cdef enum:
     MAX_USED = 256  # columns of a direction that is computed
+    MAX_SEARCHED = 2000  # samples by which weights are searched one by one
     SEEN_SLOTS = 2048  # for up to twice as many different samples
     FEW_KEYS = 24  # that are sorted by insertion
     MAX_SHIFTS = 8  # of a key, on average, before the order is found otherwise
@@ -47,6 +54,7 @@ cdef enum:
     MAX_STEPS = 12  # of Newton's method
     MAX_SWEEPS = 8  # over the weights, in the coordinate search
     LASSO_SWEEPS = 100
+    SORT_CELLS = 16  # as many cells as a sample that is sorted takes
 
 cdef double SMALLEST_SIZE = 1e-290  # of a column that is not constant
 cdef double SMALLEST_SHARE = 1e-6  # of a weight, relative to the largest
@@ -127,6 +135,7 @@ cdef int start_oblique(
         or search.scale == NULL or search.mean == NULL or search.level_weight == NULL
         or search.level_code == NULL or search.gram == NULL or search.seen == NULL
         or search.centres == NULL
+        or start_some(problem, search) < 0
         or start_direction(&search.best, p, search.n_codes, n_rows) < 0
         or start_direction(&search.trial, p, search.n_codes, n_rows) < 0
     ):
@@ -148,6 +157,7 @@ cdef void free_oblique(ObliqueSearch* search) noexcept nogil:
     free(search.seen)
     free(search.centres)
     free(search.cells)
+    free_some(&search.some)
     free_direction(&search.best)
     free_direction(&search.trial)
     memset(search, 0, sizeof(ObliqueSearch))
@@ -471,6 +481,7 @@ cdef void finish_direction(Direction* direction) noexcept nogil:
         direction.share[t] /= total
 
 
+include "_some_samples.pxi"
 include "_standardize.pxi"
 include "_direction.pxi"
 include "_coordinate_search.pxi"
@@ -495,7 +506,7 @@ cdef int find_oblique(
 ) noexcept nogil:
     """Find the best oblique test of the samples in ``search.row``. The column of
     ``search.split`` is -1 if there is none, or none better than the best test of one
-    column. Returns -1 without memory."""
+    column. Returns -1 without memory, or if a signal was received."""
     cdef int64_t i
     search.problem = problem
     search.rows = rows
@@ -513,13 +524,13 @@ cdef int find_oblique(
             make_random(search)
         elif compute_direction(search, axis, i) < 0:
             return -1
-        if search.kind == COORDINATE_DIRECTION:
-            search_coordinates(search)
+        if must_stop(search.interrupt, n * problem.n_columns):
+            return -1
         try_direction(search)
     if not is_worth_it(search, axis):
         search.split.column = -1
         return 0
-    if search.kind == RANDOM_DIRECTION:
+    if search.kind == RANDOM_DIRECTION or search.n > MAX_SEARCHED:
         fill_means(search, &search.best)
     search.split.column = search.best.column[0]
     search.split.threshold = search.best.threshold

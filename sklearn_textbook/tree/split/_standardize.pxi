@@ -394,13 +394,8 @@ cdef wide_void standardize(ObliqueSearch* search) noexcept nogil:
         cells += n
 
 
-cdef int prepare_node(ObliqueSearch* search) noexcept nogil:
-    """Sample columns, and standardize them. Returns -1 without memory."""
-    cdef int64_t j
-    sample_columns(search)
-    for j in range(search.n_used):
-        if search.problem.kind[search.used[j]] == NOMINAL_COLUMN:
-            code_levels(search, search.used[j])
+cdef int prepare_columns(ObliqueSearch* search) noexcept nogil:
+    """Standardize the sampled columns. Returns -1 without memory."""
     keep_related(search)
     if reserve_cells(search) < 0:
         return -1
