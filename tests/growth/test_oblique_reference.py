@@ -3,8 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
-from sklearn_textbook.tree import ObliqueTreeClassifier, ObliqueTreeRegressor
+from sklearn_textbook.tree import (
+    CARTClassifier,
+    ObliqueTreeClassifier,
+    ObliqueTreeRegressor,
+)
 from tests.reference.oblique import find_split, measure
 
 N_TABLES = 40
@@ -99,3 +104,44 @@ def test_regression():
             is_classifier=False,
         )
     assert n_compared > N_TABLES // 2
+
+
+@pytest.mark.parametrize("ridge", [1e-3, 0.1])
+def test_logistic_directions_are_those_of_logistic_regression(ridge):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(60, 3)) * [1.0, 100.0, 1e-3]
+        weight = rng.choice([0.5, 1.0, 2.0], len(X))
+        target = (X @ [1.0, 0.01, -500.0] + rng.logistic(size=len(X)) > 0).astype(int)
+        model = ObliqueTreeClassifier(
+            direction="logistic", ridge=ridge, prefer_axis=None, max_depth=1
+        ).fit(X, target, sample_weight=weight)
+        mean = np.average(X, axis=0, weights=weight)
+        scale = np.average((X - mean) ** 2, axis=0, weights=weight) ** 0.5
+        reference = LogisticRegression(C=1.0 / (ridge * weight.sum()), tol=1e-10)
+        reference.fit((X - mean) / scale, target, sample_weight=weight)
+        expected = reference.coef_[0] / np.linalg.norm(reference.coef_)
+        terms = model.tree_.terms
+        found = np.zeros(3)
+        found[terms["feature"]] = terms["weight"]
+        found *= scale
+        assert np.linalg.norm(found) == pytest.approx(1.0)
+        assert abs(found @ expected) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_the_search_of_weights_improves_its_start():
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(80, 3))
+        target = (np.abs(X @ [1.0, 0.5, 0.0] + 0.3 * rng.normal(size=80)) > 0.7) + 0
+        gains = [
+            ObliqueTreeClassifier(
+                direction="oc1", n_directions=n, max_depth=1, random_state=0
+            )
+            .fit(X, target)
+            .tree_.nodes["improvement"][0]
+            for n in (1, 20)
+        ]
+        axis = CARTClassifier(max_depth=1).fit(X, target).tree_.nodes["improvement"][0]
+        assert axis <= gains[0] <= gains[1]
+        assert gains[1] > axis
