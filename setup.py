@@ -26,7 +26,6 @@ EXTENSIONS = [
     "sklearn_textbook.ensemble.boosting._stumps",
     "sklearn_textbook.linear_model.maximum_entropy._expectation",
     "sklearn_textbook.linear_model.solve._row_sums",
-    "sklearn_textbook.tree.encode._cells",
     "sklearn_textbook.tree.encode._rank",
     "sklearn_textbook.tree.split._column",
     "sklearn_textbook.tree.split._criterion",

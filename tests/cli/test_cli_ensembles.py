@@ -33,8 +33,11 @@ from sklearn_textbook.tree import export_text as write_tree
 
 DATA = Path(__file__).parents[1] / "data"
 IRIS = ("fit", DATA / "iris.csv", "--target", "species")
-ALGORITHMS = ("random-forest", "extra-trees", "bagging", "random-subspace")
-SEES_ROWS = ("random-forest", "bagging")
+ALGORITHMS = (
+    *("random-forest", "oblique-forest", "extra-trees"),
+    *("bagging", "random-subspace"),
+)
+SEES_ROWS = ("random-forest", "oblique-forest", "bagging")
 
 
 def read_iris():

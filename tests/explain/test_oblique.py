@@ -452,4 +452,10 @@ def test_pruning_report_counts_the_columns_of_a_test():
     assert report["n_columns"].max() == 8
     assert model.get_n_leaves() == 2
     text = export_pruning_report(model)
-    assert f"{X.columns[report['feature'][-1]]} + 7 more" in text
+    (place,) = [
+        place
+        for place, decision in enumerate(report["decision"])
+        if decision == "pruned" and report["n_columns"][place] > 1
+    ]
+    more = report["n_columns"][place] - 1
+    assert f"{X.columns[report['feature'][place]]} + {more} more" in text

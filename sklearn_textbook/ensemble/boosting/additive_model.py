@@ -12,6 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from sklearn_textbook._contract.labels import decode_dictionary, encode_labels
 from sklearn_textbook._contract.parameters import check_choice, check_integer
+from sklearn_textbook._contract.table_rows import count_rows
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.boosting.losses import Loss, SquaredError
 
@@ -74,7 +75,7 @@ class AdditiveModel:
         scores : ndarray of float64, shape (n_samples,)
             :math:`f_0(x), f_1(x), ...`
         """
-        scores = np.full(_count_rows(X), self.start)
+        scores = np.full(count_rows(X), self.start)
         yield scores.copy()
         for member, coefficient in zip(self.estimators, self.coefficients, strict=True):
             scores += coefficient * _predict_member(member, X)
@@ -114,10 +115,6 @@ class AdditiveModel:
         if self.classes is not None:
             return self.classes.take((scores > 0.0).astype(np.intp))
         return self.loss.to_prediction(scores[np.newaxis])
-
-
-def _count_rows(X):
-    return X.shape[0] if hasattr(X, "shape") else len(X)
 
 
 def _predict_member(member, X):

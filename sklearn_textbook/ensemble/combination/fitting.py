@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import has_fit_parameter
 
+from sklearn_textbook._contract.table_rows import count_rows
 from sklearn_textbook._contract.threads_at_exit import run_to_end
 from sklearn_textbook.ensemble.members.growth import run_aside
 from sklearn_textbook.ensemble.members.parallel_results import (
@@ -87,7 +88,7 @@ def ask_member(name, member, method, X):
         wanted = ()
     elif method == "predict_proba":
         wanted = (len(member.classes_),)
-    wanted = (X.shape[0] if hasattr(X, "shape") else len(X), *wanted)
+    wanted = (count_rows(X), *wanted)
     if given.shape != wanted:
         raise ValueError(
             f"{method} of the member {name!r}, {type(member).__name__}, must give an "

@@ -7,6 +7,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.parameters import check_truth
+from sklearn_textbook._contract.table_rows import count_rows
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook.tree.members import find_ends, read_blocks
 
@@ -154,7 +155,7 @@ def mark_out_of_bag_rows(forest, X, caller):
             f"{caller} needs a forest with bootstrap=True: every tree of this one has "
             "seen every row."
         )
-    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    n_rows = count_rows(X)
     if n_rows != draw.n_rows:
         raise ValueError(
             f"{caller} needs the training table, in its order: it had {draw.n_rows} "

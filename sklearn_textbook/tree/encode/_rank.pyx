@@ -8,7 +8,16 @@ than ``max_bins``: found by halving, each try jumping from bin to bin over the s
 rows.
 """
 
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.math cimport INFINITY
+from libc.stdint cimport (
+    int16_t,
+    int32_t,
+    int64_t,
+    uint8_t,
+    uint16_t,
+    uint32_t,
+    uint64_t,
+)
 
 from sklearn_textbook._contract._threads cimport run_in_threads
 from sklearn_textbook.tree.encode._sort_column cimport (
@@ -21,6 +30,9 @@ ctypedef fused code_t:
     uint8_t
     uint16_t
     uint32_t
+
+
+include "_cells.pxi"
 
 
 # -------------------------------------------------------------------------------- ranks

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from sklearn_textbook.tree.encode._cells import copy_matrix
-from sklearn_textbook.tree.encode._rank import rank_columns
+from sklearn_textbook.tree.encode._rank import copy_matrix, rank_columns
 from sklearn_textbook.tree.encode.bin import bin_columns, check_max_bins
 from sklearn_textbook.tree.encode.columns import NOMINAL, infinity_error
 from sklearn_textbook.tree.encode.sharing import compute_once

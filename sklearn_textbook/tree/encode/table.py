@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
-from sklearn_textbook.tree.encode._cells import (
+from sklearn_textbook.tree.encode._rank import (
     copy_matrix,
     find_gaps,
     write_codes,

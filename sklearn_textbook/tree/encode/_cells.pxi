@@ -1,18 +1,6 @@
-"""The cells of a table for growing many trees: ranks, values and steps of all rows.
-
-Columns, or blocks of rows, are shared among the threads. A block of few rows stays in
-the cache while its cells are written row by row.
-"""
-
-from libc.math cimport INFINITY
-from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
-
-from sklearn_textbook._contract._threads cimport run_in_threads
-
-ctypedef fused code_t:
-    uint8_t
-    uint16_t
-    uint32_t
+# The cells of a table for growing many trees: ranks, values and steps of all rows; part
+# of _rank.pyx. Columns, or blocks of rows, are shared among the threads. A block of few
+# rows stays in the cache while its cells are written row by row.
 
 ctypedef fused floating_t:
     float
@@ -22,9 +10,6 @@ cdef enum:
     BLOCK_ROWS = 64  # that a thread takes at a time
     MISSING_STEP = -32768  # as in split/_steps.pxd
     LOWEST_STEP = -32767
-
-cdef uint32_t ROW_MASK = 0x7FFFFFFF
-
 
 cdef void write_column(
     const uint32_t* order, int64_t n_present, int64_t n_rows, uint32_t missing_code,
@@ -70,7 +55,7 @@ cdef struct Ranking:
     int rank_size
 
 
-cdef void rank_column(void* context, int64_t c, int thread) noexcept nogil:
+cdef void write_rank_column(void* context, int64_t c, int thread) noexcept nogil:
     """Write the ranks of one column."""
     cdef:
         const Ranking* work = <Ranking*>context
@@ -107,7 +92,7 @@ def write_ranks(
         &order[0, 0], &n_distinct[0], &n_missing[0], order.shape[1],
         <char*>&ranks[0, 0], sizeof(code_t)
     )
-    run_in_threads(n_threads, rank_column, &work, order.shape[0])
+    run_in_threads(n_threads, write_rank_column, &work, order.shape[0])
 
 
 cdef struct Turning:
