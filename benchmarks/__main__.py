@@ -32,6 +32,7 @@ STUDIES = {
     "linear-models": "linear_models",
     "logistic-regression": "logistic_regression",
     "maximum-entropy": "maximum_entropy",
+    "oblique": "oblique_study",
     "ordinary-tables": "ordinary_tables",
     "principal-components": "principal_components",
     "pruning": "pruning_study",

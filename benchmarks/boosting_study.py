@@ -130,7 +130,7 @@ def predict_histograms(table, split):
     return limit_threads(lambda: _fit_and_predict(model, table, split), 1)()
 
 
-def _write_for_ydf(X, y=None):
+def write_for_ydf(X, y=None):
     """Numbers in float32, levels as texts, the target as a number or a text."""
     columns = {}
     for name, column in X.items():
@@ -161,8 +161,8 @@ def predict_ydf(table, split):
         num_threads=1,
     )
     target = split.y if table.is_regression else split.y.astype(str)
-    model = learner.train(_write_for_ydf(split.X, target))
-    found = model.predict(_write_for_ydf(split.X_test), num_threads=1)
+    model = learner.train(write_for_ydf(split.X, target))
+    found = model.predict(write_for_ydf(split.X_test), num_threads=1)
     if table.is_regression:
         return found
     if found.ndim == 1:

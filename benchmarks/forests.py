@@ -5,7 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.measure import installed_version
-from benchmarks.tasks import CLASSIFICATION, EXTRA_TREES, FOREST, REGRESSION
+from benchmarks.tasks import (
+    CLASSIFICATION,
+    EXTRA_TREES,
+    FOREST,
+    OBLIQUE_FOREST,
+    REGRESSION,
+)
+
+#: The beginnings of the names of classes.
+FAMILIES = {
+    FOREST: "RandomForest",
+    EXTRA_TREES: "ExtraTrees",
+    OBLIQUE_FOREST: "ObliqueRandomForest",
+}
+#: Columns in a random direction of YDF and of treeple, on average.
+N_COMBINED = 2
 
 
 def describe_forest(task):
@@ -20,9 +35,8 @@ def describe_forest(task):
 
 def choose_forest(module, task):
     """The class of a module for a task, under scikit-learn's names."""
-    family = "RandomForest" if task.algorithm == FOREST else "ExtraTrees"
     kind = "Classifier" if task.kind == CLASSIFICATION else "Regressor"
-    return getattr(module, family + kind)
+    return getattr(module, FAMILIES[task.algorithm] + kind)
 
 
 def make_own_forest(task, n_threads, max_depth):
@@ -30,7 +44,11 @@ def make_own_forest(task, n_threads, max_depth):
     from sklearn_textbook import ensemble
 
     options = describe_forest(task) | {"max_depth": max_depth, "n_jobs": n_threads}
-    return choose_forest(ensemble, task)(max_bins=task.max_bins, **options)
+    if task.algorithm == OBLIQUE_FOREST:
+        options |= {"n_directions": task.n_directions, "max_features": None}
+    else:
+        options["max_bins"] = task.max_bins
+    return choose_forest(ensemble, task)(**options)
 
 
 def count_mean_leaves(model):
@@ -97,8 +115,18 @@ class IntelForest(ScikitLearnForest):
         return estimator
 
 
+def describe_sparse_oblique(n_directions):
+    """Parameters of YDF for as many sparse random directions in a node."""
+    return {
+        "split_axis": "SPARSE_OBLIQUE",
+        "sparse_oblique_num_projections_exponent": 1.0,
+        "sparse_oblique_max_num_projections": n_directions,
+        "sparse_oblique_projection_density_factor": float(N_COMBINED),
+    }
+
+
 class YdfForest:
-    """YDF's random forest: exact splits, fully grown, shares averaged.
+    """YDF's random forest: exact splits, fully grown, shares averaged; or oblique.
 
     It classifies by information gain whatever is asked, computes in float32, and
     counts the root as depth 1. Its out-of-bag estimate is switched off, since no other
@@ -107,7 +135,7 @@ class YdfForest:
 
     name = "ydf-forest"
     package = "ydf"
-    algorithms = (FOREST,)
+    algorithms = (FOREST, OBLIQUE_FOREST)
     is_threaded = True
     limits_depth = True
     label = "target"
@@ -132,9 +160,11 @@ class YdfForest:
         columns = self._make_columns(task)
         is_regression = task.kind == REGRESSION
         columns[self.label] = task.y.astype(np.float32) if is_regression else task.y
-        bins = {}
+        extra = {}
+        if task.algorithm == OBLIQUE_FOREST:
+            extra = describe_sparse_oblique(task.n_directions)
         if task.max_bins is not None:
-            bins = {
+            extra = {
                 "discretize_numerical_columns": True,
                 "num_discretized_numerical_bins": task.max_bins,
             }
@@ -149,7 +179,7 @@ class YdfForest:
             compute_oob_performances=False,
             num_threads=n_threads,
             random_seed=0,
-            **bins,
+            **extra,
         )
         return lambda: learner.train(columns)
 

@@ -46,10 +46,13 @@ from benchmarks.tasks import (
     GAIN_RATIO,
     GRADIENT_BOOSTING,
     ID3,
+    OBLIQUE_FOREST,
+    OBLIQUE_TREE,
     REGRESSION,
     TRUNCATED_SVD,
     Task,
 )
+from benchmarks.treeple import TreepleForest
 from benchmarks.weka import J48Tree, WekaId3Tree
 
 
@@ -152,6 +155,7 @@ class OwnTree(_LikeScikitLearn):
     package = "sklearn-textbook"
     algorithms = (
         *(CART, CART_ALPHA, ID3, C45, GAIN_RATIO, FOREST, EXTRA_TREES),
+        *(OBLIQUE_FOREST, OBLIQUE_TREE),
         *(TRUNCATED_SVD, DISCRIMINANT, ADABOOST, GRADIENT_BOOSTING),
     )
     is_threaded = True
@@ -193,6 +197,8 @@ class OwnTree(_LikeScikitLearn):
         if task.algorithm == GAIN_RATIO:
             return tree.C45Classifier(**options, **GAIN_RATIO_ALONE)
         options |= {"criterion": task.criterion, "random_state": 0}
+        if task.algorithm == OBLIQUE_TREE:
+            return tree.ObliqueTreeClassifier(**options)
         if task.algorithm == CART_ALPHA:
             options["pruning"] = "cost_complexity"
         if task.kind == CLASSIFICATION:
@@ -209,7 +215,7 @@ class OwnTree(_LikeScikitLearn):
                 return other.count_leaves(model)
         if hasattr(model, "estimators_"):
             return count_mean_leaves(model)
-        if model.tree_.is_binary:
+        if model.tree_.is_binary and not len(model.tree_.terms):
             return super().count_leaves(model)
         return int(model.get_n_leaves())
 
@@ -365,6 +371,7 @@ PEERS: dict[str, Peer] = {
         YdfForest(),
         IntelForest(),
         RangerForest(),
+        TreepleForest(),
         ScikitLearnTruncatedSVD(),
         ScikitLearnDiscriminant(),
         ScikitLearnAdaBoost(),

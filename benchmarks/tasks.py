@@ -17,7 +17,9 @@ CART, ID3, C45, GAIN_RATIO = "cart", "id3", "c4.5", "gain-ratio"
 CART_ALPHA = "cart-alpha"
 #: Forests of such binary trees, over bootstrap samples or with random thresholds.
 FOREST, EXTRA_TREES = "forest", "extra-trees"
-FORESTS = (FOREST, EXTRA_TREES)
+#: Forests of sparse random directions; a tree by Fisher's discriminants.
+OBLIQUE_FOREST, OBLIQUE_TREE = "oblique-forest", "oblique-tree"
+FORESTS = (FOREST, EXTRA_TREES, OBLIQUE_FOREST)
 #: The first components of a table, which is its own target.
 TRUNCATED_SVD = "truncated-svd"
 #: No trees at all, but linear discriminant analysis.
@@ -47,6 +49,8 @@ class Task:
     n_trees: int = 1
     max_features: float | str = 1.0
     max_bins: int | None = None
+    #: of oblique forests alone: directions tried in a node
+    n_directions: int = 5
     #: of decompositions alone
     n_components: int = 10
 

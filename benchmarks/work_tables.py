@@ -17,6 +17,8 @@ from benchmarks.tasks import (
     GAIN_RATIO,
     GRADIENT_BOOSTING,
     ID3,
+    OBLIQUE_FOREST,
+    OBLIQUE_TREE,
     REGRESSION,
     TRUNCATED_SVD,
     Task,
@@ -110,6 +112,14 @@ def make_extra_trees_classes(scale):
 
 def make_extra_trees(scale):
     return make_forest(scale, algorithm=EXTRA_TREES)
+
+
+def make_oblique_forest(scale):
+    return make_forest(scale, algorithm=OBLIQUE_FOREST)
+
+
+def make_oblique_tree(scale):
+    return make_binary(scale, algorithm=OBLIQUE_TREE)
 
 
 def make_forest_numbers(scale, max_features="sqrt"):

@@ -44,6 +44,8 @@ from benchmarks.work_tables import (
     make_low_cardinality,
     make_nominal,
     make_numbers,
+    make_oblique_forest,
+    make_oblique_tree,
     make_small,
     make_tall_low_rank,
     make_ten_classes,
@@ -66,7 +68,7 @@ class Work:
         default_factory=dict
     )
     #: what is timed or measured: "fit", "predict", "path", "memory", "scaling",
-    #: "multiple" (of the time of one fit without pruning), or "footprint" (memory and
+    #: "multiple" (of the time of a plain CART fit), or "footprint" (memory and
     #: size of the pickle over a peer's)
     measure: str = "fit"
     tolerance: Tolerance = field(default_factory=Tolerance)
@@ -345,6 +347,20 @@ WORKS = {
             {"scikit-learn-forest": None},
             measure="footprint",
             limit=1.0,
+        ),
+        _make_forest_work(
+            "oblique-forest",
+            "oblique random forest, 100 trees, 100,000 x 20, five directions in a node",
+            make_oblique_forest,
+            {"ydf-forest": None, "treeple": None},
+            tolerance=replace(FOREST_TOLERANCE, leaves=0.15),
+            patient_rows={"treeple": 20_000},
+        ),
+        Work(
+            "oblique-tree",
+            "oblique tree of discriminants, 100,000 x 20, over one CART fit",
+            make_oblique_tree,
+            measure="multiple",
         ),
         Work(
             "svd-tall",

@@ -138,11 +138,10 @@ class ObliqueTreeClassifier(ClassifierMixin, TreeClassifierMethods, BaseOblique)
     -----
     A direction of k columns takes O(n k²) time for the n rows of a node, "oc1"
     O(n log n) for every weight it changes, with at most 2000 rows of a node, a random
-    direction O(n log n). A computed
-    direction has at most half as many columns as the node has different rows, and at
-    most 256: those most correlated with the class indicator. Sums of columns that
-    differ by less than their rounding are equal. Trees do not depend on the scale of
-    the columns, up to rounding.
+    direction O(n log n). A computed direction has at most half as many columns as the
+    node has different rows, and at most 256: those most correlated with the class
+    indicator. Sums of columns that differ by less than their rounding are equal. Trees
+    do not depend on the scale of the columns, up to rounding.
 
     Differences from OC1 and CART-LC: starts are a test of one column, or regression,
     and random weights; local optima are not perturbed. Tables may have missing values

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -51,10 +52,13 @@ from benchmarks.tasks import (
     FOREST,
     FORESTS,
     ID3,
+    OBLIQUE_FOREST,
+    OBLIQUE_TREE,
     REGRESSION,
     Task,
     make_frame,
 )
+from benchmarks.treeple import TreepleForest, find_treeple_version
 from benchmarks.weka import WekaId3Tree
 from benchmarks.works import WORKS
 
@@ -68,12 +72,15 @@ FEW_PEERS = {
     "cart-alpha-choice-regression": ("grid-search", "rpart-default"),
 }
 FEW_FORESTS = ("scikit-learn-forest", "ydf-forest", "scikit-learn-intelex")
+FEW_PEERS["oblique-forest"] = ("ydf-forest", "treeple")
 
 
 def choose_peers(name):
+    if name in FEW_PEERS:
+        return FEW_PEERS[name]
     if WORKS[name].make_task(float(SCALE)).algorithm in FORESTS:
         return FEW_FORESTS
-    return FEW_PEERS.get(name, PEERS)
+    return PEERS
 
 
 def run_tiny(*arguments):
@@ -201,7 +208,9 @@ def test_peers_are_asked_for_their_trees_only():
     for work in WORKS.values():
         task = work.make_task(float(SCALE))
         assert task.algorithm in OWN.algorithms
-        assert any(task.algorithm in peer.algorithms for peer in PEERS.values())
+        is_alone = task.algorithm == OBLIQUE_TREE
+        peers = [peer for peer in PEERS.values() if task.algorithm in peer.algorithms]
+        assert bool(peers) != is_alone
         assert set(work.needed) <= {
             name for name, peer in PEERS.items() if task.algorithm in peer.algorithms
         }
@@ -210,6 +219,7 @@ def test_peers_are_asked_for_their_trees_only():
     for name in ("grid-search", "rpart", "rpart-default"):
         assert PEERS[name].algorithms == (CART_ALPHA,)
     assert PEERS["ranger"].algorithms == (FOREST, EXTRA_TREES)
+    assert PEERS["treeple"].algorithms == (OBLIQUE_FOREST,)
 
 
 def test_different_work_is_reported(monkeypatch, capsys, tmp_path):
@@ -477,12 +487,73 @@ def test_alpha_is_searched_for():
     assert 1 < search.count_leaves(chosen) < search.count_leaves(full)
 
 
-def test_multiple_of_one_fit(capsys):
-    assert run_tiny("cart-alpha-choice-large", "--threads", "1") == 0
+@pytest.mark.parametrize(
+    ("name", "limit"), [("cart-alpha-choice-large", "15"), ("oblique-tree", "-")]
+)
+def test_multiple_of_one_fit(name, limit, capsys):
+    assert run_tiny(name, "--threads", "1") == 0
     line = capsys.readouterr().out.splitlines()[2].split()
-    assert line[:3] == ["cart-alpha-choice-large", "1", "sklearn_textbook"]
+    assert line[:3] == [name, "1", "sklearn_textbook"]
     assert 1 < float(line[-3]) < 1_000
-    assert line[-2] == "15"
+    assert line[-2] == limit
+
+
+def test_answers_of_treeple_are_read(monkeypatch, tmp_path):
+    """A package of the same name whose forests answer with the means of the rows."""
+    package = tmp_path / "treeple"
+    package.mkdir()
+    (tmp_path / "treeple-0.10.dist-info").mkdir()
+    (tmp_path / "treeple-0.10.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: treeple\nVersion: 0.10\n"
+    )
+    (package / "__init__.py").write_text("")
+    (package / "ensemble.py").write_text(
+        """
+class Tree:
+    def get_n_leaves(self):
+        return 7
+
+class ObliqueRandomForestClassifier:
+    def __init__(self, n_estimators, **options):
+        assert options == {
+            "max_features": 5, "n_jobs": 2, "feature_combinations": 2.0,
+            "random_state": 0,
+        }
+        self.estimators_ = [Tree()] * n_estimators
+
+    def fit(self, X, y):
+        assert X.shape == (6, 9) and y.shape == (6,)
+
+    def predict_proba(self, X):
+        return X[:, :2]
+"""
+    )
+    monkeypatch.setenv("TREEPLE_PYTHON", sys.executable)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    find_treeple_version.cache_clear()
+    peer = TreepleForest()
+    assert peer.find_version() == "0.10"
+    find_treeple_version.cache_clear()
+    X, y = np.arange(54.0).reshape(6, 9), np.array([0, 1, 1, 0, 1, 1])
+    task = Task(X, y, X_test=X[:4], y_test=y[2:], algorithm=OBLIQUE_FOREST)
+    model = peer.make_fit(replace(task, n_trees=50), 2)()
+    assert 0 <= model.own_seconds < 1
+    held_out = replace(task, X=task.X_test, y=task.y_test)
+    assert np.array_equal(peer.make_predict(model, held_out, 2)(), X[:4, :2])
+    assert peer.count_leaves(model) == 7
+    with pytest.raises(RuntimeError, match="4 rows only"):
+        peer.make_predict(model, task, 2)
+    assert peer.refusal(task) is None
+    assert peer.refusal(replace(task, has_nominal=True))
+    with pytest.raises(ValueError, match="not asked for a depth"):
+        peer.make_fit(task, 2, max_depth=3)
+
+
+def test_an_interpreter_without_treeple(monkeypatch, tmp_path):
+    monkeypatch.setenv("TREEPLE_PYTHON", str(tmp_path / "none"))
+    find_treeple_version.cache_clear()
+    assert find_treeple_version() is None
+    find_treeple_version.cache_clear()
 
 
 def test_leaves_of_weka_id3_are_counted():
