@@ -185,6 +185,16 @@ FOREST_VARIANTS = {
 }
 
 
+#: Colours of Okabe and Ito, and marks, of the models in the picture.
+STYLES = {
+    "lda": ("#0072B2", "o"),
+    "logistic": ("#009E73", "P"),
+    "oc1": ("#E69F00", "v"),
+    "random": ("#D55E00", "D"),
+    "lda, sqrt of columns": ("#0072B2", "s"),
+}
+
+
 # ------------------------------------------------------------------------- results
 def study_table(table, models, n_seeds=N_SEEDS):
     """Score every model on a table.
@@ -284,6 +294,59 @@ def print_verdicts(studies):
             )
 
 
+def _draw_gains(ax, studies, models):
+    """Draw the gains over the first model with their standard errors."""
+    first, *others = models
+    for number, name in enumerate(others):
+        color, mark = STYLES[name]
+        for place, (_, results) in enumerate(studies):
+            found = compare_scores(results[name][:, 0], results[first][:, 0])
+            ax.errorbar(
+                100 * found.mean,
+                place + 0.2 * (number - (len(others) - 1) / 2),
+                xerr=100 * found.error,
+                color=color,
+                marker=mark,
+                markersize=5,
+                linewidth=0.8,
+                linestyle="none",
+                label=name if place == 0 else None,
+            )
+    ax.axvline(0.0, color="black", linewidth=0.8)
+
+
+def draw_picture(studies, path):
+    """Draw what oblique tests gain in trees and in forests, and the leaves of trees."""
+    import matplotlib.pyplot as plt
+
+    figure, (left, middle, right) = plt.subplots(
+        1, 3, figsize=(11, 0.42 * len(studies) + 1.6), sharey=True, layout="constrained"
+    )
+    places = np.arange(len(studies))
+    _draw_gains(left, studies, TREES)
+    left.set_xlabel("trees: gain over CART, points")
+    for name in TREES:
+        color, mark = STYLES.get(name, ("black", "|"))
+        leaves = [results[name][:, 1].mean() for _, results in studies]
+        style = {"color": color, "marker": mark, "linestyle": "none"}
+        label = name if name == "CART" else None
+        middle.plot(leaves, places, label=label, markersize=6, **style)
+    middle.set_xscale("log")
+    middle.set_xticks([2, 5, 10, 20, 50, 100], ["2", "5", "10", "20", "50", "100"])
+    middle.set_xticks([], minor=True)
+    middle.set_xlabel("trees: leaves")
+    _draw_gains(right, studies, FORESTS)
+    right.set_xlabel("forests: gain over the random forest, points")
+    for ax in (left, middle, right):
+        ax.set_ylim(len(studies) - 0.5, -0.5)
+        for place in places[1:] - 0.5:
+            ax.axhline(place, color="#DADCE0", linewidth=0.6)
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3)
+    left.set_yticks(places, [table.name for table, _ in studies])
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+
+
 def choose_models(with_variants):
     """The models at hand."""
     versions = {"YDF": installed_version("ydf"), "treeple": find_treeple_version()}
@@ -304,6 +367,7 @@ def main(arguments=None):
     parser.add_argument("--tables", nargs="+", metavar="NAME", help="default: all")
     parser.add_argument("--variants", action="store_true", help="other settings, too")
     parser.add_argument("--json", metavar="FILE", help="write all scores here")
+    parser.add_argument("--picture", metavar="FILE", help="draw the results, too")
     options = parser.parse_args(arguments)
     tables = [t for t in make_tables() if t.name in (options.tables or [t.name])]
     if not tables:
@@ -315,3 +379,5 @@ def main(arguments=None):
             write_json(options.json, studies)
     print("\n".join([*format_trees(studies), "", *format_forests(studies)]))
     print_verdicts(studies)
+    if options.picture:
+        draw_picture(studies, options.picture)

@@ -34,7 +34,9 @@ def few_trees(monkeypatch):
 def test_study_runs(tmp_path, capsys):
     file = tmp_path / "study.json"
     names = ["iris", "sums, 10 % missing"]
-    main(["--seeds", "2", "--tables", *names, "--variants", "--json", str(file)])
+    files = ["--json", str(file), "--picture", str(tmp_path / "picture.png")]
+    main(["--seeds", "2", "--tables", *names, "--variants", *files])
+    assert (tmp_path / "picture.png").stat().st_size > 10_000
     printed = capsys.readouterr().out
     written = json.loads(file.read_text())
     assert list(written) == names
