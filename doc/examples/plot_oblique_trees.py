@@ -2,9 +2,9 @@
 Decision boundaries of oblique trees
 ====================================
 
-A tree that tests one column at a time has boundaries parallel to the axes (轴平行). An
-oblique tree (多变量决策树) tests weighted sums of columns and divides the same rows with
-fewer tests (周志华《机器学习》, section 4.5).
+A tree that tests one column at a time has boundaries parallel to the axes (轴平行).
+An oblique tree (多变量决策树) tests weighted sums of columns and divides the same
+rows with fewer tests (周志华《机器学习》, section 4.5).
 """
 
 # %%
@@ -58,7 +58,8 @@ COLORS = {"no": "#D55E00", "yes": "#0072B2"}
 def draw_regions(ax, axes_of_grid, predicted, X, y):
     """Draw the predicted classes as areas, and the melons as points."""
     areas = (predicted == "yes").reshape(axes_of_grid[0].shape)
-    ax.pcolormesh(*axes_of_grid, areas, cmap=ListedColormap(COLORS.values()), alpha=0.25)
+    colors = ListedColormap(COLORS.values())
+    ax.pcolormesh(*axes_of_grid, areas, cmap=colors, alpha=0.25)
     for (name, color), marker in zip(COLORS.items(), "xo", strict=True):
         ax.scatter(*X[y == name].to_numpy().T, color=color, marker=marker, label=name)
 
@@ -69,10 +70,11 @@ grid = pd.DataFrame({"density": density.ravel(), "sugar": sugar.ravel()})
 figure, axes = plt.subplots(
     1, 3, figsize=(12, 4), sharex=True, sharey=True, layout="constrained"
 )
-for ax, title, predict in (
-    (axes[0], f"tests of one column, {parallel.get_n_leaves()} leaves", parallel.predict),
-    (axes[1], "figure 4.13 of the book, 3 leaves", predict_printed),
-    (axes[2], f'direction="oc1", {oblique.get_n_leaves()} leaves', oblique.predict),
+for ax, title, predict in zip(
+    axes,
+    ("tests of one column, 5 leaves", "figure 4.13, 3 leaves", "oc1, 3 leaves"),
+    (parallel.predict, predict_printed, oblique.predict),
+    strict=True,
 ):
     draw_regions(ax, (density, sugar), predict(grid), X, y)
     ax.set(title=title, xlabel="density")
