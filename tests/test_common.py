@@ -8,13 +8,11 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from sklearn.base import clone, is_regressor
-from sklearn.utils.estimator_checks import (
-    estimator_checks_generator,
-    parametrize_with_checks,
-)
+from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from sklearn_textbook.ensemble.model_averaging import logistic_subsets
 from tests.amount import FACTOR
+from tests.loops import loop_over
 from tests.public_api import public_estimators
 from tests.registry import (
     INSTANCES,
@@ -39,22 +37,6 @@ OTHERS = [
 def few_subsets(monkeypatch):
     """Fewer models to average over, where there are too many for all to be fitted."""
     monkeypatch.setattr(logistic_subsets, "MOST_FITS", 50)
-
-
-@parametrize_with_checks(
-    DEFAULTS, expected_failed_checks=expected_failed_checks, xfail_strict=True
-)
-@pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
-# Some checks ask for few iterations, or have separable classes, for which the
-# likelihood has no maximum.
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore:(Complete|Quasi-complete) separation")
-@pytest.mark.filterwarnings("ignore:Columns are linearly dependent")
-@pytest.mark.filterwarnings("ignore:The least populated class in y has only")
-@pytest.mark.filterwarnings("ignore:.* models may be within the window")
-@pytest.mark.usefixtures("few_subsets")
-def test_scikit_learn_check(estimator, check):
-    check(estimator)
 
 
 #: Checks of the kinds of containers that tables, targets and weights come in. They are
@@ -85,22 +67,24 @@ def is_repetition(check):
     return is_variant or name in CONTAINERS
 
 
-# One test for all checks of further parameters: there are thousands, most of which take
-# less time than pytest takes for a test.
-@pytest.mark.parametrize("estimator", OTHERS, ids=describe)
+# One test for all checks of an estimator: there are thousands, most of which take less
+# time than pytest takes for a test.
+@pytest.mark.parametrize("estimator", DEFAULTS + OTHERS, ids=describe)
 @pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
+# Some checks ask for few iterations, or have separable classes, for which the
+# likelihood has no maximum.
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:(Complete|Quasi-complete) separation")
 @pytest.mark.filterwarnings("ignore:Columns are linearly dependent")
 @pytest.mark.filterwarnings("ignore:The least populated class in y has only")
 @pytest.mark.filterwarnings("ignore:.* models may be within the window")
 @pytest.mark.usefixtures("few_subsets")
-def test_scikit_learn_checks_of_parameters(estimator):
+def test_scikit_learn_checks(estimator):
     declared = expected_failed_checks(estimator)
     errors, n_passed = [], 0
     for _, check in estimator_checks_generator(estimator):
         name = check.func.__name__
-        if is_repetition(check) and FACTOR == 1:
+        if estimator in OTHERS and is_repetition(check) and FACTOR == 1:
             continue
         try:
             check(estimator)
@@ -124,7 +108,7 @@ def test_registry_lists_every_public_estimator():
     assert set(INSTANCES) == set(public_estimators())
 
 
-@pytest.mark.parametrize("name", sorted(INSTANCES))
+@loop_over("name", sorted(INSTANCES))
 def test_registry_tests_defaults_and_more(name):
     instances = INSTANCES[name]
     assert {type(instance).__name__ for instance in instances} == {name}
@@ -142,7 +126,7 @@ def test_registry_tests_defaults_and_more(name):
     assert len(instances) > 1
 
 
-@pytest.mark.parametrize("name", sorted(INSTANCES))
+@loop_over("name", sorted(INSTANCES))
 def test_defaults_pass_every_check(name):
     declared = expected_failed_checks(INSTANCES[name][0])
     if learns_by_chance(INSTANCES[name][0]) or explores_all_subsets(INSTANCES[name][0]):
@@ -170,7 +154,7 @@ def test_missing_class(name):
 REGRESSORS = [name for name in sorted(INSTANCES) if is_regressor(INSTANCES[name][0])]
 
 
-@pytest.mark.parametrize("name", REGRESSORS)
+@loop_over("name", REGRESSORS)
 @pytest.mark.parametrize(
     ("y", "what"),
     [

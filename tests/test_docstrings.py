@@ -5,9 +5,9 @@ Among numpydoc's rules: parameters are all documented, in the order of the signa
 
 import inspect
 
-import pytest
 from numpydoc.validate import validate
 
+from tests.loops import loop_over
 from tests.public_api import public_objects
 
 PACKAGE = "sklearn_textbook"
@@ -47,7 +47,7 @@ MEMBERS = dict(
 
 
 # A test for each object: its methods are many, and take less time than a test does.
-@pytest.mark.parametrize("name", sorted(OBJECTS))
+@loop_over("name", sorted(OBJECTS))
 def test_docstrings_are_valid(name):
     errors = {
         member: asked

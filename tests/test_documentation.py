@@ -9,6 +9,7 @@ import pytest
 
 from sklearn_textbook.cli import errors
 from sklearn_textbook.cli.app import app
+from tests.loops import loop_over
 from tests.public_api import public_objects
 
 DOC = Path(__file__).parents[1] / "doc"
@@ -55,7 +56,7 @@ def glossary_places():
     return sorted(set(re.findall(r"``([\w./]+)``", "\n".join(last_cells))))
 
 
-@pytest.mark.parametrize("name", glossary_places())
+@loop_over("name", glossary_places())
 def test_glossary_names_what_exists(name):
     path, _, attribute = name.replace("/", ".").rpartition(".")
     module = importlib.import_module(".".join(filter(None, ["sklearn_textbook", path])))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
 
+from tests.loops import loop_over
 from tests.registry import INSTANCES
 
 BEYOND_FLOAT = 10**400
@@ -123,7 +124,7 @@ def test_class_weights_that_are_none(name):
             estimator.set_params(class_weight=wrong).fit(*make_rows(estimator))
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@loop_over("name", ESTIMATORS)
 def test_integers_beyond_float64(name):
     """The error names the column, the target or the weights."""
     estimator = clone(ESTIMATORS[name])

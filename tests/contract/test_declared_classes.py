@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import clone, is_classifier
 
 from sklearn_textbook.tree import CARTClassifier, ReducedErrorPruning
+from tests.loops import loop_over
 from tests.registry import INSTANCES
 
 CLASSIFIERS = {
@@ -24,8 +25,8 @@ TARGETS = {
 
 # LogisticRegression names them in a warning.
 @pytest.mark.filterwarnings("ignore:y declares classes that no row has:UserWarning")
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("name", CLASSIFIERS)
+@loop_over("target", TARGETS)
+@loop_over("name", CLASSIFIERS)
 def test_classes_are_those_with_rows(name, target):
     X = np.random.default_rng(0).normal(size=(30, 3))
     classifier = clone(CLASSIFIERS[name]).fit(X, TARGETS[target])

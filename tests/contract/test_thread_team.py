@@ -25,6 +25,7 @@ from sklearn_textbook.tree import (
     ObliqueTreeClassifier,
     ObliqueTreeRegressor,
 )
+from tests.loops import loop_over
 from tests.processes import run_program
 
 
@@ -37,8 +38,8 @@ def eight_cores(monkeypatch):
 # --------------------------------------------------------------------------- the team
 
 
-@pytest.mark.parametrize("n_threads", [1, 2, 3, 5, 16])
-@pytest.mark.parametrize("n_tasks", [0, 1, 2, 3, 17, 1000, 20_000])
+@loop_over("n_threads", [1, 2, 3, 5, 16])
+@loop_over("n_tasks", [0, 1, 2, 3, 17, 1000, 20_000])
 def test_every_task_runs_once(n_threads, n_tasks):
     n_runs, n_done = count_runs(n_threads, n_tasks)
     assert np.all(n_runs == 1)

@@ -29,6 +29,7 @@ from sklearn_textbook.datasets import (
     load_watermelon,
 )
 from tests.golden import get_example
+from tests.loops import loop_over
 
 OF_X_AND_Y = [conditional_entropy, information_gain, gain_ratio, gini_index]
 
@@ -246,7 +247,7 @@ def test_values_by_hand():
     assert gain_ratio(list("xxyy"), [0, 0, 1, 1]) == 1.0
 
 
-@pytest.mark.parametrize("seed", range(5))
+@loop_over("seed", range(5))
 def test_mutual_information_of_scikit_learn(seed):
     rng = np.random.default_rng(seed)
     x, y = rng.integers(0, 5, 200), rng.integers(0, 3, 200)
@@ -297,7 +298,7 @@ def evaluate(x, z, y, weights):
     return np.array(values)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@loop_over("seed", range(10))
 def test_weights_are_repeated_rows(seed):
     x, z, y, weights = make_table(seed)
     repeated = [np.repeat(column, weights) for column in (x, z, y)]
@@ -306,7 +307,7 @@ def test_weights_are_repeated_rows(seed):
     np.testing.assert_allclose(evaluate(x, z, y, weights * 0.3), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@loop_over("seed", range(5))
 def test_order_and_names_do_not_matter(seed):
     x, z, y, weights = make_table(seed)
     expected = evaluate(x, z, y, weights)
@@ -323,7 +324,7 @@ def test_order_and_names_do_not_matter(seed):
         assert function(numbers, y) == pytest.approx(function(x, y), abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@loop_over("seed", range(5))
 def test_bounds(seed):
     x, _, y, weights = make_table(seed)
     known = np.array([value is not None for value in x])
@@ -337,7 +338,7 @@ def test_bounds(seed):
     assert information_gain(merged, y) <= information_gain(x, y) + 1e-12
 
 
-@pytest.mark.parametrize("seed", range(5))
+@loop_over("seed", range(5))
 @pytest.mark.parametrize("base", [math.e, 3, 10])
 def test_base_scales(seed, base):
     x, _, y, _ = make_table(seed)
@@ -347,7 +348,7 @@ def test_base_scales(seed, base):
     assert gain_ratio(x, y, base=base) == pytest.approx(gain_ratio(x, y), abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@loop_over("seed", range(10))
 @pytest.mark.parametrize("criterion", ["entropy", "gini", "gain_ratio"])
 def test_best_threshold_beats_all_others(seed, criterion):
     _, z, y, weights = make_table(seed)

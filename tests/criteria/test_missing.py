@@ -17,6 +17,7 @@ from sklearn_textbook.criteria import (
     intrinsic_value,
 )
 from tests.criteria.test_criteria import make_table
+from tests.loops import loop_over
 
 
 def test_missing_values_by_hand():
@@ -42,7 +43,7 @@ def test_column_without_known_value():
         intrinsic_value(x)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@loop_over("seed", range(10))
 def test_missing_values_by_the_book(seed):
     """Formulas 4.9 to 4.12 of 4.4.2, written out with weights."""
     x, _, y, weights = make_table(seed)

@@ -12,6 +12,7 @@ from scipy.stats import norm, spearmanr
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_textbook.datasets import make_mixed_table
+from tests.loops import loop_over
 
 OPERATORS = {
     "<=": lambda values, bound: values <= bound,
@@ -57,7 +58,7 @@ def match_rules(rules, X):
 
 
 @pytest.mark.parametrize("as_frame", [False, True])
-@pytest.mark.parametrize("seed", range(3))
+@loop_over("seed", range(3))
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
 def test_planted_rules_hold_exactly(setting, seed, as_frame):
     bunch = make_mixed_table(
@@ -106,7 +107,7 @@ def test_rules_do_not_depend_on_the_number_of_rows(n_samples):
     assert rules == make_mixed_table(100, return_rules=True, random_state=5)[2]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@loop_over("seed", range(4))
 def test_rules_share_the_rows_equally(seed):
     bunch = make_mixed_table(
         20_000, n_numeric=8, return_X_y=False, n_rules=8, random_state=seed

@@ -11,6 +11,7 @@ from sklearn_textbook.decomposition import svd
 from sklearn_textbook.decomposition._jacobi import rotate_rows
 from sklearn_textbook.decomposition.direct import factor_by_lapack
 from sklearn_textbook.decomposition.triangle import reduce_to_triangle
+from tests.loops import loop_over
 from tests.reference import jacobi_svd
 
 METHODS = ["lapack", "gram", "jacobi"]
@@ -327,10 +328,10 @@ def test_random_projection_errors_shrink_with_iterations(normalizer):
     assert errors[0] > 1.01 * errors[-1]
 
 
-@pytest.mark.parametrize("normalizer", ["auto", "QR", "LU", "none"])
-@pytest.mark.parametrize("n_iter", [0, 2, 3])
-@pytest.mark.parametrize("form", ["dense", "fortran", "csr"])
-@pytest.mark.parametrize("shape", [(60, 35), (35, 60)])
+@loop_over("normalizer", ["auto", "QR", "LU", "none"])
+@loop_over("n_iter", [0, 2, 3])
+@loop_over("form", ["dense", "fortran", "csr"])
+@loop_over("shape", [(60, 35), (35, 60)])
 def test_random_projection_is_that_of_scikit_learn(normalizer, n_iter, form, shape):
     """The same directions are drawn for a seed."""
     A = FORMS[form](draw(*shape))

@@ -17,6 +17,7 @@ from sklearn_textbook.tree.prune import (
 )
 from tests.differential.rpart import Table, grow_with_rpart, require_rpart
 from tests.differential.test_rpart import TIE, find_difference, fit_ours, make_table
+from tests.loops import loop_over
 from tests.reference.cart_route import find_branch, judge_value
 from tests.reference.compare import read_grown_tree
 
@@ -266,7 +267,7 @@ def test_generated_tables(grown_by_rpart):
     assert n_equal_folds >= N_EQUAL_FOLDS
 
 
-@pytest.mark.parametrize("seed", INEXACT)
+@loop_over("seed", INEXACT)
 def test_exact_sequence_is_another_one(seed):
     """Else the tables above would not tell the two sequences apart."""
     tree = fit_ours(make_table(seed)).tree_

@@ -16,6 +16,7 @@ from sklearn_textbook.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn_textbook.discriminant_analysis.class_table import ClassTable
 from sklearn_textbook.discriminant_analysis.covariance import choose_shrinkage
 from tests.discriminant_analysis.cases import LONG, WIDE, make_table, make_weights
+from tests.loops import loop_over
 from tests.reference.linear_discriminant import (
     compute_posteriors,
     compute_scatters,
@@ -107,7 +108,7 @@ def test_total_is_within_and_between(shape):
     assert_allclose(model.covariance_ * len(X), model.within_scatter_)
 
 
-@pytest.mark.parametrize("scale", [1e-140, 1e-8, 1.0, 1e9, 1e140])
+@loop_over("scale", [1e-140, 1e-8, 1.0, 1e9, 1e140])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_directions_solve_the_eigenproblem(shape, scale):
     """S_b W = S_w W Λ and WᵀS_wW = m I, within what rows of a class span."""

@@ -31,6 +31,7 @@ from sklearn_textbook.tree import (
     export_text,
 )
 from tests.amount import FACTOR, count_chunks
+from tests.loops import loop_over
 from tests.processes import Program
 from tests.reference import adaboost as reference
 from tests.reference.cases import make_column, make_frame
@@ -112,7 +113,7 @@ def draw_frame(seed, n_rows):
 
 @pytest.mark.parametrize("sampling", ["reweight", "resample"])
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("seed", range(2 * FACTOR))
+@loop_over("seed", range(2 * FACTOR))
 def test_stumps_are_those_of_trees(seed, n_classes, sampling):
     """Over 40 rounds, in which sums are kept and taken anew; bins and levels by far
     more than fit into a byte. A tree that grows from the same weights has no stump

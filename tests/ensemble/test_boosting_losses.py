@@ -29,6 +29,7 @@ from sklearn_textbook.ensemble.boosting.losses import (
     SquaredError,
     TweedieLoss,
 )
+from tests.loops import loop_over
 from tests.reference import losses as reference
 
 # A loss, and the same as its formula says.
@@ -275,9 +276,9 @@ def test_quantile_of_many(order):
     assert AbsoluteError().find_start(y) == np.median(y)
 
 
-@pytest.mark.parametrize("size", [30.0, 1e3, 1e5, 1e140])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("name", LOSSES)
+@loop_over("size", [30.0, 1e3, 1e5, 1e140])
+@loop_over("dtype", [np.float32, np.float64])
+@loop_over("name", LOSSES)
 def test_extreme_scores(name, dtype, size):
     """Nothing becomes infinite, wherever the scores have gone."""
     loss = LOSSES[name]
@@ -478,9 +479,9 @@ def test_unfinished_loss():
         Unfinished().compute_gradients(y, raw, None, raw.copy(), None)
 
 
-@pytest.mark.parametrize("is_own", [False, True])
-@pytest.mark.parametrize("is_weighted", [False, True])
-@pytest.mark.parametrize("name", PAIRS)
+@loop_over("is_own", [False, True])
+@loop_over("is_weighted", [False, True])
+@loop_over("name", PAIRS)
 def test_derivatives_and_loss_in_one_pass(name, is_weighted, is_own):
     loss = PAIRS[name][is_own]
     y, raw, weight = make_rows(loss, 20_000)

@@ -27,6 +27,7 @@ from sklearn_textbook.ensemble.boosting.losses import (
     SquaredError,
 )
 from sklearn_textbook.tree import CARTClassifier, CARTRegressor
+from tests.loops import loop_over
 from tests.processes import Program
 from tests.reference.boosting_tree import boost
 
@@ -64,7 +65,7 @@ def assert_same_tree(found, expected):
 # ------------------------------------------------------------------- what is learned
 @pytest.mark.parametrize("is_weighted", [False, True])
 @pytest.mark.parametrize(("depth", "learning_rate"), [(1, 1.0), (1, 0.3), (3, 0.5)])
-@pytest.mark.parametrize("seed", range(4))
+@loop_over("seed", range(4))
 def test_reference(seed, depth, learning_rate, is_weighted):
     X, y = make_rows(25, seed)
     weight = None

@@ -28,6 +28,7 @@ from sklearn_textbook.ensemble import (
 from sklearn_textbook.ensemble.boosting.losses import Loss
 from sklearn_textbook.tree.members import boosting_grower
 from tests.amount import FACTOR
+from tests.loops import loop_over
 from tests.reference.gradient_boosting import (
     boost,
     derive_logistic,
@@ -49,7 +50,7 @@ def draw_table(seed, n_classes=None):
 
 
 # ------------------------------------------------------------ reference implementation
-@pytest.mark.parametrize("seed", range(4 * FACTOR))
+@loop_over("seed", range(4 * FACTOR))
 @pytest.mark.parametrize("l2", [0.0, 1.5])
 def test_values_as_the_reference_implementation(seed, l2):
     X, y = draw_table(seed)
@@ -62,7 +63,7 @@ def test_values_as_the_reference_implementation(seed, l2):
     np.testing.assert_allclose(stages, [raw[0] for raw in expected], rtol=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(4 * FACTOR))
+@loop_over("seed", range(4 * FACTOR))
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_classes_as_the_reference_implementation(seed, n_classes):
     X, y = draw_table(seed, n_classes)

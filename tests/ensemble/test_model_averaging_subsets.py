@@ -19,6 +19,7 @@ from sklearn_textbook.ensemble.model_averaging.subsets import (
     explore_subsets,
 )
 from sklearn_textbook.linear_model import LinearRegression, LogisticRegression
+from tests.loops import loop_over
 from tests.reference.model_averaging import average_subsets, fit_line, fit_log_odds
 
 DIABETES = load_diabetes(return_X_y=True, scaled=False)
@@ -58,7 +59,7 @@ def make_table(seed, n_rows=60, n_columns=5):
 # ------------------------------------------------------------------ least squares
 
 
-@pytest.mark.parametrize("seed", range(4))
+@loop_over("seed", range(4))
 @pytest.mark.parametrize("window", [20.0, np.inf])
 def test_regressions_by_brute_force(seed, window):
     X, score, rng = make_table(seed)
@@ -77,7 +78,7 @@ def test_regressions_by_brute_force(seed, window):
     compare(averaging, expected)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@loop_over("seed", range(6))
 def test_residuals_and_ranks_of_terms_that_depend(seed):
     rng = np.random.default_rng(seed)
     n_rows = [4, 12][seed % 2]

@@ -13,6 +13,7 @@ from sklearn_textbook.ensemble import (
 from sklearn_textbook.tree import OutOfBagPruning
 from sklearn_textbook.tree.members import read_matrix
 from tests.explain.builders import route_row
+from tests.loops import loop_over
 
 FORESTS = {
     "classifier": RandomForestClassifier(),
@@ -72,7 +73,7 @@ def list_out_of_bag(forest, number, n_rows):
     return np.setdiff1d(np.arange(n_rows), forest.estimators_samples_[number])
 
 
-@pytest.mark.parametrize("seed", range(2))
+@loop_over("seed", range(2))
 @pytest.mark.parametrize("name", sorted(FORESTS))
 def test_pruned_members_are_subtrees_that_err_no_more(name, seed):
     X, y = make_table(name, seed)

@@ -44,6 +44,7 @@ from sklearn_textbook.tree import (
     ID3Classifier,
     ReducedErrorPruning,
 )
+from tests.loops import loop_over
 
 CODES = [*FIXED_CODES, "dense_random", "sparse_random"]
 DECODINGS = ["loss", "hamming", "probability"]
@@ -90,8 +91,8 @@ def test_separations_of_the_fixed_codes(n_classes):
     assert (distances[~np.eye(n_classes, dtype=bool)] == length / 2).all()
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 4, 5, 8, 13, 33])
-@pytest.mark.parametrize("name", CODES)
+@loop_over("n_classes", [2, 3, 4, 5, 8, 13, 33])
+@loop_over("name", CODES)
 def test_columns_have_both_signs_and_are_neither_equal_nor_complementary(
     name, n_classes
 ):

@@ -17,6 +17,7 @@ from sklearn_textbook.tree import (
     export_rules,
     export_text,
 )
+from tests.loops import loop_over
 
 TREES = {
     "id3": ID3Classifier(),
@@ -114,7 +115,7 @@ def run_sql(expression, rows):
     return [value for (value,) in found]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@loop_over("seed", range(6))
 @pytest.mark.parametrize("name", TREES)
 def test_python_gives_what_predict_gives(name, seed):
     model, frame = fit(name, seed), make_rows()
@@ -123,7 +124,7 @@ def test_python_gives_what_predict_gives(name, seed):
     assert [predict_row(row) for row in plain_rows(frame)] == expected
 
 
-@pytest.mark.parametrize("seed", range(6))
+@loop_over("seed", range(6))
 @pytest.mark.parametrize("name", SQL_TREES)
 def test_sql_gives_what_predict_gives(name, seed):
     model, frame = fit(name, seed), make_rows()
@@ -131,7 +132,7 @@ def test_sql_gives_what_predict_gives(name, seed):
     assert found == model.predict(frame).tolist()
 
 
-@pytest.mark.parametrize("seed", range(6))
+@loop_over("seed", range(6))
 @pytest.mark.parametrize("name", NULL_TREES)
 def test_sql_of_trees_grown_without_missing_values_gives_null_for_null(name, seed):
     model, frame = fit(name, seed, missing=0.0), make_rows()

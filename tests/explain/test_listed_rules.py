@@ -16,6 +16,7 @@ from sklearn_textbook.tree import (
     export_text,
     plot_tree,
 )
+from tests.loops import loop_over
 from tests.rules.tables import draw_parameters, make_table
 
 SEEDS = range(12)
@@ -40,7 +41,7 @@ def plain_rows(frame):
     ]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@loop_over("seed", SEEDS)
 def test_records_are_the_rules(seed):
     model, _ = fit(seed)
     records = export_rules(model, "dict")
@@ -63,7 +64,7 @@ def test_records_are_the_rules(seed):
     assert records[-1]["error"] is None
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@loop_over("seed", SEEDS)
 def test_python_function_predicts_the_same(seed):
     model, new = fit(seed)
     namespace = {}
@@ -75,7 +76,7 @@ def test_python_function_predicts_the_same(seed):
     assert namespace["predict_row"](row) == model.default_class_
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@loop_over("seed", SEEDS)
 def test_sql_predicts_the_same(seed):
     model, new = fit(seed)
     rows = plain_rows(new)
@@ -91,7 +92,7 @@ def test_sql_predicts_the_same(seed):
     assert predicted == model.predict(new).tolist()
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@loop_over("seed", SEEDS)
 def test_text_has_a_line_per_rule(seed):
     model, _ = fit(seed)
     lines = export_rules(model).splitlines()

@@ -22,6 +22,7 @@ from sklearn_textbook.tree.explain import build_rules, rule_python
 from sklearn_textbook.tree.grow.layout import OBLIQUE, STAY, TERM_DTYPE
 from tests.explain.builders import TreeBuilder, make_estimator, make_schema
 from tests.explain.test_exported_code import compile_python, plain_rows, run_sql
+from tests.loops import loop_over
 
 COLORS = ("nominal", ("red", "blue", "dark: green", "grey"), "category")
 SIZES = ("ordinal", ("small", "medium", "large"), "category")
@@ -239,7 +240,7 @@ def value_or_none(function, row, message):
         return None
 
 
-@pytest.mark.parametrize("seed", range(4))
+@loop_over("seed", range(4))
 @pytest.mark.parametrize("name", TREES)
 def test_python_gives_what_predict_gives(name, seed):
     model, frame = fit(name, seed), make_rows(seed, is_new=True)
@@ -250,7 +251,7 @@ def test_python_gives_what_predict_gives(name, seed):
     assert found == predict_or_none(model, frame)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@loop_over("seed", range(4))
 @pytest.mark.parametrize("name", SQL_TREES)
 def test_sql_gives_what_predict_gives(name, seed):
     model, frame = fit(name, seed), make_rows(seed, is_new=True)
@@ -258,7 +259,7 @@ def test_sql_gives_what_predict_gives(name, seed):
     assert found == predict_or_none(model, frame)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@loop_over("seed", range(4))
 @pytest.mark.parametrize("name", TREES)
 def test_dictionaries_give_what_predict_gives(name, seed):
     model, frame = fit(name, seed), make_rows(seed, is_new=True)
@@ -335,7 +336,7 @@ def sum_share(condition, row):
     return float(is_low == (condition["operator"] == "<="))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@loop_over("seed", range(4))
 @pytest.mark.parametrize("name", ["lda", "fractional", "regressor"])
 def test_every_row_ends_in_a_node_with_a_rule(name, seed):
     model, frame = fit(name, seed), make_rows(seed, is_new=True)

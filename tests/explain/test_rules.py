@@ -21,6 +21,7 @@ from tests.explain.builders import (
     raw_value,
     route_row,
 )
+from tests.loops import loop_over
 
 OPERATORS = {
     "<=": lambda x, value: x <= value,
@@ -97,8 +98,8 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize(("mode", "handle_unknown"), CASES)
+@loop_over("seed", range(12))
+@loop_over(("mode", "handle_unknown"), CASES)
 def test_shares_of_a_row_in_the_rules_are_those_of_the_walk(mode, handle_unknown, seed):
     estimator = random_tree(seed, mode, handle_unknown)
     tree = estimator.tree_
@@ -282,7 +283,7 @@ def run_sql(estimator, rows):
     return found
 
 
-@pytest.mark.parametrize("seed", range(12))
+@loop_over("seed", range(12))
 @pytest.mark.parametrize("mode", ["learned", "branch", "stay", "surrogate"])
 def test_sql_predicts_as_the_tree(mode, seed):
     estimator = random_tree(seed, mode)
@@ -338,8 +339,8 @@ def compile_python(source):
     return namespace["predict_row"]
 
 
-@pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize(("mode", "handle_unknown"), CASES)
+@loop_over("seed", range(12))
+@loop_over(("mode", "handle_unknown"), CASES)
 def test_python_predicts_as_the_tree(mode, handle_unknown, seed):
     estimator = random_tree(seed, mode, handle_unknown)
     predict_row = compile_python(export_rules(estimator, "python"))

@@ -9,6 +9,7 @@ from sklearn_textbook.tree.grow.rules import GrowthRules
 from sklearn_textbook.tree.members import MemberGrower
 from sklearn_textbook.tree.route import find_leaves
 from tests.amount import FACTOR
+from tests.loops import loop_over
 from tests.reference.gradient_tree import GradientTree
 
 
@@ -85,7 +86,7 @@ def compare_with_reference(tree, reference, nominal):
             assert record["threshold"] == pytest.approx(node.split.threshold)
 
 
-@pytest.mark.parametrize("seed", range(40 * FACTOR))
+@loop_over("seed", range(40 * FACTOR))
 def test_same_tree_as_the_reference_implementation(seed):
     X, nominal, gradient, hessian, limits, options, rows = draw_case(seed)
     table, matrix = encode(X, nominal)
@@ -103,7 +104,7 @@ def test_same_tree_as_the_reference_implementation(seed):
     compare_with_reference(grown.tree, reference, nominal)
 
 
-@pytest.mark.parametrize("seed", range(10 * FACTOR))
+@loop_over("seed", range(10 * FACTOR))
 def test_leaves_of_all_rows_are_those_of_prediction(seed):
     """Also of the rows that take no part, with values that these alone have."""
     X, nominal, gradient, hessian, limits, options, _ = draw_case(seed)

@@ -17,6 +17,7 @@ from sklearn_textbook.tree.grow.layout import (
     SURROGATE_DTYPE,
 )
 from tests.explain.builders import MODES, random_tree
+from tests.loops import loop_over
 from tests.tree_builders import convert_sklearn_tree, make_nodes, make_tree
 
 ARRAYS = ("nodes", "statistics", "n_levels", "n_classes", "level_branch", "surrogates")
@@ -111,9 +112,9 @@ def test_pickle_and_copy(mode):
 
 
 # ------------------------------------------------------------------- the dictionary
-@pytest.mark.parametrize("handle_unknown", ["parent", "fractional", "error"])
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("seed", range(6))
+@loop_over("handle_unknown", ["parent", "fractional", "error"])
+@loop_over("mode", MODES)
+@loop_over("seed", range(6))
 def test_dictionary_reads_back_through_strict_json(seed, mode, handle_unknown):
     n_classes, n_outputs = [(3, 1), (2, 2), (0, 2)][seed % 3]
     tree = random_tree(seed, mode, handle_unknown, n_classes, n_outputs).tree_
@@ -283,7 +284,7 @@ DAMAGE = [
 ]
 
 
-@pytest.mark.parametrize(("path", "entry", "message"), DAMAGE)
+@loop_over(("path", "entry", "message"), DAMAGE)
 def test_damaged_dictionary(path, entry, message):
     fields = make_fields()
     part = fields
@@ -336,7 +337,7 @@ def test_no_nodes():
         check_tree(make_tree(np.empty(0, NODE_DTYPE), np.empty((0, 1, 1))))
 
 
-@pytest.mark.parametrize("seed", range(300))
+@loop_over("seed", range(300))
 def test_random_damage_is_an_error_or_a_sound_tree(seed):
     """Whatever stands in the dictionary, no other exception and no unsound tree."""
     rng = np.random.default_rng(seed)

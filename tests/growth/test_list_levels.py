@@ -12,6 +12,7 @@ import pytest
 from sklearn_textbook.tree.grow.rules import GrowthRules
 from tests.growth.mixed_tables import TARGETS, MixedCase, draw_mixed_target
 from tests.growth.partitioners import assert_close_trees, assert_equal_trees
+from tests.loops import loop_over
 
 N_LEVELS = (2, 63, 64, 65, 255, 256, 300, 5000)
 
@@ -39,9 +40,9 @@ def compare(case):
     return tree
 
 
-@pytest.mark.parametrize("categorical_split", ["subset", "one_vs_rest", "multiway"])
-@pytest.mark.parametrize("n_levels", N_LEVELS)
-@pytest.mark.parametrize("name", ["two classes", "entropy of five", "values"])
+@loop_over("categorical_split", ["subset", "one_vs_rest", "multiway"])
+@loop_over("n_levels", N_LEVELS)
+@loop_over("name", ["two classes", "entropy of five", "values"])
 def test_numbers_of_levels(name, n_levels, categorical_split):
     # Divisions of several classes are searched level by level, again and again.
     n_rows = 300 if n_levels > 300 and name == "entropy of five" else 1500
@@ -52,8 +53,8 @@ def test_numbers_of_levels(name, n_levels, categorical_split):
         assert (tree.nodes["kind"] == 3).any()
 
 
-@pytest.mark.parametrize("name", TARGETS)
-@pytest.mark.parametrize("categorical_split", ["subset", "one_vs_rest", "multiway"])
+@loop_over("name", TARGETS)
+@loop_over("categorical_split", ["subset", "one_vs_rest", "multiway"])
 def test_random_divisions(name, categorical_split):
     case = make_case(30, name, 400)
     rules = {"categorical_split": categorical_split, "random_splitter": True}

@@ -18,6 +18,7 @@ from sklearn_textbook.tree import (
 from sklearn_textbook.tree.grow.check import check_tree
 from sklearn_textbook.tree.grow.layout import LEAF, NODE_DTYPE, OBLIQUE, TERM_DTYPE
 from sklearn_textbook.tree.route import RoutedTree
+from tests.loops import loop_over
 
 CLASSIFIER_DIRECTIONS = ("lda", "logistic", "ridge", "ols", "oc1", "random")
 REGRESSOR_DIRECTIONS = ("ridge", "ols", "oc1", "random")
@@ -57,7 +58,7 @@ def make_target(rng, frame, model):
 
 
 @pytest.mark.parametrize(("model", "direction"), MODELS)
-@pytest.mark.parametrize("seed", range(3))
+@loop_over("seed", range(3))
 def test_training_rows_reach_the_leaves_that_counted_them(model, direction, seed):
     rng = np.random.default_rng(seed)
     frame = make_frame(rng, 200)
@@ -259,8 +260,8 @@ def test_the_printed_tree_classifies_all_watermelons():
 # ------------------------------------------------------------------- tables as they are
 
 
-@pytest.mark.parametrize(("model", "direction"), MODELS)
-@pytest.mark.parametrize(
+@loop_over(("model", "direction"), MODELS)
+@loop_over(
     "kind", ["huge", "tiny", "constant", "twice", "nearly", "offset", "wide", "skewed"]
 )
 def test_badly_scaled_and_collinear_columns(model, direction, kind):

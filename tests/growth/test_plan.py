@@ -25,6 +25,7 @@ from tests.growth.partitioners import (
     make_classes,
     make_values,
 )
+from tests.loops import loop_over
 
 # ------------------------------------------------------ what is partitioned and summed
 
@@ -72,9 +73,9 @@ def is_scanned_slowly(kind, criterion, missing):
     return missing and (kind, criterion) in usual
 
 
-@pytest.mark.parametrize("nominal", [False, True])
-@pytest.mark.parametrize("missing", [False, True])
-@pytest.mark.parametrize(("kind", "settings"), SERVED + NOT_SERVED)
+@loop_over("nominal", [False, True])
+@loop_over("missing", [False, True])
+@loop_over(("kind", "settings"), SERVED + NOT_SERVED)
 def test_choice_of_the_partitioner(kind, settings, missing, nominal):
     """The same, whatever was asked of the table before."""
     table, target = make_case(kind, missing=missing, nominal=nominal)
@@ -436,9 +437,9 @@ def assert_same_stored(stored, expected):
                 assert entry == right, name
 
 
-@pytest.mark.parametrize("values", ["real", "whole", "large"])
-@pytest.mark.parametrize("weights", ["none", "counts"])
-@pytest.mark.parametrize("case", sorted(SHORT))
+@loop_over("values", ["real", "whole", "large"])
+@loop_over("weights", ["none", "counts"])
+@loop_over("case", sorted(SHORT))
 def test_short_form_is_that_of_the_records(case, weights, values):
     """A plan that compacts its trees gives the short form of the same records."""
     criterion, n_classes, rules = SHORT[case]

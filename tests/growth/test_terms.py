@@ -13,6 +13,7 @@ from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.grow.layout import OBLIQUE, TERM_DTYPE
 from sklearn_textbook.tree.route import RoutedTree, predict_statistics
 from tests.growth.test_tree_storage import assert_same_bits
+from tests.loops import loop_over
 from tests.tree_builders import make_nodes, make_tree
 
 #: A number, a nominal column of three levels, of which one is unseen, and an ordinal
@@ -80,7 +81,7 @@ def add_terms(terms, row):
     return total
 
 
-@pytest.mark.parametrize("seed", range(40))
+@loop_over("seed", range(40))
 def test_sums_over_many_levels(seed):
     """Columns of 1 to 100 levels, of which a node has seen some, in any order."""
     rng = np.random.default_rng(seed)
@@ -138,7 +139,7 @@ DAMAGE = [
 ]
 
 
-@pytest.mark.parametrize(("column", "place", "entry", "message"), DAMAGE)
+@loop_over(("column", "place", "entry", "message"), DAMAGE)
 def test_damaged_terms(column, place, entry, message):
     fields = make_fields()
     fields["terms"][column][place] = entry
@@ -226,7 +227,7 @@ def draw_entry(part, rng):
         part = part[key]
 
 
-@pytest.mark.parametrize("seed", range(200))
+@loop_over("seed", range(200))
 def test_random_damage_is_an_error_or_can_be_routed(seed):
     rng = np.random.default_rng(seed)
     fields = copy.deepcopy(make_fields())

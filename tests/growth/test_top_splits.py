@@ -16,6 +16,7 @@ from sklearn_textbook.tree import (
 from sklearn_textbook.tree.grow import _engine
 from sklearn_textbook.tree.recipe import LARGEST_SEED
 from tests.amount import FACTOR
+from tests.loops import loop_over
 from tests.reference.c45_cases import make_seeded_case as make_c45_case
 from tests.reference.cases import make_seeded_case as make_cart_case
 from tests.reference.compare import find_difference, read_grown_tree
@@ -170,8 +171,8 @@ def test_nothing_gains():
         assert model.tree_.n_leaves == 4
 
 
-@pytest.mark.parametrize("top_splits", [0, -1, 1.5, None, True, "all"])
-@pytest.mark.parametrize("estimator_class", ESTIMATORS)
+@loop_over("top_splits", [0, -1, 1.5, None, True, "all"])
+@loop_over("estimator_class", ESTIMATORS)
 def test_top_splits_must_be_a_positive_integer(estimator_class, top_splits):
     X, y = make_table()
     with pytest.raises(ValueError, match=r"'top_splits'.*\[1, inf\)"):

@@ -26,6 +26,7 @@ from sklearn_textbook.tree.grow.storage import (
 )
 from sklearn_textbook.tree.route import find_leaves, predict_statistics
 from tests.explain.builders import MODES, random_tree
+from tests.loops import loop_over
 from tests.tree_builders import make_nodes, make_tree, random_shape
 
 SIDES = ("level_branch", "surrogates", "terms")
@@ -74,9 +75,9 @@ def assert_survives(tree):
 
 
 # ---------------------------------------------------------------------- round trips
-@pytest.mark.parametrize("handle_unknown", ["parent", "error"])
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("seed", range(8))
+@loop_over("handle_unknown", ["parent", "error"])
+@loop_over("mode", MODES)
+@loop_over("seed", range(8))
 def test_trees_of_every_kind_of_test(seed, mode, handle_unknown):
     n_classes, n_outputs = [(3, 1), (2, 2), (0, 1), (0, 2)][seed % 4]
     assert_survives(random_tree(seed, mode, handle_unknown, n_classes, n_outputs).tree_)

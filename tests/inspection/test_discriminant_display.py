@@ -12,6 +12,7 @@ from sklearn_textbook.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn_textbook.inspection import DiscriminantDisplay
 from sklearn_textbook.inspection.decision_lines import find_decision_lines
 from tests.discriminant_analysis.cases import make_table
+from tests.loops import loop_over
 
 
 @pytest.fixture(autouse=True)
@@ -112,7 +113,7 @@ def test_other_linear_classifiers(melons):
     assert len(draw(X[:, :2], y, model=LogisticRegression()).decision_lines_) == 3
 
 
-@pytest.mark.parametrize("seed", range(5))
+@loop_over("seed", range(5))
 def test_decision_lines_are_where_the_winner_changes(seed):
     random = np.random.default_rng(seed)
     weights, offsets = random.standard_normal((4, 2)), random.standard_normal(4)

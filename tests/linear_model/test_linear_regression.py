@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_info
 from sklearn_textbook.linear_model import LinearRegression
 from sklearn_textbook.linear_model.least_squares import linear_regression as module
 from sklearn_textbook.linear_model.solve import row_triangle
+from tests.loops import loop_over
 from tests.reference import linear_regression as reference
 
 
@@ -36,7 +37,7 @@ def assert_same_model(one, other, rtol=1e-9):
 
 
 # -------------------------------------------------------------- reference in fractions
-@pytest.mark.parametrize("seed", range(12))
+@loop_over("seed", range(12))
 @pytest.mark.parametrize("offset", [0, 2**27])
 def test_reference(seed, offset):
     random = np.random.default_rng(seed)

@@ -29,6 +29,7 @@ from tests.linear_model.entropy_cases import (
     make_shared,
     share,
 )
+from tests.loops import loop_over
 from tests.reference import maximum_entropy as reference
 
 N_ROUNDS = 4
@@ -58,7 +59,7 @@ def compare_rounds(features, values, counts, penalty, is_generalized):
 @pytest.mark.parametrize("alpha", [0.0, 0.7])
 @pytest.mark.parametrize("is_generalized", [False, True])
 @pytest.mark.parametrize("kind", ["numbers", "counts", "constant"])
-@pytest.mark.parametrize("seed", [0, 1])
+@loop_over("seed", [0, 1])
 def test_rounds_of_pairs(seed, kind, is_generalized, alpha):
     values, counts = make_pairs(seed, kind=kind)
     penalty = [alpha, 0.0, alpha, alpha / 2]
@@ -146,7 +147,7 @@ def test_solvers_agree(alpha):
     assert minimized[0].n_iter < 30
 
 
-@pytest.mark.parametrize("seed", range(4))
+@loop_over("seed", range(4))
 @pytest.mark.parametrize("kind", ["numbers", "counts", "constant"])
 def test_scaling_never_loses(kind, seed):
     values, counts = make_pairs(seed + 20, 60, kind=kind)

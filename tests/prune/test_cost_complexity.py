@@ -16,6 +16,7 @@ from sklearn_textbook.tree.prune import (
     cut_below,
     prune_to_alpha,
 )
+from tests.loops import loop_over
 from tests.reference.weakest_link import find_weakest_links
 from tests.tree_builders import (
     convert_sklearn_tree,
@@ -80,7 +81,7 @@ def test_sequence_of_a_large_tree_is_scikit_learns():
 
 
 @pytest.mark.parametrize(("model", "criterion"), MODELS)
-@pytest.mark.parametrize("seed", range(8))
+@loop_over("seed", range(8))
 def test_pruned_tree_is_scikit_learns(model, criterion, seed):
     estimator, (table, y, weight) = fit_random(model, criterion, seed)
     tree, _ = convert_sklearn_tree(estimator)
@@ -113,8 +114,8 @@ def test_alpha_zero_keeps_splits_that_gain_nothing():
 
 
 # ------------------------------------------------------------- against the reference
-@pytest.mark.parametrize("max_children", [2, 4])
-@pytest.mark.parametrize("seed", range(60))
+@loop_over("max_children", [2, 4])
+@loop_over("seed", range(60))
 def test_sequence_equals_exact_reference(seed, max_children):
     # Sums are exact here, and so are ties: quotients of equal value round alike.
     rng = np.random.default_rng(seed)
@@ -128,7 +129,7 @@ def test_sequence_equals_exact_reference(seed, max_children):
     assert sequence.cut_node.tolist() == list(cut_node)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@loop_over("seed", range(20))
 def test_every_subtree_of_the_sequence_is_the_smallest_of_least_cost(seed):
     rng = np.random.default_rng(seed)
     nodes = make_nodes(random_shape(rng, 6, 3))
@@ -192,7 +193,7 @@ def test_nested_and_increasing():
         assert risk == pytest.approx(sequence.impurities[step])
 
 
-@pytest.mark.parametrize("seed", range(60))
+@loop_over("seed", range(60))
 def test_rounding_decides_as_in_the_reference(seed):
     """A chain whose links differ by rounding alone: some grow weaker by a cut."""
     rng = np.random.default_rng(seed)

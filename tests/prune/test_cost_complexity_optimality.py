@@ -11,6 +11,7 @@ from sklearn_textbook.tree.prune import (
     cut_below,
     prune_to_alpha,
 )
+from tests.loops import loop_over
 from tests.prune.cases import KINDS, fit_unpruned
 from tests.reference.loss_pruning import count_subtrees, list_subtrees, read_tree
 
@@ -58,7 +59,7 @@ def group_alphas(alphas):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(N_CASES))
+@loop_over("seed", range(N_CASES))
 def test_every_subtree_is_the_smallest_of_the_best(kind, seed):
     tree, root = fit_small(kind, seed)
     sequence = compute_weakest_link_sequence(tree)
@@ -85,7 +86,7 @@ def test_every_subtree_is_the_smallest_of_the_best(kind, seed):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(N_CASES))
+@loop_over("seed", range(N_CASES))
 def test_subtrees_are_nested(kind, seed):
     tree = fit_unpruned(kind, seed).tree_
     sequence = compute_weakest_link_sequence(tree)

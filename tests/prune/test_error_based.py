@@ -23,6 +23,7 @@ from sklearn_textbook.tree.prune import (
     prune_by_error,
 )
 from tests.amount import count_chunks
+from tests.loops import loop_over
 from tests.reference.c45_cases import make_case
 from tests.reference.c45_prune import estimate_more_errors
 from tests.reference.compare import (
@@ -196,7 +197,7 @@ def is_raised(tree, pruned):
     return False
 
 
-@pytest.mark.parametrize("seed", range(1000, 1080))
+@loop_over("seed", range(1000, 1080))
 def test_layout_and_order_of_the_table_do_not_matter(seed):
     case = make_pruning_case(seed)
     tree, matrix, codes, weight = convert_case(case)
@@ -212,7 +213,7 @@ def test_layout_and_order_of_the_table_do_not_matter(seed):
     assert find_difference(read_grown_tree(expected), read_grown_tree(pruned)) is None
 
 
-@pytest.mark.parametrize("seed", range(2000, 2060))
+@loop_over("seed", range(2000, 2060))
 def test_pruning_again_changes_nothing(seed):
     case = make_pruning_case(seed)
     tree, matrix, codes, weight = convert_case(case)

@@ -27,6 +27,7 @@ from sklearn_textbook.tree.prune import (
     cut_below,
     prune_to_alpha,
 )
+from tests.loops import loop_over
 from tests.prune.cases import KINDS, fit_unpruned
 from tests.reference.loss_pruning import (
     count_subtrees,
@@ -73,7 +74,7 @@ def assert_same_tree(tree, expected):
 
 # ------------------------------------------------------------- against the reference
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(N_CASES))
+@loop_over("seed", range(N_CASES))
 def test_steps_and_tree_equal_reference(kind, seed):
     estimator = fit_unpruned(kind, seed)
     tree, root = estimator.tree_, read_tree(estimator.tree_)
@@ -94,7 +95,7 @@ def test_steps_and_tree_equal_reference(kind, seed):
 
 # ---------------------------------------------------------- against all the subtrees
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(N_CASES))
+@loop_over("seed", range(N_CASES))
 def test_result_is_the_smallest_of_the_best_subtrees(kind, seed):
     for max_depth in (None, 4, 3, 2, 1):
         estimator = fit_unpruned(kind, seed, max_depth)
@@ -222,8 +223,8 @@ def test_tree_pruned_by_alpha_and_then_by_a_pruner_is_fitted_again():
 
 
 # -------------------------------------------------------- relation to cost complexity
-@pytest.mark.parametrize("seed", range(30))
-@pytest.mark.parametrize("criterion", ["gini", "entropy", "error", "squared_error"])
+@loop_over("seed", range(30))
+@loop_over("criterion", ["gini", "entropy", "error", "squared_error"])
 def test_same_tree_as_cost_complexity(criterion, seed):
     rng = np.random.default_rng(seed)
     X, y = rng.integers(0, 9, (60, 3)).astype(float), rng.integers(0, 4, 60)
@@ -241,7 +242,7 @@ def test_same_tree_as_cost_complexity(criterion, seed):
 
 # ------------------------------------------------------------------ what holds always
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(10))
+@loop_over("seed", range(10))
 def test_larger_alpha_gives_a_subtree(kind, seed):
     estimator = fit_unpruned(kind, seed)
     everything = set(range(estimator.tree_.node_count))

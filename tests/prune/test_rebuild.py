@@ -16,6 +16,7 @@ from sklearn_textbook.tree.prune import (
 )
 from sklearn_textbook.tree.route import find_decision_path, find_leaves
 from tests.explain.builders import MODES, random_rows, random_tree
+from tests.loops import loop_over
 from tests.reference.compare import assert_same_nodes, read_grown_tree
 from tests.tree_builders import (
     convert_sklearn_tree,
@@ -59,8 +60,8 @@ def compare_nodes(pruned, tree, cut):
 
 
 # ------------------------------------------------------------------------ cut_below
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("seed", range(12))
+@loop_over("mode", MODES)
+@loop_over("seed", range(12))
 def test_cut_tree_is_the_old_one_above_the_cut(seed, mode):
     estimator = random_tree(seed, mode, "parent", n_classes=3, depth=5)
     tree = estimator.tree_
@@ -139,9 +140,9 @@ def decide(tree, table):
     return value.argmax(axis=2) if tree.is_classifier else value[:, :, 0]
 
 
-@pytest.mark.parametrize("n_outputs", [1, 2])
-@pytest.mark.parametrize("mode", ["learned", "branch", "stay", "surrogate"])
-@pytest.mark.parametrize("seed", range(12))
+@loop_over("n_outputs", [1, 2])
+@loop_over("mode", ["learned", "branch", "stay", "surrogate"])
+@loop_over("seed", range(12))
 def test_merging_changes_no_decision(seed, mode, n_outputs):
     estimator = random_tree(seed, mode, "parent", n_classes=2, n_outputs=n_outputs)
     tree = estimator.tree_
@@ -247,7 +248,7 @@ def expand_best_first(tree, max_leaf_nodes):
     return expanded
 
 
-@pytest.mark.parametrize("seed", range(15))
+@loop_over("seed", range(15))
 def test_best_first_with_many_way_splits_and_ties(seed):
     rng = np.random.default_rng(seed)
     nodes = make_nodes(random_shape(rng, 25, 4))

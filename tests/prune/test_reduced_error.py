@@ -23,6 +23,7 @@ from sklearn_textbook.tree import (
 from sklearn_textbook.tree.grow.check import check_tree
 from sklearn_textbook.tree.prune import Rows, TrainingData, cut_below
 from sklearn_textbook.tree.route import find_ends
+from tests.loops import loop_over
 from tests.reference.compare import find_difference, read_grown_tree
 from tests.reference.id3_cases import make_id3_case
 from tests.reference.pre_pruning import grow_pre_pruned
@@ -154,7 +155,7 @@ def test_pre_pruning_is_deciding_while_growing(tie):
     assert n_divided > 0
 
 
-@pytest.mark.parametrize("seed", range(6))
+@loop_over("seed", range(6))
 def test_report_tells_the_score_of_every_step(seed):
     """Nodes cut one after the other: what the report says is what score says."""
     X, y = make_classification(300, 6, n_informative=4, flip_y=0.2, random_state=seed)

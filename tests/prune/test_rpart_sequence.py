@@ -10,6 +10,7 @@ from sklearn_textbook.tree.prune import (
     compute_weakest_link_sequence,
     cut_below,
 )
+from tests.loops import loop_over
 from tests.reference.node_risks import list_node_risks
 from tests.reference.rpart_sequence import find_rpart_subtrees
 from tests.reference.weakest_link import find_weakest_links
@@ -58,17 +59,17 @@ def assert_equal_to_reference(sequence, tree, risk):
 
 
 # -------------------------------------------------------------- against the reference
-@pytest.mark.parametrize("max_children", [2, 5])
-@pytest.mark.parametrize("risk", ["impurity", "error"])
-@pytest.mark.parametrize("seed", range(60))
+@loop_over("max_children", [2, 5])
+@loop_over("risk", ["impurity", "error"])
+@loop_over("seed", range(60))
 def test_rpart_sequence_equals_reference(seed, risk, max_children):
     rng = np.random.default_rng(seed)
     tree = random_class_tree(rng, int(rng.integers(0, 30)), max_children)
     assert_equal_to_reference(compute_rpart_sequence(tree, risk), tree, risk)
 
 
-@pytest.mark.parametrize("max_children", [2, 5])
-@pytest.mark.parametrize("seed", range(60))
+@loop_over("max_children", [2, 5])
+@loop_over("seed", range(60))
 def test_weakest_links_by_error_equal_reference(seed, max_children):
     rng = np.random.default_rng(seed)
     tree = random_class_tree(rng, int(rng.integers(0, 30)), max_children)
@@ -128,7 +129,7 @@ def test_splits_that_save_no_error_come_first_with_alpha_zero():
 
 
 @pytest.mark.parametrize("risk", ["impurity", "error"])
-@pytest.mark.parametrize("seed", range(10))
+@loop_over("seed", range(10))
 def test_steps_are_nested_subtrees_with_their_risks(seed, risk):
     X, y, weight = make_random_table(seed)
     tree = CARTClassifier().fit(X, y, sample_weight=weight).tree_
@@ -151,7 +152,7 @@ def test_steps_are_nested_subtrees_with_their_risks(seed, risk):
         assert pruned.n_leaves == sequence.n_leaves[step]
 
 
-@pytest.mark.parametrize("seed", range(5))
+@loop_over("seed", range(5))
 def test_weights_are_repeated_rows(seed):
     X, y, weight = make_random_table(seed)
     times = weight.astype(int)
@@ -164,7 +165,7 @@ def test_weights_are_repeated_rows(seed):
         np.testing.assert_array_equal(first.cut_node, second.cut_node)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@loop_over("seed", range(5))
 @pytest.mark.parametrize(
     "compute", [compute_rpart_sequence, compute_weakest_link_sequence]
 )
@@ -187,7 +188,7 @@ def test_what_saves_nothing_has_alpha_zero_whatever_the_weights(compute, seed):
     )
 
 
-@pytest.mark.parametrize("seed", range(5))
+@loop_over("seed", range(5))
 def test_error_is_that_of_the_training_rows(seed):
     X, y, weight = make_random_table(seed)
     estimator = CARTClassifier(max_depth=3).fit(X, y, sample_weight=weight)
@@ -198,7 +199,7 @@ def test_error_is_that_of_the_training_rows(seed):
         assert risks[-1] * weight.sum() == weight.sum() - np.bincount(y, weight).max()
 
 
-@pytest.mark.parametrize("seed", range(10))
+@loop_over("seed", range(10))
 def test_both_sequences_are_equal_where_the_tree_is_concave(seed):
     """Where every split saves more than those below it, children fall before parents:
     then nothing is missing, and the approximation is exact."""

@@ -22,6 +22,7 @@ from sklearn_textbook.tree.prune import Rows, TrainingData
 from sklearn_textbook.tree.prune.hold_out import choose_held_out, deal_folds
 from sklearn_textbook.tree.prune.node_losses import measure_node_losses
 from sklearn_textbook.tree.route import find_ends, predict_statistics
+from tests.loops import loop_over
 from tests.reference.validation_cases import KINDS, make_case
 
 
@@ -131,7 +132,7 @@ def test_rows_that_do_not_fit_the_tree_are_an_error(rows):
 
 
 # ------------------------------------------------------------------ how they are chosen
-@pytest.mark.parametrize("seed", range(30))
+@loop_over("seed", range(30))
 def test_folds_are_of_one_size_and_have_the_same_classes(seed):
     rng = np.random.default_rng(seed)
     n_rows, n_folds = int(rng.integers(12, 90)), int(rng.integers(2, 12))
@@ -148,7 +149,7 @@ def test_folds_are_of_one_size_and_have_the_same_classes(seed):
     np.testing.assert_array_equal(fold, deal_folds(target, is_used, n_folds, seed))
 
 
-@pytest.mark.parametrize("seed", range(30))
+@loop_over("seed", range(30))
 def test_folds_of_values_have_one_of_every_run_of_neighbours(seed):
     rng = np.random.default_rng(seed)
     n_rows, n_folds = int(rng.integers(12, 90)), int(rng.integers(2, 12))
@@ -161,7 +162,7 @@ def test_folds_of_values_have_one_of_every_run_of_neighbours(seed):
         assert len(set(run)) == len(run)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@loop_over("seed", range(30))
 def test_held_out_rows_have_their_share_of_every_class(seed):
     rng = np.random.default_rng(seed)
     n_rows, share = int(rng.integers(10, 200)), rng.uniform(0.05, 0.95)

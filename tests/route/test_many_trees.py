@@ -19,6 +19,7 @@ from sklearn_textbook.tree.route.many_trees import (
 )
 from sklearn_textbook.tree.route.packed_tree import PackedTree
 from tests.explain.builders import MODES, random_rows, random_tree
+from tests.loops import loop_over
 from tests.tree_builders import make_nodes, make_tree, random_shape
 
 
@@ -71,9 +72,9 @@ def assert_like_one_by_one(trees, table, **how):
 SIZES = [0, 1, 30, 400, 2, 0, 90]
 
 
-@pytest.mark.parametrize("missing", [0.0, 0.02, 1.0])
-@pytest.mark.parametrize("n_rows", [1, 15, 16, 17, 531])
-@pytest.mark.parametrize(("n_classes", "n_outputs"), [(0, 1), (2, 1), (3, 1), (3, 2)])
+@loop_over("missing", [0.0, 0.02, 1.0])
+@loop_over("n_rows", [1, 15, 16, 17, 531])
+@loop_over(("n_classes", "n_outputs"), [(0, 1), (2, 1), (3, 1), (3, 2)])
 def test_trees_of_all_sizes(n_classes, n_outputs, n_rows, missing):
     rng = np.random.default_rng(n_rows)
     trees = numeric_trees(rng, SIZES, 5, n_classes, n_outputs)

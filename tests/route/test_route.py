@@ -21,6 +21,7 @@ from sklearn_textbook.tree.route import (
     walk,
 )
 from tests.explain.builders import MODES, random_rows, random_tree
+from tests.loops import loop_over
 from tests.reference import route as reference
 from tests.tree_builders import (
     convert_sklearn_tree,
@@ -60,9 +61,9 @@ def split(nodes, node, kind=NUMERIC, feature=0, threshold=0.0, missing=STAY, sta
 
 
 # ------------------------------------------------------------- against the reference
-@pytest.mark.parametrize("handle_unknown", ["parent", "fractional"])
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("seed", range(12))
+@loop_over("handle_unknown", ["parent", "fractional"])
+@loop_over("mode", MODES)
+@loop_over("seed", range(12))
 def test_random_tree_equals_reference(seed, mode, handle_unknown):
     n_classes, n_outputs = [(3, 1), (2, 2), (0, 1), (0, 2)][seed % 4]
     estimator = random_tree(seed, mode, handle_unknown, n_classes, n_outputs)

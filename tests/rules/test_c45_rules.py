@@ -23,6 +23,7 @@ from sklearn_textbook.tree.grow.layout import OBLIQUE
 from sklearn_textbook.tree.rules.build_list import compute_shares
 from sklearn_textbook.tree.rules.check import check_rule_list
 from sklearn_textbook.tree.rules.pack_rows import round_weights
+from tests.loops import loop_over
 from tests.reference.c45_rules import find_p_value, find_upper_limit
 from tests.rules.tables import (
     draw_parameters,
@@ -161,7 +162,7 @@ def comparable(model):
     ]
 
 
-@pytest.mark.parametrize("seed", range(25))
+@loop_over("seed", range(25))
 def test_weights_are_repeated_rows(seed):
     frame, y, _ = make_table(seed)
     rng = np.random.default_rng(seed)
@@ -177,7 +178,7 @@ def test_weights_are_repeated_rows(seed):
     assert one.predict(frame).tolist() == other.predict(frame).tolist()
 
 
-@pytest.mark.parametrize("seed", range(5))
+@loop_over("seed", range(5))
 def test_order_of_rows_does_not_matter(seed):
     frame, y, weights = make_table(seed, 150)
     order = np.random.default_rng(seed).permutation(len(y))
@@ -189,7 +190,7 @@ def test_order_of_rows_does_not_matter(seed):
     assert one.predict(frame).tolist() == other.predict(frame).tolist()
 
 
-@pytest.mark.parametrize("seed", range(5))
+@loop_over("seed", range(5))
 def test_order_of_columns_does_not_matter(seed):
     X, y = make_numeric_table(seed)
     frame = pd.DataFrame(X, columns=list("abcde"))
@@ -203,7 +204,7 @@ def test_order_of_columns_does_not_matter(seed):
     assert one == other
 
 
-@pytest.mark.parametrize("seed", range(5))
+@loop_over("seed", range(5))
 def test_units_of_numbers_do_not_matter(seed):
     X, y = make_numeric_table(seed)
     one = C45RulesClassifier().fit(X, y)
@@ -262,7 +263,7 @@ def test_class_weight_multiplies_the_weights():
 
 
 # -------------------------------------------------------------------- prediction
-@pytest.mark.parametrize("seed", range(30))
+@loop_over("seed", range(30))
 def test_predicted_class_has_the_largest_share(seed):
     frame, y, weights = make_table(seed)
     model = C45RulesClassifier(**draw_parameters(seed)).fit(frame, y, weights)
@@ -350,7 +351,7 @@ def test_class_without_weight():
 
 
 # -------------------------------------------------------------------- evaluation
-@pytest.mark.parametrize("seed", range(20))
+@loop_over("seed", range(20))
 def test_evaluation_counts(seed):
     frame, y, weights = make_table(seed, 70)
     model = C45RulesClassifier(**draw_parameters(seed)).fit(frame, y, weights)
@@ -389,7 +390,7 @@ def predict_without(model, frame, left_out):
     )
 
 
-@pytest.mark.parametrize("seed", range(20))
+@loop_over("seed", range(20))
 def test_no_rule_does_harm_in_training(seed):
     frame, y, weights = make_table(seed, 150)
     model = C45RulesClassifier(**draw_parameters(seed)).fit(frame, y, weights)

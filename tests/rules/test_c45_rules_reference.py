@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from sklearn_textbook.tree import C45RulesClassifier
+from tests.loops import loop_over
 from tests.rules.tables import (
     draw_parameters,
     list_rules,
@@ -27,7 +28,7 @@ def assert_same_as_reference(model, frame, y, weights):
 
 
 # 145 and 293: rules are polished away
-@pytest.mark.parametrize("seed", [*range(100), 145, 293])
+@loop_over("seed", [*range(100), 145, 293])
 def test_rules_are_those_of_the_reference(seed):
     frame, y, weights = make_table(seed)
     model = C45RulesClassifier(**draw_parameters(seed), n_jobs=1)
@@ -35,7 +36,7 @@ def test_rules_are_those_of_the_reference(seed):
     assert_same_as_reference(model, frame, y, weights)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@loop_over("seed", range(30))
 def test_rules_with_a_test_of_significance_are_those_of_the_reference(seed):
     frame, y, _ = make_table(seed)
     parameters = draw_parameters(seed) | {"significance": [0.5, 0.05, 0.001][seed % 3]}

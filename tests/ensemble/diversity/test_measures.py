@@ -24,6 +24,7 @@ from sklearn_textbook.ensemble.diversity import (
     pair_tables,
     q_statistic,
 )
+from tests.loops import loop_over
 from tests.reference import diversity as reference
 
 PAIRWISE = ["disagreement", "correlation", "q_statistic", "kappa"]
@@ -210,7 +211,7 @@ def test_many_rows_are_counted_in_parts(is_weighted, monkeypatch):
 
 
 # ---------------------------------------------------------------------- identities
-@pytest.mark.parametrize("seed", range(5))
+@loop_over("seed", range(5))
 def test_identities(seed):
     y, predictions = make_predictions(seed, 200, 6, 3)
     weight = np.random.default_rng(seed).random(200)
