@@ -8,7 +8,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from sklearn.base import clone, is_regressor
-from sklearn.utils.estimator_checks import estimator_checks_generator
+from sklearn.utils.estimator_checks import (
+    estimator_checks_generator,
+    parametrize_with_checks,
+)
 
 from sklearn_textbook.ensemble.model_averaging import logistic_subsets
 from tests.amount import FACTOR
@@ -39,6 +42,22 @@ def few_subsets(monkeypatch):
     monkeypatch.setattr(logistic_subsets, "MOST_FITS", 50)
 
 
+@parametrize_with_checks(
+    DEFAULTS, expected_failed_checks=expected_failed_checks, xfail_strict=True
+)
+@pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
+# Some checks ask for few iterations, or have separable classes, for which the
+# likelihood has no maximum.
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:(Complete|Quasi-complete) separation")
+@pytest.mark.filterwarnings("ignore:Columns are linearly dependent")
+@pytest.mark.filterwarnings("ignore:The least populated class in y has only")
+@pytest.mark.filterwarnings("ignore:.* models may be within the window")
+@pytest.mark.usefixtures("few_subsets")
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
 #: Checks of the kinds of containers that tables, targets and weights come in. They are
 #: read before any parameter matters.
 CONTAINERS = {
@@ -67,24 +86,22 @@ def is_repetition(check):
     return is_variant or name in CONTAINERS
 
 
-# One test for all checks of an estimator: there are thousands, most of which take less
-# time than pytest takes for a test.
-@pytest.mark.parametrize("estimator", DEFAULTS + OTHERS, ids=describe)
+# One test for all checks of further parameters: there are thousands, most of which take
+# less time than pytest takes for a test.
+@pytest.mark.parametrize("estimator", OTHERS, ids=describe)
 @pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
-# Some checks ask for few iterations, or have separable classes, for which the
-# likelihood has no maximum.
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:(Complete|Quasi-complete) separation")
 @pytest.mark.filterwarnings("ignore:Columns are linearly dependent")
 @pytest.mark.filterwarnings("ignore:The least populated class in y has only")
 @pytest.mark.filterwarnings("ignore:.* models may be within the window")
 @pytest.mark.usefixtures("few_subsets")
-def test_scikit_learn_checks(estimator):
+def test_scikit_learn_checks_of_parameters(estimator):
     declared = expected_failed_checks(estimator)
     errors, n_passed = [], 0
     for _, check in estimator_checks_generator(estimator):
         name = check.func.__name__
-        if estimator in OTHERS and is_repetition(check) and FACTOR == 1:
+        if is_repetition(check) and FACTOR == 1:
             continue
         try:
             check(estimator)
