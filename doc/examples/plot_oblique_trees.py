@@ -64,7 +64,7 @@ def draw_regions(ax, axes_of_grid, predicted, X, y):
         ax.scatter(*X[y == name].to_numpy().T, color=color, marker=marker, label=name)
 
 
-density, sugar = np.meshgrid(np.linspace(0.2, 0.8, 400), np.linspace(0.0, 0.5, 400))
+density, sugar = np.meshgrid(np.linspace(0.2, 0.8, 400), np.linspace(0.0, 0.6, 400))
 grid = pd.DataFrame({"density": density.ravel(), "sugar": sugar.ravel()})
 
 figure, axes = plt.subplots(
@@ -105,14 +105,15 @@ for model in (
     )
 
 # %%
-# Where one class lies inside a box, the axes are the right directions, and sums of
-# columns only add parameters that fit the noise. ``prefer_axis`` sets how much better a
-# sum must be: here, by 30 per cent of the decrease of impurity for each column after
-# the first.
-rows = rng.uniform(-1, 1, size=(1_500, 20))
-inside = (np.abs(rows[:, :3] - 0.2) < 0.7).all(axis=1)
-labels = np.where(rng.random(1_500) < 0.1, ~inside, inside)
-train, test, y_train, y_test = train_test_split(rows, labels, random_state=0)
+# Where classes are given by rules on single columns, sums that mix the columns of
+# several rules are worse. ``prefer_axis`` sets how much better than a test of one
+# column a sum must be: here, by 30 per cent for each column after the first.
+from sklearn_textbook.datasets import make_mixed_table
+
+table, labels = make_mixed_table(
+    1_500, n_classes=5, n_rules=12, label_noise=0.1, as_frame=True, random_state=0
+)
+train, test, y_train, y_test = train_test_split(table, labels, random_state=0)
 for name, model in (
     ("CART", CARTClassifier(pruning="cost_complexity")),
     ("oblique", ObliqueTreeClassifier(pruning="cost_complexity")),
