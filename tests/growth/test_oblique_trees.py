@@ -184,6 +184,26 @@ def test_large_nodes_search_the_weights_of_some_samples(model):
     )
 
 
+def test_counts_give_the_splits_of_weights_under_the_entropy():
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(int(rng.integers(10, 200)), 3))
+        X = np.round(X, 1) if seed % 3 == 0 else X
+        y, weight = rng.integers(0, 2 + seed % 3, len(X)), rng.integers(1, 4, len(X))
+        rules = {"criterion": "entropy", "min_samples_leaf": 1 + seed % 2}
+        # A limit of weights is checked by the scan for weights of any kind.
+        trees = [
+            ObliqueTreeClassifier(
+                prefer_axis=None, min_weight_fraction_leaf=limit, **rules
+            )
+            .fit(X, y, sample_weight=weight)
+            .tree_
+            for limit in (0.0, 1e-12)
+        ]
+        for name in ("threshold", "improvement"):
+            np.testing.assert_allclose(trees[0].nodes[name], trees[1].nodes[name])
+
+
 def test_several_trees_of_one_table_are_sound():
     # Trees of one plan share buffers.
     for seed in range(5):

@@ -32,6 +32,10 @@ cdef int search_oblique(
     list_table_rows(samples, node, oblique.row)
     # The keys of the best test of one column have to be listed again.
     samples.keys_of = NULL
+    oblique.counts_entropy = (
+        samples.kind == LIST_CLASS_COUNTS and problem.entropy_table != NULL
+        and problem.min_weight_leaf <= 0.0
+    )
     oblique.keys = samples.keys
     oblique.spare = samples.spare
     if find_oblique(

@@ -66,6 +66,7 @@ cdef struct ObliqueSearch:
     int32_t* group_of_class
     SomeSamples some
     Interrupt* interrupt
+    bint counts_entropy  # whole weights of classes, of which there is a table
     # what was found; column -1: nothing better
     Split split
     Direction best

@@ -15,7 +15,7 @@ search that changes one weight at a time.
 """
 
 from libc.math cimport INFINITY, NAN, exp, fabs, isfinite, log, sqrt
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
@@ -23,7 +23,7 @@ from scipy.linalg.cython_lapack cimport dpotrf, dpotrs, dsyev, dtrtrs
 
 from sklearn_textbook._contract._interrupt cimport must_stop
 from sklearn_textbook._contract._wide_units cimport wide_void
-from sklearn_textbook.tree.split._best cimport clear_split
+from sklearn_textbook.tree.split._best cimport clear_split, take
 from sklearn_textbook.tree.split._column cimport evaluate_column, midpoint
 from sklearn_textbook.tree.split._criterion cimport add_row, goodness
 from sklearn_textbook.tree.split._random cimport (
@@ -54,6 +54,7 @@ cdef enum:
     MAX_STEPS = 12  # of Newton's method
     MAX_SWEEPS = 8  # over the weights, in the coordinate search
     LASSO_SWEEPS = 100
+    ROUNDED_UNITS = 16  # by which equal sums from a table may differ
     SORT_CELLS = 16  # as many cells as a sample that is sorted takes
 
 cdef double SMALLEST_SIZE = 1e-290  # of a column that is not constant
@@ -295,10 +296,13 @@ cdef bint try_direction(ObliqueSearch* search) noexcept nogil:
         return False
     rank_sums(search, z, sum_rounding(search, trial))
     search.split.improved = False
-    evaluate_column(
-        search.problem, search.rows, search.scratch, keys, NULL, search.view,
-        search.problem.n_columns, &search.split
-    )
+    if search.counts_entropy:
+        scan_counts(search)
+    else:
+        evaluate_column(
+            search.problem, search.rows, search.scratch, keys, NULL, search.view,
+            search.problem.n_columns, &search.split
+        )
     if not search.split.improved:
         return False
     position = search.split.position
@@ -351,6 +355,7 @@ cdef void finish_direction(Direction* direction) noexcept nogil:
 
 
 include "_some_samples.pxi"
+include "_count_entropy.pxi"
 include "_standardize.pxi"
 include "_random_direction.pxi"
 include "_logistic_direction.pxi"
