@@ -11,7 +11,8 @@ SWITCHES = (1, 2, 3, 8, 9, 12, 13, 16, 17, 31, 32, 33, 63, 64, 65, 128, 129, 160
 SWITCHES += (256, 257, 300, 301, 1000, 1024, 4096, 5000)
 SMALL_SIZES = (1, 2, 8, 32, 64, 65)
 LARGE_SIZE = 70_000
-#: Lists of all pairs, each from another seed, in the long list.
+#: Lists of all pairs, each from another seed, in the long list; those of plain tables
+#: have all pairs in large trees three times each.
 N_LONG = 3
 
 CLASSES = ("2-classes", "3-classes", "10-classes", "15-classes", "70-classes")
@@ -326,9 +327,8 @@ def _without_repeats(cases):
     return list({name_case(case): DEFAULTS | case for case in cases}.values())
 
 
-def _list_pairs(name, seed):
-    """All pairs in large trees, all in small ones; of plain tables three times."""
-    n_times = 3 if name.startswith("plain") else 1
+def _list_pairs(name, seed, n_times=1):
+    """All pairs in large trees, some times, and all in small ones."""
     cases = _cover_small(AXES[name], seed)
     for n in range(n_times):
         cases += _cover_body(AXES[name], seed + 1 + n)
@@ -344,7 +344,12 @@ BLOCKS = {
 #: The same for the long list, which has other cases than the short one.
 LONG_BLOCKS = {
     **{
-        f"{name}-{part}": partial(_list_pairs, name, 1000 + 100 * n + 10 * part)
+        f"{name}-{part}": partial(
+            _list_pairs,
+            name,
+            1000 + 100 * n + 10 * part,
+            n_times=3 if name.startswith("plain") else 1,
+        )
         for n, name in enumerate(AXES)
         for part in range(N_LONG)
     },
