@@ -30,7 +30,7 @@ def grow_both(monkeypatch, grow):
 @pytest.mark.parametrize("name", TARGETS)
 def test_kept_splits_are_those_of_the_whole_tree(monkeypatch, name, partitioner):
     n_smaller = 0
-    for seed in range(15 * FACTOR):
+    for seed in range(10 * FACTOR):
         for max_leaf_nodes in (2, 3, 5, 9, 20, 60):
             case = draw_mixed_case(seed, name)
             case = case.with_rules(max_leaf_nodes=max_leaf_nodes)
@@ -39,7 +39,7 @@ def test_kept_splits_are_those_of_the_whole_tree(monkeypatch, name, partitioner)
             kept = [list_fields(keep_best_first(t, max_leaf_nodes)) for t in trees]
             difference = find_difference(kept[1:], kept[:1])
             assert difference is None, (seed, name, max_leaf_nodes, difference)
-    assert n_smaller > 10 * FACTOR
+    assert n_smaller > 6 * FACTOR
 
 
 @pytest.fixture(params=[1, 4, None])
@@ -55,14 +55,14 @@ def task_rows(monkeypatch, request):
 def test_trees_of_the_reference(monkeypatch, task_rows):
     monkeypatch.setattr(settings, "ROWS_PER_LEAF", 0)
     n_limited = 0
-    for seed in range(150 * FACTOR):
+    for seed in range(100 * FACTOR):
         case = make_seeded_case(4000 + seed)
         case = case.with_settings(max_leaf_nodes=2 + seed % 5)
         fitted = case.fit_kernel(n_jobs=2).tree_
         difference = find_different_node(case.grow_reference(), read_grown_tree(fitted))
         assert difference is None, f"make_seeded_case({4000 + seed}): {difference}"
         n_limited += fitted.n_leaves == 2 + seed % 5
-    assert n_limited > 30 * FACTOR
+    assert n_limited > 20 * FACTOR
 
 
 def list_estimators():
@@ -91,8 +91,9 @@ def list_estimators():
         yield ensemble.ExtraTreesClassifier(**limit)
 
 
-@pytest.mark.parametrize("missing_fraction", [0.0, 0.1])
-@pytest.mark.parametrize("n_rows", [900, 6000])
+@pytest.mark.parametrize(
+    ("n_rows", "missing_fraction"), [(900, 0.0), (900, 0.1), (6000, 0.1)]
+)
 def test_estimators(monkeypatch, n_rows, missing_fraction):
     tables = {
         is_classifier: make_mixed_table(

@@ -844,7 +844,7 @@ def test_tweedie_density_is_that_of_wright_bessel(power, dispersion):
 def test_tweedie_probabilities_add_up(dispersion):
     for power in (1.2, 1.6):
         width = np.sqrt(dispersion * 2.0**power)
-        y = np.linspace(0.0, 2.0 + 25.0 * width, 200_001)
+        y = np.linspace(0.0, 2.0 + 25.0 * width, 40_001)
         if dispersion < 0.1:
             y = y[y > 2.0 - 12.0 * width]
         log_density = compute_log_density(y, np.full(len(y), 2.0), dispersion, power)
