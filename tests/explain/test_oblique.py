@@ -213,7 +213,7 @@ def fit(name, seed, **options):
 
 def make_rows(seed, is_new):
     """Random rows, with levels that no node has seen if ``is_new``."""
-    frame, _ = make_table(seed + 100, n_rows=200)
+    frame, _ = make_table(seed + 100, n_rows=80)
     if is_new:
         frame.loc[::7, "it's"] = "a new level"
         frame.loc[::5, "rare"] = "another"

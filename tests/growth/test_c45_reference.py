@@ -28,7 +28,7 @@ from tests.reference.cases import make_frame
 from tests.reference.compare import find_difference, read_grown_tree
 
 N_CHUNKS = count_chunks(2)
-CASES_PER_CHUNK = 250  # 500 tables
+CASES_PER_CHUNK = 200  # 400 tables
 
 
 def check_case(case, source, **parameters):

@@ -13,7 +13,7 @@ from tests.reference.cases import CRITERIA, make_case, make_frame, make_seeded_c
 from tests.reference.compare import find_difference, read_grown_tree
 
 N_CHUNKS = count_chunks(4)
-CASES_PER_CHUNK = 260  # 1,040 tables
+CASES_PER_CHUNK = 200  # 800 tables
 KINDS = ("numeric", "ordinal", "nominal")
 
 

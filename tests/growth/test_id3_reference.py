@@ -29,7 +29,7 @@ from tests.reference.compare import find_difference, read_grown_tree
 from tests.reference.id3_cases import ID3Case, make_id3_case, make_seeded_id3_case
 
 N_CHUNKS = count_chunks(2)
-CASES_PER_CHUNK = 250  # 500 tables
+CASES_PER_CHUNK = 200  # 400 tables
 SPLITS = ("multiway", "one_vs_rest")
 
 

@@ -75,7 +75,7 @@ def test_each_of_the_best_is_as_likely(estimator_class, top_splits):
     if estimator_class is C45Classifier:
         estimator.set_params(pruning=None, gain_ratio_rule="plain")
     tests = Counter()
-    n_seeds = 250
+    n_seeds = 150
     for seed in range(n_seeds):
         tree = estimator.set_params(random_state=seed).fit(X, y).tree_
         tests[int(tree.feature[0]), float(tree.threshold[0])] += 1
