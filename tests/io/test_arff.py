@@ -352,7 +352,7 @@ LEVELS = [
         max_size=8,
     )
 )
-def test_write_and_read_back(tmp_path_factory, rows):
+def test_write_and_read_back(folder, rows):
     number, level, text, moment = (list(column) for column in zip(*rows, strict=True))
     codes = pa.array([v if v is None else LEVELS.index(v) for v in level], pa.int32())
     frame = pa.table(
@@ -363,7 +363,7 @@ def test_write_and_read_back(tmp_path_factory, rows):
             "moment": pa.array(moment, pa.timestamp("ms")),
         }
     )
-    path = tmp_path_factory.mktemp("arff") / "table.arff"
+    path = folder / "table.arff"
     write_arff(frame, path, relation="it's 50%")
     table = read_table(path)
     assert table.layout == 'ARFF, relation "it\'s 50%"'

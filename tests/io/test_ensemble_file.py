@@ -791,7 +791,7 @@ HOSTILE = [None, -7, 2**40, 10**30, 1.5, "x", [], {}, [[1]], True, "AAAA", ["all
 )
 @settings(max_examples=150)
 @given(data=st.data())
-def test_no_change_of_a_file_does_harm(tmp_path_factory, texts, kind, data):
+def test_no_change_of_a_file_does_harm(folder, texts, kind, data):
     """A changed file is refused, or still gives a model that can be used."""
     damaged = json.loads(texts[kind])
     places = [place for place in list_places(damaged) if place]
@@ -800,7 +800,7 @@ def test_no_change_of_a_file_does_harm(tmp_path_factory, texts, kind, data):
     for key in place[:-1]:
         inner = inner[key]
     inner[place[-1]] = data.draw(st.sampled_from(HOSTILE))
-    path = tmp_path_factory.mktemp("model") / "model.json"
+    path = folder / "model.json"
     path.write_text(json.dumps(damaged))
     try:
         model = read_model(path)
@@ -822,7 +822,7 @@ def test_no_change_of_a_file_does_harm(tmp_path_factory, texts, kind, data):
 @pytest.mark.parametrize("column", ["feature", "threshold", "statistics", "n_samples"])
 @settings(max_examples=60)
 @given(data=st.data())
-def test_no_number_of_a_tree_does_harm(tmp_path_factory, texts, column, data):
+def test_no_number_of_a_tree_does_harm(folder, texts, column, data):
     """The same for numbers within the packed arrays."""
     damaged = json.loads(texts["forest"])
     how, *packed = damaged["trees"][0]["nodes"][column]

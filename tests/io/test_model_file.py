@@ -107,7 +107,7 @@ def frames(draw):
 )
 @settings(max_examples=30 * FACTOR)
 def test_classifier_predicts_the_same(
-    tmp_path_factory, frame, seed, labels, missing, categorical_split
+    folder, frame, seed, labels, missing, categorical_split
 ):
     rng = np.random.default_rng(seed)
     if len(labels) == 2 and isinstance(labels[0], float):
@@ -116,7 +116,7 @@ def test_classifier_predicts_the_same(
     y[:2] = labels[:2]
     tree = CARTClassifier(missing=missing, categorical_split=categorical_split)
     tree.fit(frame, y, sample_weight=rng.integers(1, 3, len(frame)))
-    path = tmp_path_factory.mktemp("model") / "tree.json"
+    path = folder / "tree.json"
     save_model(tree, path)
     loaded = load_model(path)
     unknown = frame.assign(colour="never seen")
@@ -149,11 +149,11 @@ def test_classifier_predicts_the_same(
     ),
 )
 @settings(max_examples=40)
-def test_trees_by_gain_predict_the_same(tmp_path_factory, frame, seed, estimator):
+def test_trees_by_gain_predict_the_same(folder, frame, seed, estimator):
     y = np.random.default_rng(seed).choice(["no", "yes", "蓝"], len(frame))
     y[:2] = ["no", "yes"]
     tree = clone(estimator).fit(frame, y)
-    path = tmp_path_factory.mktemp("model") / "tree.json"
+    path = folder / "tree.json"
     save_model(tree, path)
     loaded = load_model(path)
     for table in (frame, frame.assign(colour="never seen")):
@@ -181,11 +181,11 @@ def test_trees_by_gain_predict_the_same(tmp_path_factory, frame, seed, estimator
     ),
 )
 @settings(max_examples=40)
-def test_oblique_trees_predict_the_same(tmp_path_factory, frame, seed, estimator):
+def test_oblique_trees_predict_the_same(folder, frame, seed, estimator):
     y = np.random.default_rng(seed).choice([1, 2, 5], len(frame))
     y[:2] = [1, 2]
     tree = clone(estimator).fit(frame, y)
-    path = tmp_path_factory.mktemp("model") / "tree.json"
+    path = folder / "tree.json"
     save_model(tree, path)
     loaded = load_model(path)
     for table in (frame, frame.assign(colour="never seen"), frame.assign(number=None)):
@@ -477,10 +477,10 @@ def test_nominal_surrogates_survive(tmp_path):
 
 @given(frame=frames(), seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=30)
-def test_regressor_predicts_the_same(tmp_path_factory, frame, seed):
+def test_regressor_predicts_the_same(folder, frame, seed):
     y = np.random.default_rng(seed).normal(size=len(frame))
     tree = CARTRegressor(random_state=seed % 10).fit(frame, y)
-    path = tmp_path_factory.mktemp("model") / "tree.json"
+    path = folder / "tree.json"
     save_model(tree, path)
     np.testing.assert_array_equal(load_model(path).predict(frame), tree.predict(frame))
 
@@ -711,11 +711,9 @@ HOSTILE = [None, -7, 2**40, 10**30, 1.5, "x", [], {}, [[1]], True]
 @pytest.mark.parametrize("kind", ["tree", "rules"])
 @settings(max_examples=100)
 @given(data=st.data())
-def test_no_change_of_a_file_does_harm(
-    tmp_path_factory, good_text, rules_text, kind, data
-):
+def test_no_change_of_a_file_does_harm(folder, good_text, rules_text, kind, data):
     """A changed file is refused, or still gives a model that can be used."""
-    tmp_path = tmp_path_factory.mktemp("model")
+    tmp_path = folder
     damaged = json.loads(good_text if kind == "tree" else rules_text)
     places = [place for place in _places(damaged) if place]
     place = data.draw(st.sampled_from(places))
