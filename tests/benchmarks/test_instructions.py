@@ -1,11 +1,12 @@
 """The command that counts instructions: its arguments, its table, its counts."""
 
+import importlib
 import json
 from functools import partial
 
 import pytest
 
-from benchmarks import callgrind
+from benchmarks import callgrind, instructions
 from benchmarks.__main__ import main
 from benchmarks.callgrind import (
     CounterUnavailableError,
@@ -57,7 +58,9 @@ def test_calls_that_fail_are_told():
 
 @needs_counter
 @pytest.mark.slow
-def test_command(tmp_path, capsys):
+def test_command(tmp_path, capsys, monkeypatch):
+    # What no tree needs takes long to import under the counter.
+    monkeypatch.setattr(instructions, "MODULES", ("sklearn_textbook.tree.cart",))
     before, after = (str(tmp_path / name) for name in ("before.json", "after.json"))
     write_counts(before, 0.005, [Count("tree", 1_000_000, 0.001)])
     arguments = ["instructions", "--only", "tree,tree-leaves", "--scale", "0.005"]
@@ -70,6 +73,11 @@ def test_command(tmp_path, capsys):
     assert lines[0].split()[:3] == ["work", "million", "instructions"]
     ratio = float(lines[2].split()[-3])
     assert ratio == pytest.approx(tree.instructions / 1e6, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", instructions.MODULES)
+def test_modules_that_are_imported_for_all_calls_exist(name):
+    importlib.import_module(name)
 
 
 def test_without_valgrind(monkeypatch, capsys):
