@@ -17,7 +17,7 @@ ROOT = Path(sklearn_textbook.__file__).parent
 PACKAGE = ROOT.name
 
 # The stages of a tree, upstream first; each imports only from those before it.
-STAGES = ["encode", "split", "grow", "prune", "route", "rules", "explain"]
+STAGES = ["encode", "split", "grow", "prune", "route", "rules", "explain", "exchange"]
 TREE_STAGES = [f"{PACKAGE}.tree.{stage}" for stage in STAGES]
 # What recipes share; none is a recipe itself. Each imports only from those before it.
 RECIPE_BASES = [
@@ -308,6 +308,11 @@ def test_kernels_do_not_know_scikit_learn():
         ("tree.c45_rules", "tree.c45", [], True),
         ("tree.c45", "tree.c45_rules", [], False),
         ("tree.rules", "tree.explain", [], False),
+        ("tree.exchange", "tree.explain", [], True),
+        ("tree.explain", "tree.exchange", [], False),
+        ("tree.exchange", "ensemble", [], False),
+        ("ensemble", "tree", ["to_sklearn"], True),
+        ("ensemble", "tree.exchange", ["to_sklearn"], False),
         ("tree.cart", "_contract", [], True),
         ("_contract", "tree.encode", [], False),
         ("criteria", "_contract", [], True),

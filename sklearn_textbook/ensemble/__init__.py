@@ -29,6 +29,7 @@ from sklearn_textbook.ensemble.combination.stacking import (
     StackingRegressor,
 )
 from sklearn_textbook.ensemble.combination.voting import VotingClassifier
+from sklearn_textbook.ensemble.exchange import to_sklearn
 from sklearn_textbook.ensemble.forest.extra_trees import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -90,4 +91,5 @@ __all__ = [
     "VotingClassifier",
     "compute_proximities",
     "fit_additive_model",
+    "to_sklearn",
 ]

@@ -3,7 +3,7 @@
 The way of the data is the order of the subpackages: ``encode`` turns a table into
 sorted columns, ``split`` finds the best test of a node, ``grow`` makes the whole tree,
 ``prune`` cuts it back, ``route`` sends rows through it, ``rules`` makes it a list of
-rules, ``explain`` puts it in words.
+rules, ``explain`` puts it in words, ``exchange`` makes a model of another package.
 """
 
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sklearn_textbook.tree.c45 import C45Classifier
     from sklearn_textbook.tree.c45_rules import C45RulesClassifier
     from sklearn_textbook.tree.cart import CARTClassifier, CARTRegressor
+    from sklearn_textbook.tree.exchange import to_sklearn
     from sklearn_textbook.tree.explain import (
         export_graphviz,
         export_pruning_report,
@@ -55,6 +56,7 @@ _HOMES = {
     "export_rules": "explain",
     "export_text": "explain",
     "plot_tree": "explain",
+    "to_sklearn": "exchange",
 }
 
 __all__ = [
@@ -76,6 +78,7 @@ __all__ = [
     "export_rules",
     "export_text",
     "plot_tree",
+    "to_sklearn",
 ]
 
 __getattr__, __dir__ = make_lazy(__name__, _HOMES)

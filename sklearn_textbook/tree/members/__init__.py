@@ -5,6 +5,12 @@ vector of weights over its rows.
 """
 
 from sklearn_textbook.tree.encode import share_tables
+from sklearn_textbook.tree.exchange import (
+    copy_names,
+    fit_on_codes,
+    make_sklearn_tree,
+    share_parameters,
+)
 from sklearn_textbook.tree.grow.gradient_plan import add_leaf_values
 from sklearn_textbook.tree.members.boosting_grower import BoostingGrower
 from sklearn_textbook.tree.members.deciding import (
@@ -28,15 +34,19 @@ __all__ = [
     "add_leaf_values",
     "add_predictions",
     "choose_member_classes",
+    "copy_names",
     "decides_by_largest_share",
     "describe_stump",
     "find_ends",
     "find_leaves_of_all",
+    "fit_on_codes",
     "get_shown_tree",
     "is_tree",
     "make_class_target",
+    "make_sklearn_tree",
     "make_value_target",
     "read_blocks",
     "read_matrix",
+    "share_parameters",
     "share_tables",
 ]

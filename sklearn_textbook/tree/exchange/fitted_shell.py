@@ -1,0 +1,77 @@
+"""Fitted estimators of scikit-learn whose trees are then replaced."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sklearn_textbook._contract.monotonic import resolve_monotonic
+
+
+def fit_on_codes(estimator, n_features, n_classes=None, n_outputs=1):
+    """Fit an estimator of scikit-learn to a table made up for it.
+
+    So it has all its fitted attributes, also the private ones, whatever they are in the
+    version installed.
+
+    Parameters
+    ----------
+    estimator : estimator of scikit-learn
+        Is fitted.
+    n_features : int
+        Number of columns.
+    n_classes : sequence of int or None, default=None
+        Number of classes of each output; None for regression.
+    n_outputs : int, default=1
+        Number of outputs of a regressor.
+
+    Returns
+    -------
+    estimator : estimator of scikit-learn
+        The same one. The classes are 0, 1, ...
+    """
+    if n_classes is None:
+        y = np.zeros((2, n_outputs))
+        y[1] = 1.0
+    else:
+        rows = np.arange(max(n_classes))
+        y = np.stack([rows % number for number in n_classes], axis=1)
+    # Columns tell the rows apart, since AdaBoost needs a tree better than chance.
+    X = np.repeat(np.arange(len(y), dtype=np.float32)[:, np.newaxis], n_features, 1)
+    return estimator.fit(X, y[:, 0] if y.shape[1] == 1 else y)
+
+
+def share_parameters(model, estimator, /, **others):
+    """Set the parameters that two estimators have under the same name.
+
+    Parameters
+    ----------
+    model : estimator
+        Whose values are taken.
+    estimator : estimator of scikit-learn
+        Whose parameters are set. They describe how the model was trained.
+    **others : object
+        Other values for some of its parameters.
+
+    Returns
+    -------
+    estimator : estimator of scikit-learn
+        The same one.
+    """
+    known = estimator.get_params(deep=False)
+    given = model.get_params(deep=False)
+    values = {name: given[name] for name in known if name in given}
+    if isinstance(values.get("monotonic_cst"), dict):
+        names = list(model.feature_names_in_)
+        signs = resolve_monotonic(values["monotonic_cst"], names, has_names=True)
+        values["monotonic_cst"] = list(signs)
+    values.update(others)
+    if values.get("criterion") == "friedman_mse":
+        values["criterion"] = "squared_error"
+    return estimator.set_params(**values)
+
+
+def copy_names(model, estimator):
+    """Copy the names of the columns, if the training table had any."""
+    if hasattr(model, "feature_names_in_"):
+        estimator.feature_names_in_ = model.feature_names_in_.copy()
+    return estimator

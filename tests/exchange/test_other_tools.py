@@ -1,0 +1,140 @@
+"""Programs that read models of scikit-learn, where they are installed."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sklearn_textbook.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    to_sklearn,
+)
+from sklearn_textbook.tree import CARTClassifier, CARTRegressor
+from tests.exchange.tables import make_labels, make_table, make_values
+
+NEW = make_table(1000, seed=1)
+
+
+def fit_model(model):
+    X = make_table()
+    is_classifier = hasattr(model, "predict_proba")
+    y = (make_labels(X) == "no").astype(int) if is_classifier else make_values(X)
+    return model.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        CARTRegressor(max_depth=5),
+        RandomForestRegressor(5, random_state=0),
+        GradientBoostingRegressor(n_estimators=10),
+        GradientBoostingClassifier(n_estimators=10),
+        RandomForestClassifier(5, random_state=0),
+        CARTClassifier(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_shap(model):
+    """Shapley values add up to the prediction, or to the score before the link."""
+    shap = pytest.importorskip("shap")
+    model = fit_model(model)
+    explainer = shap.TreeExplainer(to_sklearn(model))
+    values = np.asarray(explainer.shap_values(NEW[:50], check_additivity=False))
+    total = values.sum(axis=1) + explainer.expected_value
+    expected = model.predict(NEW[:50])
+    if hasattr(model, "predict_proba"):
+        expected = model.predict_proba(NEW[:50])
+    if isinstance(model, GradientBoostingClassifier):
+        expected = model.decision_function(NEW[:50])
+    assert_allclose(total, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        CARTClassifier(),
+        RandomForestClassifier(5, random_state=0),
+        BaggingClassifier(n_estimators=5, max_features=0.5, random_state=0),
+        AdaBoostClassifier(n_estimators=5, random_state=0),
+        GradientBoostingClassifier(n_estimators=10),
+        RandomForestRegressor(5, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_onnx(model):
+    skl2onnx = pytest.importorskip("skl2onnx")
+    onnxruntime = pytest.importorskip("onnxruntime")
+    model = fit_model(model)
+    options = {"zipmap": False} if hasattr(model, "predict_proba") else None
+    onnx = skl2onnx.to_onnx(to_sklearn(model), NEW[:1], options=options)
+    session = onnxruntime.InferenceSession(onnx.SerializeToString())
+    outputs = session.run(None, {"X": NEW})
+    if hasattr(model, "predict_proba"):
+        assert_array_equal(outputs[0], model.predict(NEW))
+        if not isinstance(model, AdaBoostClassifier):
+            assert_allclose(outputs[1], model.predict_proba(NEW), atol=1e-5)
+    else:
+        assert_allclose(outputs[0][:, 0], model.predict(NEW), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RandomForestRegressor(5, random_state=0),
+        RandomForestClassifier(5, random_state=0),
+        GradientBoostingRegressor(n_estimators=10),
+        GradientBoostingClassifier(n_estimators=10),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_treelite(model):
+    treelite = pytest.importorskip("treelite")
+    model = fit_model(model)
+    known = treelite.sklearn.import_model(to_sklearn(model))
+    predicted = np.asarray(treelite.gtil.predict(known, NEW)).reshape(len(NEW), -1)
+    if not hasattr(model, "predict_proba"):
+        assert_allclose(predicted[:, 0], model.predict(NEW), atol=1e-5)
+    else:
+        assert_allclose(predicted[:, -1], model.predict_proba(NEW)[:, 1], atol=1e-5)
+
+
+def test_dtreeviz():
+    dtreeviz = pytest.importorskip("dtreeviz")
+    model = fit_model(CARTClassifier(max_depth=3))
+    X = make_table()
+    view = dtreeviz.model(
+        to_sklearn(model),
+        X_train=X,
+        y_train=(make_labels(X) == "no").astype(int),
+        feature_names=list("abcd"),
+        target_name="y",
+        class_names=["no", "yes"],
+    )
+    assert len(view.shadow_tree.leaves) == model.get_n_leaves()
+    assert any(name in view.explain_prediction_path(NEW[0]) for name in "abcd")
+
+
+def test_eli5():
+    eli5 = pytest.importorskip("eli5")
+    model = fit_model(RandomForestRegressor(5, random_state=0))
+    explained = eli5.explain_prediction(to_sklearn(model), NEW[0])
+    total = sum(
+        weight.weight
+        for target in explained.targets
+        for weight in [*target.feature_weights.pos, *target.feature_weights.neg]
+    )
+    assert_allclose(total, model.predict(NEW[:1])[0], atol=1e-9)
+
+
+def test_supertree(tmp_path):
+    supertree = pytest.importorskip("supertree")
+    X = make_table()
+    model = fit_model(CARTRegressor(max_depth=3))
+    view = supertree.SuperTree(to_sklearn(model), X, make_values(X), list("abcd"), "y")
+    view.save_json_tree(str(tmp_path / "tree"))
+    (written,) = tmp_path.iterdir()
+    assert written.read_text().count('"threshold"') >= model.tree_.node_count // 2
