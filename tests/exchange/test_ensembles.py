@@ -207,14 +207,14 @@ def test_names_of_columns():
             r"init=LogisticRegression\(\)",
         ),
         (
-            RandomForestClassifier(n_estimators=2, missing="branch"),
+            RandomForestClassifier(n_estimators=2, missing="surrogate"),
             ValueError,
-            "branch of its own",
+            "surrogate splits",
         ),
     ],
 )
 def test_what_has_no_equivalent(model, error, words):
-    allows_missing = getattr(model, "missing", None) == "branch"
+    allows_missing = getattr(model, "missing", None) == "surrogate"
     X = make_table(missing=0.2 if allows_missing else 0.0)
     fitted = fit_model(model, X)
     with pytest.raises(error, match=words):

@@ -15,6 +15,7 @@ from sklearn_textbook.ensemble import (
 )
 from sklearn_textbook.tree import CARTClassifier, CARTRegressor
 from tests.exchange.tables import make_labels, make_table, make_values
+from tests.exchange.test_levels import make_frame, make_target
 
 NEW = make_table(1000, seed=1)
 
@@ -100,6 +101,38 @@ def test_treelite(model):
         assert_allclose(predicted[:, 0], model.predict(NEW), atol=1e-5)
     else:
         assert_allclose(predicted[:, -1], model.predict_proba(NEW)[:, 1], atol=1e-5)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_shap_of_levels(missing):
+    """Leaves of levels that training did not have must not stop it."""
+    shap = pytest.importorskip("shap")
+    X = make_frame(missing=missing)
+    model = RandomForestRegressor(5, max_depth=6, random_state=0)
+    same = to_sklearn(model.fit(X, make_target(X)))
+    matrix = np.asarray(same[:-1].transform(X), dtype=np.float32)[:50]
+    explainer = shap.TreeExplainer(same["model"])
+    total = explainer.shap_values(matrix).sum(axis=1) + explainer.expected_value
+    assert_allclose(total, model.predict(X)[:50], atol=1e-5)
+
+
+def test_onnx_of_levels():
+    skl2onnx = pytest.importorskip("skl2onnx")
+    onnxruntime = pytest.importorskip("onnxruntime")
+    types = skl2onnx.common.data_types
+    X = make_frame()[["a", "letter"]]
+    model = CARTRegressor(max_depth=5).fit(X, make_target(make_frame()))
+    inputs = [
+        ("a", types.FloatTensorType([None, 1])),
+        ("letter", types.StringTensorType([None, 1])),
+    ]
+    onnx = skl2onnx.to_onnx(to_sklearn(model), initial_types=inputs)
+    session = onnxruntime.InferenceSession(onnx.SerializeToString())
+    new = make_frame(1000, seed=1, unknown=True)[["a", "letter"]]
+    given = {"a": new[["a"]].to_numpy(), "letter": new[["letter"]].to_numpy(object)}
+    given["a"] = given["a"].astype(np.float32)
+    (predicted,) = session.run(None, given)
+    assert_allclose(predicted[:, 0], model.predict(new), atol=1e-5)
 
 
 def test_dtreeviz():

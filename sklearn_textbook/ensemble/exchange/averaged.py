@@ -15,7 +15,7 @@ from sklearn_textbook.ensemble.forest.extra_trees import (
 from sklearn_textbook.ensemble.out_of_bag import ATTRIBUTES
 from sklearn_textbook.tree import to_sklearn
 from sklearn_textbook.tree.members import (
-    copy_names,
+    add_columns,
     fit_on_codes,
     make_sklearn_tree,
     share_parameters,
@@ -92,7 +92,7 @@ def convert_forest(model: BaseForest):
         several = model.n_outputs_ > 1
         estimator.classes_ = list(model.classes_) if several else model.classes_.copy()
     copy_out_of_bag(model, estimator)
-    return copy_names(model, estimator)
+    return add_columns(model, estimator, model._get_reader().schema_)
 
 
 @to_sklearn.register
@@ -128,4 +128,4 @@ def convert_bagging(model: BaseBagging):
     if is_classifier(model):
         estimator.classes_ = model.classes_.copy()
     copy_out_of_bag(model, estimator)
-    return copy_names(model, estimator)
+    return add_columns(model, estimator, model._get_reader().schema_)

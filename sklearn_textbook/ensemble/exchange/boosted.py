@@ -24,7 +24,7 @@ from sklearn_textbook.ensemble.boosting.losses import (
 from sklearn_textbook.ensemble.exchange.averaged import make_template, require_trees
 from sklearn_textbook.tree import to_sklearn
 from sklearn_textbook.tree.members import (
-    copy_names,
+    add_columns,
     fit_on_codes,
     make_sklearn_tree,
     share_parameters,
@@ -64,7 +64,7 @@ def convert_adaboost(model: BaseAdaBoost):
     estimator.classes_ = model.classes_.copy()
     estimator.estimator_weights_ = model.estimator_weights_.copy()
     estimator.estimator_errors_ = model.estimator_errors_.copy()
-    return copy_names(model, estimator)
+    return add_columns(model, estimator, model._get_reader().schema_)
 
 
 @to_sklearn.register
@@ -94,17 +94,17 @@ def convert_gradient_boosting(model: BaseGradientBoosting):
 
     name = model.loss_.name
     estimator = fill_boosting(model, model.estimators_, name, adapt)
-    if model.init == "zero":
-        return estimator
     start = model._start_score
-    if not is_classifier(model):
+    if model.init == "zero":
+        pass
+    elif not is_classifier(model):
         estimator.init_.constant_ = start.reshape(1, 1).copy()
     elif len(start) > 1:
         estimator.init_.class_prior_ = softmax(start)
     else:
         odds = start[0] * (2.0 if isinstance(model.loss_, ExponentialLoss) else 1.0)
         estimator.init_.class_prior_ = expit(np.array([-odds, odds]))
-    return estimator
+    return add_columns(model, estimator, model._get_reader().schema_)
 
 
 @to_sklearn.register
@@ -112,7 +112,8 @@ def convert_boosting_tree(model: BoostingTreeRegressor):
     """Make gradient boosting of scikit-learn that starts from 0."""
     check_is_fitted(model)
     rounds = np.array(model.estimators_, dtype=object).reshape(-1, 1)
-    return fill_boosting(model, rounds, "squared_error", init="zero")
+    estimator = fill_boosting(model, rounds, "squared_error", init="zero")
+    return add_columns(model, estimator, model._get_reader().schema_)
 
 
 def fill_boosting(model, rounds, loss, adapt=None, **others):
@@ -137,4 +138,4 @@ def fill_boosting(model, rounds, loss, adapt=None, **others):
     for name in HISTORY:
         if hasattr(model, name):
             setattr(estimator, name, getattr(model, name))
-    return copy_names(model, estimator)
+    return estimator

@@ -4,7 +4,7 @@ from sklearn_textbook._contract.lazy_names import make_lazy
 
 # Loaded on first use: a tree is grown and printed without it.
 _HOMES = {
-    "copy_names": "fitted_shell",
+    "add_columns": "encoder",
     "fit_on_codes": "fitted_shell",
     "make_sklearn_tree": "sklearn_tree",
     "share_parameters": "fitted_shell",
@@ -12,7 +12,7 @@ _HOMES = {
 }
 
 __all__ = [
-    "copy_names",
+    "add_columns",
     "fit_on_codes",
     "make_sklearn_tree",
     "share_parameters",

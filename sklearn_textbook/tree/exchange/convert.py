@@ -21,10 +21,10 @@ def to_sklearn(model, /):
     Parameters
     ----------
     model : estimator
-        A fitted model of this package, whose tests compare one numeric column with a
-        threshold: a tree; a random forest, extra trees, bagging or random subspaces of
-        trees; :class:`~sklearn_textbook.ensemble.AdaBoostClassifier`;
-        :class:`~sklearn_textbook.ensemble.GradientBoostingClassifier`,
+        A fitted model of this package: a tree whose tests have one column; a random
+        forest, extra trees, bagging or random subspaces of such trees;
+        :class:`~sklearn_textbook.ensemble.AdaBoostClassifier`;
+        :class:`~sklearn_textbook.ensemble.GradientBoostingClassifier` or
         :class:`~sklearn_textbook.ensemble.GradientBoostingRegressor` with a loss that
         scikit-learn has; or
         :class:`~sklearn_textbook.ensemble.BoostingTreeRegressor`.
@@ -33,7 +33,8 @@ def to_sklearn(model, /):
     -------
     estimator : estimator of scikit-learn
         ``DecisionTreeClassifier``, ``RandomForestRegressor``, ... with the parameters
-        that both have. It shares nothing with the model that a fit would change.
+        that both have. For a table with nominal or ordinal columns a ``Pipeline`` of
+        an "encoder", which reads levels as codes, and such a "model".
 
     Raises
     ------
@@ -55,18 +56,23 @@ def to_sklearn(model, /):
     also for programs that store thresholds so. In a table of double precision, values
     that are within rounding of a threshold may go the other way.
 
-    Missing values go where they go in the model (``missing="learned"``). Columns
-    without missing values in training may have no such rule, as in ID3 and C4.5;
-    scikit-learn then sends a missing value to the larger child, as in its own trees. A
-    model with ``missing="error"`` becomes one that takes them. Boosting of scikit-learn
-    takes no missing values.
+    Missing values go where they go in the model, with two exceptions. ID3 and C4.5
+    divide rows among branches: if a column had no missing values in training, later
+    ones go to the larger child, as in trees that scikit-learn fits; otherwise this is
+    an error. So they do after ``missing="error"``. Boosting of scikit-learn takes no
+    missing values.
 
-    Nodes of trees keep their numbers, so that ``apply`` is equal too. AdaBoost of
-    scikit-learn divides scores by the sum of the members' weights: classes are equal
-    but for ties, while ``decision_function`` and ``predict_proba`` follow its formulas.
-    In gradient boosting of two classes, steps that cancel to a score of exactly 0 give
-    the first class here, the second there. The criterion "error" stays the name of the
-    impurities; scikit-learn cannot fit such a tree again.
+    A test of levels becomes a few thresholds of their codes, with copies of a child
+    whose levels are not neighbours; levels without a branch end in a leaf with the
+    prediction of the node, also with ``handle_unknown="error"`` if the training table
+    had them. Branches of missing values become tests whether there is a value. All
+    other nodes keep their numbers: in trees without such tests ``apply`` is equal too.
+
+    AdaBoost of scikit-learn divides scores by the sum of the members' weights: classes
+    are equal but for ties, while ``decision_function`` and ``predict_proba`` follow its
+    formulas. In gradient boosting of two classes, steps that cancel to a score of
+    exactly 0 give the first class here, the second there. The criterion "error" stays
+    the name of the impurities; scikit-learn cannot fit such a tree again.
 
     Examples
     --------

@@ -68,10 +68,3 @@ def share_parameters(model, estimator, /, **others):
     if values.get("criterion") == "friedman_mse":
         values["criterion"] = "squared_error"
     return estimator.set_params(**values)
-
-
-def copy_names(model, estimator):
-    """Copy the names of the columns, if the training table had any."""
-    if hasattr(model, "feature_names_in_"):
-        estimator.feature_names_in_ = model.feature_names_in_.copy()
-    return estimator

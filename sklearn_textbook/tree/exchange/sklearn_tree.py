@@ -5,23 +5,29 @@ from __future__ import annotations
 import numpy as np
 
 from sklearn_textbook.tree.encode.columns import TEMPORAL
+from sklearn_textbook.tree.exchange.encoder import add_columns
+from sklearn_textbook.tree.exchange.expand import (
+    LARGEST_TREE,
+    Expansion,
+    ThresholdTree,
+)
 from sklearn_textbook.tree.exchange.fitted_shell import (
-    copy_names,
     fit_on_codes,
     share_parameters,
 )
 from sklearn_textbook.tree.explain.fitted import read_fitted
 from sklearn_textbook.tree.grow.layout import (
+    FRACTIONAL,
     LEAF,
+    NOMINAL,
+    NUMERIC,
     OBLIQUE,
+    ORDINAL,
     TREE_LEAF,
 )
 
-#: What a test of several columns, or of levels, is called in error messages.
-_ENCODE = (
-    "Encode the column as numbers before fitting, for example with "
-    "sklearn.preprocessing.OneHotEncoder in a Pipeline, and convert the model in it"
-)
+#: Part of all weight that a leaf without training rows has.
+SMALLEST_SHARE = 1e-12
 
 
 def round_down(thresholds):
@@ -45,32 +51,26 @@ def round_down(thresholds):
     return rounded.astype(np.float64)
 
 
-def require_numbers(schema):
-    """Raise ValueError for a table that scikit-learn's trees cannot read."""
+def require_readable(schema):
+    """Raise ValueError for a column that no encoder of scikit-learn reads as here."""
     for column in schema.columns:
-        kind = column.source if column.source in TEMPORAL else column.kind
-        if kind != "numeric":
+        if column.source in TEMPORAL:
             raise ValueError(
-                f"Column {column.name!r} is {_with_article(kind)}, and trees of "
-                f"scikit-learn read numbers only. {_ENCODE}."
+                f"Column {column.name!r} is a {column.source} column, and trees of "
+                "scikit-learn read numbers only. Convert it to numbers before fitting."
             )
-
-
-def _with_article(kind):
-    nouns = {"nominal": "nominal", "ordinal": "ordinal"}
-    return nouns.get(kind, f"a {kind} column")
 
 
 def _refuse(fitted, node, what, instead):
     """Raise ValueError for a node that scikit-learn has no equivalent of."""
     column = fitted.feature_names[fitted.tree.nodes["feature"][node]]
     raise ValueError(
-        f"Node {node} {what.format(column=repr(column))}, which trees of scikit-learn "
-        f"do not have. {instead}."
+        f"Node {node} {what.format(column=repr(column))}, which a tree of scikit-learn "
+        f"cannot do. {instead}."
     )
 
 
-def require_plain_tests(fitted, allows_missing):
+def require_equivalents(fitted, allows_missing):
     """Raise ValueError for a test that scikit-learn has no equivalent of.
 
     Parameters
@@ -84,43 +84,70 @@ def require_plain_tests(fitted, allows_missing):
     for node in np.flatnonzero(nodes["kind"] == OBLIQUE)[:1]:
         instead = "Only trees whose tests have one column can be converted"
         _refuse(fitted, node, "tests a sum of columns (column {column} first)", instead)
-    for node in np.flatnonzero(nodes["n_children"] > 2)[:1]:
-        what = f"divides column {{column}} into {nodes['n_children'][node]} branches"
-        if nodes["missing_branch"][node] == 2:
-            what = "has a branch of its own for missing values of column {column}"
-        _refuse(fitted, node, what, 'Fit the model with missing="learned"')
+    if fitted.tree.handle_unknown == "fractional":
+        for node in np.flatnonzero(np.isin(nodes["kind"], (NOMINAL, ORDINAL)))[:1]:
+            what = "divides rows with an unknown level of column {column}"
+            _refuse(fitted, node, what, 'Fit the model with handle_unknown="parent"')
     if not allows_missing:
         return
     if len(fitted.tree.surrogates):
         node = fitted.tree.surrogates["node"][0]
         what = "has surrogate splits for missing values of column {column}"
         _refuse(fitted, node, what, 'Fit the model with missing="learned"')
-    inner = np.flatnonzero((nodes["kind"] != LEAF) & (nodes["missing_branch"] < 0))
-    for node in inner:
+    for node in np.flatnonzero(nodes["missing_branch"] == FRACTIONAL):
         if fitted.n_missing is None or fitted.n_missing[nodes["feature"][node]]:
-            what = (
-                "divides rows with a missing value of column {column} among its "
-                "branches, or keeps them"
-            )
+            what = "divides rows with a missing value of column {column}"
             instead = (
                 'Impute the values before fitting, or use CART with missing="learned"'
             )
             _refuse(fitted, node, what, instead)
 
 
-def find_missing_left(nodes):
-    """Tell which nodes send missing values to the left.
+def find_missing_branch(nodes, keeps_stay):
+    """Find the child of missing values in every node.
 
     Where training had none, and the model has no rule for them, they go to the larger
     child as in trees that scikit-learn fits.
     """
-    first = np.maximum(nodes["first_child"], 0)
-    second = np.minimum(first + 1, len(nodes) - 1)
-    larger = nodes["n_samples"][first] > nodes["n_samples"][second]
-    goes_left = np.where(
-        nodes["missing_branch"] < 0, larger, nodes["missing_branch"] == 0
-    )
-    return goes_left & (nodes["kind"] != LEAF)
+    branch = nodes["missing_branch"].copy()
+    is_open = branch == FRACTIONAL if keeps_stay else branch < 0
+    for node in np.flatnonzero(is_open & (nodes["kind"] != LEAF)):
+        first, number = nodes["first_child"][node], nodes["n_children"][node]
+        # Of two equal ones scikit-learn takes the last.
+        counts = nodes["n_samples"][first : first + number][::-1]
+        branch[node] = number - 1 - int(np.argmax(counts))
+    return branch
+
+
+def find_thresholds(fitted, allows_missing):
+    """Find the tree of thresholds with the same predictions."""
+    tree = fitted.tree
+    nodes = tree.nodes
+    missing = find_missing_branch(nodes, keeps_stay=allows_missing)
+    is_leaf = nodes["kind"] == LEAF
+    is_plain = (nodes["kind"] == NUMERIC) & (nodes["n_children"] == 2) & (missing >= 0)
+    if (is_plain | is_leaf).all():
+        left = nodes["first_child"].astype(np.int64)
+        return ThresholdTree(
+            source=np.arange(len(nodes)),
+            share=np.ones(len(nodes)),
+            left=left,
+            right=np.where(is_leaf, TREE_LEAF, left + 1),
+            feature=nodes["feature"],
+            threshold=nodes["threshold"],
+            missing_left=(missing == 0) & ~is_leaf,
+            depth=tree.max_depth,
+        )
+
+    def refuse(node):
+        what = (
+            "tests a set of levels of column {column}; to copy what is below such "
+            f"tests takes more than {LARGEST_TREE} nodes"
+        )
+        instead = 'Fit the model with categorical_split="one_vs_rest" or a max_depth'
+        _refuse(fitted, node, what, instead)
+
+    return Expansion(tree, missing, refuse).run()
 
 
 def find_impurities(nodes):
@@ -142,47 +169,48 @@ def find_impurities(nodes):
     return np.divide(decrease, nodes["weight"], out=impurities, where=is_heavy)
 
 
-def make_state(tree, values, dtype):
+def make_state(tree, thresholds, values, dtype):
     """Make the state of a ``sklearn.tree`` ``Tree``, as its pickles have it.
 
     Parameters
     ----------
     tree : GrownTree
         The tree.
+    thresholds : ThresholdTree
+        The same with thresholds alone.
     values : ndarray of float64, shape (node_count, n_outputs, max_n_classes)
-        Class proportions or values.
+        Class proportions or values of the nodes of ``tree``.
     dtype : numpy.dtype
         Type of the node records.
 
     Returns
     -------
     state : dict
-        For ``Tree.__setstate__``. Nodes keep their numbers.
+        For ``Tree.__setstate__``.
     """
-    nodes = tree.nodes
-    records = np.zeros(len(nodes), dtype=dtype)
-    is_leaf = nodes["kind"] == LEAF
-    left = nodes["first_child"].astype(np.int64)
+    source, share = thresholds.source, thresholds.share
+    weight = tree.nodes["weight"]
+    # shap needs some weight in every leaf, also in those of levels never seen.
+    weight = np.maximum(weight[source] * share, SMALLEST_SHARE * weight[0])
+    records = np.zeros(len(source), dtype=dtype)
     columns = {
-        "left_child": left,
-        "right_child": np.where(is_leaf, TREE_LEAF, left + 1),
-        "feature": nodes["feature"],
-        "threshold": np.where(
-            is_leaf, nodes["threshold"], round_down(nodes["threshold"])
-        ),
-        "impurity": find_impurities(nodes),
-        "n_node_samples": nodes["n_samples"],
-        "weighted_n_node_samples": nodes["weight"],
-        "missing_go_to_left": find_missing_left(nodes),
+        "left_child": thresholds.left,
+        "right_child": thresholds.right,
+        "feature": thresholds.feature,
+        "threshold": round_down(thresholds.threshold),
+        "impurity": find_impurities(tree.nodes)[source],
+        "n_node_samples": np.ceil(tree.nodes["n_samples"][source] * share),
+        "weighted_n_node_samples": weight,
+        "missing_go_to_left": thresholds.missing_left,
     }
     for name in dtype.names:
         # A KeyError here names a field that this version of scikit-learn has added.
         records[name] = columns[name]
     return {
-        "max_depth": tree.max_depth,
-        "node_count": len(nodes),
+        "max_depth": thresholds.depth,
+        "node_count": len(source),
         "nodes": records,
-        "values": np.ascontiguousarray(values, dtype=np.float64),
+        "values": np.ascontiguousarray(values[source], dtype=np.float64),
     }
 
 
@@ -225,9 +253,11 @@ def make_sklearn_tree(model, kind, labels=None, adapt=None):
         If scikit-learn's trees have no equivalent of a test or column.
     """
     fitted = read_fitted(model)
-    require_numbers(fitted.schema)
-    require_plain_tests(fitted, allows_missing=model.missing != "error")
+    require_readable(fitted.schema)
+    allows_missing = model.missing != "error"
+    require_equivalents(fitted, allows_missing)
     tree = fitted.tree
+    thresholds = find_thresholds(fitted, allows_missing)
     n_classes = tree.n_classes.tolist() if tree.is_classifier else None
     estimator = fit_on_codes(kind(), tree.n_features, n_classes, tree.n_outputs)
     share_parameters(model, estimator, criterion=model._criterion_name())
@@ -242,7 +272,8 @@ def make_sklearn_tree(model, kind, labels=None, adapt=None):
     values = compute_values(model, fitted)
     values = values if adapt is None else adapt(values)
     copy = make(*arguments)
-    copy.__setstate__({**state, **make_state(tree, values, state["nodes"].dtype)})
+    new = make_state(tree, thresholds, values, state["nodes"].dtype)
+    copy.__setstate__({**state, **new})
     estimator.tree_ = copy
     return estimator
 
@@ -253,4 +284,4 @@ def convert_tree(model):
 
     is_classifier = model.tree_.is_classifier
     kind = DecisionTreeClassifier if is_classifier else DecisionTreeRegressor
-    return copy_names(model, make_sklearn_tree(model, kind))
+    return add_columns(model, make_sklearn_tree(model, kind), model.schema_)

@@ -6,7 +6,7 @@ vector of weights over its rows.
 
 from sklearn_textbook.tree.encode import share_tables
 from sklearn_textbook.tree.exchange import (
-    copy_names,
+    add_columns,
     fit_on_codes,
     make_sklearn_tree,
     share_parameters,
@@ -31,10 +31,10 @@ __all__ = [
     "MemberGrower",
     "NamedPruner",
     "StumpBuilder",
+    "add_columns",
     "add_leaf_values",
     "add_predictions",
     "choose_member_classes",
-    "copy_names",
     "decides_by_largest_share",
     "describe_stump",
     "find_ends",

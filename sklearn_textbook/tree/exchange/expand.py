@@ -1,0 +1,176 @@
+"""Tests of levels, and branches of missing values, as tests of thresholds.
+
+A nominal column is read as the codes of its levels. Each test divides the codes into
+ranges, which a few thresholds find; a child that has several ranges is copied. Levels
+without a branch end in a leaf with the prediction of the node itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_textbook.tree.grow.layout import (
+    LEAF,
+    NOMINAL,
+    ORDINAL,
+    STAY,
+    TREE_LEAF,
+    TREE_UNDEFINED,
+)
+
+#: Largest number of nodes of a tree whose children are copied.
+LARGEST_TREE = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdTree:
+    """A tree of thresholds, as columns of equal length.
+
+    Parameters
+    ----------
+    source : ndarray of int64
+        Node of the grown tree whose values and impurity a node has.
+    share : ndarray of float64
+        Part of that node's rows that is counted here.
+    left, right : ndarray of int64
+        Children; -1 in a leaf.
+    feature : ndarray of int64
+        Column; -2 in a leaf.
+    threshold : ndarray of float64
+        A value at most this goes to the left.
+    missing_left : ndarray of bool
+        Whether a missing value does.
+    depth : int
+        Depth of the deepest leaf.
+    """
+
+    source: np.ndarray
+    share: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray
+    missing_left: np.ndarray
+    depth: int
+
+
+def list_ranges(tree, node, missing):
+    """List the ranges of values of a test: (upper end, child) in ascending order."""
+    record = tree.nodes[node]
+    if record["kind"] != NOMINAL:
+        ranges = [(float(record["threshold"]), 0), (np.inf, 1)]
+        return [(-0.5, STAY), *ranges] if record["kind"] == ORDINAL else ranges
+    # Code -1 is a level that training did not have; those after the levels are marks
+    # of missing values other than NaN.
+    children = [STAY, *tree.read_level_map(record).tolist()]
+    children.append(missing)
+    ends = [code - 0.5 for code in range(len(children))]
+    ends[-1] = np.inf
+    merged = []
+    for end, child in zip(ends, children, strict=True):
+        if merged and merged[-1][1] == child:
+            merged[-1] = (end, child)
+        else:
+            merged.append((end, child))
+    return merged
+
+
+class Expansion:
+    """The nodes written so far.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        What is expanded.
+    missing : ndarray of int
+        Child of missing values in every node, or STAY.
+    refuse : callable
+        Raises the error for a node whose copies would be too many.
+    """
+
+    def __init__(self, tree, missing, refuse):
+        self.tree, self.missing, self.refuse = tree, missing, refuse
+        self.rows = []
+        self.depth = 0
+
+    def add(self, source, share, depth):
+        """Write a leaf, which may become a test."""
+        if len(self.rows) >= LARGEST_TREE:
+            self.refuse(source)
+        row = [source, share, TREE_LEAF, TREE_LEAF, TREE_UNDEFINED, -2.0, False]
+        self.rows.append(row)
+        self.depth = max(self.depth, depth)
+        return len(self.rows) - 1
+
+    def split(self, place, threshold, missing_left, depth, shares):
+        """Make a leaf a test, and return its two children."""
+        row = self.rows[place]
+        source = row[0]
+        row[2:4] = [self.add(source, share, depth + 1) for share in shares]
+        row[4:7] = self.tree.nodes["feature"][source], threshold, missing_left
+        return row[2], row[3]
+
+    def run(self):
+        """Write all nodes."""
+        stack = [(self.add(0, 1.0, 0), 0, 1.0, 0)]
+        while stack:
+            place, node, share, depth = stack.pop()
+            self.rows[place][:2] = node, share
+            if self.tree.nodes["kind"][node] != LEAF:
+                stack += self.expand(place, node, share, depth)
+        columns = [np.array(column) for column in zip(*self.rows, strict=True)]
+        return ThresholdTree(*columns, self.depth)
+
+    def expand(self, place, node, share, depth):
+        """Write the thresholds of a test; list where its children stand."""
+        missing = int(self.missing[node])
+        ranges = list_ranges(self.tree, node, missing)
+        parts = self.divide(node, ranges, share)
+        children = []
+        if all(child != missing for _, child in ranges):
+            # Every value goes to the left, missing ones to a child of their own.
+            alone = self.find_part(node, missing)
+            pair = (share * (1.0 - alone), share * alone)
+            place, other = self.split(place, np.inf, False, depth, pair)
+            depth += 1
+            children.append((other, missing, share, depth))
+        stack = [(place, 0, len(ranges), depth)]
+        while stack:
+            place, start, stop, depth = stack.pop()
+            if stop - start == 1:
+                child = ranges[start][1]
+                n_copies = sum(other == child for _, other in ranges)
+                children.append((place, child, share / n_copies, depth))
+                continue
+            middle = (start + stop) // 2
+            goes_left = any(child == missing for _, child in ranges[start:middle])
+            pair = sum(parts[start:middle]), sum(parts[middle:stop])
+            end = ranges[middle - 1][0]
+            left, right = self.split(place, end, goes_left, depth, pair)
+            stack.append((left, start, middle, depth + 1))
+            stack.append((right, middle, stop, depth + 1))
+        first = int(self.tree.nodes["first_child"][node])
+        return [
+            (place, first + child, share, depth)
+            for place, child, share, depth in children
+            if child != STAY
+        ]
+
+    def divide(self, node, ranges, share):
+        """Divide the rows of a node among ranges, equally among those of a child."""
+        children = [child for _, child in ranges]
+        return [
+            share * self.find_part(node, child) / children.count(child)
+            for child in children
+        ]
+
+    def find_part(self, node, child):
+        """Find the part of a node's weight that a child has."""
+        weight = self.tree.nodes["weight"]
+        if child == STAY or weight[node] <= 0:
+            return 0.0
+        return (
+            float(weight[self.tree.nodes["first_child"][node] + child]) / weight[node]
+        )
