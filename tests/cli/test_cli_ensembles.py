@@ -59,7 +59,8 @@ def test_fit_predict_show(command, algorithm):
     model = load_model("m.json")
     X, y = read_iris()
     assert len(model) == model.n_estimators == 12
-    assert f"\n\nensemble  {type(model).__name__}, 12 CART trees\n" in text
+    kind = "oblique" if algorithm == "oblique-forest" else "CART"
+    assert f"\n\nensemble  {type(model).__name__}, 12 {kind} trees\n" in text
     assert "\ntree  " not in text
     assert "\nrules  " not in text
     leaves = [member.get_n_leaves() for member in model]
@@ -83,7 +84,7 @@ def test_fit_predict_show(command, algorithm):
     assert [float(rows[0][f"probability_{c}"]) for c in model.classes_] == first
 
     shown = command("show", "m.json")
-    title = f"{type(model).__name__}, 12 CART trees, predicts species\n"
+    title = f"{type(model).__name__}, 12 {kind} trees, predicts species\n"
     assert shown.startswith(title)
     importances = text[text.index("\nimportances") : text.index("\n\nscores")]
     assert importances.splitlines()[2:] == shown.splitlines()[-5:]
