@@ -10,6 +10,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from sklearn_textbook.tree.grow._partition_list cimport list_permutations
+from sklearn_textbook.tree.split._sort_keys cimport sort_by_digits
 from sklearn_textbook.tree.split._steps cimport (
     HIGHEST_STEP,
     MISSING_STEP,
@@ -333,28 +334,10 @@ cdef void sort_keys(
 ) noexcept nogil:
     """Sort by the bits from ``shift`` on, which do not exceed ``width``; the order of
     equal ones stays."""
-    cdef:
-        int64_t[257] start
-        int64_t i
-        uint64_t* source = keys
-        uint64_t* target = spare
     if n <= 64:
         sort_by_insertion(keys, n)
-        return
-    while width > 0:
-        memset(start, 0, sizeof(start))
-        for i in range(n):
-            start[((source[i] >> shift) & 0xFF) + 1] += 1
-        for i in range(256):
-            start[i + 1] += start[i]
-        for i in range(n):
-            target[start[(source[i] >> shift) & 0xFF]] = source[i]
-            start[(source[i] >> shift) & 0xFF] += 1
-        source, target = target, source
-        shift += 8
-        width >>= 8
-    if source != keys:
-        memcpy(keys, source, n * sizeof(uint64_t))
+    else:
+        sort_by_digits(keys, n, spare, shift, width)
 
 
 cdef void sort_column(

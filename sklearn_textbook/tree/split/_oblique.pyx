@@ -9,9 +9,8 @@ Directions are computed from standardized columns. A missing value counts as the
 its column in the node. The levels of a nominal column are replaced by the smoothed mean
 of the response (target coding) in the node.
 
-This file projects, sorts and keeps the best; the others are part of the same module:
-standardizing the node and random directions, directions that are computed, and the
-search that changes one weight at a time.
+This file projects and keeps the best; the others are part of the same module, and named
+after what they do.
 """
 
 from libc.math cimport INFINITY, NAN, exp, fabs, isfinite, log, sqrt
@@ -32,6 +31,7 @@ from sklearn_textbook.tree.split._random cimport (
     random_below,
     random_unit,
 )
+from sklearn_textbook.tree.split._sort_keys cimport sort_by_digits
 from sklearn_textbook.tree.split._sums cimport PREFETCH
 from sklearn_textbook.tree.split._types cimport (
     NOMINAL_COLUMN,
@@ -57,7 +57,6 @@ cdef enum:
     ROUNDED_UNITS = 16  # by which equal sums from a table may differ
     SORT_CELLS = 16  # as many cells as a sample that is sorted takes
 
-cdef double SMALLEST_SIZE = 1e-290  # of a column that is not constant
 cdef double SMALLEST_SHARE = 1e-6  # of a weight, relative to the largest
 cdef double SUM_ROUNDING = 1e-15  # of a sum, relative to the size of its terms
 cdef double JITTER = 1e-10  # on the diagonal of a correlation matrix

@@ -1,6 +1,7 @@
 # Sparse directions drawn at random, and what missing values stand for; part of
 # _oblique.pyx.
 
+
 cdef void measure_scales(ObliqueSearch* search) noexcept nogil:
     """Standard deviation of each numeric column, in units of its size."""
     cdef:

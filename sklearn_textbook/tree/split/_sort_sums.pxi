@@ -1,7 +1,5 @@
 # Sums along a direction in ascending order; part of _oblique.pyx.
 
-# ---------------------------------------------------------------------------- sorting
-
 
 cdef inline bint is_before(const double* z, uint64_t a, uint64_t b) noexcept nogil:
     """Whether key a belongs before key b; equal values in the order of samples."""
@@ -56,31 +54,6 @@ cdef bint sort_by_insertion(const double* z, uint64_t* keys, int64_t n) noexcept
     return True
 
 
-cdef void sort_by_digits(
-    uint64_t* keys, uint64_t* spare, int64_t n, int n_digits
-) noexcept nogil:
-    """Sort by the upper 32 bits, of which the lowest n_digits bytes are used."""
-    cdef:
-        int64_t[257] start
-        int64_t i
-        int _, shift = 32
-        uint64_t* source = keys
-        uint64_t* target = spare
-    for _ in range(n_digits):
-        memset(start, 0, sizeof(start))
-        for i in range(n):
-            start[((source[i] >> shift) & 0xFF) + 1] += 1
-        for i in range(256):
-            start[i + 1] += start[i]
-        for i in range(n):
-            target[start[(source[i] >> shift) & 0xFF]] = source[i]
-            start[(source[i] >> shift) & 0xFF] += 1
-        source, target = target, source
-        shift += 8
-    if source != keys:
-        memcpy(keys, source, n * sizeof(uint64_t))
-
-
 cdef bint sort_values(
     const double* z, int64_t n, uint64_t* keys, uint64_t* spare
 ) noexcept nogil:
@@ -104,7 +77,7 @@ cdef bint sort_values(
             keys[i] = (
                 <uint64_t><uint32_t>((z[i] - low) * factor) << 32 | <uint64_t>i << 1
             )
-        sort_by_digits(keys, spare, n, n_digits)
+        sort_by_digits(keys, n, spare, 32, (1 << (8 * n_digits)) - 1)
     if not sort_by_insertion(z, keys, n):
         sort_by_heap(z, keys, n)
     return True
