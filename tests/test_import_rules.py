@@ -39,7 +39,9 @@ MODELS = [
 ALONE = [f"{PACKAGE}.decomposition", f"{PACKAGE}.discriminant_analysis"]
 # Reads tables as trees do, and knows no tree.
 LINEAR = f"{PACKAGE}.linear_model"
-TOP = [f"{PACKAGE}.{part}" for part in ("datasets", "io", "inspection", "cli")]
+TOP = [
+    f"{PACKAGE}.{part}" for part in ("datasets", "io", "exchange", "inspection", "cli")
+]
 # Growing and asking many trees: what ensembles see of trees beside the estimators.
 MEMBERS = f"{PACKAGE}.tree.members"
 # All that an ensemble may know of trees beside that.
