@@ -1,4 +1,4 @@
-"""Displays for figures, with scikit-learn's Display convention."""
+"""Displays for figures, with scikit-learn's convention, and explanations of rows."""
 
 from sklearn_textbook.inspection.accuracy_rejection_display import (
     AccuracyRejectionDisplay,
@@ -10,6 +10,7 @@ from sklearn_textbook.inspection.learning_rounds_display import LearningRoundsDi
 from sklearn_textbook.inspection.pruning_path_display import PruningPathDisplay
 from sklearn_textbook.inspection.residuals_display import ResidualsDisplay
 from sklearn_textbook.inspection.scree_display import ScreeDisplay
+from sklearn_textbook.inspection.shapley import ShapleyValues, shap_values
 from sklearn_textbook.inspection.tree_display import TreeDisplay
 
 __all__ = [
@@ -21,5 +22,7 @@ __all__ = [
     "PruningPathDisplay",
     "ResidualsDisplay",
     "ScreeDisplay",
+    "ShapleyValues",
     "TreeDisplay",
+    "shap_values",
 ]

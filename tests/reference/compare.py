@@ -11,6 +11,7 @@ KIND_NAMES = {
     layout.NUMERIC: "numeric",
     layout.ORDINAL: "ordinal",
     layout.NOMINAL: "nominal",
+    layout.OBLIQUE: "oblique",
 }
 
 

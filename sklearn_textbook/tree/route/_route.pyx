@@ -5,14 +5,16 @@ once, :mod:`sklearn_textbook.tree.route.many_trees` have the documents."""
 from libc.math cimport INFINITY
 from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
+from libc.string cimport memset
 
 from sklearn_textbook._contract._threads cimport run_in_threads
+from sklearn_textbook._contract._wide_units cimport wide_void
 from sklearn_textbook.tree.grow._layout cimport (
-    FRACTIONAL, LEAF, NUMERIC, STAY, Node, Surrogate, Term,
+    FRACTIONAL, LEAF, NUMERIC, OBLIQUE, STAY, Node, Surrogate, Term,
 )
 from sklearn_textbook.tree.route._block_walk cimport N_FIRST_TURNS, BlockScratch
 from sklearn_textbook.tree.route._branch cimport (
-    UNSEEN_ERROR, TreeView, has_surrogates, test_value,
+    UNSEEN_ERROR, TreeView, find_branch, has_surrogates, test_value,
 )
 from sklearn_textbook.tree.route._coded_walk cimport CodedTest
 from sklearn_textbook.tree.route._collect cimport Collecting, Member, serve_block
@@ -24,6 +26,8 @@ from sklearn_textbook.tree.route._numeric_walk cimport PackedNode
 from sklearn_textbook.tree.route._rows cimport N_LANES, Row, Table, view_row
 
 import numpy as np
+
+from sklearn_textbook.tree.grow.importances import list_first_levels
 
 # Rows that one thread takes at a time.
 cdef enum:
@@ -515,3 +519,8 @@ def walk_trees(
         <int> numbers.shape[0], serve_rows, &walk,
         (table.n_rows + block_rows - 1) // block_rows,
     )
+
+
+include "_shapley_edges.pxi"
+include "_shapley.pxi"
+include "_shapley_rows.pxi"

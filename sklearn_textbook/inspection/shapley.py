@@ -1,0 +1,236 @@
+"""Contributions of columns to predictions: Shapley values of trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import narwhals as nw
+import numpy as np
+from scipy import sparse
+
+from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook.exchange.tree_sum import read_trees
+from sklearn_textbook.tree.grow.layout import OBLIQUE
+from sklearn_textbook.tree.route.shapley import (
+    compute_expectations,
+    compute_shapley_values,
+)
+
+#: Rows between two moments at which Ctrl-C is noticed.
+BLOCK_ROWS = 2048
+
+
+@dataclass(frozen=True, eq=False)
+class ShapleyValues:
+    """What the columns of each row contribute to its prediction.
+
+    The attributes have the names that ``shap.Explanation`` gives them.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (n_rows, n_features[, n_features][, n_scores])
+        Contributions, or those of pairs of columns. A model with one score has no axis
+        of scores.
+    base_values : float, or ndarray of float64 of shape (n_scores,)
+        What is predicted if no column is known. With the sum of the values of a row it
+        is the score of the row.
+    data : array, or sparse matrix, of shape (n_rows, n_features)
+        The rows.
+    feature_names : list of str
+        Names of the columns.
+    output_names : list of str or None
+        Names of the scores: classes, or "class of output" for several outputs; None if
+        there is one.
+    """
+
+    values: np.ndarray
+    base_values: np.ndarray
+    data: object
+    feature_names: list
+    output_names: list | None
+
+    def __repr__(self):
+        return (
+            f"ShapleyValues(values of shape {self.values.shape}, "
+            f"base_values={np.array2string(np.asarray(self.base_values), precision=4)})"
+        )
+
+    def to_shap(self):
+        """Convert to an ``Explanation`` of the package shap, for its plots.
+
+        Returns
+        -------
+        explanation : shap.Explanation
+            The same values.
+
+        Raises
+        ------
+        ImportError
+            If shap is not installed.
+        """
+        try:
+            import shap
+        except ImportError as error:
+            raise ImportError(
+                "to_shap() needs the package shap (pip install shap). The values "
+                "themselves are in the attribute values."
+            ) from error
+        n_rows = len(self.values)
+        base = np.repeat(np.asarray(self.base_values)[np.newaxis], n_rows, axis=0)
+        data = self.data.toarray() if sparse.issparse(self.data) else self.data
+        return shap.Explanation(
+            self.values,
+            base_values=base,
+            data=data,
+            feature_names=self.feature_names,
+            output_names=self.output_names,
+        )
+
+
+def shap_values(model, X, *, interactions=False, n_jobs=None):
+    r"""Compute exact Shapley values: the contribution of each column to a prediction.
+
+    For a row x, let :math:`f_S(x)` be what the model predicts if only the columns of a
+    set S are known: at a test of another column the row goes to all children, in
+    proportion to their training weight. The contribution of column i is
+
+    .. math::
+
+        \phi_i = \sum_{S \not\ni i} \frac{|S|! \, (p - |S| - 1)!}{p!}
+            \big(f_{S \cup \{i\}}(x) - f_S(x)\big),
+
+    the mean change over all orders in which the p columns may become known. The
+    contributions of a row and the base value add up to its score.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted tree, random forest, extra trees, bagging, random subspaces, perturbed
+        outputs, AdaBoost, boosting tree or gradient boosting of this package.
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        The rows, as for ``predict``.
+    interactions : bool, default=False
+        Whether to divide the contributions among pairs of columns (Shapley interaction
+        index, half of it for either order). The diagonal has what is left to a column
+        alone; rows of this symmetric matrix add up to the contributions.
+    n_jobs : int or None, default=None
+        Number of threads; None for all cores, -1 too. The result does not depend on it.
+
+    Returns
+    -------
+    result : ShapleyValues
+        With ``values`` of shape (n_samples, n_features), and another axis for the
+        scores of classes or outputs, if there is more than one. Scores are the class
+        probabilities of trees and of ensembles that take their mean; values in
+        regression; log odds in gradient boosting, of more than two classes the scores
+        before the softmax; logarithms of the mean for losses with a log link; and sums
+        of the weights of votes in AdaBoost.
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+        If the model is not fitted.
+    TypeError
+        If it is of another kind.
+    ValueError
+        If the table does not fit to the model, or ``interactions`` are asked for of
+        oblique trees.
+
+    See Also
+    --------
+    sklearn_textbook.tree.to_sklearn : Models of scikit-learn, which shap explains.
+
+    Notes
+    -----
+    The values are those of shap's ``TreeExplainer`` with
+    ``feature_perturbation="tree_path_dependent"``, for all trees of this package:
+    many-way and nominal tests, missing values by any policy (a row that is divided
+    among the children has the contribution 0 from that test), surrogates (which are a
+    way to read the missing column), and levels that training did not have. An oblique
+    test counts as one column, and its contribution is divided among its columns by
+    their shares in the test. Members of AdaBoost and of hard voting that divide a row
+    are counted with parts of their votes.
+
+    The sum over all subsets of the columns of a path is the integral of a polynomial,
+    which Gauss's quadrature computes without cancellation. A row takes O(L m)
+    operations in a tree of L leaves with m columns on a path, O(L m³) with
+    ``interactions``.
+
+    References
+    ----------
+    S. M. Lundberg et al., From local explanations to global understanding with
+    explainable AI for trees, Nature Machine Intelligence 2, 2020.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.datasets import load_watermelon
+    >>> from sklearn_textbook.inspection import shap_values
+    >>> from sklearn_textbook.tree import CARTClassifier
+    >>> X, y = load_watermelon("3.0alpha", return_X_y=True)
+    >>> model = CARTClassifier(max_depth=2).fit(X, y)
+    >>> result = shap_values(model, X[:1])
+    >>> result.values[0].round(3)
+    array([[-0.141,  0.141],
+           [-0.389,  0.389]])
+    >>> float(result.values[0, :, 1].sum() + result.base_values[1])
+    1.0
+    """
+    trees = read_trees(model)
+    if interactions and any(_is_oblique(tree) for tree in trees.trees):
+        raise ValueError(
+            "interactions=True is not possible with oblique tests, which have several "
+            "columns each; interactions=False is."
+        )
+    matrix = trees.read(X)
+    n_rows, n_columns = matrix.shape
+    n_threads = count_threads(n_jobs, n_rows * n_columns * len(trees.trees))
+    if any(tree.handle_unknown == "error" for tree in trees.trees):
+        # Raises the error for levels that no node may meet.
+        trees.compute_scores(matrix, n_threads)
+    shape = (n_rows, n_columns, *[n_columns] * bool(interactions), trees.n_scores)
+    values = np.empty(shape)
+    for first in range(0, n_rows, BLOCK_ROWS):
+        block = matrix[first : first + BLOCK_ROWS]
+        values[first : first + BLOCK_ROWS] = compute_shapley_values(
+            trees.trees,
+            trees.first,
+            trees.n_scores,
+            block.toarray() if sparse.issparse(block) else block,
+            n_threads,
+            interactions,
+        )
+    base = trees.start + compute_expectations(trees.trees, trees.first, trees.n_scores)
+    if trees.n_scores == 1:
+        values, base = values[..., 0], float(base[0])
+    return ShapleyValues(
+        values, base, _read_data(X), trees.feature_names, _name_scores(trees)
+    )
+
+
+def _is_oblique(tree):
+    return bool((tree.nodes["kind"] == OBLIQUE).any())
+
+
+def _read_data(X):
+    """Rows as an array for those who look at them."""
+    if sparse.issparse(X):
+        return X
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return frame.to_numpy() if isinstance(frame, nw.DataFrame) else np.asarray(X)
+
+
+def _name_scores(trees):
+    """Names of the scores; None of a single one."""
+    if trees.n_scores == 1:
+        return None
+    if not trees.is_classifier:
+        return [f"output {number}" for number in range(trees.n_scores)]
+    width = trees.n_scores // trees.n_outputs
+    names = []
+    for output, classes in enumerate(trees.classes):
+        suffix = f" of output {output}" if trees.n_outputs > 1 else ""
+        labels = [str(label) for label in classes.tolist()]
+        # Outputs with fewer classes have empty scores.
+        labels += ["none"] * (width - len(labels))
+        names += [f"{label}{suffix}" for label in labels]
+    return names
