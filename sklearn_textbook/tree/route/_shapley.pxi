@@ -12,23 +12,32 @@ cdef enum:
 
 
 # Working memory of a thread: lines of LANES for the points of the quadrature, of each
-# level.
+# level. At a node whose column has a previous edge on the path, the factors of the
+# node's edges take the place of that one's.
 cdef struct Scratch:
-    # product of the factors of all columns on the path
+    # product of the factors of all columns on the path to a node
     double* above
-    # factor of an edge; if it has a previous one, divided by the factor of that
-    double* ratio
+    # the same without the node's own column
+    double* others
+    # the same divided again by the previous factor of the column; and the sum of that
+    # over the points, a line for each level
+    double* reduced
+    double* reduced_sum
+    # factor of an edge
+    double* factor
     # reciprocals of the factors of edges that are previous ones
     double* inverse
-    # sum of values below an edge, times the factors below; of pairs the changes of
-    # the factors of each column of a path, relative to them
+    # sum of values below a node, times the factors from its edges on; of pairs the
+    # changes of the factors of each column of a path, relative to them
     double* below
     # product of what a row takes of the edges of the same column
     double* taken
-    # products above an edge, changed for its column
+    # products of a path and the change of one of its columns
     double* changed
     # branch of each row
     int32_t* branch
+    # level of the previous edge of the column that a node tests; 0: none
+    int32_t* previous
     # whether a later edge of the path has the same column
     int32_t* is_replaced
     # columns of the path
@@ -128,13 +137,12 @@ cdef inline void invert(Output inverse, Input factors, int64_t n) noexcept nogil
 
 
 cdef inline bint enter_edge(Group* group, const Edge* edge) noexcept nogil:
-    """Compute the products of an edge; False if they are all 0."""
+    """Compute the factors of an edge; False if they are all 0."""
     cdef Scratch* s = &group.scratch
     cdef int64_t n = group.n_points * LANES, level = edge.level, lane
     cdef const int32_t* branch = s.branch + (level - 1) * LANES
     cdef double* taken = s.taken + level * LANES
     cdef const double* before = s.taken + <int64_t> edge.previous * LANES
-    cdef double* ratio
     cdef double part
     cdef bint is_empty = edge.product == 0.0
     for lane in range(LANES):
@@ -148,24 +156,53 @@ cdef inline bint enter_edge(Group* group, const Edge* edge) noexcept nogil:
             is_empty &= taken[lane] == 0.0
         if is_empty:
             return False
-    ratio = s.ratio + level * n
-    compute_factors(ratio, taken, group.points, edge.product, group.n_points)
+    compute_factors(
+        s.factor + level * n, taken, group.points, edge.product, group.n_points
+    )
     if edge.is_previous or group.takes_pairs:
-        invert(s.inverse + level * n, ratio, n)
-    if edge.previous > 0:
-        multiply(ratio, ratio, s.inverse + edge.previous * n, n)
+        invert(s.inverse + level * n, s.factor + level * n, n)
     if not edge.is_leaf or group.takes_pairs:
-        multiply(s.above + level * n, s.above + (level - 1) * n, ratio, n)
+        multiply(
+            s.above + level * n, get_others(group, level - 1), s.factor + level * n, n
+        )
     return True
 
 
+cdef inline const double* get_others(const Group* group, int64_t level) noexcept nogil:
+    """Products above a node without its column."""
+    cdef const Scratch* s = &group.scratch
+    cdef int64_t offset = level * group.n_points * LANES
+    return (s.others if s.previous[level] > 0 else s.above) + offset
+
+
+cdef inline void enter_node(
+    Group* group, int32_t number, int64_t level, int32_t previous
+) noexcept nogil:
+    """Prepare a level for the edges of a node."""
+    cdef Scratch* s = &group.scratch
+    cdef int64_t n = group.n_points * LANES, offset = level * n
+    cdef const double* reduced = s.above + offset
+    find_branches(group, number, s.branch + level * LANES)
+    s.previous[level] = previous
+    if previous > 0:
+        multiply(s.others + offset, s.above + offset, s.inverse + previous * n, n)
+        multiply(s.reduced + offset, s.others + offset, s.inverse + previous * n, n)
+        reduced = s.reduced + offset
+    if not group.takes_pairs:
+        sum_points(s.reduced_sum + level * LANES, reduced, group.n_points)
+        memset(
+            s.below + level * group.n_values * n, 0,
+            group.n_values * n * sizeof(double),
+        )
+
+
 cdef inline void add_leaf(
-    Output parent, Input ratio, double value, int64_t n
+    Output parent, Input factor, double value, int64_t n
 ) noexcept nogil:
     """Add a leaf to the sums below its parent."""
     cdef int64_t i
     for i in range(n):
-        parent[i] += value * ratio[i]
+        parent[i] += value * factor[i]
 
 
 cdef inline void sum_points(Output total, Input above, int64_t n_points) noexcept nogil:
@@ -191,31 +228,17 @@ cdef inline void sum_products(
 
 
 cdef inline void add_below(
-    Output parent, Output total, Input below, Input ratio, Input above,
+    Output parent, Output total, Input below, Input factor, Input reduced,
     int64_t n_points,
 ) noexcept nogil:
-    """Add what is below an edge to its parent, and sum it times what is above."""
+    """Add what is below a node to its parent, and sum it times what is above."""
     cdef double value
     cdef int64_t lane, q
     for q in range(n_points):
         for lane in range(LANES):
             value = below[q * LANES + lane]
-            parent[q * LANES + lane] += value * ratio[q * LANES + lane]
-            total[lane] += value * above[q * LANES + lane]
-
-
-cdef inline void replace_above(
-    Output changed, Input above, Input inverse, Input ratio, Input gain, Input loss,
-    int64_t n_points,
-) noexcept nogil:
-    """Replace the part of the previous edge of a column in the products above."""
-    cdef int64_t lane, q
-    for q in range(n_points):
-        for lane in range(LANES):
-            changed[q * LANES + lane] = (
-                above[q * LANES + lane] * inverse[q * LANES + lane]
-                * (gain[lane] - loss[lane] * ratio[q * LANES + lane])
-            )
+            parent[q * LANES + lane] += value * factor[q * LANES + lane]
+            total[lane] += value * reduced[q * LANES + lane]
 
 
 cdef inline void add_to_column(
@@ -238,48 +261,45 @@ cdef inline void add_to_column(
 cdef inline void leave_edge(
     Group* group, const Edge* edge, const Edge* previous
 ) noexcept nogil:
-    """Add what is below an edge to the sums of its column and to its parent."""
+    """Add what is below an edge to the sums of its column and to its parent.
+
+    With o and z of the edge, o' and z' of the previous one of the column, and their
+    factors f and f', the column gains (o - z) / f - (o' - z') / f' of what is below,
+    which is (o z' - o' z) / (f f').
+    """
     cdef Scratch* s = &group.scratch
     cdef int64_t n = group.n_points * LANES, level = edge.level, lane, k
-    cdef const double* above = s.above + (level - 1) * n
-    cdef const double* ratio = s.ratio + level * n
+    cdef const double* reduced = s.above
+    cdef const double* factor = s.factor + level * n
     cdef const double* taken = s.taken + level * LANES
     cdef const double* before
+    cdef double* below
     cdef double* parent
     cdef double value
-    cdef double[LANES] total, gain, loss
+    cdef double[LANES] total, gain
     for lane in range(LANES):
         gain[lane] = taken[lane] - edge.product
     if previous != NULL:
+        reduced = s.reduced
         before = s.taken + <int64_t> edge.previous * LANES
         for lane in range(LANES):
-            loss[lane] = before[lane] - previous.product
-        replace_above(
-            s.changed, above, s.inverse + edge.previous * n, ratio, gain, loss,
-            group.n_points,
-        )
-        above = s.changed
-        for lane in range(LANES):
-            gain[lane] = 1.0
-    if edge.is_leaf:
-        sum_points(total, above, group.n_points)
-        for lane in range(LANES):
-            gain[lane] *= total[lane]
+            gain[lane] = taken[lane] * previous.product - before[lane] * edge.product
     for k in range(group.n_values):
         parent = s.below + ((level - 1) * group.n_values + k) * n
         if edge.is_leaf:
             value = group.values[edge.node * group.n_values + k]
-            add_leaf(parent, ratio, value, n)
+            add_leaf(parent, factor, value, n)
             for lane in range(LANES):
-                total[lane] = gain[lane] * value
-            add_to_column(group, edge.feature, k, total)
-            continue
-        for lane in range(LANES):
-            total[lane] = 0.0
-        add_below(
-            parent, total, s.below + (level * group.n_values + k) * n, ratio, above,
-            group.n_points,
-        )
+                total[lane] = value * s.reduced_sum[(level - 1) * LANES + lane]
+        else:
+            below = s.below + (level * group.n_values + k) * n
+            if s.previous[level] > 0:
+                multiply(below, below, s.inverse + s.previous[level] * n, n)
+            for lane in range(LANES):
+                total[lane] = 0.0
+            add_below(
+                parent, total, below, factor, reduced + (level - 1) * n, group.n_points
+            )
         for lane in range(LANES):
             total[lane] *= gain[lane]
         add_to_column(group, edge.feature, k, total)
@@ -345,13 +365,12 @@ cdef inline void add_pairs(
 cdef wide_void walk_group(Group* group, const Edge** open) noexcept nogil:
     """Add the Shapley values of one tree for a group of rows."""
     cdef Scratch* s = &group.scratch
-    cdef int64_t n = group.n_points * LANES, n_below = group.n_values * n
     cdef int64_t i = 0, q, lane
     cdef const Edge* edge
     for q in range(group.n_points):
         for lane in range(LANES):
             s.above[q * LANES + lane] = group.weights[q]
-    find_branches(group, 0, s.branch)
+    enter_node(group, 0, 0, 0)
     group.top = 0
     while i < group.n_edges:
         edge = &group.edges[i]
@@ -364,9 +383,8 @@ cdef wide_void walk_group(Group* group, const Edge** open) noexcept nogil:
         if not edge.is_leaf:
             group.top = edge.level
             open[edge.level] = edge
-            find_branches(group, edge.node, s.branch + edge.level * LANES)
-            if not group.takes_pairs:
-                memset(s.below + edge.level * n_below, 0, n_below * sizeof(double))
+            # The next edge is the first of the node.
+            enter_node(group, edge.node, edge.level, group.edges[i].previous)
         elif group.takes_pairs:
             add_pairs(group, open, edge)
         else:

@@ -58,14 +58,18 @@ cdef void run_shapley_task(void* context, int64_t task, int thread) noexcept nog
     cdef double* to
     memset(sums, 0, n_groups * n_sums * LANES * sizeof(double))
     group.scratch.above = sums + (work.n_task_rows // LANES) * n_sums * LANES
-    group.scratch.ratio = group.scratch.above + n_lines
-    group.scratch.inverse = group.scratch.ratio + n_lines
+    group.scratch.others = group.scratch.above + n_lines
+    group.scratch.reduced = group.scratch.others + n_lines
+    group.scratch.factor = group.scratch.reduced + n_lines
+    group.scratch.inverse = group.scratch.factor + n_lines
     group.scratch.taken = group.scratch.inverse + n_lines
-    group.scratch.changed = group.scratch.taken + work.n_levels * LANES
+    group.scratch.reduced_sum = group.scratch.taken + work.n_levels * LANES
+    group.scratch.changed = group.scratch.reduced_sum + work.n_levels * LANES
     group.scratch.below = group.scratch.changed + work.most_points * LANES
     group.scratch.branch = work.branch + thread * work.n_branch
     group.scratch.is_replaced = group.scratch.branch + work.n_levels * LANES
     group.scratch.columns = group.scratch.is_replaced + work.n_levels
+    group.scratch.previous = group.scratch.columns + work.n_levels
     group.takes_pairs = work.takes_pairs
     group.n_columns, group.n_scores = work.n_columns, work.n_scores
     for t in range(work.n_trees):
@@ -148,10 +152,10 @@ cdef int run_shapley_tasks(
     n_threads = <int> min(n_threads, n_tasks)
     work.n_memory = (
         n_groups * work.n_sums * LANES
-        + n_lines * (3 * work.most_points + 1 + most_below)
+        + n_lines * (5 * work.most_points + 2 + most_below)
         + work.most_points * LANES
     )
-    work.n_branch = n_lines + 2 * work.n_levels
+    work.n_branch = n_lines + 3 * work.n_levels
     work.memory = <double*> malloc(n_threads * work.n_memory * sizeof(double))
     work.branch = <int32_t*> malloc(n_threads * work.n_branch * sizeof(int32_t))
     work.open = <const Edge**> malloc(n_threads * work.n_levels * sizeof(Edge*))
