@@ -24,7 +24,8 @@ SIBLING_GAP = 9.0
 LABEL_GAP = 4.0
 LEVEL_GAPS = (20.0, 26.0)  # between levels of a vertical and a horizontal drawing
 LINE_WIDTH = 18  # letters
-LONGEST_WORD = 26  # letters of a word that is not broken
+NOTE_WIDTH = 24  # letters of a line of a note
+SUM_WIDTH = 26  # letters of a line of a sum
 MAX_LETTERS = 40  # of one name
 LESS_EQUAL = {"<= ": "≤ ", ">= ": "≥ "}
 
@@ -49,6 +50,8 @@ class Box:
         Size of the box.
     label_width, label_height : float
         Size of the label.
+    label_room : float
+        Extent of the longest label of the level, along the edges.
     x, y : float
         Center of the box.
     """
@@ -62,6 +65,7 @@ class Box:
     height: float = 0.0
     label_width: float = 0.0
     label_height: float = 0.0
+    label_room: float = 0.0
     x: float = 0.0
     y: float = 0.0
 
@@ -86,11 +90,9 @@ class BoxWriter:
         title = self._test(node) if is_inner else self.words.outputs(node)
         width, most = LINE_WIDTH, MAX_LETTERS
         if len(title) > 1 and is_inner:  # a sum, whose terms have lines of their own
-            width, most = LONGEST_WORD, 2 * MAX_LETTERS
+            width, most = SUM_WIDTH, 2 * MAX_LETTERS
         title = [
-            line
-            for text in title
-            for line in break_lines(shorten(text, most), width, LONGEST_WORD)
+            line for text in title for line in break_lines(shorten(text, most), width)
         ]
         notes = [f"#{node}"] if self.node_ids else []
         notes.append(self._size(node, record, is_leaf=not is_inner))
@@ -100,6 +102,7 @@ class BoxWriter:
         notes += self._missing(node) if is_inner else []
         if is_cut:
             notes.append(f"+{self.below.n_nodes[node]:,} nodes below")
+        notes = [line for note in notes for line in break_lines(note, NOTE_WIDTH)]
         return Box(node, title, notes, self._label(record, node), self._shares(node))
 
     def _test(self, node):
@@ -130,8 +133,7 @@ class BoxWriter:
         chains = branch_condition(self.words.fitted.tree, node, 0).chains
         if chains:
             names = [self.words.name(s.feature) for s in chains[0].stand_ins]
-            text = f"if missing: use {', '.join(dict.fromkeys(names))}"
-            return break_lines(text, LINE_WIDTH + 4, LONGEST_WORD)
+            return [f"if missing: use {', '.join(dict.fromkeys(names))}"]
         target = int(record["missing_branch"])
         notes = {STAY: "if missing: stops", FRACTIONAL: "if missing: all branches"}
         return [notes[target]] if target in notes else []
@@ -146,7 +148,7 @@ class BoxWriter:
         for ascii_sign, sign in LESS_EQUAL.items():
             if text.startswith(ascii_sign):
                 text = sign + text[len(ascii_sign) :]
-        return break_lines(shorten(text, 2 * MAX_LETTERS), LINE_WIDTH, LONGEST_WORD)
+        return break_lines(shorten(text, 2 * MAX_LETTERS), LINE_WIDTH)
 
     def _shares(self, node):
         fitted = self.words.fitted
@@ -157,8 +159,11 @@ class BoxWriter:
         return fitted.class_shares(node)[0].tolist()
 
 
-def set_sizes(boxes, families):
-    """Set the size of every box and label from its text."""
+def set_sizes(boxes, families, small=SMALL):
+    """Set the size of every box and label from its text.
+
+    ``small`` is the font size of notes and labels, of that of the titles.
+    """
     known = {}
 
     def width(key):
@@ -172,13 +177,13 @@ def set_sizes(boxes, families):
     line = BASE_SIZE * LINE_HEIGHT
     for box in boxes:
         text = max(
-            widest(box.title, BASE_SIZE, "bold"), widest(box.notes, BASE_SIZE * SMALL)
+            widest(box.title, BASE_SIZE, "bold"), widest(box.notes, BASE_SIZE * small)
         )
         box.width = text + 2 * PADDING[0]
-        box.height = line * (len(box.title) + SMALL * len(box.notes)) + 2 * PADDING[1]
+        box.height = line * (len(box.title) + small * len(box.notes)) + 2 * PADDING[1]
         box.height += BAR_HEIGHT if box.shares else 0.0
-        box.label_width = widest(box.label, BASE_SIZE * SMALL)
-        box.label_height = line * SMALL * len(box.label)
+        box.label_width = widest(box.label, BASE_SIZE * small)
+        box.label_height = line * small * len(box.label)
 
 
 def place_boxes(boxes, first_child, n_children, depth, is_horizontal):
@@ -194,8 +199,9 @@ def place_boxes(boxes, first_child, n_children, depth, is_horizontal):
         across = [max(box.width, box.label_width) for box in boxes]
         along = [(box.height, box.label_height) for box in boxes]
     places = place_nodes(first_child, n_children, across, SIBLING_GAP)
-    starts, extent = _place_levels(np.array(along), depth, is_horizontal)
+    starts, rooms, extent = _place_levels(np.array(along), depth, is_horizontal)
     for box, place, level in zip(boxes, places.tolist(), depth, strict=True):
+        box.label_room = rooms[level]
         if is_horizontal:
             box.x, box.y = starts[level] + box.width / 2, place
         else:
@@ -205,12 +211,13 @@ def place_boxes(boxes, first_child, n_children, depth, is_horizontal):
 
 
 def _place_levels(along, depth, is_horizontal):
-    """Return the start of the boxes of every level, and the end of the last one."""
-    starts, end = [], 0.0
+    """Return starts of the boxes and extents of labels by level, and the last end."""
+    starts, rooms, end = [], [], 0.0
     depth = np.asarray(depth)
     for level in range(int(depth.max()) + 1):
         box, label = along[depth == level].max(axis=0)
         gap = LEVEL_GAPS[is_horizontal] if level else 0.0
         starts.append(end + gap + label + (2 * LABEL_GAP if label else 0.0))
+        rooms.append(label)
         end = starts[-1] + box
-    return starts, end
+    return starts, rooms, end

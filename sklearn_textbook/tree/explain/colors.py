@@ -7,7 +7,8 @@ import colorsys
 import numpy as np
 
 # The colour-blind safe palette of Okabe and Ito, without black, since text is written
-# on the colours.
+# on the colours; then colours that are far from all before them (at least 17 units of
+# CIELAB), also without red or green cones.
 CLASS_COLORS = (
     "#0072B2",
     "#E69F00",
@@ -16,16 +17,21 @@ CLASS_COLORS = (
     "#56B4E9",
     "#D55E00",
     "#F0E442",
+    *("#0000FF", "#6D0C00", "#552449", "#86F39E", "#496DFF", "#182492", "#FFCEE7"),
+    *("#E70049", "#B6E76D", "#3118C2", "#009EFF", "#49246D", "#E7AAAA", "#496D3D"),
+    *("#924979", "#9E2400", "#3D55C2"),
 )
 #: Low and high end of the scale of values.
 VALUE_COLORS = ("#F7FBFF", "#2171B5")
-#: Maximum saturation, at which text is still readable.
+#: Maximum saturation.
 FULL_TINT = 0.5
+#: Minimum relative luminance of a fill, on which text has a contrast of 4.5.
+LEAST_LUMINANCE = 0.41
 GOLDEN_RATIO = 0.6180339887498949
 
 
 def class_colors(n_classes):
-    """Return one colour per class: a colour-blind safe palette, then even hues.
+    """Return one colour per class: a palette of 24, then even hues.
 
     Parameters
     ----------
@@ -76,8 +82,22 @@ def node_colors(fitted):
     strength = (share - least) / (1.0 - least) if n_classes > 1 else share
     palette = np.array([_to_rgb(color) for color in class_colors(n_classes)])
     color = palette[fitted.best[:, 0]]
-    strength = FULL_TINT * np.clip(strength, 0.0, 1.0)[:, None]
-    return [_to_hex(rgb) for rgb in 1.0 - strength * (1.0 - color)]
+    strength = np.clip(strength, 0.0, 1.0) * _full_tints(palette)[fitted.best[:, 0]]
+    return [_to_hex(rgb) for rgb in 1.0 - strength[:, None] * (1.0 - color)]
+
+
+def _full_tints(palette):
+    """Return for each colour the saturation up to which text on it is readable."""
+    tints = np.linspace(FULL_TINT, 0.0, 26)
+    fills = 1.0 - tints[:, None] * (1.0 - palette[:, None])
+    is_light = luminance(fills) >= LEAST_LUMINANCE
+    return tints[is_light.argmax(axis=1)]
+
+
+def luminance(rgb):
+    """Compute the relative luminance of colours, as in the contrast rules of WCAG."""
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    return linear @ np.array([0.2126, 0.7152, 0.0722])
 
 
 def _to_rgb(color):

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from sklearn_textbook.tree.explain.boxes import (
-    BASE_SIZE,
-    LINE_HEIGHT,
-    MAX_LETTERS,
-    SMALL,
-)
-from sklearn_textbook.tree.explain.colors import class_colors
+from sklearn_textbook.tree.explain.boxes import BASE_SIZE, LINE_HEIGHT, MAX_LETTERS
+from sklearn_textbook.tree.explain.colors import CLASS_COLORS, class_colors
 from sklearn_textbook.tree.explain.lettering import measure, shorten
 
-#: Maximum number of classes; the others are counted.
-MAX_CLASSES = 12
+#: Maximum number of classes, all with distinct colours; the others are counted.
+MAX_CLASSES = len(CLASS_COLORS)
 #: Lengths in matplotlib's legends, in units of the font size.
 HANDLE, HANDLE_GAP, COLUMN_GAP, LABEL_GAP = 1.2, 0.5, 1.5, 0.4
 #: Minimum width available to a legend, in points.
@@ -31,9 +26,11 @@ class Legend:
         The fonts.
     available : float
         Width of the drawing in points.
+    small : float
+        Font size, of that of the titles.
     """
 
-    def __init__(self, writer, families, available):
+    def __init__(self, writer, families, available, small):
         fitted = writer.words.fitted
         self.families = families
         self.names = []
@@ -47,7 +44,7 @@ class Legend:
         if n_more > 0:
             self.names = [*self.names[:MAX_CLASSES], f"+{n_more} more"]
             self.colors = [*self.colors[:MAX_CLASSES], "none"]
-        self.size = size = BASE_SIZE * SMALL
+        self.size = size = BASE_SIZE * small
         widest = max(measure(name, families, size, "normal") for name in self.names)
         column = widest + (HANDLE + HANDLE_GAP + COLUMN_GAP) * size
         fitting = int(max(available, MIN_WIDTH) / column)

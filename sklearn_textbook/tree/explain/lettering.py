@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from functools import lru_cache
 from unicodedata import east_asian_width
 
 # Common fonts with Chinese characters.
@@ -20,7 +21,19 @@ CHINESE_FONTS = (
     "SimHei",
     "Arial Unicode MS",
     "Droid Sans Fallback",
+    "Noto Sans CJK JP",
 )
+# Letters of scripts without spaces, between which lines may break, and marks that do
+# not start a line.
+WIDE = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"
+NO_START = "\u3001\u3002\u300b\u300d\u300f\u3011\uff01\uff09\uff0c\uff1a\uff1b\uff1f"
+#: Where lines may break: after separators, and between wide letters.
+BREAKS = re.compile(
+    rf"(?<=[ _/])|(?<=\w-)|(?<=[^\W\d]\.)(?=\w)|(?<=[{WIDE}])(?![{NO_START}])"
+    rf"|(?<=\w)(?=[{WIDE}])(?![{NO_START}])"
+)
+#: Maximum length of a word; longer ones lose their middle.
+LONGEST_WORD = 26
 
 # Maximum ratio of text widths on screen and in print.
 HINTING = 1.04
@@ -31,18 +44,18 @@ def measure_places(text):
     return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
-def break_lines(text, width, longest=None):
+def break_lines(text, width):
     """Break a text after spaces and other separators into lines of some width.
 
-    Only words longer than ``longest`` (by default the width) are broken.
+    Words stay whole: one that is longer than the width has a line of its own.
     """
     lines = [""]
-    for part in _split_words(text):
-        for piece in _cut_word(part, width if longest is None else longest):
-            used = measure_places(lines[-1]) + measure_places(piece.rstrip())
-            if lines[-1] and used > width:
-                lines.append("")
-            lines[-1] += piece
+    for part in BREAKS.split(text):
+        word = _shorten_word(part)
+        used = measure_places(lines[-1]) + measure_places(word.rstrip())
+        if lines[-1] and used > width:
+            lines.append("")
+        lines[-1] += word
     return [line.rstrip() for line in lines]
 
 
@@ -51,23 +64,16 @@ def shorten(text, width):
     if len(text) <= width:
         return text
     start = text[: width - 1]
-    whole = "".join(_split_words(text[:width])[:-1]).rstrip(" _/,")
+    whole = "".join(BREAKS.split(text[:width])[:-1]).rstrip(" _/,")
     return (whole or start.rstrip()) + "…"
 
 
-def _split_words(text):
-    """Split a text into parts that are not broken, with their separators."""
-    return re.split(r"(?<=[ _/])|(?<=\w-)", text)
-
-
-def _cut_word(word, width):
-    """Split a word that is longer than a width."""
-    pieces = [""]
-    for letter in word:
-        if pieces[-1] and measure_places((pieces[-1] + letter).rstrip()) > width:
-            pieces.append("")
-        pieces[-1] += letter
-    return pieces
+def _shorten_word(word):
+    """Replace the middle of a long word by an ellipsis; its ends distinguish it."""
+    if len(word.rstrip()) <= LONGEST_WORD:
+        return word
+    n_start = 2 * LONGEST_WORD // 3
+    return word[:n_start] + "…" + word[n_start + 1 - LONGEST_WORD :]
 
 
 def choose_fonts(text):
@@ -93,8 +99,36 @@ def choose_fonts(text):
     )
     if preferred.get_charmap().keys() >= set(map(ord, text)):
         return families
+    return families + list(_find_chinese_fonts(frozenset(map(ord, text))))
+
+
+@lru_cache(maxsize=16)
+def _find_chinese_fonts(letters):
+    """List installed fonts for some letters, best first."""
+    from matplotlib import font_manager
+
     installed = set(font_manager.get_font_names())
-    return families + [name for name in CHINESE_FONTS if name in installed]
+    if installed.isdisjoint(CHINESE_FONTS):
+        _add_new_fonts(letters)
+        installed = set(font_manager.get_font_names())
+    return [name for name in CHINESE_FONTS if name in installed]
+
+
+def _add_new_fonts(letters):
+    """Add fonts with some letters that matplotlib's list of fonts does not have.
+
+    The list is made once; fonts that are installed later are missing in it.
+    """
+    from matplotlib import font_manager
+
+    known = {entry.fname for entry in font_manager.fontManager.ttflist}
+    for path in sorted(set(font_manager.findSystemFonts()) - known):
+        try:
+            wide = {letter for letter in letters if letter > 0x2E80}
+            if wide and font_manager.get_font(path).get_charmap().keys() >= wide:
+                font_manager.fontManager.addfont(path)
+        except (OSError, RuntimeError):  # files that are no fonts
+            continue
 
 
 def measure(text, families, size, weight):

@@ -112,8 +112,9 @@ def plot_tree(
         24 x 16 inches. ``None`` uses the current axes if they are empty, and otherwise
         opens a new figure, too.
     fontsize : float or None, default=None
-        Font size of the titles in points. ``None`` for the largest that fits; with a
-        number the drawing may extend beyond the axes.
+        Font size of the titles in points; other text is 15% smaller, down to 6 points.
+        ``None`` for the largest size that fits; with a number the drawing may extend
+        beyond the axes, and numbers below 6 are used as they are.
 
     Returns
     -------
@@ -173,7 +174,8 @@ def plot_tree(
     if fontsize is None:
         drawing = _choose_levels(writer, max_depth, is_horizontal, available)
     else:
-        drawing = Drawing(writer, max_depth, is_horizontal)
+        small = max(SMALL, min(1.0, SMALLEST_LETTERS / fontsize))
+        drawing = Drawing(writer, max_depth, is_horizontal, small)
     if ax is None:
         ax = drawing.open_figure(plt, fontsize)
     fill = node_colors(fitted) if filled else None
@@ -230,7 +232,8 @@ def _choose_levels(writer, max_depth, is_horizontal, available):
 class Drawing:
     """The layout of the boxes of a tree, to be drawn into axes."""
 
-    def __init__(self, writer, max_depth, is_horizontal):
+    def __init__(self, writer, max_depth, is_horizontal, small=SMALL):
+        self.small = small
         self.tree = writer.words.fitted.tree
         self.is_horizontal = is_horizontal
         depth = self.tree.depth
@@ -245,11 +248,11 @@ class Drawing:
         self.is_cut = is_cut.tolist()
         self.boxes = [writer.write(node, self.is_cut[node]) for node in range(n_nodes)]
         self.families = choose_fonts(self._all_text())
-        set_sizes(self.boxes, self.families)
+        set_sizes(self.boxes, self.families, small)
         self.size = place_boxes(
             self.boxes, self.first_child, self.n_children, self.depth, is_horizontal
         )
-        self.legend = Legend(writer, self.families, self.size[0])
+        self.legend = Legend(writer, self.families, self.size[0], small)
 
     def _all_text(self):
         parts = [(*box.title, *box.notes, *box.label) for box in self.boxes]
@@ -342,22 +345,25 @@ class Painter:
         from matplotlib.patches import PathPatch
         from matplotlib.path import Path
 
+        # Edges bend before the longest label of the level, to keep clear of all labels.
         if self.drawing.is_horizontal:
-            label = child.label_width + 2 * LABEL_GAP if child.label else 0.0
+            gap = 2 * LABEL_GAP if child.label else 0.0
             start = (parent.x + parent.width / 2, parent.y)
-            end = (child.x - child.width / 2 - label, child.y)
-            bend = (start[0] + end[0]) / 2
-            path = [start, (bend, start[1]), (bend, end[1]), end]
+            end = (child.x - child.width / 2 - child.label_width - gap, child.y)
+            turn = (end[0] + child.label_width - child.label_room, child.y)
+            bend = (start[0] + turn[0]) / 2
+            path = [start, (bend, start[1]), (bend, turn[1]), turn, end]
         else:
-            label = child.label_height + 1.5 * LABEL_GAP if child.label else 0.0
+            gap = 1.5 * LABEL_GAP if child.label else 0.0
             start = (parent.x, parent.y + parent.height / 2)
-            end = (child.x, child.y - child.height / 2 - label)
-            bend = (start[1] + end[1]) / 2
-            path = [start, (start[0], bend), (end[0], bend), end]
+            end = (child.x, child.y - child.height / 2 - child.label_height - gap)
+            turn = (child.x, end[1] + child.label_height - child.label_room)
+            bend = (start[1] + turn[1]) / 2
+            path = [start, (start[0], bend), (turn[0], bend), turn, end]
         thin, wide = EDGE_WIDTHS
         width = thin + (wide - thin) * float(self.share[child.node])
         patch = PathPatch(
-            Path(path, [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4]),
+            Path(path, [Path.MOVETO, *[Path.CURVE4] * 3, Path.LINETO]),
             facecolor="none",
             edgecolor=EDGE_COLOR,
             linewidth=width * self.scale,
@@ -413,21 +419,22 @@ class Painter:
         y = box.y - box.height / 2 + PADDING[1]
         if box.shares:
             y -= 1.0  # the bar is closer to the text than the frame
-        line = BASE_SIZE * LINE_HEIGHT
+        line, small = BASE_SIZE * LINE_HEIGHT, self.drawing.small
         artists = []
         for text in box.title:
             y += line / 2
             artists.append(self._write(box.x, y, text, 1.0, TEXT_COLOR, weight="bold"))
             y += line / 2
         for text in box.notes:
-            y += line * SMALL / 2
-            artists.append(self._write(box.x, y, text, SMALL, NOTE_COLOR))
-            y += line * SMALL / 2
+            y += line * small / 2
+            artists.append(self._write(box.x, y, text, small, NOTE_COLOR))
+            y += line * small / 2
         return artists
 
     def _label(self, box):
         """Write the label of the edge that leads to the box."""
-        step = BASE_SIZE * LINE_HEIGHT * SMALL
+        small = self.drawing.small
+        step = BASE_SIZE * LINE_HEIGHT * small
         if self.drawing.is_horizontal:
             x = box.x - box.width / 2 - LABEL_GAP
             y, align = box.y - box.label_height / 2, "right"
@@ -435,7 +442,7 @@ class Painter:
             x, align = box.x, "center"
             y = box.y - box.height / 2 - LABEL_GAP - box.label_height
         return [
-            self._write(x, y + (n + 0.5) * step, text, SMALL, TEXT_COLOR, ha=align)
+            self._write(x, y + (n + 0.5) * step, text, small, TEXT_COLOR, ha=align)
             for n, text in enumerate(box.label)
         ]
 
