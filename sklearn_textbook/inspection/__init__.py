@@ -1,4 +1,5 @@
 """Displays for figures, with scikit-learn's convention, and explanations of rows."""
+"""Displays for figures, with scikit-learn's convention, and partial dependence."""
 
 from sklearn_textbook.inspection.accuracy_rejection_display import (
     AccuracyRejectionDisplay,
@@ -7,6 +8,10 @@ from sklearn_textbook.inspection.biplot_display import BiplotDisplay
 from sklearn_textbook.inspection.discriminant_display import DiscriminantDisplay
 from sklearn_textbook.inspection.kappa_error_display import KappaErrorDisplay
 from sklearn_textbook.inspection.learning_rounds_display import LearningRoundsDisplay
+from sklearn_textbook.inspection.partial_dependence import partial_dependence
+from sklearn_textbook.inspection.partial_dependence_display import (
+    PartialDependenceDisplay,
+)
 from sklearn_textbook.inspection.pruning_path_display import PruningPathDisplay
 from sklearn_textbook.inspection.residuals_display import ResidualsDisplay
 from sklearn_textbook.inspection.scree_display import ScreeDisplay
@@ -19,10 +24,12 @@ __all__ = [
     "DiscriminantDisplay",
     "KappaErrorDisplay",
     "LearningRoundsDisplay",
+    "PartialDependenceDisplay",
     "PruningPathDisplay",
     "ResidualsDisplay",
     "ScreeDisplay",
     "ShapleyValues",
     "TreeDisplay",
     "shap_values",
+    "partial_dependence",
 ]
