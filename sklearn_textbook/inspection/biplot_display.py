@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook.inspection._axes import make_axes
+from sklearn_textbook.inspection._text_places import place_texts
 
 KINDS = ("biplot", "scores", "loadings")
 #: The colour-blind safe colours of Okabe and Ito.
@@ -16,6 +17,10 @@ CIRCLE_COLOR = "#5F6368"
 ARROW_REACH = 0.85
 #: Maximum number of variables whose names are drawn.
 MAX_NAMES = 40
+#: Maximum number of placements of names while the limits are widened.
+N_PLACEMENTS = 5
+#: Minimum distance in points of a name that is connected with its arrow.
+LEADER_REACH = 12.0
 
 
 class BiplotDisplay:
@@ -23,11 +28,12 @@ class BiplotDisplay:
 
     Points are rows, at scores with variance 1, :math:`y_k / \sqrt{\lambda_k}`. Arrows
     are variables, at their correlations with the components, all multiplied by a common
-    factor to fill the figure. The inner product of a point and an arrow (without the
-    factor) approximates the standardized value of the variable in this row by the two
-    components: rows in the direction of an arrow have large values, and arrows in the
-    same direction belong to correlated variables. In the correlation circle (相关圆) an
-    arrow reaches the circle if the two components explain the variable completely.
+    factor to fill the figure; names are outside the arrows. The inner product of a
+    point and an arrow (without the factor) approximates the standardized value of the
+    variable in this row by the two components: rows in the direction of an arrow have
+    large values, and arrows in the same direction belong to correlated variables. In
+    the correlation circle (相关圆) an arrow reaches the circle if the two components
+    explain the variable completely.
 
     Use :meth:`from_estimator` to create and draw a display; :meth:`plot` draws it
     again, with other axes or parameters.
@@ -247,10 +253,9 @@ class BiplotDisplay:
             if show_circle or (show_circle is None and kind == "loadings"):
                 self._draw_circle()
         ax.set_aspect("equal", adjustable="datalim")
-        self._widen_limits()
-        _spread_names(self.names_)
         for number, name in enumerate("xy"):
             getattr(ax, f"set_{name}label")(self._describe_component(number))
+        self._place_names()
         return self
 
     # ---------------------------------------------------------------------- parts
@@ -313,26 +318,60 @@ class BiplotDisplay:
             name,
             in_layout=False,
             xy=tip,
-            xytext=4.0 * np.sign(tip),
+            xytext=(0.0, 0.0),
             textcoords="offset points",
-            ha="left" if tip[0] >= 0 else "right",
-            va="bottom" if tip[1] >= 0 else "top",
+            ha="center",
+            va="center",
             fontsize="small",
             color=ARROW_COLOR,
             zorder=4,
             path_effects=[withStroke(linewidth=2.0, foreground="white")],
         )
 
-    def _widen_limits(self):
-        """Widen the limits to include the names."""
-        self.ax_.apply_aspect()
-        if self.names_:
-            # Only once, since names keep their size when the limits are widened.
-            to_data = self.ax_.transData.inverted()
-            corners = [_find_box(name).corners() for name in self.names_]
-            self.ax_.update_datalim(to_data.transform(np.concatenate(corners)))
-            self.ax_.autoscale_view()
-            self.ax_.apply_aspect()
+    def _place_names(self):
+        """Place names outside the arrows, and widen the limits to include them."""
+        ax = self.ax_
+        ax.apply_aspect()
+        names = sorted(self.names_, key=lambda name: -np.hypot(*name.xy))
+        if not names:
+            return
+        tips = np.array([name.xy for name in names])
+        arrows = np.stack([np.zeros_like(tips), tips], axis=1)
+        angles = np.arctan2(tips[:, 1], tips[:, 0])
+        data = ax.dataLim.get_points().copy()
+        self.figure_.draw_without_rendering()  # gives the axes their final size
+        for _ in range(N_PLACEMENTS):  # wider limits make arrows shorter
+            place_texts(ax, names, angles, lines=arrows)
+            to_data = ax.transData.inverted()
+            corners = np.concatenate([_find_box(name).corners() for name in names])
+            before = ax.viewLim.frozen().extents
+            ax.dataLim.set_points(data)
+            ax.update_datalim(to_data.transform(corners))
+            ax.autoscale_view()
+            self.figure_.draw_without_rendering()
+            if np.allclose(before, ax.viewLim.extents, rtol=0.02):
+                break
+        place_texts(ax, names, angles, lines=arrows)
+        self._draw_leaders(names)
+
+    def _draw_leaders(self, names):
+        """Connect names far from their arrow with its tip by a thin line."""
+        for name in names:
+            tip = self.ax_.transData.transform(name.xy)
+            box = _find_box(name)
+            gap = np.hypot(*(tip - np.clip(tip, box.min, box.max)))
+            if gap * 72.0 / self.figure_.dpi < LEADER_REACH:
+                continue
+            style = {"arrowstyle": "-", "color": ARROW_COLOR, "linewidth": 0.5}
+            self.ax_.annotate(
+                "",
+                xy=name.xy,
+                xytext=name.get_position(),
+                textcoords="offset points",
+                arrowprops=style | {"shrinkA": 6, "shrinkB": 1, "alpha": 0.7},
+                in_layout=False,
+                zorder=2.5,
+            )
 
     def _draw_circle(self):
         from matplotlib.patches import Circle
@@ -351,22 +390,6 @@ class BiplotDisplay:
         if self.ratios is None:
             return text
         return f"{text} ({float(self.ratios[number]):.1%})"
-
-
-def _spread_names(names):
-    """Move overlapping names up, on each side of the figure."""
-    for side in ("left", "right"):
-        rows = [name for name in names if name.get_ha() == side]
-        rows.sort(key=lambda name: name.xy[1])
-        for number, name in enumerate(rows):
-            box = _find_box(name)
-            for other in rows[:number]:
-                below = _find_box(other)
-                if box.overlaps(below):
-                    x, y = name.get_position()
-                    dots = below.y1 - box.y0 + 1.0
-                    name.set_position((x, y + dots * 72.0 / name.figure.dpi))
-                    box = _find_box(name)
 
 
 def _find_box(name):

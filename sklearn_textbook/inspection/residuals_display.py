@@ -6,15 +6,20 @@ import numpy as np
 from scipy.special import ndtri
 
 from sklearn_textbook._contract.parameters import check_choice
-from sklearn_textbook.inspection._axes import make_axes
+from sklearn_textbook.inspection._axes import make_axes, separate_ticks
+from sklearn_textbook.inspection._text_places import ALL_AROUND, place_texts
+from sklearn_textbook.inspection.lowess import smooth
 
 #: The colour-blind safe blue and orange of Okabe and Ito.
 POINT_COLOR = "#0072B2"
 LINE_COLOR = "#D55E00"
 GUIDE_COLOR = "#8A9097"
+SMOOTH_COLOR = "#009E73"
 KINDS = ("fitted", "normal", "scale", "leverage")
 #: Cook's distances of the contours, as in R.
 COOK_LEVELS = (0.5, 1.0)
+#: Maximum number of points that labels keep clear of.
+MAX_OBSTACLES = 2000
 #: Size of one panel in inches.
 SIZE = (5.0, 4.0)
 
@@ -27,7 +32,8 @@ class ResidualsDisplay:
     (Q-Q 图), on the line if the noise is normal. "scale": square roots of their
     absolute values against fitted values, constant if the noise has constant variance.
     "leverage": standardised residuals against leverage (杠杆值), with contours of
-    Cook's distance (库克距离); rows beyond them are influential.
+    Cook's distance (库克距离); rows beyond them are influential. A smooth line (robust
+    local regression) shows the trend in all but "normal".
 
     Use :meth:`from_estimator` to create and draw a display; :meth:`plot` draws it
     again, with other axes or parameters.
@@ -43,6 +49,8 @@ class ResidualsDisplay:
         The axes of the last drawing, by kind.
     figure_ : matplotlib.figure.Figure
         The figure of the axes.
+    smooth_lines_ : dict
+        The smooth lines, by kind; empty without.
 
     Raises
     ------
@@ -106,7 +114,9 @@ class ResidualsDisplay:
         influence = estimator.influence(X, y, sample_weight)
         return cls(influence).plot(ax=ax, **kwargs)
 
-    def plot(self, kind="all", *, ax=None, n_labels=3, scatter_kw=None):
+    def plot(
+        self, kind="all", *, ax=None, n_labels=3, show_smooth=True, scatter_kw=None
+    ):
         """Draw the residuals.
 
         Parameters
@@ -117,6 +127,8 @@ class ResidualsDisplay:
             Axes for a single plot; ``None`` for a new figure.
         n_labels : int, default=3
             Number of the most extreme rows that are labelled with their index.
+        show_smooth : bool, default=True
+            Whether to draw a smooth line; from 3 distinct values on.
         scatter_kw : dict or None, default=None
             Parameters of matplotlib's ``scatter``.
 
@@ -146,15 +158,35 @@ class ResidualsDisplay:
         self.figure_ = next(iter(self.axes_.values())).figure
         style = {"color": POINT_COLOR, "s": 18, "alpha": 0.8, "linewidths": 0}
         style |= scatter_kw or {}
+        self.smooth_lines_ = {}
+        labels = {
+            name: getattr(self, f"_plot_{name}")(axes, style, n_labels)
+            for name, axes in self.axes_.items()
+        }
+        if show_smooth:
+            for name in self.axes_.keys() - {"normal"}:
+                self._draw_smooth(name)
+        separate_ticks([*self.axes_.values()])
         for name, axes in self.axes_.items():
-            getattr(self, f"_plot_{name}")(axes, style, n_labels)
+            _place_labels(axes, labels[name], below=name == "normal")
         return self
+
+    def _draw_smooth(self, kind):
+        """Draw the trend of the points."""
+        ax = self.axes_[kind]
+        points = np.ma.filled(ax.collections[0].get_offsets(), np.nan)
+        places, line = smooth(*points.T)
+        if len(places):
+            limits = ax.axis()
+            style = {"color": SMOOTH_COLOR, "linewidth": 1.6}
+            (self.smooth_lines_[kind],) = ax.plot(places, line, **style)
+            ax.axis(limits)
 
     def _plot_fitted(self, ax, style, n_labels):
         x, y = self.influence.fitted, self.influence.residuals
         ax.axhline(0.0, color=GUIDE_COLOR, linestyle=":", linewidth=1.0)
-        _draw_points(ax, x, y, style, np.abs(y), n_labels)
         _name_axes(ax, "fitted value", "residual", "Residuals and fitted values")
+        return _draw_points(ax, x, y, style, np.abs(y), n_labels)
 
     def _plot_normal(self, ax, style, n_labels):
         y = self.influence.standardized_residuals
@@ -169,23 +201,24 @@ class ResidualsDisplay:
             slope = (high - low) / (2 * ndtri(0.75))
             line = {"color": LINE_COLOR, "linewidth": 1.2}
             ax.axline((0.0, (low + high) / 2), slope=slope, **line)
-        _draw_points(ax, x, y, style, np.abs(y), n_labels)
         _name_axes(
             ax, "quantile of the normal distribution", "standardised residual", "Q-Q"
         )
+        return _draw_points(ax, x, y, style, np.abs(y), n_labels)
 
     def _plot_scale(self, ax, style, n_labels):
         x = self.influence.fitted
         y = np.sqrt(np.abs(self.influence.standardized_residuals))
-        _draw_points(ax, x, y, style, y, n_labels)
-        ax.set_ylim(bottom=0.0)
         _name_axes(ax, "fitted value", "√|standardised residual|", "Scale and location")
+        labels = _draw_points(ax, x, y, style, y, n_labels)
+        ax.set_ylim(bottom=0.0)
+        return labels
 
     def _plot_leverage(self, ax, style, n_labels):
         influence = self.influence
         x, y = influence.leverage, influence.standardized_residuals
         ax.axhline(0.0, color=GUIDE_COLOR, linestyle=":", linewidth=1.0)
-        _draw_points(ax, x, y, style, influence.cooks_distance, n_labels)
+        labels = _draw_points(ax, x, y, style, influence.cooks_distance, n_labels)
         right = min(1.0, 1.08 * float(x.max(initial=0.0)) + 1e-9)
         limits = ax.get_ylim()
         h = np.linspace(right / 200, right, 200)
@@ -202,7 +235,7 @@ class ResidualsDisplay:
                     textcoords="offset points",
                     color=LINE_COLOR,
                     fontsize="small",
-                    va="center",
+                    va="bottom" if level == COOK_LEVELS[-1] else "top",
                 )
         ax.set_ylim(limits)
         ax.set_xlim(0.0, 1.08 * right)  # space for the labels of the contours
@@ -212,22 +245,58 @@ class ResidualsDisplay:
             "standardised residual",
             "Leverage, with Cook's distances (dashed)",
         )
+        return labels
 
 
 def _draw_points(ax, x, y, style, sizes, n_labels):
-    """Draw rows, and the indices of those with the largest values."""
+    """Draw rows and the indices of those with the largest values; return the texts."""
     ax.margins(0.08)
     ax.scatter(x, y, **style)
     known = np.flatnonzero(np.isfinite(sizes) & np.isfinite(x) & np.isfinite(y))
     largest = known[np.argsort(sizes[known], kind="stable")[::-1][:n_labels]]
-    for row in largest.tolist():
+    return [
         ax.annotate(
             str(row),
             (x[row], y[row]),
             xytext=(4, 3),
             textcoords="offset points",
+            ha="center",
+            va="center",
             fontsize="small",
         )
+        for row in largest.tolist()
+    ]
+
+
+def _place_labels(ax, labels, below):
+    """Place the indices of rows beside their points, clear of each other."""
+    points = np.ma.filled(ax.collections[0].get_offsets(), np.nan)
+    points = points[np.isfinite(points).all(axis=1)]
+    if len(points) > MAX_OBSTACLES:
+        points = points[:0]
+    obstacles = [np.stack([points, points], axis=1), *_list_segments(ax)]
+    middle = np.mean(ax.get_xlim())
+    angles = [-40.0 if below else 40.0 if t.xy[0] <= middle else 140.0 for t in labels]
+    place_texts(
+        ax,
+        labels,
+        np.radians(angles),
+        lines=np.concatenate(obstacles),
+        turns=ALL_AROUND,
+        stay_inside=True,
+    )
+
+
+def _list_segments(ax):
+    """List the segments of the curves in axes and of the line through quantiles."""
+    for line in ax.lines:
+        path = line.get_xydata()
+        if hasattr(line, "get_slope"):
+            x, (x1, y1) = np.array(ax.get_xlim()), line.get_xy1()
+            path = np.stack([x, y1 + (x - x1) * line.get_slope()], axis=1)
+        elif line.get_transform() != ax.transData:  # a guide
+            continue
+        yield np.stack([path[:-1], path[1:]], axis=1)
 
 
 def _name_axes(ax, x, y, title):

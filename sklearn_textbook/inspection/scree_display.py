@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.parameters import check_integer
 from sklearn_textbook.decomposition import PCA
 from sklearn_textbook.inspection._axes import make_axes
 
@@ -19,9 +20,10 @@ MAX_TICKS = 15
 class ScreeDisplay:
     r"""Scree plot of eigenvalues with cumulative contributions (碎石图).
 
-    Bars are the eigenvalues :math:`\lambda_k`, dark for the kept components. The scale
-    at the right shows their contributions (方差贡献率) :math:`\eta_k = \lambda_k /
-    \sum_i \lambda_i`, the line their cumulative sums (累计方差贡献率).
+    Bars are the eigenvalues :math:`\lambda_k`, dark for the kept components, on the
+    scale at the left. The line, on the scale at the right, is the cumulative sum
+    (累计方差贡献率) of their contributions (方差贡献率) :math:`\eta_k = \lambda_k /
+    \sum_i \lambda_i`. Each scale ends a little above the largest value shown.
 
     Use :meth:`from_estimator` to create and draw a display; :meth:`plot` draws it
     again, with other axes or parameters.
@@ -161,7 +163,7 @@ class ScreeDisplay:
         pca = PCA(standardize=standardize).fit(X, sample_weight=sample_weight)
         return cls.from_estimator(pca, ax=ax, **kwargs)
 
-    def plot(self, ax=None, *, threshold=None, bar_kw=None, line_kw=None):
+    def plot(self, ax=None, *, threshold=None, n_shown=None, bar_kw=None, line_kw=None):
         """Draw the eigenvalues.
 
         Parameters
@@ -171,6 +173,8 @@ class ScreeDisplay:
         threshold : float or None, default=None
             A cumulative contribution to mark, from 0 to 1; the book recommends 0.7 to
             0.8.
+        n_shown : int or None, default=None
+            Number of components to draw, the first ones; None: all.
         bar_kw : dict or None, default=None
             Parameters of matplotlib's ``bar``.
         line_kw : dict or None, default=None
@@ -186,19 +190,22 @@ class ScreeDisplay:
         ImportError
             If matplotlib is not installed.
         ValueError
-            If ``threshold`` is not from 0 to 1.
+            If ``threshold`` is not from 0 to 1, or ``n_shown`` is not from 1 to the
+            number of eigenvalues.
         """
+        check_integer("n_shown", n_shown, 1, len(self._values), accepts_none=True)
         if threshold is not None and not 0 <= threshold <= 1:
             raise ValueError(
                 f"threshold must be from 0 to 1 or None; got {threshold!r}."
             )
         self.ax_ = ax = make_axes(ax)
         self.figure_ = ax.figure
-        numbers = np.arange(1, len(self._values) + 1)
+        values, cumulative = self._values[:n_shown], self.cumulative_[:n_shown]
+        numbers = np.arange(1, len(values) + 1)
         n_kept = len(numbers) if self.n_components is None else self.n_components
         colors = [KEPT_COLOR if k <= n_kept else LEFT_OUT_COLOR for k in numbers]
         style = {"color": colors, "width": 0.7} | (bar_kw or {})
-        self.bars_ = ax.bar(numbers, self._values, **style)
+        self.bars_ = ax.bar(numbers, values, **style)
         self.right_ax_ = right = ax.twinx()
         style = {"color": CUMULATIVE_COLOR, "linewidth": 1.6} | (line_kw or {})
         if len(numbers) <= MAX_TICKS:
@@ -206,18 +213,16 @@ class ScreeDisplay:
             ax.set_xticks(numbers)
         else:
             ax.xaxis.get_major_locator().set_params(integer=True)
-        (self.line_,) = right.plot(numbers, self.cumulative_, **style)
+        (self.line_,) = right.plot(numbers, cumulative, **style)
         self.threshold_line_ = None
         if threshold is not None:
             self.threshold_line_ = right.axhline(
                 threshold, color=CUMULATIVE_COLOR, linestyle=":", linewidth=1.0
             )
-        # Both scales go from 0 to the total, so that bars show contributions.
-        top = 1.05
-        ax.set_ylim(0, top * self._values[0] / self.ratios_[0])
-        right.set_ylim(0, top)
-        right.set_yticks(np.linspace(0, 1, 6))
-        right.yaxis.set_major_formatter("{x:.0%}")
+        # Each scale ends above what it shows: small eigenvalues stay visible.
+        ax.set_ylim(0, 1.08 * values[0])
+        right.set_ylim(0, 1.08 * max(cumulative[-1], threshold or 0.0))
+        right.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.6g}%")
         ax.set_xlim(0.4, len(numbers) + 0.6)
         ax.set_xlabel("component")
         ax.set_ylabel(r"eigenvalue $\lambda_k$")

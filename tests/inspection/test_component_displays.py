@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import sklearn.decomposition
-from sklearn.datasets import load_iris, load_wine
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 
 from sklearn_textbook.datasets import load_pca_correlation_example
@@ -42,11 +42,22 @@ def test_scree_of_an_estimator(pca):
         display.line_.get_ydata(), np.cumsum(pca.eigenvalues_) / 13
     )
     assert display.threshold_line_.get_ydata()[0] == 0.8
-    # A bar ends at its contribution on the scale at the right.
-    left, right = display.ax_.get_ylim(), display.right_ax_.get_ylim()
-    assert left[1] / right[1] == pytest.approx(13.0)
-    assert (left[0], right[0]) == (0, 0)
     assert display.figure_ is display.ax_.figure
+
+
+@pytest.mark.parametrize("n_shown", [None, 2])
+@pytest.mark.parametrize("threshold", [None, 0.8])
+def test_scales_of_a_scree_end_above_what_is_shown(pca, n_shown, threshold):
+    display = ScreeDisplay.from_estimator(pca, n_shown=n_shown, threshold=threshold)
+    assert len(display.bars_) == len(display.line_.get_xdata()) == n_shown or 13
+    left, right = display.ax_.get_ylim(), display.right_ax_.get_ylim()
+    assert (left[0], right[0]) == (0, 0)
+    assert 1.0 < left[1] / pca.eigenvalues_[0] < 1.1
+    highest = max(display.line_.get_ydata()[-1], threshold or 0.0)
+    assert 1.0 < right[1] / highest < 1.1
+    assert display.ax_.get_xlim()[1] < (n_shown or 13) + 1
+    with pytest.raises(ValueError, match="n_shown"):
+        display.plot(n_shown=14)
 
 
 def test_scree_of_data_is_that_of_the_estimator(wine, pca):
@@ -169,6 +180,29 @@ def test_circle_of_a_correlation_matrix():
     assert not any(
         one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[:i]
     )
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+@pytest.mark.parametrize("kind", ["biplot", "loadings"])
+def test_names_are_outside_the_arrows_and_clear_of_each_other(load, kind):
+    data = load(as_frame=True).data
+    pca = PCA(2, standardize=True).fit(data)
+    display = BiplotDisplay.from_estimator(pca, data, kind=kind)
+    display.figure_.canvas.draw()
+    renderer = display.figure_.canvas.get_renderer()
+    boxes = [name.get_window_extent(renderer) for name in display.names_]
+    assert not any(
+        one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[:i]
+    )
+    for tip in [name.xy for name in display.names_]:
+        along = np.linspace([0.0, 0.0], tip, 500)
+        pixels = display.ax_.transData.transform(along)
+        assert not any(
+            ((box.min < pixels) & (pixels < box.max)).all(axis=1).any() for box in boxes
+        )
+    bounds = display.ax_.bbox
+    assert all(box.x0 >= bounds.x0 and box.x1 <= bounds.x1 for box in boxes)
+    assert all(box.y0 >= bounds.y0 and box.y1 <= bounds.y1 for box in boxes)
 
 
 def test_scores_alone_and_values_as_colours(wine, pca):

@@ -1,5 +1,7 @@
 """The pictures of residuals."""
 
+import itertools
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ from scipy.special import ndtr
 from sklearn.exceptions import NotFittedError
 
 from sklearn_textbook.inspection import ResidualsDisplay
+from sklearn_textbook.inspection.lowess import smooth
 from sklearn_textbook.linear_model import LinearRegression
 
 
@@ -62,7 +65,9 @@ def test_four_pictures(rows):
 def test_contours_are_cooks_distances(rows):
     X, y = rows
     influence = LinearRegression().fit(X, y).influence(X, y)
-    display = ResidualsDisplay(influence).plot("leverage", n_labels=0)
+    display = ResidualsDisplay(influence).plot(
+        "leverage", n_labels=0, show_smooth=False
+    )
     lines = [
         line for line in display.axes_["leverage"].lines if len(line.get_xdata()) > 2
     ]
@@ -76,6 +81,69 @@ def test_contours_are_cooks_distances(rows):
     # Row 7 lies beyond the outer one.
     assert influence.cooks_distance[7] > 1.0
     assert find_labels(display.axes_["leverage"]) == ["1"]  # of the contour
+
+
+def test_the_smooth_line_is_that_of_r():
+    x = np.array([1.0, 2, 2, 3, 5, 8, 9, 12, 14, 20])
+    y = np.array([1.0, 3, 2, 9, 4, 6, 5, 9, 8, 30])
+    order = np.random.default_rng(0).permutation(10)
+    places, line = smooth(x[order], y[order])
+    assert places.tolist() == np.unique(x).tolist()
+    # lowess(x, y, delta=0) of R 4.2
+    expected = [
+        *(1.44742061627422, 2.14904360692062, 2.83267355495157, 4.07503221521292),
+        *(5.62093009457899, 6.32586367824846, 8.79143201791967, 15.30458110124642),
+        29.65440218397373,
+    ]
+    np.testing.assert_allclose(line, expected, rtol=1e-12)
+
+
+def test_a_smooth_line_of_many_rows_follows_them():
+    random = np.random.default_rng(0)
+    x = random.normal(size=20_000)
+    places, line = smooth(x, x**2 + 0.1 * random.normal(size=20_000), fraction=0.2)
+    assert len(places) <= 100
+    inner = np.abs(places) < 1.5
+    np.testing.assert_allclose(line[inner], places[inner] ** 2, atol=0.15)
+    assert smooth(np.ones(5), np.arange(5.0))[1].size == 0
+    holes = np.where(np.arange(10) == 3, np.nan, np.arange(10.0))
+    assert len(smooth(np.arange(10.0), holes)[0]) == 9
+
+
+def test_smooth_lines(rows):
+    X, y = rows
+    display = ResidualsDisplay.from_estimator(LinearRegression().fit(X, y), X, y)
+    assert sorted(display.smooth_lines_) == ["fitted", "leverage", "scale"]
+    for kind, line in display.smooth_lines_.items():
+        places, expected = smooth(*find_points(display.axes_[kind]))
+        np.testing.assert_allclose(line.get_data(), [places, expected])
+    assert display.plot(show_smooth=False).smooth_lines_ == {}
+
+
+@pytest.mark.parametrize("scale", [1e-7, 1.0, 12345.678, 1e8])
+@pytest.mark.parametrize("size", [(2.2, 1.8), (5, 4)])
+def test_ticks_and_labels_do_not_collide(rows, scale, size):
+    X, y = rows
+    y = y * scale + 10 * scale
+    influence = LinearRegression().fit(X, y).influence(X, y)
+    for kind in ("fitted", "normal", "scale", "leverage"):
+        _, ax = plt.subplots(figsize=size, layout="constrained")
+        ResidualsDisplay(influence).plot(kind, ax=ax)
+        ax.figure.canvas.draw()
+        for axis, side in ((ax.xaxis, 0), (ax.yaxis, 1)):
+            low, high = ax.bbox.min[side] - 1, ax.bbox.max[side] + 1
+            spans = [
+                tick.label1.get_window_extent().get_points()[:, side]
+                for tick in axis.get_major_ticks()
+                if low <= tick.gridline.get_window_extent().min[side] <= high
+            ]
+            spans.sort(key=min)
+            assert len(spans) >= 1
+            gaps = [b[0] - a[1] for a, b in itertools.pairwise(spans)]
+            assert min(gaps, default=1.0) > 0.0
+        boxes = [text.get_window_extent() for text in ax.texts if text.get_text()]
+        assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+        plt.close("all")
 
 
 def test_one_kind_is_drawn_where_it_is_told(rows):
