@@ -6,6 +6,7 @@ from sklearn_textbook.inspection.accuracy_rejection_display import (
 )
 from sklearn_textbook.inspection.biplot_display import BiplotDisplay
 from sklearn_textbook.inspection.discriminant_display import DiscriminantDisplay
+from sklearn_textbook.inspection.importances_display import ImportancesDisplay
 from sklearn_textbook.inspection.kappa_error_display import KappaErrorDisplay
 from sklearn_textbook.inspection.learning_rounds_display import LearningRoundsDisplay
 from sklearn_textbook.inspection.partial_dependence import partial_dependence
@@ -22,6 +23,7 @@ __all__ = [
     "AccuracyRejectionDisplay",
     "BiplotDisplay",
     "DiscriminantDisplay",
+    "ImportancesDisplay",
     "KappaErrorDisplay",
     "LearningRoundsDisplay",
     "PartialDependenceDisplay",
