@@ -1,7 +1,11 @@
 """DOT files, read back by a strict reader of the language."""
 
+import html
 import io
 import re
+import shutil
+import subprocess
+import xml.etree.ElementTree as ET
 
 import numpy as np
 import pandas as pd
@@ -9,9 +13,10 @@ import pytest
 import sklearn.tree
 
 from sklearn_textbook.tree import CARTClassifier, ID3Classifier
-from sklearn_textbook.tree.explain import export_graphviz
+from sklearn_textbook.tree.explain import export_graphviz, plot_tree
 from sklearn_textbook.tree.explain.colors import class_colors, node_colors
 from sklearn_textbook.tree.explain.fitted import read_fitted
+from sklearn_textbook.tree.explain.shape import count_below
 from tests.explain.builders import (
     MODES,
     TreeBuilder,
@@ -28,11 +33,26 @@ TOKEN = re.compile(
 def read_tokens(text):
     position, tokens = 0, []
     while text[position:].strip():
+        if text[position] == "<":
+            stop = find_end(text, position)
+            tokens.append(text[position:stop])
+            position = stop
+            continue
         match = TOKEN.match(text, position)
         assert match, f"no DOT: {text[position : position + 40]!r}"
         tokens.append(match.group(match.lastgroup))
         position = match.end()
     return tokens
+
+
+def find_end(text, position):
+    """The end of an HTML-like string."""
+    depth = 0
+    for place in range(position, len(text)):
+        depth += {"<": 1, ">": -1}.get(text[place], 0)
+        if depth == 0:
+            return place + 1
+    raise AssertionError("no end of an HTML-like string")
 
 
 def read_dot(text):
@@ -62,7 +82,7 @@ def read_dot(text):
         kind = "edges" if isinstance(name, tuple) else "nodes"
         if name in ("node", "edge", "graph"):
             kind = "general"
-        graph[kind][name] = attributes
+        graph[kind].setdefault(name, {}).update(attributes)
         assert next(rest) == ";"
     return graph
 
@@ -80,6 +100,12 @@ def read_attributes(rest):
 
 def unquote(value):
     """What Graphviz shows for a string: its lines."""
+    if value.startswith("<"):
+        ET.fromstring(value[1:-1])
+        lines = re.split(r"</TR>|<BR/>", value[1:-1])
+        lines = [html.unescape(re.sub(r"<[^>]*>", "", line)) for line in lines]
+        lines = [line.replace("\\\\", "\\") for line in lines if line.strip()]
+        return "\n".join(lines)
     if not value.startswith('"'):
         return value
     signs = {"n": "\n", '"': '"', "\\": "\\"}
@@ -96,17 +122,83 @@ def make_estimator_of_two_leaves(name="x", labels=("a", "b"), levels=None):
     )
 
 
+def find_bars(text):
+    """Width and colour of the cells of the bars, by node."""
+    bars = {}
+    for node, label in re.findall(
+        r"^(\d+) \[label=<(.*?)>(?:, fill.*)?\];$", text, re.M
+    ):
+        cells = re.findall(r'<TD WIDTH="(\d+)"[^>]*BGCOLOR="(#\w+)"', label)
+        bars[node] = [(int(width), color) for width, color in cells]
+    return bars
+
+
 def test_small_tree():
-    graph = read_dot(export_graphviz(make_estimator_of_two_leaves()))
-    assert graph["nodes"] == {
-        "0": {"label": "x\nimpurity: 0.5\nrows: 4\nweights: 3, 1\nclass: a"},
-        "1": {"label": "impurity: 0.5\nrows: 3\nweights: 3, 0\nclass: a"},
-        "2": {"label": "impurity: 0.5\nrows: 1\nweights: 0, 1\nclass: b"},
+    text = export_graphviz(make_estimator_of_two_leaves())
+    graph = read_dot(text)
+    first, second = class_colors(2)
+    labels = {node: entry["label"] for node, entry in graph["nodes"].items()}
+    assert labels == {
+        "0": "x\n4 rows",
+        "1": "a\n3 rows, 100%",
+        "2": "b\n1 row, 100%",
     }
-    assert graph["edges"] == {
-        ("0", "1"): {"label": "<= 1.5"},
-        ("0", "2"): {"label": "> 1.5"},
+    assert graph["edges"][("0", "1")]["label"] == "≤ 1.5"
+    assert graph["edges"][("0", "2")]["label"] == "> 1.5"
+    widths = [float(edge["penwidth"]) for edge in graph["edges"].values()]
+    assert widths == [0.7 + 2.8 * 0.75, 0.7 + 2.8 * 0.25]
+    assert find_bars(text) == {
+        "0": [(54, first), (18, second)],
+        "1": [(72, first)],
+        "2": [(72, second)],
     }
+    assert graph["general"]["graph"]["label"].split() == ["a", "b"]
+    assert [first in text, second in text] == [True, True]
+
+
+def test_texts_and_colours_are_those_of_plot_tree():
+    pytest.importorskip("matplotlib").use("Agg")
+    from matplotlib.text import Text
+
+    for mode in MODES:
+        estimator = random_tree(3, mode, depth=3)
+        names = [f"x_{c}" for c in range(estimator.tree_.n_features)]
+        options = {"feature_names": names, "max_depth": 2, "impurity": True}
+        artists = plot_tree(estimator, ax="new", **options)
+        plotted = sorted(a.get_text() for a in artists if isinstance(a, Text))
+        graph = read_dot(export_graphviz(estimator, **options))
+        entries = [*graph["nodes"].values(), *graph["edges"].values()]
+        written = [line for e in entries for line in e["label"].split("\n")]
+        assert sorted(written) == plotted
+        import matplotlib.pyplot as plt
+
+        plt.close("all")
+
+
+def test_legend_of_many_classes_has_rows():
+    builder = TreeBuilder([0])
+    builder.add([1] * 27)
+    estimator = make_estimator(builder.build(), make_schema(("x",)), np.arange(27))
+    legend = read_dot(export_graphviz(estimator))["general"]["graph"]["label"]
+    rows = [line.split() for line in legend.split("\n")]
+    assert rows[0] == ["0", "1", "2", "3", "4", "5"]
+    assert rows[-1] == ["+3", "more"]
+    plain = export_graphviz(estimator, filled=False)
+    assert "label" not in read_dot(plain)["general"]["graph"]
+    assert find_bars(plain) == {"0": []}
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="needs Graphviz")
+@pytest.mark.parametrize("odd", ["\\N \\G \\l \\n", '"<b>&amp;', "列"])
+def test_svg_has_the_text_in_letters_of_6_points(odd):
+    estimator = make_estimator_of_two_leaves(odd, (odd, "b"), (odd, "other"))
+    dot = export_graphviz(estimator).encode()
+    run = subprocess.run(["dot", "-Tsvg"], input=dot, capture_output=True, check=True)
+    assert run.stderr == b""
+    texts = list(ET.fromstring(run.stdout).iter("{http://www.w3.org/2000/svg}text"))
+    words = ["".join(text.itertext()).strip() for text in texts]
+    assert words.count(odd) >= 3
+    assert min(float(text.get("font-size")) for text in texts) >= 6.0
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -132,9 +224,9 @@ ODD = ['quote "', "back\\slash", "\\N \\G \\l", "<b>&amp;", "new\nline", "列", 
 def test_odd_names_are_shown_as_they_are(odd):
     shown = odd.replace("\n", "\\n")
     estimator = make_estimator_of_two_leaves(odd, (odd, "b"), (odd, "other"))
-    graph = read_dot(export_graphviz(estimator, fontname=odd, impurity=False))
-    lines = graph["nodes"]["0"]["label"].split("\n")
-    assert lines == [shown, "rows: 4", "weights: 3, 1", f"class: {shown}"]
+    graph = read_dot(export_graphviz(estimator, fontname=odd))
+    assert graph["nodes"]["0"]["label"].split("\n") == [shown, "4 rows"]
+    assert graph["nodes"]["1"]["label"].split("\n") == [shown, "3 rows, 100%"]
     label = graph["edges"][("0", "1")]["label"]
     assert label in (shown, '"' + shown.replace('"', '""') + '"')
     assert graph["general"]["node"]["fontname"] == shown
@@ -145,32 +237,24 @@ def test_options():
     graph = read_dot(
         export_graphviz(
             estimator,
-            label="root",
+            impurity=True,
             node_ids=True,
             proportion=True,
             rotate=True,
             leaves_parallel=True,
-            filled=True,
-            rounded=True,
             precision=1,
             feature_names=["y"],
             class_names=["A", "B"],
         )
     )
-    assert graph["nodes"]["0"]["label"].split("\n") == [
-        "node #0",
-        "y",
-        "impurity: 0.5",
-        "rows: 100%",
-        "weights: 75%, 25%",
-        "class: A",
-    ]
-    assert graph["nodes"]["2"]["label"] == "node #2\n0.5\n25%\n0%, 100%\nB"
+    lines = graph["nodes"]["0"]["label"].split("\n")
+    assert lines == ["y", "#0", "100% of rows", "impurity 0.5"]
+    lines = graph["nodes"]["2"]["label"].split("\n")
+    assert lines == ["B", "#2", "25% of rows, 100%", "impurity 0.5"]
     assert graph["general"]["rankdir"] == "LR"
     assert graph["general"]["node"]["style"] == "filled, rounded"
     assert graph["ranks"] == [["1", "2"]]
-    bare = read_dot(export_graphviz(estimator, label="none", impurity=False))
-    assert bare["nodes"]["0"]["label"] == "x\n4\n3, 1\na"
+    bare = read_dot(export_graphviz(estimator, filled=False, rounded=False))
     assert "fillcolor" not in bare["nodes"]["0"]
     assert "style" not in bare["general"]["node"]
 
@@ -180,10 +264,11 @@ def test_max_depth_marks_what_it_leaves_out():
     graph = read_dot(export_graphviz(estimator, max_depth=1))
     depth = estimator.tree_.depth
     assert sorted(map(int, graph["nodes"])) == np.flatnonzero(depth <= 1).tolist()
-    is_leaf = estimator.tree_.is_leaf
+    n_below = count_below(estimator.tree_).n_nodes
     for node, attributes in graph["nodes"].items():
-        is_cut = depth[int(node)] == 1 and not is_leaf[int(node)]
-        assert attributes["label"].endswith("\n(...)") == is_cut
+        n_hidden = n_below[int(node)] if depth[int(node)] == 1 else 0
+        last = attributes["label"].split("\n")[-1]
+        assert (last == f"+{n_hidden} nodes below") == (n_hidden > 0)
 
 
 def test_weights_values_and_missing_values():
@@ -193,22 +278,17 @@ def test_weights_values_and_missing_values():
         builder.set_weight(node, 1.25)
     estimator = make_estimator(builder.build([]), make_schema(("x",)))
     estimator.n_missing_ = np.array([1])
-    graph = read_dot(export_graphviz(estimator, impurity=False))
-    assert graph["nodes"]["0"]["label"] == "x\nrows: 3, weight: 2.5\nvalue: 2.5"
+    graph = read_dot(export_graphviz(estimator))
+    assert graph["nodes"]["0"]["label"] == "x\n3 rows, weight 2.5"
+    assert graph["nodes"]["2"]["label"].split("\n")[0] == "4"
     assert graph["edges"][("0", "2")]["label"] == "> 1.5 or missing"
 
 
-@pytest.mark.parametrize("proportion", [False, True])
-def test_a_branch_without_rows_shows_shares_of_its_parent(proportion):
+def test_a_branch_without_rows_has_no_bar():
     X = pd.DataFrame({"c": pd.Categorical(["a", "b", "b"], categories=["a", "b", "z"])})
-    tree = ID3Classifier().fit(X, ["p", "q", "q"])
-    options = {"impurity": False, "proportion": proportion}
-    nodes = read_dot(export_graphviz(tree, **options))["nodes"]
-    rows = "0%" if proportion else "0"
-    shares = "shares of the parent: 33.3%, 66.7%"
-    assert nodes["3"]["label"] == f"rows: {rows}\n{shares}\nclass: q"
-    nodes = read_dot(export_graphviz(tree, label="none", **options))["nodes"]
-    assert nodes["3"]["label"] == f"{rows}\n33.3%, 66.7%\nq"
+    text = export_graphviz(ID3Classifier().fit(X, ["p", "q", "q"]))
+    assert read_dot(text)["nodes"]["3"]["label"] == "q\n0 rows"
+    assert find_bars(text)["3"] == []
 
 
 def test_text_goes_where_it_is_sent(tmp_path):
@@ -224,7 +304,7 @@ def test_text_goes_where_it_is_sent(tmp_path):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"label": "some"}, r"label must be one of .*'root'.*got 'some'"),
+        ({"max_levels": 0}, "max_levels"),
         ({"max_depth": -1}, "max_depth"),
         ({"precision": 0.5}, "precision"),
     ],

@@ -1,5 +1,9 @@
 """Figures: what is drawn, and that nothing stands in the way of anything else."""
 
+import io
+import re
+import xml.etree.ElementTree as ET
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -13,13 +17,13 @@ from sklearn_textbook.inspection import TreeDisplay
 from sklearn_textbook.tree.explain import lettering, plot_tree
 from sklearn_textbook.tree.explain.colors import (
     CLASS_COLORS,
+    NOTE_COLOR,
     class_colors,
     luminance,
     node_colors,
 )
 from sklearn_textbook.tree.explain.fitted import read_fitted
 from sklearn_textbook.tree.explain.lettering import break_lines, choose_fonts, shorten
-from sklearn_textbook.tree.explain.plot import NOTE_COLOR
 from sklearn_textbook.tree.explain.tidy import place_nodes
 from sklearn_textbook.tree.grow.layout import FRACTIONAL, STAY
 from tests.explain.builders import (
@@ -298,6 +302,19 @@ def test_every_tree_can_be_drawn(mode, n_classes):
         artists[0].figure.canvas.draw()
         assert len(frames(artists)) == estimator.tree_.node_count
         plt.close("all")
+
+
+def test_svg_has_text_of_6_points_and_more():
+    buffer = io.BytesIO()
+    with plt.rc_context({"svg.fonttype": "none"}):
+        artists = plot_tree(make_wide(200), ax="new")
+        artists[0].figure.savefig(buffer, format="svg")
+    svg = ET.fromstring(buffer.getvalue())
+    found = list(svg.iter("{http://www.w3.org/2000/svg}text"))
+    legend = [text.get_text() for text in artists[-1].get_texts()]
+    assert sorted(text.text for text in found) == sorted(texts(artists) + legend)
+    sizes = [re.search(r"([\d.]+)px", text.get("style")).group(1) for text in found]
+    assert min(map(float, sizes)) >= 6.0  # a pixel of this file is a point
 
 
 def test_a_tree_of_one_leaf():

@@ -22,6 +22,7 @@ PADDING = (7.0, 5.0)  # across and down
 BAR_HEIGHT = 3.5
 SIBLING_GAP = 9.0
 LABEL_GAP = 4.0
+EDGE_WIDTHS = (0.7, 3.5)  # of edges with none and with all of the rows
 LEVEL_GAPS = (20.0, 26.0)  # between levels of a vertical and a horizontal drawing
 LINE_WIDTH = 18  # letters
 NOTE_WIDTH = 24  # letters of a line of a note

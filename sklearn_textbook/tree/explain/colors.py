@@ -21,6 +21,9 @@ CLASS_COLORS = (
     *("#E70049", "#B6E76D", "#3118C2", "#009EFF", "#49246D", "#E7AAAA", "#496D3D"),
     *("#924979", "#9E2400", "#3D55C2"),
 )
+#: Colours of titles and labels, of notes, frames and edges.
+TEXT_COLOR, NOTE_COLOR = "#202124", "#3C4043"
+FRAME_COLOR, EDGE_COLOR = "#5F6368", "#9AA0A6"
 #: Low and high end of the scale of values.
 VALUE_COLORS = ("#F7FBFF", "#2171B5")
 #: Maximum saturation.

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from sklearn_textbook.tree.explain.colors import node_colors
-from sklearn_textbook.tree.explain.conditions import collect_branches
-from sklearn_textbook.tree.explain.describe import (
-    SHOWN_LEVELS,
-    Words,
-    has_children,
+import html
+import itertools
+
+from sklearn_textbook.tree.explain.boxes import (
+    BASE_SIZE,
+    EDGE_WIDTHS,
+    SMALL,
+    BoxWriter,
 )
-from sklearn_textbook.tree.explain.digits import format_number, format_share
+from sklearn_textbook.tree.explain.colors import (
+    EDGE_COLOR,
+    FRAME_COLOR,
+    NOTE_COLOR,
+    TEXT_COLOR,
+    class_colors,
+    node_colors,
+)
+from sklearn_textbook.tree.explain.describe import Words, has_children
 from sklearn_textbook.tree.explain.fitted import read_fitted, word
+from sklearn_textbook.tree.explain.legend import list_classes
 from sklearn_textbook.tree.explain.text import check_at_least
 
-LABELS = ("all", "root", "none")
+#: Width and height of the bar of class proportions, in points.
+BAR = (72, 4)
+#: Classes in a row of the legend.
+LEGEND_COLUMNS = 6
 
 
 def export_graphviz(
@@ -23,25 +37,25 @@ def export_graphviz(
     max_depth=None,
     feature_names=None,
     class_names=None,
-    label="all",
-    filled=False,
+    filled=True,
     leaves_parallel=False,
-    impurity=True,
+    impurity=False,
     node_ids=False,
     proportion=False,
     rotate=False,
-    rounded=False,
+    rounded=True,
     precision=None,
     fontname="helvetica",
     show_missing=None,
-    max_levels=SHOWN_LEVELS,
+    max_levels=4,
 ):
     r"""Write a tree in the DOT language.
 
-    Graphviz draws the file with ``dot -Tpng tree.dot -o tree.png``; this function
-    itself does not need Graphviz. Nodes are labelled with the column of their test (of
-    an oblique test, the weighted sum of columns), edges with the condition of the
-    branch.
+    ``dot -Tsvg tree.dot -o tree.svg`` draws the file; this function itself does not
+    need Graphviz. The drawing looks like that of :func:`plot_tree`: nodes show the
+    column of their test (of an oblique test, the weighted sum of columns) or the
+    prediction, and a bar of the class proportions, edges the condition of the branch;
+    the width of an edge increases with its number of rows.
 
     Parameters
     ----------
@@ -50,27 +64,27 @@ def export_graphviz(
     out_file : file-like, path or None, default=None
         File to write to; ``None`` returns the text.
     max_depth : int or None, default=None
-        Maximum depth to draw; ``None`` for the whole tree.
+        Maximum depth to draw; ``None`` for the whole tree. Nodes whose children are not
+        drawn show the number of nodes below them.
     feature_names : array-like of str or None, default=None
         Names of the columns; ``None`` for the names of the training table.
     class_names : array-like of str or None, default=None
         Names of the classes in the order of ``classes_`` (for several outputs a list
         of such lists); ``None`` for the class labels.
-    label : {"all", "root", "none"}, default="all"
-        Which nodes show labels for their statistics.
-    filled : bool, default=False
-        Whether to colour the nodes by class and proportion of the class, or by value.
+    filled : bool, default=True
+        Whether to colour the nodes by class and proportion of the class, or by value,
+        and to draw the bars and a legend of the classes.
     leaves_parallel : bool, default=False
         Whether to draw all leaves at the bottom.
-    impurity : bool, default=True
+    impurity : bool, default=False
         Whether to show the impurity of the nodes.
     node_ids : bool, default=False
         Whether to show the numbers of the nodes.
     proportion : bool, default=False
-        Whether to show proportions instead of numbers of rows and class weights.
+        Whether to show fractions of all rows instead of numbers.
     rotate : bool, default=False
         Whether to draw the tree from left to right.
-    rounded : bool, default=False
+    rounded : bool, default=True
         Whether to round the corners of the nodes.
     precision : int or None, default=None
         Number of decimals. ``None`` writes each threshold with as few as distinguish it
@@ -81,7 +95,7 @@ def export_graphviz(
     show_missing : bool or None, default=None
         Whether edges show where missing values go. ``None`` does so for columns with
         missing values in training.
-    max_levels : int or None, default=5
+    max_levels : int or None, default=4
         Maximum number of levels written for a set, and of columns for an oblique
         test; the rest is counted. ``None`` writes all.
 
@@ -111,105 +125,31 @@ def export_graphviz(
     >>> from sklearn_textbook.tree import CARTClassifier, export_graphviz
     >>> iris = load_iris(as_frame=True)
     >>> tree = CARTClassifier(max_depth=1).fit(iris.data, iris.target)
-    >>> print(export_graphviz(tree, impurity=False))
-    digraph Tree {
-    node [shape=box, color="black", fontname="helvetica"];
-    edge [fontname="helvetica"];
-    0 [label="petal length (cm)\nrows: 150\nweights: 50, 50, 50\nclass: 0"];
-    1 [label="rows: 50\nweights: 50, 0, 0\nclass: 0"];
-    0 -> 1 [label="<= 2.45"];
-    2 [label="rows: 100\nweights: 0, 50, 50\nclass: 1"];
-    0 -> 2 [label="> 2.45"];
-    }
+    >>> text = export_graphviz(tree)
+    >>> text.splitlines()[-2]
+    '0 -> 2 [label=<<TABLE ...><TR><TD>&gt; 2.45</TD></TR></TABLE>>, penwidth="2.57"];'
     """
     check_at_least("max_depth", max_depth, 0, allow_none=True)
     check_at_least("precision", precision, 0, allow_none=True)
     check_at_least("max_levels", max_levels, 1, allow_none=True)
-    if label not in LABELS:
-        raise ValueError(f"label must be one of {list(LABELS)}, got {label!r}.")
     fitted = read_fitted(estimator, feature_names, class_names)
-    words = Words(fitted, precision, max_levels, show_missing)
-    labels = NodeLabels(words, label, impurity, node_ids, proportion, precision)
+    writer = BoxWriter(
+        Words(fitted, precision, max_levels, show_missing),
+        impurity=impurity,
+        node_ids=node_ids,
+        proportion=proportion,
+        bars=filled,
+        precision=precision,
+    )
     style = [("filled", filled), ("rounded", rounded)]
     style = ", ".join(name for name, is_on in style if is_on)
     lines = [
         *_header(style, rotate, leaves_parallel, fontname),
-        *_graph(words, labels, max_depth, filled, leaves_parallel),
+        *_legend(writer),
+        *_graph(writer, max_depth, filled, leaves_parallel),
         "}\n",
     ]
     return _write("\n".join(lines), out_file)
-
-
-class NodeLabels:
-    """The lines of text in the nodes of a drawing."""
-
-    def __init__(self, words, label, impurity, node_ids, proportion, decimals):
-        self.words = words
-        self.label = label
-        self.impurity = impurity
-        self.node_ids = node_ids
-        self.proportion = proportion
-        self.decimals = decimals
-
-    def lines(self, node, is_cut=False):
-        """List the lines of one node."""
-        fitted = self.words.fitted
-        tree, record = fitted.tree, fitted.tree.nodes[node]
-        lines = []
-        if self.node_ids:
-            lines.append(f"node #{node}")
-        if has_children(tree, node):
-            lines += self.words.test(node)
-        if self.impurity:
-            number = format_number(round(record["impurity"], 4), self.decimals)
-            lines.append(self._say(node, "impurity", number))
-        lines.append(self._rows(node, record))
-        if tree.is_classifier:
-            # A branch without rows has the weights of its parent.
-            what = "weights" if record["weight"] > 0 else "shares of the parent"
-            lines += self._outputs(node, what, self._weights(node))
-            lines += self._outputs(node, "class", self.words.outputs(node))
-        else:
-            lines += self._outputs(node, "value", self.words.outputs(node))
-        return [*lines, "(...)"] if is_cut else lines
-
-    def _say(self, node, what, text):
-        """Write a number with its label, unless labels are not shown."""
-        shown = self.label == "all" or (self.label == "root" and node == 0)
-        return f"{what}: {text}" if shown else text
-
-    def _rows(self, node, record):
-        if self.proportion:
-            total = float(self.words.fitted.tree.nodes["weight"][0])
-            return self._say(node, "rows", format_share(record["weight"] / total))
-        text = str(int(record["n_samples"]))
-        if float(record["n_samples"]) != float(record["weight"]):
-            weight = format_number(record["weight"], self.decimals)
-            return (
-                f"{self._say(node, 'rows', text)}, {self._say(node, 'weight', weight)}"
-            )
-        return self._say(node, "rows", text)
-
-    def _weights(self, node):
-        """Weights or class proportions, per output."""
-        fitted = self.words.fitted
-        table = fitted.tree.statistics[node]
-        as_shares = self.proportion or fitted.tree.nodes["weight"][node] <= 0
-        if as_shares:
-            table = fitted.class_shares(node)
-        texts = []
-        for names, numbers in zip(fitted.class_names, table.tolist(), strict=True):
-            numbers = numbers[: len(names)]
-            spelled = [
-                format_share(n) if as_shares else format_number(n, self.decimals)
-                for n in numbers
-            ]
-            texts.append(", ".join(spelled))
-        return texts
-
-    def _outputs(self, node, what, texts):
-        """One line per output."""
-        return [self._say(node, what, text) for text in texts]
 
 
 def escape(text):
@@ -219,40 +159,109 @@ def escape(text):
 
 def _header(style, rotate, leaves_parallel, fontname):
     """Write the opening lines: attributes of all nodes and edges."""
-    font = f'fontname="{escape(word(fontname))}"'
+    font = f'fontname="{escape(word(fontname))}", fontcolor="{TEXT_COLOR}"'
     style = f'style="{style}", ' if style else ""
+    small = f"{BASE_SIZE * SMALL:g}"
     yield "digraph Tree {"
-    yield f'node [shape=box, {style}color="black", {font}];'
+    yield (
+        f'node [shape=box, {style}color="{FRAME_COLOR}", penwidth="0.8", '
+        f'margin="0.1,0.05", height="0", width="0", fontsize="{BASE_SIZE:g}", {font}];'
+    )
+    yield f'graph [fontsize="{small}", {font}];'
     if leaves_parallel:
         yield "graph [ranksep=equally, splines=polyline];"
-    yield f"edge [{font}];"
+    yield f'edge [color="{EDGE_COLOR}", arrowhead=none, fontsize="{small}", {font}];'
     if rotate:
         yield "rankdir=LR;"
 
 
-def _graph(words, labels, max_depth, filled, leaves_parallel):
+def _legend(writer):
+    """Write the legend of the classes, below the drawing."""
+    names, colors = list_classes(writer)
+    if not names:
+        return
+    cells = [
+        f'<TD WIDTH="10" HEIGHT="8" FIXEDSIZE="TRUE" BGCOLOR="{color}"></TD>'
+        f'<TD ALIGN="LEFT">{_spell(name)}  </TD>'
+        if color != "none"
+        else f'<TD></TD><TD ALIGN="LEFT">{_spell(name)}</TD>'
+        for name, color in zip(names, colors, strict=True)
+    ]
+    rows = [
+        f"<TR>{''.join(cells[start : start + LEGEND_COLUMNS])}</TR>"
+        for start in range(0, len(cells), LEGEND_COLUMNS)
+    ]
+    table = f'<TABLE BORDER="0" CELLSPACING="3">{"".join(rows)}</TABLE>'
+    yield f'graph [labelloc="b", label=<{table}>];'
+
+
+def _graph(writer, max_depth, filled, leaves_parallel):
     """Iterate over nodes, each followed by the edge that leads to it, depth first."""
-    tree = words.fitted.tree
-    colors = node_colors(words.fitted) if filled else None
-    leaves = []
-    stack = [(0, 0, None)]
+    fitted = writer.words.fitted
+    tree, nodes = fitted.tree, fitted.tree.nodes
+    colors = node_colors(fitted) if filled else None
+    palette = class_colors(int(tree.n_classes[0]))
+    leaves, stack = [], [(0, 0)]
     while stack:
-        node, depth, edge = stack.pop()
+        node, depth = stack.pop()
         is_inner = has_children(tree, node)
         is_cut = is_inner and max_depth is not None and depth >= max_depth
-        lines = "\\n".join(escape(line) for line in labels.lines(node, is_cut))
+        box = writer.write(node, is_cut)
         fill = f', fillcolor="{colors[node]}"' if filled else ""
-        yield f'{node} [label="{lines}"{fill}];'
-        if edge is not None:
-            yield f'{tree.nodes["parent"][node]} -> {node} [label="{escape(edge)}"];'
+        yield f"{node} [label=<{_label(box, palette)}>{fill}];"
+        if node:
+            share = float(nodes["weight"][node] / nodes["weight"][0])
+            yield f"{nodes['parent'][node]} -> {node} [{_edge(box, share)}];"
         if not is_inner or is_cut:
             leaves.append(node)
             continue
-        first = int(tree.nodes["first_child"][node])
-        for branch, condition in reversed([*enumerate(collect_branches(tree, node))]):
-            stack.append((first + branch, depth + 1, words.branch(condition)))
+        first, count = int(nodes["first_child"][node]), int(nodes["n_children"][node])
+        children = range(first, first + count)
+        stack += [(child, depth + 1) for child in reversed(children)]
     if leaves_parallel:
         yield f"{{rank=same; {'; '.join(map(str, leaves))}}};"
+
+
+def _label(box, palette):
+    """Write the text of a node and the bar of its class proportions as a table."""
+    rows = [f"<B>{_spell(text)}</B>" for text in box.title]
+    size = f"{BASE_SIZE * SMALL:g}"
+    rows += [
+        f'<FONT POINT-SIZE="{size}" COLOR="{NOTE_COLOR}">{_spell(text)}</FONT>'
+        for text in box.notes
+    ]
+    width, height = BAR
+    # Whole points whose sum is the width.
+    ends = [round(width * end) for end in itertools.accumulate(box.shares)]
+    widths = [stop - start for start, stop in itertools.pairwise([0, *ends])]
+    cells = [
+        f'<TD WIDTH="{part}" HEIGHT="{height}" FIXEDSIZE="TRUE" BGCOLOR="{color}"></TD>'
+        for part, color in zip(widths, palette, strict=False)
+        if part
+    ]
+    if cells:
+        size = f'FIXEDSIZE="TRUE" WIDTH="{width}" HEIGHT="{height}"'
+        rows.append(_table(f"<TR>{''.join(cells)}</TR>", f'CELLPADDING="0" {size}'))
+    rows = "".join(f"<TR><TD>{row}</TD></TR>" for row in rows)
+    return _table(rows, 'CELLPADDING="1"')
+
+
+def _edge(box, share):
+    """Write the condition of a branch, on white, and the width of the edge."""
+    thin, wide = EDGE_WIDTHS
+    text = "<BR/>".join(_spell(line) for line in box.label)
+    label = _table(f"<TR><TD>{text}</TD></TR>", 'CELLPADDING="1" BGCOLOR="white"')
+    return f'label=<{label}>, penwidth="{thin + (wide - thin) * share:.2f}"'
+
+
+def _table(rows, attributes):
+    borders = 'BORDER="0" CELLBORDER="0" CELLSPACING="0"'
+    return f"<TABLE {borders} {attributes}>{rows}</TABLE>"
+
+
+def _spell(text):
+    r"""Write text for an HTML-like label, where \N and \G would be names."""
+    return html.escape(text, quote=False).replace("\\", "\\\\") or " "
 
 
 def _write(text, out_file):

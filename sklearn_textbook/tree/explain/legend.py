@@ -14,6 +14,33 @@ HANDLE, HANDLE_GAP, COLUMN_GAP, LABEL_GAP = 1.2, 0.5, 1.5, 0.4
 MIN_WIDTH = 200.0
 
 
+def list_classes(writer):
+    """List the names and colours of the classes; empty if a figure has no legend.
+
+    Parameters
+    ----------
+    writer : BoxWriter
+        Provides the classes.
+
+    Returns
+    -------
+    names : list of str
+        The names, the last one the number of those left out if there are many.
+    colors : list of str
+        Their colours; "none" for the number.
+    """
+    fitted = writer.words.fitted
+    if not (writer.bars and fitted.tree.is_classifier and fitted.is_single):
+        return [], []
+    names = [shorten(name, MAX_LETTERS) for name in fitted.class_names[0]]
+    colors = class_colors(len(names))
+    n_more = len(names) - MAX_CLASSES
+    if n_more > 0:
+        names = [*names[:MAX_CLASSES], f"+{n_more} more"]
+        colors = [*colors[:MAX_CLASSES], "none"]
+    return names, colors
+
+
 class Legend:
     """The colours of the classes, in rows below a drawing.
 
@@ -31,19 +58,11 @@ class Legend:
     """
 
     def __init__(self, writer, families, available, small):
-        fitted = writer.words.fitted
         self.families = families
-        self.names = []
         self.width = self.height = 0.0
-        if writer.bars and fitted.tree.is_classifier and fitted.is_single:
-            self.names = [shorten(n, MAX_LETTERS) for n in fitted.class_names[0]]
+        self.names, self.colors = list_classes(writer)
         if not self.names:
             return
-        self.colors = class_colors(len(self.names))
-        n_more = len(self.names) - MAX_CLASSES
-        if n_more > 0:
-            self.names = [*self.names[:MAX_CLASSES], f"+{n_more} more"]
-            self.colors = [*self.colors[:MAX_CLASSES], "none"]
         self.size = size = BASE_SIZE * small
         widest = max(measure(name, families, size, "normal") for name in self.names)
         column = widest + (HANDLE + HANDLE_GAP + COLUMN_GAP) * size

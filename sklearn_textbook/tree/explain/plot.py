@@ -7,6 +7,7 @@ import numpy as np
 from sklearn_textbook.tree.explain.boxes import (
     BAR_HEIGHT,
     BASE_SIZE,
+    EDGE_WIDTHS,
     LABEL_GAP,
     LEVEL_GAPS,
     LINE_HEIGHT,
@@ -17,7 +18,14 @@ from sklearn_textbook.tree.explain.boxes import (
     place_boxes,
     set_sizes,
 )
-from sklearn_textbook.tree.explain.colors import class_colors, node_colors
+from sklearn_textbook.tree.explain.colors import (
+    EDGE_COLOR,
+    FRAME_COLOR,
+    NOTE_COLOR,
+    TEXT_COLOR,
+    class_colors,
+    node_colors,
+)
 from sklearn_textbook.tree.explain.describe import Words
 from sklearn_textbook.tree.explain.fitted import read_fitted
 from sklearn_textbook.tree.explain.legend import Legend
@@ -25,12 +33,6 @@ from sklearn_textbook.tree.explain.lettering import choose_fonts
 from sklearn_textbook.tree.explain.text import check_at_least
 
 ORIENTATIONS = ("vertical", "horizontal")
-EDGE_COLOR = "#9AA0A6"
-FRAME_COLOR = "#5F6368"
-TEXT_COLOR = "#202124"
-NOTE_COLOR = "#3C4043"
-#: Widths of edges with none and with all of the rows, in points.
-EDGE_WIDTHS = (0.7, 3.5)
 NEW_FIGURE = "new"
 #: Margin around the drawing in points, for frames and wide edges.
 MARGIN = 10.0
@@ -146,6 +148,12 @@ def plot_tree(
     >>> iris = load_iris(as_frame=True)
     >>> tree = CARTClassifier(max_depth=2).fit(iris.data, iris.target)
     >>> artists = plot_tree(tree, class_names=iris.target_names)
+
+    A file with text that can be searched and edited:
+
+    >>> import matplotlib
+    >>> with matplotlib.rc_context({"svg.fonttype": "none"}):
+    ...     artists[0].figure.savefig("tree.svg")  # doctest: +SKIP
     """
     plt = _import_pyplot()
     check_at_least("max_depth", max_depth, 0, allow_none=True)
