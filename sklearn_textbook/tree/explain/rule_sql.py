@@ -45,7 +45,8 @@ def write_sql(fitted, rules):
         for test, rule in zip(tests, rules, strict=True):
             is_rest = lines and not rule.conditions  # the end of a list
             start = "ELSE" if is_rest else f"WHEN {test} THEN"
-            lines.append(f"  {start} {_literal(fitted.predicted(rule.node)[output])}")
+            literal = write_literal(fitted.predicted(rule.node)[output])
+            lines.append(f"  {start} {literal}")
         expressions.append("\n".join(["CASE", *lines, "END"]))
     return ",\n".join(expressions)
 
@@ -90,15 +91,16 @@ def _refuse_shares(fitted, condition):
 
 def _join_conditions(fitted, rule):
     """Join all conditions of a rule; a rule without conditions applies to every row."""
-    tests = [_write_condition(fitted, condition) for condition in rule.conditions]
+    tests = [write_condition(fitted, condition) for condition in rule.conditions]
     return " AND ".join(tests) or ALWAYS
 
 
-def _write_condition(fitted, condition):
+def write_condition(fitted, condition):
+    """Write the condition of a branch, without fractions."""
     if isinstance(condition, SumCondition):
         return _write_sum(fitted, condition)
-    name = _identifier(fitted.feature_names[condition.feature])
-    present = _present(fitted, condition, name)
+    name = quote_identifier(fitted.feature_names[condition.feature])
+    present = write_present(fitted, condition, name)
     if condition.missing == 0.0:
         return present
     absent = [f"{name} IS NULL"]
@@ -113,12 +115,12 @@ def _write_sum(fitted, condition):
     """Write the comparison of a sum, which is NULL if some level has not been seen."""
     if not condition.takes_sums:
         unseen = [t.level_condition(unseen=True) for t in condition.level_terms]
-        tests = [_write_condition(fitted, levels) for levels in unseen]
+        tests = [write_condition(fitted, levels) for levels in unseen]
         return f"({' OR '.join(tests)})" if len(tests) > 1 else tests[0]
     total = " + ".join(_write_term(fitted, condition, t) for t in condition.terms)
     if condition.low == -math.inf:
-        return f"{total} <= {_literal(condition.high)}"
-    return f"{total} > {_literal(condition.low)}"
+        return f"{total} <= {write_literal(condition.high)}"
+    return f"{total} > {write_literal(condition.low)}"
 
 
 def _write_term(fitted, condition, term):
@@ -132,10 +134,10 @@ def _write_term(fitted, condition, term):
             f"holds {TEMPORAL[column.source]}: SQL has no standard function for the "
             'number of seconds. format="python" writes such trees.'
         )
-    name = _identifier(name)
+    name = quote_identifier(name)
     if summands is None:
         return f"COALESCE({term.weight!r} * {name}, {term.fill!r})"
-    literals = [_literal(False), _literal(True)]
+    literals = [write_literal(False), write_literal(True)]
     if column.levels is not None:
         literals = _level_literals(fitted, term.feature)
     cases = [
@@ -144,7 +146,7 @@ def _write_term(fitted, condition, term):
     return f"CASE {' '.join(cases)} WHEN {name} IS NULL THEN {term.fill!r} END"
 
 
-def _present(fitted, test, name):
+def write_present(fitted, test, name):
     """Write the condition on a present value; None if no value satisfies it."""
     if not test.takes_present:
         return None
@@ -165,7 +167,7 @@ def _present(fitted, test, name):
 def _interval(fitted, test, name):
     column = fitted.schema.columns[test.feature]
     if column.source == BOOLEAN:
-        return f"{name} = {_literal(test.low >= 0.0)}"
+        return f"{name} = {write_literal(test.low >= 0.0)}"
     bounds = []
     if test.low > -math.inf:
         bounds.append(f"{name} > {_seconds(column, test.low)}")
@@ -181,22 +183,22 @@ def _seconds(column, number):
     a time zone are written in UTC.
     """
     if column.source not in (DATE, TIME):
-        return _literal(number)
+        return write_literal(number)
     # Rounding down keeps "<=" correct between two microseconds; a quarter exceeds the
     # rounding error of current dates, in seconds, in float64.
     whole, rest = divmod(number, 1.0)
     microseconds = math.floor(rest * 1e6 + 0.25)
     moment = EPOCH + datetime.timedelta(seconds=whole, microseconds=microseconds)
     if column.source == TIME:
-        return _literal(str(moment.time()))
-    return _literal(f"{moment}{'' if column.time_zone is None else '+00:00'}")
+        return write_literal(str(moment.time()))
+    return write_literal(f"{moment}{'' if column.time_zone is None else '+00:00'}")
 
 
 def _level_literals(fitted, feature):
     column = fitted.schema.columns[feature]
     if column.source in (DATE, TIME):
         return [_seconds(column, level) for level in column.levels]
-    return [_literal(level) for level in column.levels]
+    return [write_literal(level) for level in column.levels]
 
 
 def _member(name, literals, negation=""):
@@ -209,7 +211,7 @@ def _write_chain(fitted, chain):
     """Write surrogates with AND and OR only, from the last one backwards."""
     test = ALWAYS if chain.otherwise else NEVER
     for stand_in in reversed(chain.stand_ins):
-        here, unusable = _write_stand_in(fitted, stand_in)
+        here, unusable = write_stand_in(fitted, stand_in)
         rest = unusable if test == ALWAYS else f"{unusable} AND {test}"
         if test == NEVER:
             test = here or NEVER
@@ -218,9 +220,9 @@ def _write_chain(fitted, chain):
     return test
 
 
-def _write_stand_in(fitted, stand_in):
+def write_stand_in(fitted, stand_in):
     """Write the test of a surrogate (None: never true), and when it is not usable."""
-    name = _identifier(fitted.feature_names[stand_in.feature])
+    name = quote_identifier(fitted.feature_names[stand_in.feature])
     unusable = f"{name} IS NULL"
     if stand_in.is_numeric:
         accepts = stand_in.low < stand_in.high
@@ -232,12 +234,12 @@ def _write_stand_in(fitted, stand_in):
     return (_member(name, accepted) if accepted else None), unusable
 
 
-def _identifier(name):
+def quote_identifier(name):
     """Quote an identifier with double quotes, as in the SQL standard."""
     return '"' + _refuse_nul(name).replace('"', '""') + '"'
 
 
-def _literal(value):
+def write_literal(value):
     """Write a value as an SQL literal."""
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"

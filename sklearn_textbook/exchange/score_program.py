@@ -1,0 +1,369 @@
+"""A fitted model as tables of nodes and values, from which source code is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_textbook.ensemble.bagging.base_bagging import BaseBagging
+from sklearn_textbook.ensemble.boosting.base_adaboost import BaseAdaBoost
+from sklearn_textbook.ensemble.boosting.base_gradient_boosting import (
+    BaseGradientBoosting,
+)
+from sklearn_textbook.ensemble.boosting.boosting_tree import BoostingTreeRegressor
+from sklearn_textbook.ensemble.forest.base_forest import BaseForest
+from sklearn_textbook.exchange.tree_sum import TreeSum, add_members, read_trees
+from sklearn_textbook.tree.grow.layout import (
+    FRACTIONAL,
+    LEAF,
+    NOMINAL,
+    NUMERIC,
+    OBLIQUE,
+    ORDINAL,
+    STAY,
+)
+from sklearn_textbook.tree.members import is_tree
+
+#: Where a level not seen in a node leads, as named in the source code.
+UNSEEN = {"parent": "STAY", "fractional": "FRACTIONAL", "error": "REFUSED"}
+#: Fields of records.
+TERM_FIELDS = ("feature", "level", "weight", "fill")
+TREE_FIELDS = ("root", "score", "weight")
+REAL_FIELDS = {"threshold", "weight", "fill"}
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One tree and what its nodes add to the sums.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree, over all columns.
+    values : ndarray of float64, shape (node_count, width)
+        The values of its nodes.
+    score : int
+        First sum to which it adds.
+    weight : float
+        Factor of the values, or what its vote counts.
+    """
+
+    tree: object
+    values: np.ndarray
+    score: int = 0
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreProgram:
+    """Tables of a model, and how its predictions follow from them.
+
+    The sums of a row are added up as the model adds them, operation by operation.
+
+    Parameters
+    ----------
+    total : TreeSum
+        Columns, classes and link.
+    parts : list of Part
+        The trees in the order of addition.
+    votes : bool
+        Whether a tree adds its weight to the class of its largest value.
+    breaks_ties : bool
+        Whether, of classes with equally many votes, the one with the largest sum of
+        probabilities is predicted.
+    second : int
+        Where, among the values of a node, those of ``breaks_ties`` begin.
+    deciding : int
+        Where, among the sums, those begin that choose the class.
+    tolerance : float
+        Of a vote, or of the choice of a single tree: a class is chosen instead of an
+        earlier one if its value is larger by more.
+    divisor : float
+        What the scores are divided by.
+    divides_first : bool
+        Whether they are before a class is chosen.
+    """
+
+    total: TreeSum
+    parts: list
+    votes: bool = False
+    breaks_ties: bool = False
+    second: int = 0
+    deciding: int = 0
+    tolerance: float = 0.0
+    divisor: float = 1.0
+    divides_first: bool = False
+
+    @property
+    def width(self):
+        """Number of values of a node."""
+        return self.parts[0].values.shape[1]
+
+    @property
+    def n_sums(self):
+        """Number of sums: the scores, and those that choose a class."""
+        n_scores = self.total.n_scores
+        return 2 * n_scores if self.breaks_ties or self.deciding else n_scores
+
+    @property
+    def refuses_missing(self):
+        """Whether the model allows no missing values."""
+        return self.total.reader.missing == "error"
+
+    @property
+    def unseen(self):
+        """Where a level not seen in a node leads."""
+        return UNSEEN[self.parts[0].tree.handle_unknown]
+
+    def count_kinds(self):
+        """Count the tests of every kind, surrogates included."""
+        counts = np.zeros(OBLIQUE + 1, dtype=np.int64)
+        for part in self.parts:
+            for records in (part.tree.nodes, part.tree.surrogates):
+                counts += np.bincount(records["kind"], minlength=len(counts))
+        return counts
+
+    def list_flags(self):
+        """Tell which parts of the source code the model needs.
+
+        Returns
+        -------
+        dict of bool
+        """
+        trees = [part.tree for part in self.parts]
+        counts = self.count_kinds()
+        n_levels = self.total.schema.n_levels
+        in_sums = any(n_levels[tree.terms["feature"]].any() for tree in trees)
+        levels = bool(counts[[ORDINAL, NOMINAL]].any())
+        unseen = trees[0].handle_unknown if levels or in_sums else "parent"
+        divides = any(
+            (tree.nodes["missing_branch"][~tree.is_leaf] == FRACTIONAL).any()
+            for tree in trees
+        )
+        total = self.total
+        single = total.is_classifier and total.n_scores == 1
+        return {
+            "kinds": bool(counts[[ORDINAL, NOMINAL, OBLIQUE]].any()),
+            "levels": levels,
+            "nominal": bool(counts[NOMINAL]),
+            "oblique": bool(counts[OBLIQUE]),
+            "level_terms": bool(in_sums),
+            "level_columns": levels or bool(in_sums),
+            "surrogates": any(len(tree.surrogates) for tree in trees),
+            "fractional": divides or unseen == "fractional",
+            "refuses_unseen": unseen == "error",
+            "refuses_missing": self.refuses_missing,
+            "votes": self.votes,
+            "ties": self.breaks_ties,
+            "divides_first": self.divides_first,
+            "classifier": total.is_classifier,
+            "one_score": single,
+            "chooses": self.votes or (total.is_classifier and not single),
+            "one_output": total.n_outputs == 1,
+            **{
+                name: total.link == name
+                for name in ("identity", "expit", "softmax", "exp", "positive_shares")
+            },
+        }
+
+
+def make_program(model):
+    """Read a fitted model as a :class:`ScoreProgram`; see :func:`read_trees`."""
+    total = read_trees(model)
+    if is_tree(model):
+        return _read_tree(total)
+    if isinstance(model, BaseGradientBoosting):
+        parts = [
+            Part(tree, tree.statistics[:, :, 0], int(first))
+            for tree, first in zip(total.trees, total.first, strict=True)
+        ]
+        return ScoreProgram(total, parts)
+    n_members = len(model.estimators_)
+    trees = add_members(model, np.ones(n_members))
+    shown = [tree.statistics[:, :, 0] for tree in trees]
+    if total.is_vote:
+        return _read_votes(total, trees, shown)
+    weight, divisor = 1.0, float(n_members)
+    if isinstance(model, BoostingTreeRegressor):
+        weight, divisor = float(model.learning_rate), 1.0
+    elif total.link != "identity":
+        divisor = 1.0  # it divides by the sum
+    parts = [Part(t, v, weight=weight) for t, v in zip(trees, shown, strict=True)]
+    first = isinstance(model, BaseForest) and total.is_classifier
+    return ScoreProgram(total, parts, divisor=divisor, divides_first=first)
+
+
+def _flatten(tree):
+    """Probabilities or values of all nodes."""
+    values = tree.value if tree.is_classifier else tree.statistics
+    return values.reshape(len(values), -1)
+
+
+def _read_tree(total):
+    """Read a single tree, whose class may follow from other values than shown."""
+    (tree,) = total.trees
+    values, own = tree.statistics[:, :, 0], _flatten(total.model.tree_)
+    deciding = 0
+    if total.is_classifier and not np.array_equal(values, own):
+        values, deciding = np.concatenate([values, own], axis=1), values.shape[1]
+    return ScoreProgram(
+        total,
+        [Part(tree, values)],
+        deciding=deciding,
+        tolerance=total.class_tolerance,
+    )
+
+
+def _read_votes(total, trees, shown):
+    """Read members that vote, as they do for rows that are divided too."""
+    model = total.model
+    own = [_flatten(member.tree_) for member in model.estimators_]
+    weights, divisor = np.ones(len(trees)), float(len(trees))
+    is_boosted = isinstance(model, BaseAdaBoost)
+    if is_boosted:
+        weights, divisor = model.estimator_weights_, 1.0
+    second, values = 0, own
+    same = all(np.array_equal(a, b) for a, b in zip(own, shown, strict=True))
+    if not (same or is_boosted):
+        second = own[0].shape[1]
+        values = [np.concatenate(pair, 1) for pair in zip(own, shown, strict=True)]
+    parts = [
+        Part(tree, value, weight=float(weight))
+        for tree, value, weight in zip(trees, values, weights, strict=True)
+    ]
+    is_bagging = isinstance(model, BaseBagging | BaseAdaBoost)
+    tolerance = model.estimators_[0]._class_tolerance if is_bagging else 0.0
+    return ScoreProgram(
+        total,
+        parts,
+        votes=True,
+        breaks_ties=not is_boosted,
+        second=second,
+        tolerance=tolerance,
+        divisor=divisor,
+        divides_first=isinstance(model, BaseForest),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """The records of all trees of a program, one tuple each.
+
+    Parameters
+    ----------
+    fields : dict of tuple of str
+        Names of the fields of each table.
+    rows : dict of list of tuple
+        The records of ``nodes``, ``surrogates``, ``terms``, ``trees`` and ``values``.
+    maps : list of int
+        The level maps of nominal tests; see
+        :mod:`sklearn_textbook.tree.grow.level_map`.
+    n_test_fields : int
+        Number of fields of a test, with which nodes and surrogates begin.
+    """
+
+    fields: dict
+    rows: dict
+    maps: list
+    n_test_fields: int
+
+
+def find_stops(tree):
+    """Find the nodes in which rows may end: leaves, and tests without a branch."""
+    nodes = tree.nodes
+    may_stop = tree.is_leaf | (nodes["missing_branch"] == STAY)
+    if tree.handle_unknown == "parent":
+        has_levels = np.isin(nodes["kind"], (ORDINAL, NOMINAL, OBLIQUE))
+        may_stop |= has_levels & (len(tree.n_levels) > 0) & bool(tree.n_levels.any())
+    # A row is divided among children with weight only; without any it ends.
+    weight = np.bincount(
+        np.maximum(nodes["parent"], 0)[1:], nodes["weight"][1:], len(nodes)
+    )
+    return may_stop | (weight <= 0)
+
+
+def write_tables(program, flags):
+    """List the records of all trees.
+
+    Parameters
+    ----------
+    program : ScoreProgram
+        The program.
+    flags : dict of bool
+        What :meth:`ScoreProgram.list_flags` returns.
+
+    Returns
+    -------
+    Tables
+    """
+    test = ["kind"] * flags["kinds"] + ["feature", "threshold"]
+    test += ["map"] * flags["nominal"]
+    node = [*test, "first", "missing", "stop"]
+    node += ["n_children", "weight"] * flags["fractional"]
+    node += ["surrogate", "n_surrogates"] * flags["surrogates"]
+    node += ["term", "n_terms"] * flags["oblique"]
+    fields = {
+        "nodes": tuple(node),
+        "surrogates": (*test, "low_branch"),
+        "terms": TERM_FIELDS,
+        "trees": TREE_FIELDS,
+        "values": tuple(range(program.width)),
+    }
+    rows = {name: [] for name in fields}
+    maps = []
+    for part in program.parts:
+        rows["trees"].append((len(rows["nodes"]), part.score, part.weight))
+        columns = _list_node_columns(part, rows, len(maps))
+        rows["values"] += columns.pop("values")
+        tree = part.tree
+        rows["nodes"] += _zip(columns, fields["nodes"])
+        surrogates = _list_test_columns(tree.surrogates, len(maps))
+        surrogates["low_branch"] = np.maximum(tree.surrogates["low_branch"], 0)
+        rows["surrogates"] += _zip(surrogates, fields["surrogates"])
+        rows["terms"] += _zip({n: tree.terms[n] for n in TERM_FIELDS}, TERM_FIELDS)
+        maps += tree.level_branch.tolist()
+    return Tables(fields, rows, maps, len(test))
+
+
+def _zip(columns, names):
+    return list(zip(*(columns[name].tolist() for name in names), strict=True))
+
+
+def _list_test_columns(records, map_start):
+    """List the columns of tests; numbers without a meaning are 0."""
+    kind = records["kind"]
+    has_threshold = np.isin(kind, (NUMERIC, ORDINAL, OBLIQUE))
+    return {
+        "kind": kind,
+        "feature": np.where(kind == LEAF, -1, records["feature"]),
+        "threshold": np.where(has_threshold, records["threshold"], 0.0),
+        "map": np.where(kind == NOMINAL, records["map_start"] + map_start, 0),
+    }
+
+
+def _list_node_columns(part, rows, map_start):
+    """List the columns of the nodes of a tree, and the values where rows end."""
+    tree = part.tree
+    nodes, count = tree.nodes, tree.node_count
+    stops = find_stops(tree)
+    values = part.values[stops]
+    place = np.cumsum(stops) - 1 + len(rows["values"])
+    first = np.where(tree.is_leaf, 0, nodes["first_child"] + len(rows["nodes"]))
+    columns = _list_test_columns(nodes, map_start)
+    columns |= {
+        "first": first,
+        "missing": np.where(tree.is_leaf, STAY, nodes["missing_branch"]),
+        "stop": np.where(stops, place, -1),
+        "n_children": nodes["n_children"],
+        "weight": nodes["weight"],
+        "values": list(map(tuple, values.tolist())),
+    }
+    for name, records, key in (
+        ("surrogate", tree.surrogates, "surrogates"),
+        ("term", tree.terms, "terms"),
+    ):
+        number = np.bincount(records["node"], minlength=count)
+        columns[f"n_{key}"] = number
+        columns[name] = np.cumsum(number) - number + len(rows[key])
+    return columns

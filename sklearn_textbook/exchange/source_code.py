@@ -1,0 +1,129 @@
+"""Source code of fitted models."""
+
+from __future__ import annotations
+
+import re
+
+from sklearn_textbook._contract.parameters import check_choice
+from sklearn_textbook.exchange import (
+    c_source,
+    c_template,
+    javascript_source,
+    python_source,
+)
+from sklearn_textbook.exchange.score_program import make_program, write_tables
+from sklearn_textbook.exchange.source_parts import make_texts, render
+from sklearn_textbook.exchange.sql_source import write_sql
+
+WRITERS = {
+    "c": (c_template.TEMPLATE, c_source.write_c),
+    "javascript": (javascript_source.TEMPLATE, javascript_source.write_javascript),
+    "python": (python_source.TEMPLATE, python_source.write_python),
+}
+
+
+def export_code(model, language="c", *, prefix="", table="data"):
+    r"""Write a fitted model as source code that needs no library.
+
+    The code adds up what the trees give in the same order and precision as the model:
+    classes are equal, also at ties, and so are sums. All tests and all policies for
+    missing values and unknown levels are included: divided rows, surrogate splits,
+    branches of missing values, oblique splits, votes.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted tree, forest, bagging or random subspaces of trees, perturbed outputs,
+        AdaBoost of trees, boosting tree or gradient boosting of this package.
+    language : {"c", "javascript", "python", "sql"}, default="c"
+        C99; a module of JavaScript (ECMAScript 2020); a module of Python, of the
+        standard library only; or a query of SQL.
+    prefix : str, default=""
+        Beginning of the names of public functions and constants in C, so that several
+        models can be linked into a program.
+    table : str, default="data"
+        Name of the table in SQL.
+
+    Returns
+    -------
+    source : str
+        C: ``predict(row)`` gives the number of the class, or the value;
+        ``predict_classes``, ``predict_values``, ``predict_proba`` and
+        ``predict_scores`` write to an array. A row is an array of numbers, with NaN for
+        missing values; ``encode_<column>(level)`` gives the code of a level, -1 if it
+        is unknown.
+
+        JavaScript: ``predict(row)``, ``predictClasses``, ``predictProba``,
+        ``predictScores`` and ``encodeRow`` of an object with the names of columns, or
+        of an array.
+
+        Python: ``predict(row)``, ``predict_classes``, ``predict_proba``,
+        ``predict_scores`` and ``encode_row`` of a mapping or sequence.
+
+        SQL: a SELECT that adds columns for the scores, and ``prediction``, to a table.
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+        If the model is not fitted.
+    TypeError
+        If it is of another kind.
+    ValueError
+        If a parameter is not valid, the language has no means to write a level or
+        label, such as an integer beyond float64, or SQL cannot express the model:
+        votes of trees that divide rows, or oblique splits of dates.
+
+    See Also
+    --------
+    sklearn_textbook.tree.export_rules : The rules of one tree, nested in Python, or as
+        one expression of SQL.
+
+    Notes
+    -----
+    Where the model raises an error, for an infinite number, a missing value with
+    ``missing="error"`` or a level with ``handle_unknown="error"``, C returns a status,
+    JavaScript and Python raise an error that names the column, and a prediction of SQL
+    is NULL.
+
+    Dates are seconds since 1970-01-01 UTC, durations seconds, times of day seconds
+    since midnight. C takes these numbers; JavaScript takes them, or a Date, which has
+    milliseconds; Python takes objects of ``datetime``, and NumPy's; SQL compares
+    columns of these types.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_textbook.exchange import export_code
+    >>> from sklearn_textbook.tree import CARTClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = CARTClassifier(max_depth=2).fit(X, y)
+    >>> source = export_code(model, "python")
+    >>> module = {}
+    >>> exec(source, module)
+    >>> module["predict"]([5.1, 3.5, 1.4, 0.2])
+    0
+    >>> print(export_code(model, "c").split("static const Node nodes")[1][:220])
+    [] = {
+        {{2, 2.45}, 1, 0, -1},  /* 0: 'x2' <= 2.45 */
+        {{-1, 0.0}, 0, -1, 0},  /* 1 */
+        {{3, 1.75}, 3, 0, -1},  /* 2: 'x3' <= 1.75 */
+        {{-1, 0.0}, 0, -1, 1},  /* 3 */
+    """
+    check_choice("language", language, (*WRITERS, "sql"))
+    is_name = isinstance(prefix, str) and re.fullmatch(r"([A-Za-z_]\w*)?", prefix, re.A)
+    if not is_name or (prefix and language != "c"):
+        raise ValueError(
+            "prefix must be the beginning of a name in C, of letters, digits and _, "
+            f"and is for language='c' only, got {prefix!r} for {language!r}."
+        )
+    if not isinstance(table, str) or not table:
+        raise ValueError(f"table must be the name of a table, got {table!r}.")
+    program = make_program(model)
+    if language == "sql":
+        return write_sql(program, table)
+    template, write = WRITERS[language]
+    flags = program.list_flags()
+    tables = write_tables(program, flags)
+    options = {"prefix": prefix} if language == "c" else {}
+    own_flags, texts = write(program, tables, **options)
+    return render(template, flags | own_flags, make_texts(program, tables) | texts)

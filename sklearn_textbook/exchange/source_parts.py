@@ -1,0 +1,260 @@
+"""What source code in all languages shares."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from sklearn_textbook.tree.encode.columns import BOOLEAN, NULL, TEMPORAL
+from sklearn_textbook.tree.grow.layout import NOMINAL, OBLIQUE
+
+#: Largest number of nodes that have comments.
+MAX_COMMENTED = 2000
+
+
+def render(template, flags, texts):
+    """Fill in a template.
+
+    Parameters
+    ----------
+    template : str
+        Lines ``%if name``, ``%else`` and ``%end`` enclose lines that only some models
+        need; ``{{name}}`` is a place for a text.
+    flags : dict of bool
+        Which lines to take.
+    texts : dict of str
+        Texts of the places.
+
+    Returns
+    -------
+    str
+    """
+    lines, taken = [], []
+    for line in template.split("\n"):
+        word, _, name = line.partition(" ")
+        if word == "%if":
+            taken.append(flags[name])
+        elif word == "%else":
+            taken[-1] = not taken[-1]
+        elif word == "%end":
+            taken.pop()
+        elif all(taken):
+            lines.append(re.sub(r"\{\{(\w+)\}\}", lambda m: texts[m[1]], line))
+    return "\n".join(lines)
+
+
+def write_rows(rows, number, brackets, n_nested=0, comments=None):
+    """Write the records of a table, a line each.
+
+    Parameters
+    ----------
+    rows : list of tuple
+        The records.
+    number : callable
+        Writes a number.
+    brackets : str
+        The two that enclose a record.
+    n_nested : int, default=0
+        How many of the first fields are a record of their own.
+    comments : list of str or None, default=None
+        Ends of the lines.
+
+    Returns
+    -------
+    str
+    """
+    opening, closing = brackets
+    # "(1)" would be no tuple in Python.
+    end = f",{closing}" if opening == "(" else closing
+    lines = []
+    for place, row in enumerate(rows):
+        words = [number(value) for value in row]
+        if n_nested:
+            nested = f"{opening}{', '.join(words[:n_nested])}{closing}"
+            words[:n_nested] = [nested]
+        line = f"    {opening}{', '.join(words)}{end},"
+        lines.append(line + (comments[place] if comments else ""))
+    return "\n".join(lines)
+
+
+def write_numbers(values, per_line=16):
+    """Write integers in lines."""
+    starts = range(0, len(values), per_line)
+    parts = [", ".join(map(str, values[i : i + per_line])) for i in starts]
+    return "\n".join(f"    {part}," for part in parts)
+
+
+def comment_nodes(program, quote, style):
+    """Write what every node tests, for models of a readable size."""
+    trees = [part.tree for part in program.parts]
+    if sum(tree.node_count for tree in trees) > MAX_COMMENTED:
+        return None
+    columns = program.total.schema.columns
+    comments = []
+    for number, tree in enumerate(trees):
+        first = len(comments)
+        for node, record in enumerate(tree.nodes):
+            text = f"{first + node}"
+            if node == 0 and len(trees) > 1:
+                text += f" (tree {number})"
+            if not tree.is_leaf[node]:
+                column = columns[record["feature"]]
+                text += f": {quote(column.name)}"
+                if record["kind"] == OBLIQUE:
+                    text += " and others: a sum"
+                elif record["kind"] != NOMINAL and column.levels is None:
+                    value = column.format_value(float(record["threshold"]))
+                    text += f" <= {value}"
+            comments.append(style.format(text))
+    return comments
+
+
+def list_level_groups(column, language):
+    """List the levels of a column with their codes: the strings, and the numbers.
+
+    Parameters
+    ----------
+    column : ColumnSchema
+        The column.
+    language : str
+        Whose numbers are float64, for the error.
+
+    Returns
+    -------
+    strings, numbers : list of tuple
+        Levels and codes.
+
+    Raises
+    ------
+    ValueError
+        If a level is an integer that float64 cannot represent.
+    """
+    strings, numbers = [], []
+    for code, level in enumerate(column.levels):
+        if isinstance(level, str):
+            strings.append((level, code))
+            continue
+        require_exact(level, f"The level {level} of column {column.name!r}", language)
+        numbers.append((float(level), code))
+    return strings, numbers
+
+
+def require_exact(value, what, language):
+    """Raise ValueError for an integer that float64 cannot represent."""
+    try:
+        is_exact = float(value) == value
+    except OverflowError:
+        is_exact = False
+    if not is_exact:
+        raise ValueError(
+            f"{what} is an integer that numbers of {language} cannot represent "
+            "exactly. Use strings instead."
+        )
+
+
+def describe_columns(program, quote, missing, encoders):
+    """Describe the columns of a row.
+
+    Parameters
+    ----------
+    program : ScoreProgram
+        The model.
+    quote : callable
+        Quotes a name for a comment.
+    missing : str
+        How missing values are written.
+    encoders : dict of str
+        What turns the levels of columns into codes, by column.
+
+    Returns
+    -------
+    list of str
+    """
+    lines = []
+    for number, column in enumerate(program.total.schema.columns):
+        what = "number"
+        if column.source in TEMPORAL:
+            what = TEMPORAL[column.source]
+        elif column.source == BOOLEAN:
+            what = "0 or 1"
+        elif column.source == NULL:
+            what = "not used, as training had no values"
+        if column.levels is not None:
+            what = f"one of {len(column.levels)} levels"
+            if column.source in TEMPORAL:
+                what += f", {TEMPORAL[column.source]}"
+            if number in encoders:
+                what += f", as a code: {encoders[number]}; -1 is any other level"
+        lines.append(f"{number}: {quote(column.name)}, {what}")
+    end = "none is allowed" if program.refuses_missing else missing
+    return [*lines, f"missing values: {end}"]
+
+
+def describe_predictions(program, quote):
+    """Describe what is predicted."""
+    total = program.total
+    if not total.is_classifier:
+        return [f"Predicts {total.n_outputs} value{'s' * (total.n_outputs > 1)}."]
+    lines = []
+    for number, classes in enumerate(total.classes):
+        of = f" of output {number}" if total.n_outputs > 1 else ""
+        names = [f"{i}: {quote(str(name))}" for i, name in enumerate(classes)]
+        lines.append(f"Classes{of}, by number: {', '.join(names[:20])}")
+        if len(names) > 20:
+            lines[-1] += f", ... ({len(names)})"
+    return lines
+
+
+SCORES = {
+    "identity": "Scores: the predictions themselves",
+    "expit": "Scores: of the second class, whose probability is expit({scale} * score)",
+    "softmax": "Scores: of every class; probabilities are softmax({scale} * scores)",
+    "exp": "Scores: the logarithms of the predictions",
+    "positive_shares": "Scores: of every class; probabilities are shares of those > 0",
+}
+
+
+def make_texts(program, tables):
+    """Make the texts that all languages have in their places."""
+    total = program.total
+    divides_last = program.divisor != 1.0 and not program.divides_first
+    return {
+        "last_division": f" / {program.divisor!r}" if divides_last else "",
+        "about": f"{type(total.model).__name__} of sklearn_textbook: "
+        f"{len(program.parts)} tree{'s' * (len(program.parts) > 1)} with "
+        f"{len(tables.rows['nodes'])} nodes.",
+        "about_scores": SCORES[total.link].format(scale=total.scale) + ".",
+        "n_columns": str(len(total.schema.columns)),
+        "n_trees": str(len(program.parts)),
+        "width": str(program.width),
+        "n_scores": str(total.n_scores),
+        "n_sums": str(program.n_sums),
+        "n_outputs": str(total.n_outputs),
+        "second": str(program.second),
+        "deciding": str(program.deciding),
+        "scale": repr(float(total.scale)),
+        "divisor": repr(program.divisor),
+        "tolerance": repr(program.tolerance if program.votes else 0.0),
+        "final_tolerance": repr(0.0 if program.votes else program.tolerance),
+        "unseen": program.unseen,
+        "n_levels": write_numbers(total.schema.n_levels.tolist()),
+        "maps": write_numbers(tables.maps),
+    }
+
+
+def to_plain(value):
+    """Turn a class label into a value of Python, or raise ValueError."""
+    value = value.item() if isinstance(value, np.generic) else value
+    value = str(value) if isinstance(value, str) else value
+    if not isinstance(value, str | bool | int | float):
+        raise ValueError(
+            f"The class label {value!r} is {type(value).__name__}; only strings, "
+            "booleans and numbers can be written as source code."
+        )
+    return value
+
+
+def list_labels(program):
+    """List the class labels of every output."""
+    return [[to_plain(v) for v in classes] for classes in program.total.classes]

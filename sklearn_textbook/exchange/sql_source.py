@@ -1,0 +1,449 @@
+"""Source code as a query of SQL.
+
+A tree is a CASE expression, with the cases of a node inside those of its parent. A tree
+that divides rows is a sum over the nodes in which rows end: the value times what each
+test on the path leaves of the row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from sklearn_textbook.exchange.source_parts import (
+    SCORES,
+    describe_predictions,
+    list_labels,
+)
+from sklearn_textbook.tree.explain.conditions import (
+    SumCondition,
+    branch_condition,
+    collect_branches,
+)
+from sklearn_textbook.tree.explain.fitted import FittedTree
+from sklearn_textbook.tree.explain.rule_sql import (
+    quote_identifier,
+    write_condition,
+    write_literal,
+    write_present,
+    write_stand_in,
+)
+from sklearn_textbook.tree.grow.layout import FRACTIONAL, STAY
+
+#: A level that the model refuses; the prediction is NULL.
+REFUSED = -3
+UNSEEN = {"parent": STAY, "fractional": FRACTIONAL, "error": REFUSED}
+#: Deepest CASE expressions within each other; SQLite reads about 15.
+MAX_NESTED = 8
+#: Largest number of classes whose nearly equal shares are compared in one expression.
+MAX_TOLERANT = 8
+
+
+@dataclass(frozen=True, eq=False)
+class SqlTree:
+    """One tree of a program, and what its nodes add to the sums.
+
+    Parameters
+    ----------
+    fitted : FittedTree
+        The tree and its names.
+    values : ndarray of float64, shape (node_count, width)
+        The values of its nodes.
+    """
+
+    fitted: FittedTree
+    values: np.ndarray
+
+    def list_cases(self, node):
+        """List the tests of a node in order, and the branch of each; None: all else."""
+        fitted, tree = self.fitted, self.fitted.tree
+        record = tree.nodes[node]
+        unseen = UNSEEN[tree.handle_unknown]
+        branches = collect_branches(tree, node)
+        if isinstance(branches[0], SumCondition):
+            stay = branch_condition(tree, node, STAY)
+            cases = [(write_condition(fitted, branches[0]), 0), (None, 1)]
+            if stay.level_terms:
+                cases.insert(0, (write_condition(fitted, stay), unseen))
+            return cases
+        feature = int(record["feature"])
+        name = quote_identifier(fitted.feature_names[feature])
+        chains = [chain.stand_ins for c in branches for chain in c.chains]
+        cases = []
+        for stand_ins in zip(*chains, strict=True):
+            for branch, stand_in in enumerate(stand_ins):
+                test, _ = write_stand_in(fitted, stand_in)
+                if test is not None:
+                    cases.append((f"{name} IS NULL AND {test}", branch))
+        cases.append((f"{name} IS NULL", int(record["missing_branch"])))
+        for branch, condition in enumerate(branches):
+            shares = condition.shares
+            if shares is not None:
+                shares = (*(float(share == 1.0) for share in shares[:-1]), 0.0)
+            condition = replace(condition, shares=shares, missing=0.0, chains=())
+            test = write_present(fitted, condition, name)
+            if test is not None:
+                cases.append((test, branch))
+        if tree.n_levels[feature]:
+            return [*cases, (None, unseen)]
+        return [*cases[:-1], (None, cases[-1][1])]
+
+    def weigh_children(self, node):
+        """Find the weights of the children, and their sum, added up in order."""
+        record = self.fitted.tree.nodes[node]
+        first = int(record["first_child"])
+        weights = self.fitted.tree.nodes["weight"]
+        weights = weights[first : first + int(record["n_children"])]
+        return weights.tolist(), float(np.add.accumulate(weights)[-1])
+
+    @cached_property
+    def divides(self):
+        """Whether rows are divided in the subtree of each node."""
+        tree = self.fitted.tree
+        divides = np.zeros(tree.node_count, dtype=bool)
+        for node in reversed(np.flatnonzero(~tree.is_leaf).tolist()):
+            first = int(tree.nodes["first_child"][node])
+            below = slice(first, first + int(tree.nodes["n_children"][node]))
+            branches = [branch for _, branch in self.list_cases(node)]
+            divides[node] = FRACTIONAL in branches or divides[below].any()
+        return divides
+
+    def list_ends(self, values):
+        """List the shares of a row in the nodes where it may end, times their values.
+
+        Parameters
+        ----------
+        values : list of float
+            One value of every node.
+
+        Returns
+        -------
+        list of str
+        """
+        tree = self.fitted.tree
+        ends, stack = [], [(0, "")]
+        while stack:
+            node, share = stack.pop()
+            if tree.is_leaf[node]:
+                ends += [f"{share}{values[node]!r}"] * (values[node] != 0.0)
+                continue
+            if not self.divides[node]:
+                ends.append(f"{share}{self.write_case(map(repr, values), node)}")
+                continue
+            cases = self.list_cases(node)
+            first = int(tree.nodes["first_child"][node])
+            weights, total = self.weigh_children(node)
+            if any(branch in (STAY, REFUSED) for _, branch in cases) or not total > 0:
+                end = self.write_share(cases, STAY, 1.0, total)
+                ends.append(f"{share}{end} * {values[node]!r}")
+            for child in reversed(range(len(weights))):
+                part = self.write_share(cases, child, weights[child], total)
+                stack.append((first + child, f"{share}{part} * "))
+        return ends or ["0.0"]
+
+    def write_share(self, cases, branch, weight, total):
+        """Write the part of a row that takes a branch."""
+        divides = total > 0.0
+        parts, sums = [], []
+        for test, target in cases:
+            if target == FRACTIONAL and divides and branch != STAY:
+                part, whole = repr(weight), repr(total)
+            elif target == REFUSED:
+                part = whole = "NULL"
+            else:
+                ends = STAY if target == FRACTIONAL and not divides else target
+                part, whole = repr(float(ends == branch)), "1.0"
+            opening = "ELSE" if test is None else f"WHEN {test} THEN"
+            parts.append(f"{opening} {part}")
+            sums.append(f"{opening} {whole}")
+        text = f"CASE {' '.join(parts)} END"
+        if any(target == FRACTIONAL for _, target in cases) and divides:
+            text += f" / CASE {' '.join(sums)} END"
+        return text
+
+    def list_branches(self, node):
+        """List the condition of each child of a node that divides no rows; None: else.
+
+        None instead of a child is the node itself.
+        """
+        fitted, tree = self.fitted, self.fitted.tree
+        conditions = collect_branches(tree, node)
+        if isinstance(conditions[0], SumCondition):
+            return self.list_cases(node)
+        cases = [
+            (write_condition(fitted, condition), branch)
+            for branch, condition in enumerate(conditions)
+            if not condition.is_impossible
+        ]
+        if not branch_condition(tree, node, STAY).is_impossible:
+            return [*cases, (None, STAY)]
+        if tree.n_levels[tree.nodes["feature"][node]]:
+            return [*cases, (None, REFUSED)]
+        return [*cases[:-1], (None, cases[-1][1])]
+
+    def write_case(self, values, root=0):
+        """Write nested CASE expressions, whose sum is what a row gets.
+
+        Parameters
+        ----------
+        values : iterable of str
+            What a row gets that ends in a node, as numbers.
+        root : int, default=0
+            Node to begin with.
+
+        Returns
+        -------
+        str
+        """
+        values, texts, roots = list(values), [], [(root, [])]
+        while roots:
+            first, path = roots.pop()
+            text, deep = self.write_shallow(values, first)
+            if path:
+                text = f"CASE WHEN {' AND '.join(path)} THEN {text} ELSE 0 END"
+            texts.append(text)
+            roots += [(node, self.list_path(root, node)) for node in deep]
+        return texts[0] if len(texts) == 1 else f"({' + '.join(texts)})"
+
+    def list_path(self, root, node):
+        """List the conditions on the way from a node to one below it."""
+        tree, path = self.fitted.tree, []
+        while node != root:
+            parent = int(tree.nodes["parent"][node])
+            branch = node - int(tree.nodes["first_child"][parent])
+            condition = branch_condition(tree, parent, branch)
+            path.append(write_condition(self.fitted, condition))
+            node = parent
+        return path[::-1]
+
+    def write_shallow(self, values, root):
+        """Write one CASE expression, and list the nodes that it leaves out as 0."""
+        tree = self.fitted.tree
+        lines, deep = [], []
+        # What to write, its depth, and the text before it.
+        stack = [(root, 1, "")]
+        while stack:
+            node, depth, opening = stack.pop()
+            text = node
+            if not isinstance(node, str):
+                text = values[node] if tree.is_leaf[node] else "CASE"
+                if text == "CASE" and depth > MAX_NESTED:
+                    deep.append(node)
+                    text = "0"
+            lines.append(f"{'  ' * depth}{opening}{text}")
+            if text != "CASE":
+                continue
+            stack.append(("END", depth, ""))
+            first = int(tree.nodes["first_child"][node])
+            for test, branch in reversed(self.list_branches(node)):
+                ends = {STAY: values[node], REFUSED: "NULL"}
+                start = "ELSE " if test is None else f"WHEN {test} THEN "
+                target = ends.get(branch, first + branch)
+                stack.append((target, depth + 1, start))
+        return "\n".join(lines).lstrip(), deep
+
+
+def list_trees(program):
+    """List the trees of a program; a vote is 1 for one class."""
+    total = program.total
+    trees = []
+    for part in program.parts:
+        values = part.values
+        if program.votes:
+            n = total.n_scores // total.n_outputs
+            votes = values[:, : total.n_scores].reshape(len(values), -1, n)
+            best = np.apply_along_axis(choose, 2, votes, program.tolerance)
+            votes = np.eye(n)[best].reshape(len(values), -1)
+            start = program.second if program.breaks_ties else program.width
+            values = np.concatenate([votes, values[:, start:]], axis=1)
+        fitted = FittedTree(part.tree, total.schema, total.feature_names, [], [])
+        trees.append(SqlTree(fitted, values))
+    return trees
+
+
+def choose(values, tolerance):
+    """Find the first of the largest values, up to a tolerance."""
+    best = 0
+    for number, value in enumerate(values):
+        if value > values[best] + tolerance:
+            best = number
+    return best
+
+
+def write_sums(program, trees):
+    """Write the sums of a program."""
+    width = trees[0].values.shape[1]
+    sums = [[] for _ in range(program.n_sums)]
+    start = [*program.total.start.tolist(), *[0.0] * program.n_sums][: program.n_sums]
+    for part, tree in zip(program.parts, trees, strict=True):
+        for column in range(width):
+            values = tree.values[:, column].tolist()
+            if tree.divides[0]:
+                text = f"({' + '.join(tree.list_ends(values))})"
+            else:
+                text = tree.write_case(map(repr, values))
+            is_weighed = part.weight != 1.0 and column < program.total.n_scores
+            weight = f"{part.weight!r} * " if is_weighed else ""
+            sums[part.score + column].append(f"{weight}{text}")
+    texts = []
+    for first, terms in zip(start, sums, strict=True):
+        terms = [repr(first)] * (first != 0.0) + terms
+        texts.append("\n  + ".join(terms))
+    return texts
+
+
+def write_choice(values, means, tolerance, labels):
+    """Write the label of the largest value as a CASE expression."""
+
+    def scan(best, number):
+        if number == len(values):
+            return labels[best]
+        larger = f"{values[number]} > {values[best]} + {tolerance!r}"
+        after, otherwise = scan(number, number + 1), scan(best, number + 1)
+        return f"CASE WHEN {larger} THEN {after} ELSE {otherwise} END"
+
+    is_null = f"WHEN {values[0]} IS NULL THEN NULL"
+    if tolerance:
+        return f"CASE {is_null} ELSE {scan(0, 1)} END"
+    lines = [f"CASE {is_null}"]
+    for number, label in enumerate(labels[:-1]):
+        tests = []
+        for other in range(len(labels)):
+            # Those before are smaller, or else they have been chosen; means decide
+            # between equal ones.
+            if other == number or (other < number and not means):
+                continue
+            test = f"{values[number]} >= {values[other]}"
+            if means:
+                sign = ">" if other < number else ">="
+                test = (
+                    f"({values[number]} > {values[other]} OR {values[number]} = "
+                    f"{values[other]} AND {means[number]} {sign} {means[other]})"
+                )
+            tests.append(test)
+        lines.append(f"WHEN {' AND '.join(tests)} THEN {label}")
+    return "\n    ".join([*lines, f"ELSE {labels[-1]} END"])
+
+
+def write_predictions(program, sums, scores):
+    """Write the predictions from the names of the sums, or expressions of them."""
+    total = program.total
+    if not total.is_classifier:
+        return [f"EXP({score})" if total.link == "exp" else score for score in scores]
+    labels = [list(map(write_literal, names)) for names in list_labels(program)]
+    if total.n_scores == 1:
+        no, yes = labels[0]
+        return [
+            f"CASE WHEN {sums[0]} > 0.0 THEN {yes} WHEN {sums[0]} <= 0.0 THEN {no} END"
+        ]
+    tolerance = 0.0 if program.votes else program.tolerance
+    if tolerance and len(labels[0]) > MAX_TOLERANT:
+        raise ValueError(
+            f"The model takes class proportions as equal that differ by less than "
+            f"{tolerance}, and divides rows, which a query can compare for at most "
+            f"{MAX_TOLERANT} classes; there are {len(labels[0])}."
+        )
+    n = total.n_scores // total.n_outputs
+    others = sums[total.n_scores :]
+    values = [*(scores if program.divides_first else sums[: total.n_scores]), *others]
+    means = others if program.breaks_ties else []
+    return [
+        write_choice(
+            values[program.deciding + output * n :][: len(names)],
+            means[output * n :][: len(names)],
+            tolerance,
+            names,
+        )
+        for output, names in enumerate(labels)
+    ]
+
+
+def refuse_divided_votes(program, trees):
+    """Raise ValueError if rows are divided in a tree that votes."""
+    for tree in trees:
+        nodes = np.flatnonzero(tree.divides)
+        if program.votes and len(nodes):
+            node = nodes[-1]
+            feature = tree.fitted.tree.nodes["feature"][node]
+            raise ValueError(
+                f"{type(program.total.model).__name__} has trees that vote, and node "
+                f"{node} of one of them divides rows by column "
+                f"{tree.fitted.feature_names[feature]!r}: a query cannot count their "
+                "votes. The other languages can."
+            )
+
+
+def write_sql(program, table):
+    """Write a query that adds predictions to a table.
+
+    Parameters
+    ----------
+    program : ScoreProgram
+        The model.
+    table : str
+        Name of the table.
+
+    Returns
+    -------
+    str
+    """
+    total = program.total
+    trees = list_trees(program)
+    refuse_divided_votes(program, trees)
+    taken = {name.lower() for name in total.feature_names}
+
+    def name_column(stem):
+        while stem in taken:
+            stem += "_"
+        taken.add(stem)
+        return quote_identifier(stem)
+
+    has_own = program.divisor != 1.0
+    names = [name_column(f"score_{k}") for k in range(total.n_scores)]
+    inner = [name_column(f"sum_{k}") for k in range(program.n_sums)]
+    if not has_own:
+        inner[: total.n_scores] = names
+    divided = [f"{name} / {program.divisor!r}" for name in inner]
+    scores = divided[: total.n_scores] if has_own else names
+    is_direct = program.tolerance and not program.votes and not trees[0].divides[0]
+    expressions = write_sums(program, trees)
+    if is_direct:
+        # The class of every node, as nearly equal proportions are compared.
+        labels = [write_literal(label) for label in list_labels(program)[0]]
+        values = trees[0].values[:, program.deciding :][:, : len(labels)]
+        chosen = [str(choose(row, program.tolerance)) for row in values]
+        expressions.append(trees[0].write_case(chosen))
+        inner.append(name_column("class_number"))
+        cases = " ".join(f"WHEN {k} THEN {label}" for k, label in enumerate(labels))
+        predictions = [f"CASE {inner[-1]} {cases} END"]
+    else:
+        predictions = write_predictions(program, inner, scores)
+    if program.refuses_missing:
+        columns = map(quote_identifier, total.feature_names)
+        tests = " OR ".join(f"{name} IS NULL" for name in columns)
+        expressions = [f"CASE WHEN {tests} THEN NULL ELSE {e} END" for e in expressions]
+    ends = [""] if total.n_outputs == 1 else [f"_{k}" for k in range(total.n_outputs)]
+    ends = [name_column(f"prediction{end}") for end in ends]
+    added = [f"{s} AS {n}" for s, n in zip(scores, names, strict=True)] * has_own
+    added += [f"{p} AS {n}" for p, n in zip(predictions, ends, strict=True)]
+    quoted = quote_identifier(table)
+    about = [
+        f"{type(total.model).__name__} of sklearn_textbook: {len(trees)} trees.",
+        *describe_predictions(program, ascii),
+        SCORES[total.link].format(scale=total.scale) + ".",
+    ]
+    columns = [f"{e} AS {n}" for e, n in zip(expressions, inner, strict=True)]
+    return "\n".join(
+        [
+            *(f"-- {line}" for line in about),
+            "SELECT scored.*,",
+            "  " + ",\n  ".join(added),
+            "FROM (",
+            f"SELECT {quoted}.*,",
+            ",\n".join(columns),
+            f"FROM {quoted}",
+            ") AS scored",
+        ]
+    )
