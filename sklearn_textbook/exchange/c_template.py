@@ -99,7 +99,7 @@ static const double start[] = {{{start}}};
 /* Child of a value that is present, or UNKNOWN. */
 static int test_value(const Test *test, int low_branch, double value)
 {
-%if levels
+%if nominal
     int i, n_pairs, child;
 %end
 %if levels

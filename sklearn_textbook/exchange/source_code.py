@@ -102,12 +102,13 @@ def export_code(model, language="c", *, prefix="", table="data"):
     >>> exec(source, module)
     >>> module["predict"]([5.1, 3.5, 1.4, 0.2])
     0
-    >>> print(export_code(model, "c").split("static const Node nodes")[1][:220])
-    [] = {
-        {{2, 2.45}, 1, 0, -1},  /* 0: 'x2' <= 2.45 */
+    >>> lines = export_code(model, "c").splitlines()
+    >>> start = lines.index("static const Node nodes[] = {")
+    >>> print("\n".join(lines[start : start + 4]))
+    static const Node nodes[] = {
+        {{2, 2.45}, 1, 1, -1},  /* 0: 'x2' <= 2.45 */
         {{-1, 0.0}, 0, -1, 0},  /* 1 */
         {{3, 1.75}, 3, 0, -1},  /* 2: 'x3' <= 1.75 */
-        {{-1, 0.0}, 0, -1, 1},  /* 3 */
     """
     check_choice("language", language, (*WRITERS, "sql"))
     is_name = isinstance(prefix, str) and re.fullmatch(r"([A-Za-z_]\w*)?", prefix, re.A)

@@ -375,6 +375,78 @@ def refuse_divided_votes(program, trees):
             )
 
 
+class Query:
+    """The columns of a query.
+
+    Parameters
+    ----------
+    program : ScoreProgram
+        The model.
+    """
+
+    def __init__(self, program):
+        self.program, self.total = program, program.total
+        self.taken = {name.lower() for name in self.total.feature_names}
+        self.trees = list_trees(program)
+        refuse_divided_votes(program, self.trees)
+        self.scores = self.name_columns("score", self.total.n_scores)
+        self.sums = self.name_columns("sum", program.n_sums)
+        self.has_divisor = program.divisor != 1.0
+        if not self.has_divisor:
+            self.sums[: self.total.n_scores] = self.scores
+
+    def name_columns(self, stem, number=1):
+        """Choose names that the table does not have."""
+        names = []
+        for place in range(number):
+            name = stem if number == 1 else f"{stem}_{place}"
+            while name in self.taken:
+                name += "_"
+            self.taken.add(name)
+            names.append(quote_identifier(name))
+        return names
+
+    def write_sums(self):
+        """Write the inner columns: the sums, and the number of a class."""
+        columns = dict(
+            zip(self.sums, write_sums(self.program, self.trees), strict=True)
+        )
+        if self.chooses_in_nodes:
+            # The class of every node, as nearly equal proportions are compared.
+            values = self.trees[0].values[:, self.program.deciding :]
+            n_classes = len(self.total.classes[0])
+            chosen = [choose(row[:n_classes], self.program.tolerance) for row in values]
+            (name,) = self.class_number = self.name_columns("class_number")
+            columns[name] = self.trees[0].write_case(map(str, chosen))
+        if self.program.refuses_missing:
+            tests = [f"{quote_identifier(n)} IS NULL" for n in self.total.feature_names]
+            start = f"CASE WHEN {' OR '.join(tests)} THEN NULL ELSE "
+            columns = {name: f"{start}{text} END" for name, text in columns.items()}
+        return columns
+
+    @property
+    def chooses_in_nodes(self):
+        """Whether the class follows from one node."""
+        is_tolerant = self.program.tolerance and not self.program.votes
+        return bool(is_tolerant) and not self.trees[0].divides[0]
+
+    def write_predictions(self):
+        """Write the outer columns: the scores, if they are not sums; predictions."""
+        columns, scores = {}, self.scores
+        if self.has_divisor:
+            scores = [f"{name} / {self.program.divisor!r}" for name in self.sums]
+            scores = scores[: self.total.n_scores]
+            columns = dict(zip(self.scores, scores, strict=True))
+        if self.chooses_in_nodes:
+            labels = map(write_literal, list_labels(self.program)[0])
+            cases = [f"WHEN {k} THEN {label}" for k, label in enumerate(labels)]
+            predictions = [f"CASE {self.class_number[0]} {' '.join(cases)} END"]
+        else:
+            predictions = write_predictions(self.program, self.sums, scores)
+        names = self.name_columns("prediction", self.total.n_outputs)
+        return columns | dict(zip(names, predictions, strict=True))
+
+
 def write_sql(program, table):
     """Write a query that adds predictions to a table.
 
@@ -389,61 +461,21 @@ def write_sql(program, table):
     -------
     str
     """
-    total = program.total
-    trees = list_trees(program)
-    refuse_divided_votes(program, trees)
-    taken = {name.lower() for name in total.feature_names}
-
-    def name_column(stem):
-        while stem in taken:
-            stem += "_"
-        taken.add(stem)
-        return quote_identifier(stem)
-
-    has_own = program.divisor != 1.0
-    names = [name_column(f"score_{k}") for k in range(total.n_scores)]
-    inner = [name_column(f"sum_{k}") for k in range(program.n_sums)]
-    if not has_own:
-        inner[: total.n_scores] = names
-    divided = [f"{name} / {program.divisor!r}" for name in inner]
-    scores = divided[: total.n_scores] if has_own else names
-    is_direct = program.tolerance and not program.votes and not trees[0].divides[0]
-    expressions = write_sums(program, trees)
-    if is_direct:
-        # The class of every node, as nearly equal proportions are compared.
-        labels = [write_literal(label) for label in list_labels(program)[0]]
-        values = trees[0].values[:, program.deciding :][:, : len(labels)]
-        chosen = [str(choose(row, program.tolerance)) for row in values]
-        expressions.append(trees[0].write_case(chosen))
-        inner.append(name_column("class_number"))
-        cases = " ".join(f"WHEN {k} THEN {label}" for k, label in enumerate(labels))
-        predictions = [f"CASE {inner[-1]} {cases} END"]
-    else:
-        predictions = write_predictions(program, inner, scores)
-    if program.refuses_missing:
-        columns = map(quote_identifier, total.feature_names)
-        tests = " OR ".join(f"{name} IS NULL" for name in columns)
-        expressions = [f"CASE WHEN {tests} THEN NULL ELSE {e} END" for e in expressions]
-    ends = [""] if total.n_outputs == 1 else [f"_{k}" for k in range(total.n_outputs)]
-    ends = [name_column(f"prediction{end}") for end in ends]
-    added = [f"{s} AS {n}" for s, n in zip(scores, names, strict=True)] * has_own
-    added += [f"{p} AS {n}" for p, n in zip(predictions, ends, strict=True)]
-    quoted = quote_identifier(table)
+    total, quoted = program.total, quote_identifier(table)
+    query = Query(program)
+    inner, outer = (
+        ",\n".join(f"{text} AS {name}" for name, text in columns.items())
+        for columns in (query.write_sums(), query.write_predictions())
+    )
     about = [
-        f"{type(total.model).__name__} of sklearn_textbook: {len(trees)} trees.",
+        f"{type(total.model).__name__} of sklearn_textbook, {len(query.trees)} trees.",
         *describe_predictions(program, ascii),
         SCORES[total.link].format(scale=total.scale) + ".",
     ]
-    columns = [f"{e} AS {n}" for e, n in zip(expressions, inner, strict=True)]
     return "\n".join(
         [
             *(f"-- {line}" for line in about),
-            "SELECT scored.*,",
-            "  " + ",\n  ".join(added),
-            "FROM (",
-            f"SELECT {quoted}.*,",
-            ",\n".join(columns),
-            f"FROM {quoted}",
-            ") AS scored",
+            f"SELECT scored.*,\n{outer}",
+            f"FROM (\nSELECT {quoted}.*,\n{inner}\nFROM {quoted}\n) AS scored",
         ]
     )
