@@ -1,6 +1,8 @@
 """Fitted models for other programs."""
 
 from sklearn_textbook.ensemble.exchange import to_sklearn
+from sklearn_textbook.exchange.shap_trees import to_shap
 from sklearn_textbook.exchange.source_code import export_code
+from sklearn_textbook.exchange.tree_sum import TreeSum, read_trees
 
-__all__ = ["export_code", "to_sklearn"]
+__all__ = ["TreeSum", "export_code", "read_trees", "to_shap", "to_sklearn"]

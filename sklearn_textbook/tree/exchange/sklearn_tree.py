@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from sklearn_textbook.tree.encode.columns import TEMPORAL
@@ -26,6 +28,7 @@ from sklearn_textbook.tree.grow.layout import (
     TREE_LEAF,
 )
 
+SKLEARN = "a tree of scikit-learn"
 #: Part of all weight that a leaf without training rows has.
 SMALLEST_SHARE = 1e-12
 
@@ -61,17 +64,17 @@ def require_readable(schema):
             )
 
 
-def _refuse(fitted, node, what, instead):
-    """Raise ValueError for a node that scikit-learn has no equivalent of."""
+def _refuse(fitted, node, what, instead, reader=SKLEARN):
+    """Raise ValueError for a node that the reader has no equivalent of."""
     column = fitted.feature_names[fitted.tree.nodes["feature"][node]]
     raise ValueError(
-        f"Node {node} {what.format(column=repr(column))}, which a tree of scikit-learn "
-        f"cannot do. {instead}."
+        f"Node {node} {what.format(column=repr(column))}, which {reader} cannot do. "
+        f"{instead}."
     )
 
 
-def require_equivalents(fitted, allows_missing):
-    """Raise ValueError for a test that scikit-learn has no equivalent of.
+def require_equivalents(fitted, allows_missing, reader=SKLEARN):
+    """Raise ValueError for a test that trees of thresholds have no equivalent of.
 
     Parameters
     ----------
@@ -79,28 +82,31 @@ def require_equivalents(fitted, allows_missing):
         The tree.
     allows_missing : bool
         Whether its missing values must go where they went in training.
+    reader : str, default="a tree of scikit-learn"
+        What has no equivalent, for the error.
     """
     nodes = fitted.tree.nodes
+    refuse = partial(_refuse, fitted, reader=reader)
     for node in np.flatnonzero(nodes["kind"] == OBLIQUE)[:1]:
         instead = "Only trees whose tests have one column can be converted"
-        _refuse(fitted, node, "tests a sum of columns (column {column} first)", instead)
+        refuse(node, "tests a sum of columns (column {column} first)", instead)
     if fitted.tree.handle_unknown == "fractional":
         for node in np.flatnonzero(np.isin(nodes["kind"], (NOMINAL, ORDINAL)))[:1]:
             what = "divides rows with an unknown level of column {column}"
-            _refuse(fitted, node, what, 'Fit the model with handle_unknown="parent"')
+            refuse(node, what, 'Fit the model with handle_unknown="parent"')
     if not allows_missing:
         return
     if len(fitted.tree.surrogates):
         node = fitted.tree.surrogates["node"][0]
         what = "has surrogate splits for missing values of column {column}"
-        _refuse(fitted, node, what, 'Fit the model with missing="learned"')
+        refuse(node, what, 'Fit the model with missing="learned"')
     for node in np.flatnonzero(nodes["missing_branch"] == FRACTIONAL):
         if fitted.n_missing is None or fitted.n_missing[nodes["feature"][node]]:
             what = "divides rows with a missing value of column {column}"
             instead = (
                 'Impute the values before fitting, or use CART with missing="learned"'
             )
-            _refuse(fitted, node, what, instead)
+            refuse(node, what, instead)
 
 
 def find_missing_branch(nodes, keeps_stay):
@@ -119,7 +125,7 @@ def find_missing_branch(nodes, keeps_stay):
     return branch
 
 
-def find_thresholds(fitted, allows_missing):
+def find_thresholds(fitted, allows_missing, reader=SKLEARN):
     """Find the tree of thresholds with the same predictions."""
     tree = fitted.tree
     nodes = tree.nodes
@@ -145,7 +151,7 @@ def find_thresholds(fitted, allows_missing):
             f"tests takes more than {LARGEST_TREE} nodes"
         )
         instead = 'Fit the model with categorical_split="one_vs_rest" or a max_depth'
-        _refuse(fitted, node, what, instead)
+        _refuse(fitted, node, what, instead, reader)
 
     return Expansion(tree, missing, refuse).run()
 
