@@ -153,6 +153,16 @@ def require_exact(value, what, language):
         )
 
 
+def describe_model(program):
+    """Describe the model and its size."""
+    trees = [part.tree for part in program.parts]
+    n_nodes = sum(tree.node_count for tree in trees)
+    return (
+        f"{type(program.total.model).__name__} of sklearn_textbook: "
+        f"{len(trees)} tree{'s' * (len(trees) > 1)} with {n_nodes} nodes."
+    )
+
+
 def describe_columns(program, quote, missing, encoders):
     """Describe the columns of a row.
 
@@ -221,9 +231,7 @@ def make_texts(program, tables):
     divides_last = program.divisor != 1.0 and not program.divides_first
     return {
         "last_division": f" / {program.divisor!r}" if divides_last else "",
-        "about": f"{type(total.model).__name__} of sklearn_textbook: "
-        f"{len(program.parts)} tree{'s' * (len(program.parts) > 1)} with "
-        f"{len(tables.rows['nodes'])} nodes.",
+        "about": describe_model(program),
         "about_scores": SCORES[total.link].format(scale=total.scale) + ".",
         "n_columns": str(len(total.schema.columns)),
         "n_trees": str(len(program.parts)),

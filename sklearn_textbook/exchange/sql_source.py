@@ -14,6 +14,7 @@ import numpy as np
 
 from sklearn_textbook.exchange.source_parts import (
     SCORES,
+    describe_model,
     describe_predictions,
     list_labels,
 )
@@ -468,7 +469,7 @@ def write_sql(program, table):
         for columns in (query.write_sums(), query.write_predictions())
     )
     about = [
-        f"{type(total.model).__name__} of sklearn_textbook, {len(query.trees)} trees.",
+        describe_model(program),
         *describe_predictions(program, ascii),
         SCORES[total.link].format(scale=total.scale) + ".",
     ]

@@ -78,6 +78,20 @@ class TreeSum:
         A class is predicted instead of an earlier one if its score is larger by more.
     reader : estimator
         Reads new tables.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_textbook.ensemble import RandomForestClassifier
+    >>> from sklearn_textbook.exchange import read_trees
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = RandomForestClassifier(10, random_state=0).fit(X, y)
+    >>> total = read_trees(forest)
+    >>> len(total.trees), total.n_scores, total.link
+    (10, 3, 'identity')
+    >>> scores = total.compute_scores(total.read(X))
+    >>> bool(abs(total.to_predictions(scores) - forest.predict_proba(X)).max() < 1e-12)
+    True
     """
 
     model: object
@@ -185,6 +199,7 @@ def read_trees(model):
     Returns
     -------
     TreeSum
+        The trees, the columns, and how predictions follow from the sums.
 
     Raises
     ------
@@ -194,6 +209,16 @@ def read_trees(model):
         If it is of another kind, or the members are no trees of this package.
     ValueError
         If it starts from the predictions of another estimator (``init``).
+
+    Examples
+    --------
+    >>> from sklearn_textbook.exchange import read_trees
+    >>> from sklearn_textbook.tree import CARTRegressor
+    >>> model = CARTRegressor().fit([["red"], ["blue"]], [1.0, 3.0])
+    >>> total = read_trees(model)
+    >>> total.read([["blue"], ["green"]])
+    array([[ 0.],
+           [-1.]])
     """
     if hasattr(model, "fit") and not isinstance(model, type):
         check_is_fitted(model)
