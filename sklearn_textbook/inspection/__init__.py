@@ -1,5 +1,4 @@
 """Displays for figures, with scikit-learn's convention, and explanations of rows."""
-"""Displays for figures, with scikit-learn's convention, and partial dependence."""
 
 from sklearn_textbook.inspection.accuracy_rejection_display import (
     AccuracyRejectionDisplay,
@@ -32,6 +31,6 @@ __all__ = [
     "ScreeDisplay",
     "ShapleyValues",
     "TreeDisplay",
-    "shap_values",
     "partial_dependence",
+    "shap_values",
 ]
