@@ -17,7 +17,7 @@ from sklearn_textbook.tree.route.shapley import (
 )
 
 #: Rows between two moments at which Ctrl-C is noticed.
-BLOCK_ROWS = 2048
+BLOCK_ROWS = 512
 
 
 @dataclass(frozen=True, eq=False)
