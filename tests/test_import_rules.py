@@ -60,6 +60,8 @@ FORMER_PRIVATE_NAMES = {
 }
 # Documented for third parties to set, in one place, although it has an underscore.
 LINK_NAMES = {"_doc_link_module", "_doc_link_template"}
+# IPython's protocol of what a notebook displays, for any class.
+DISPLAY_NAMES = {"_repr_html_", "_repr_mimebundle_"}
 
 PYTHON_FILES = sorted(ROOT.rglob("*.py"))
 CYTHON_FILES = sorted(
@@ -206,7 +208,7 @@ def private_scikit_learn_names():
         if isinstance(member, type) and not name.startswith("_")
     ]
     names = {name for base in bases for name in dir(base) if private_parts(name)}
-    return (names | FORMER_PRIVATE_NAMES) - LINK_NAMES
+    return (names | FORMER_PRIVATE_NAMES) - LINK_NAMES - DISPLAY_NAMES
 
 
 def scikit_learn_aliases(tree):

@@ -5,6 +5,7 @@ from sklearn_textbook.inspection.accuracy_rejection_display import (
 )
 from sklearn_textbook.inspection.biplot_display import BiplotDisplay
 from sklearn_textbook.inspection.discriminant_display import DiscriminantDisplay
+from sklearn_textbook.inspection.explaining import explain
 from sklearn_textbook.inspection.importances_display import ImportancesDisplay
 from sklearn_textbook.inspection.kappa_error_display import KappaErrorDisplay
 from sklearn_textbook.inspection.learning_rounds_display import LearningRoundsDisplay
@@ -31,6 +32,7 @@ __all__ = [
     "ScreeDisplay",
     "ShapleyValues",
     "TreeDisplay",
+    "explain",
     "partial_dependence",
     "shap_values",
 ]

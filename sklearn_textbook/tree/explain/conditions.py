@@ -291,6 +291,32 @@ def branch_condition(tree, node, branch):
     return Condition(feature, shares=shares, missing=missing, chains=chains)
 
 
+def strict_condition(tree, node):
+    """Return the condition of present and known values that leads to a child.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+    node : int
+        Number of the child.
+
+    Returns
+    -------
+    Condition or SumCondition
+        The condition, which neither missing values nor unknown levels satisfy.
+    """
+    parent = int(tree.nodes["parent"][node])
+    branch = node - int(tree.nodes["first_child"][parent])
+    condition = branch_condition(tree, parent, branch)
+    if isinstance(condition, SumCondition):
+        return replace(condition, unseen=0.0)
+    shares = condition.shares
+    if shares is not None:
+        shares = (*(float(share == 1.0) for share in shares[:-1]), 0.0)
+    return replace(condition, shares=shares, missing=0.0, chains=())
+
+
 def collect_branches(tree, node):
     """Return the conditions of all branches of an inner node, in order."""
     n_children = int(tree.nodes["n_children"][node])

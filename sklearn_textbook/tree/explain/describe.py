@@ -104,6 +104,18 @@ class Words:
             return f"{text} (if missing: {notes})" if with_shares else text
         return f"{text} or missing"
 
+    def clause(self, condition):
+        """Write a condition on present values for a sentence: ``sex is male``."""
+        if isinstance(condition, SumCondition):
+            return self._sum(condition, False)
+        name, phrase = self.name(condition.feature), self._phrase(condition)
+        if phrase.operator == "=":
+            return f"{name} is {phrase.values[0]}"
+        if phrase.operator in ("in", "not in"):
+            start = "" if phrase.operator == "in" else "not "
+            return f"{name} is {start}{join_words(phrase.values, 'or')}"
+        return _join(name, phrase)
+
     def branch(self, condition):
         """Write the condition of a branch for its edge, without the column."""
         if isinstance(condition, SumCondition):
@@ -351,6 +363,12 @@ def _join_label(phrase):
     if operator == "not in":
         return f"not {', '.join(values)}"
     return f"{operator} {values[0]}"
+
+
+def join_words(words, last):
+    """Join words in a sentence, as in ``a, b and c``."""
+    *others, end = words
+    return f"{', '.join(others)} {last} {end}" if others else end
 
 
 def level_values(column):

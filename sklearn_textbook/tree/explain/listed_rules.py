@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
-from sklearn_textbook.tree.explain.conditions import branch_condition
+from sklearn_textbook.tree.explain.conditions import strict_condition
 from sklearn_textbook.tree.explain.fitted import FittedTree, join_names
 from sklearn_textbook.tree.explain.rules import Rule, extend_path, rule_record
 from sklearn_textbook.tree.rules import RuleList
@@ -97,7 +97,7 @@ def collect_listed_rules(rule_list):
         if number < len(rule_list):
             part = slice(rule_list.start[number], rule_list.start[number + 1])
             for node in rule_list.nodes[part].tolist():
-                path = extend_path(path, _strict_condition(rule_list.tree, node))
+                path = extend_path(path, strict_condition(rule_list.tree, node))
         rules.append(
             Rule(
                 node=number,
@@ -108,17 +108,6 @@ def collect_listed_rules(rule_list):
             )
         )
     return rules
-
-
-def _strict_condition(tree, node):
-    """Return the condition of a branch without missing values and unseen levels."""
-    parent = int(tree.nodes["parent"][node])
-    branch = node - int(tree.nodes["first_child"][parent])
-    condition = branch_condition(tree, parent, branch)
-    shares = condition.shares
-    if shares is not None:
-        shares = (*(float(share == 1.0) for share in shares[:-1]), 0.0)
-    return replace(condition, shares=shares, missing=0.0, chains=())
 
 
 def make_listed_records(fitted, rules):

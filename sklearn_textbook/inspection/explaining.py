@@ -1,0 +1,143 @@
+"""Explanations of single predictions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sklearn_textbook._contract.parameters import check_integer
+from sklearn_textbook.exchange.tree_sum import read_trees
+from sklearn_textbook.inspection.row_explanation import Explanations
+from sklearn_textbook.inspection.row_values import RowValues
+from sklearn_textbook.inspection.tree_rows import TreeExplainer
+from sklearn_textbook.tree.explain.describe import Words
+from sklearn_textbook.tree.explain.fitted import read_fitted
+
+
+def explain(
+    model,
+    X,
+    *,
+    feature_names=None,
+    class_names=None,
+    max_terms=5,
+    decimals=None,
+):
+    """Explain the prediction of each row in words.
+
+    For a tree, the sentence has the conditions that the row meets, one for each column,
+    and what the training rows are that meet them too. The path has what each test
+    changed.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted tree of this package.
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        The rows, as for ``predict``.
+    feature_names : array-like of str or None, default=None
+        Names of the columns; ``None`` for the names of the training table.
+    class_names : array-like of str or None, default=None
+        Names of the classes in the order of ``classes_`` (for several outputs a list
+        of such lists); ``None`` for the class labels.
+    max_terms : int, default=5
+        Maximum number of levels written for a set, of columns of an oblique test.
+    decimals : int or None, default=None
+        Number of decimals of thresholds and values; ``None`` for as few as distinguish
+        them.
+
+    Returns
+    -------
+    explanations : list of RowExplanation
+        One per row, with the attributes ``prediction``, ``probabilities`` and
+        ``sentence``; of a tree also ``path``, a record of each test with the prediction
+        before and after it, and ``leaves``, where the row ends. It prints the first
+        ten.
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+        If the model is not fitted.
+    TypeError
+        If it is of another kind.
+    ValueError
+        If the table or the names do not fit to the model, or a parameter is out of its
+        range.
+
+    See Also
+    --------
+    sklearn_textbook.tree.export_rules : The rules of all leaves.
+
+    Notes
+    -----
+    A row whose value is missing or unknown may be divided among branches. Then all its
+    leaves are listed with the part of the row that ends in each, and the sentence has
+    the three largest.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_textbook.inspection import explain
+    >>> from sklearn_textbook.tree import CARTClassifier
+    >>> iris = load_iris(as_frame=True)
+    >>> species = iris.target_names[iris.target]
+    >>> tree = CARTClassifier(max_depth=2).fit(iris.data, species)
+    >>> print(explain(tree, iris.data[50:51]))
+    Row 0: 'versicolor' (90.7%)
+      petal length (cm) > 2.45 and petal width (cm) <= 1.75: 90.7% of the 54
+      training rows here are 'versicolor'.
+    <BLANKLINE>
+      test                      value  rows  'versicolor'
+      all training rows                 150         33.3%
+      petal length (cm) > 2.45    4.7   100           50%
+      petal width (cm) <= 1.75    1.4    54         90.7%
+    """
+    check_integer("max_terms", max_terms, 1)
+    check_integer("decimals", decimals, 0, accepts_none=True)
+    trees = read_trees(model)
+    matrix = trees.read(X)
+    values = RowValues(trees.schema, X, matrix)
+    predictions = model.predict(X).tolist()
+    probabilities = [None] * len(predictions)
+    if trees.is_classifier and hasattr(model, "predict_proba"):
+        probabilities = _list_probabilities(model, X)
+    fitted = read_fitted(model, feature_names, class_names)
+    explainer = TreeExplainer(
+        Words(fitted, decimals, max_terms, show_missing=False),
+        values,
+        trees.trees[0].statistics[:, :, 0],
+        quoted=_quote_classes(fitted, class_names),
+        center=_name_center(model),
+        max_terms=max_terms,
+    )
+    return Explanations(explainer.explain(predictions, probabilities))
+
+
+def _list_probabilities(model, X):
+    """List the probabilities of each row by class; a list for several outputs."""
+    shares, classes = model.predict_proba(X), model.classes_
+    if not isinstance(classes, list):
+        labels = classes.tolist()
+        return [dict(zip(labels, row, strict=True)) for row in shares.tolist()]
+    outputs = []
+    for label, array in zip(classes, shares, strict=True):
+        labels = label.tolist()
+        outputs.append([dict(zip(labels, r, strict=True)) for r in array.tolist()])
+    return list(map(list, zip(*outputs, strict=True)))
+
+
+def _quote_classes(fitted, class_names):
+    """Names of classes for sentences: quoted text, and ``class 1`` of a number."""
+    return [
+        [
+            f"'{name}'" if has_names or isinstance(label, str) else f"class {name}"
+            for name, label in zip(names, np.asarray(labels).tolist(), strict=True)
+        ]
+        for names, labels in zip(fitted.class_names, fitted.classes, strict=True)
+        for has_names in [class_names is not None and class_names is not True]
+    ]
+
+
+def _name_center(model):
+    """Return what the values of the leaves of a regression tree are."""
+    is_median = getattr(model, "criterion", None) == "absolute_error"
+    return "median" if is_median else "mean"
