@@ -4,6 +4,7 @@ from sklearn_textbook.inspection.accuracy_rejection_display import (
     AccuracyRejectionDisplay,
 )
 from sklearn_textbook.inspection.biplot_display import BiplotDisplay
+from sklearn_textbook.inspection.counterfactuals import find_counterfactuals
 from sklearn_textbook.inspection.discriminant_display import DiscriminantDisplay
 from sklearn_textbook.inspection.explaining import explain
 from sklearn_textbook.inspection.importances_display import ImportancesDisplay
@@ -33,6 +34,7 @@ __all__ = [
     "ShapleyValues",
     "TreeDisplay",
     "explain",
+    "find_counterfactuals",
     "partial_dependence",
     "shap_values",
 ]

@@ -86,6 +86,8 @@ def describe_value(value):
     """
     if value is None:
         return "missing"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
     if isinstance(value, float):
         return format_number(value)
     return quote_level(value, '",;:')

@@ -1,0 +1,372 @@
+"""What would have to change for a tree to predict something else."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from html import escape
+
+import numpy as np
+from scipy import sparse
+
+from sklearn_textbook._contract.parameters import (
+    check_choice,
+    check_integer,
+    is_real,
+    show_value,
+)
+from sklearn_textbook.exchange.tree_sum import read_trees
+from sklearn_textbook.inspection.change_limits import read_limits
+from sklearn_textbook.inspection.cheapest_changes import ChangeSearch
+from sklearn_textbook.inspection.row_explanation import WIDTH, Explanations
+from sklearn_textbook.inspection.row_values import RowValues, describe_value
+from sklearn_textbook.tree.explain.describe import SHOWN_LEVELS, Words
+from sklearn_textbook.tree.explain.digits import format_share
+from sklearn_textbook.tree.explain.fitted import read_fitted
+from sklearn_textbook.tree.explain.lettering import break_lines
+from sklearn_textbook.tree.grow.layout import OBLIQUE
+from sklearn_textbook.tree.members import is_tree
+
+
+@dataclass(frozen=True)
+class Change:
+    """The change of a column.
+
+    Parameters
+    ----------
+    column : str
+        The column.
+    old, new : float, bool, int, str or None
+        Its values; None if the old one is missing.
+    condition : str
+        What all new values that do the same satisfy.
+    """
+
+    column: str
+    old: object
+    new: object
+    condition: str
+
+    def __str__(self):
+        words = [describe_value(value) for value in (self.old, self.new)]
+        return f"{self.column}: {' -> '.join(words)} ({self.condition})"
+
+
+@dataclass(frozen=True)
+class Counterfactual:
+    """The cheapest change of a row that makes a tree predict something else.
+
+    Parameters
+    ----------
+    row : int
+        Position of the row in the table.
+    prediction : object
+        What is predicted of the row.
+    new_prediction : object
+        What is predicted after the changes; None if no change is possible.
+    changes : tuple of Change
+        The changes; empty if the row is predicted as wanted, or none is possible.
+    cost : float
+        Sum of the distances of all columns; infinite if no change is possible.
+    leaf : int or None
+        Number of the node in which the changed row ends.
+    n_samples : int or None
+        Training rows in this node.
+    confidence : float or None
+        Proportion of the predicted class among them; None in regression.
+    """
+
+    row: int
+    prediction: object
+    new_prediction: object
+    changes: tuple = ()
+    cost: float = math.inf
+    leaf: int | None = None
+    n_samples: int | None = None
+    confidence: float | None = None
+
+    @property
+    def is_found(self):
+        """Whether there is such a change, or the row is predicted as wanted."""
+        return self.new_prediction is not None
+
+    @property
+    def values(self):
+        """The new value of every changed column, by its name."""
+        return {change.column: change.new for change in self.changes}
+
+    def __str__(self):
+        old, new = (_show(p) for p in (self.prediction, self.new_prediction))
+        head = f"Row {self.row}: {old}"
+        if not self.is_found:
+            return f"{head}; no allowed change leads to what is wanted"
+        if not self.changes:
+            return f"{head}, as wanted"
+        share = f", {format_share(self.confidence)}" if self.confidence else ""
+        rows = f"{self.n_samples:,} training row{'s' if self.n_samples != 1 else ''}"
+        lines = [f"{head} -> {new} ({rows}{share}) by"]
+        for change in self.changes:
+            first, *others = break_lines(str(change), WIDTH - 4)
+            lines += [f"  {first}", *(f"    {line}" for line in others)]
+        return "\n".join(lines)
+
+    def _repr_html_(self):
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def find_counterfactuals(
+    model,
+    X,
+    *,
+    target=None,
+    fixed=(),
+    directions=None,
+    cost="changes",
+    column_costs=None,
+    max_changes=None,
+    reference=None,
+):
+    r"""Find the cheapest change of each row that makes a tree predict something else.
+
+    All leaves with the wanted prediction are compared. The distance of a row from a
+    leaf is a sum over the columns that have to change: in a numeric column how far its
+    value is from the leaf's interval, divided by the range of the column; in an ordinal
+    column the part of the levels that are passed; 1 for another level of a nominal
+    column, and for a missing value that has to be known.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted tree of this package with one output and without oblique tests.
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        The rows, as for ``predict``.
+    target : label, pair of float or None, default=None
+        The wanted class; None for any class that is not predicted now. In regression
+        the wanted interval (lowest, highest), which is required; None is an open end.
+    fixed : sequence of str or int, default=()
+        Columns that may not change, by name or number.
+    directions : dict or None, default=None
+        Columns that may only change in one direction: ``{"age": "increase"}`` or
+        ``"decrease"``. Missing values of these columns may become any.
+    cost : {"changes", "distance"}, default="changes"
+        Whether the number of changed columns is minimal and, among these changes, the
+        distance; or the distance alone.
+    column_costs : dict or None, default=None
+        Positive factors of the distances of columns, by default 1.
+    max_changes : int or None, default=None
+        Maximum number of changed columns.
+    reference : table or None, default=None
+        Rows like those of ``X``, such as the training table, that give the ranges of
+        the numeric columns. Values of ``X`` and thresholds of the tree count as well.
+
+    Returns
+    -------
+    counterfactuals : list of Counterfactual
+        One per row, with the attributes ``changes``, ``values`` (new values by column),
+        ``new_prediction`` and ``cost``. If there is no such change, ``is_found`` is
+        False.
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+        If the model is not fitted.
+    TypeError
+        If it is no single tree.
+    ValueError
+        If it has oblique tests or several outputs, if a column is unknown or a
+        parameter out of its range, or the table does not fit to the model.
+
+    See Also
+    --------
+    explain : Why each row is predicted as it is.
+
+    Notes
+    -----
+    A new number has few digits and lies in the interval, at most a thousandth of the
+    column's range from its bound; distances are measured to the bound. New values of
+    columns of integers (by their dtype) and booleans are such.
+
+    A missing value stays missing where it follows a branch as a whole; no value becomes
+    missing. Where the tree has surrogates, a change of another column may alter the
+    branch of a missing value; such leaves are left out, so that there might be a
+    cheaper change.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn_textbook.inspection import find_counterfactuals
+    >>> from sklearn_textbook.tree import CARTClassifier
+    >>> iris = load_iris(as_frame=True)
+    >>> species = iris.target_names[iris.target]
+    >>> tree = CARTClassifier(max_depth=3).fit(iris.data, species)
+    >>> print(find_counterfactuals(tree, iris.data[50:51], target="virginica"))
+    Row 0: 'versicolor' -> 'virginica' (6 training rows, 66.7%) by
+      petal length (cm): 4.7 -> 4.951 (petal length (cm) > 4.95)
+    """
+    check_choice("cost", cost, ("changes", "distance"))
+    check_integer("max_changes", max_changes, 1, accepts_none=True)
+    trees, fitted = _read_tree(model)
+    matrix = _densify(trees.read(X))
+    rows = [matrix]
+    if reference is not None:
+        rows.insert(0, _densify(trees.read(reference)))
+    limits = read_limits(trees, X, rows, fixed, directions, column_costs)
+    search = ChangeSearch(
+        model.tree_,
+        trees.schema.columns,
+        limits,
+        counts_first=cost == "changes",
+        max_changes=max_changes,
+    )
+    predictions = model.predict(X)
+    is_target, is_done = _find_targets(fitted, search.places, predictions, target)
+    place, costs, changed = search.find(matrix, is_target)
+    writer = _Writer(fitted, search, RowValues(trees.schema, X, matrix))
+    return Explanations(
+        Counterfactual(row, prediction, prediction, cost=0.0)
+        if done
+        else writer.write(row, prediction, best, distance, new)
+        for row, (prediction, done, best, distance, new) in enumerate(
+            zip(
+                predictions.tolist(),
+                is_done.tolist(),
+                place.tolist(),
+                costs.tolist(),
+                changed,
+                strict=True,
+            )
+        )
+    )
+
+
+class _Writer:
+    """Writes the changes of rows."""
+
+    def __init__(self, fitted, search, values):
+        self.fitted = fitted
+        self.search = search
+        self.values = values
+        self.words = Words(fitted, None, SHOWN_LEVELS, show_missing=False)
+
+    def write(self, row, prediction, place, cost, new):
+        """Make the counterfactual of a row; ``place`` is -1 if there is none."""
+        if place < 0:
+            return Counterfactual(row, prediction, None)
+        node = int(self.search.places[place])
+        changes = []
+        for box in self.search.boxes:
+            old = self.values.code(row, box.column)
+            code = float(new[box.column])
+            if code == old or (math.isnan(code) and math.isnan(old)):
+                continue
+            value = self.values.decode(box.column, code)
+            if self.search.limits[box.column].is_integer and not isinstance(
+                value, bool
+            ):
+                value = int(value)
+            changes.append(
+                Change(
+                    self.words.name(box.column),
+                    self.values.value(row, box.column),
+                    value,
+                    self._write_condition(box.conditions[place]),
+                )
+            )
+        fitted, confidence = self.fitted, None
+        if fitted.tree.is_classifier:
+            confidence = float(fitted.class_shares(node)[0, fitted.best[node, 0]])
+        return Counterfactual(
+            row,
+            prediction,
+            fitted.predicted(node)[0],
+            tuple(changes),
+            cost,
+            node,
+            int(fitted.tree.nodes["n_samples"][node]),
+            confidence,
+        )
+
+    def _write_condition(self, condition):
+        shares = condition.shares
+        if shares is not None:
+            shares = (*(float(share == 1.0) for share in shares[:-1]), 0.0)
+        return self.words.clause(
+            replace(condition, shares=shares, missing=0.0, chains=())
+        )
+
+
+def _read_tree(model):
+    """Read a tree, or refuse a model that is none."""
+    trees = read_trees(model)
+    if not is_tree(model):
+        raise TypeError(
+            "find_counterfactuals needs a single tree, whose leaves can be compared; "
+            f"model is an ensemble, {type(model).__name__}."
+        )
+    if trees.n_outputs > 1:
+        raise ValueError(
+            f"model has {trees.n_outputs} outputs; find_counterfactuals needs one."
+        )
+    if (model.tree_.nodes["kind"] == OBLIQUE).any():
+        raise ValueError(
+            f"model, {type(model).__name__}, has oblique tests, of several columns "
+            "each; find_counterfactuals needs tests of one column."
+        )
+    return trees, read_fitted(model)
+
+
+def _densify(matrix):
+    return matrix.toarray() if sparse.issparse(matrix) else matrix
+
+
+def _find_targets(fitted, places, predictions, target):
+    """Return where each row may end, and which rows are predicted as wanted."""
+    if not fitted.tree.is_classifier:
+        low, high = _read_interval(target)
+        values = fitted.statistics[places, 0, 0]
+        is_wanted = (values >= low) & (values <= high)
+        is_done = (predictions >= low) & (predictions <= high)
+        return np.repeat(is_wanted[np.newaxis], len(predictions), axis=0), is_done
+    classes = np.asarray(fitted.classes[0])
+    best = fitted.best[places, 0]
+    if target is None:
+        now = np.searchsorted(classes, predictions)
+        return best != now[:, np.newaxis], np.zeros(len(predictions), dtype=bool)
+    labels = classes.tolist()
+    if np.ndim(target) != 0 or target not in labels:
+        raise ValueError(
+            f"target must be one of the classes {labels} or None, got "
+            f"{show_value(target)}."
+        )
+    is_wanted = best == labels.index(target)
+    return (
+        np.repeat(is_wanted[np.newaxis], len(predictions), axis=0),
+        predictions == classes[labels.index(target)],
+    )
+
+
+def _read_interval(target):
+    """Check the interval of a regression target."""
+    message = (
+        "In regression, target must be a pair (lowest, highest) of numbers, of which "
+        f"one may be None; got {show_value(target)}."
+    )
+    if isinstance(target, str) or not isinstance(target, Iterable):
+        raise ValueError(message)
+    ends = list(target)
+    if len(ends) != 2 or not all(end is None or is_real(end) for end in ends):
+        raise ValueError(message)
+    low, high = (
+        default if end is None else float(end)
+        for end, default in zip(ends, (-np.inf, np.inf), strict=True)
+    )
+    if low > high:
+        raise ValueError(message)
+    return low, high
+
+
+def _show(prediction):
+    if isinstance(prediction, float):
+        return describe_value(prediction)
+    return repr(prediction) if isinstance(prediction, str) else str(prediction)
