@@ -170,7 +170,8 @@ def compare(table, **options):
 @click.option(
     "--explain",
     is_flag=True,
-    help="Add to every row the rule of the tree that applies to it.",
+    help="Add to every row the rule of the tree that applies to it, or of an ensemble "
+    "the score and what the columns contribute to it.",
 )
 @name_list_option("--id", help="Columns to copy to the output, besides those of fit.")
 @reading_options

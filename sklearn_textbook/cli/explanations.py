@@ -1,4 +1,4 @@
-"""Why a row is predicted as it is: its rule, or those it is divided among."""
+"""Why a row is predicted as it is: its rules, or the contributions of columns."""
 
 from __future__ import annotations
 
@@ -15,22 +15,27 @@ _MOST_RULES = 3
 
 
 def require_explainable(estimator, path):
-    """Refuse a model that has no single rule for a row."""
+    """Refuse a model that has neither rules nor trees."""
     if is_other_model(estimator):
         refuse_use(f"--explain: {path} holds no tree, but a {type(estimator).__name__}")
     if is_ensemble(estimator):
-        refuse_use(f"--explain follows a row through one tree, but {path} has many")
+        from sklearn_textbook.exchange import read_trees  # predict needs it only here
+
+        try:
+            read_trees(estimator)
+        except (TypeError, ValueError) as error:
+            refuse_use(f"--explain needs trees whose scores add up. In {path}: {error}")
 
 
 def explain_rows(scorer, estimator, X, predicted):
-    """Write for every row the rule that it meets.
+    """Write for every row the rule that it meets, or the contributions of its columns.
 
     Parameters
     ----------
     scorer : Scorer
         How predictions are made.
     estimator : estimator
-        A fitted tree or list of rules.
+        A fitted tree, list of rules or ensemble of trees.
     X : pyarrow.Table or ndarray
         The rows.
     predicted : Predicted
@@ -40,11 +45,14 @@ def explain_rows(scorer, estimator, X, predicted):
     -------
     sentences : list of str
         A rule with its support and confidence. Of a row that a missing value or a new
-        level divides among branches, the rules of the branches; and with costs, the
-        prediction if it is not that of the rule.
+        level divides among branches, the rules of the branches. For an ensemble the
+        score and its largest contributions. With costs, also the prediction if it is
+        not that of the rule or score.
     """
-    explain = _explain_by_list if is_rule_list(estimator) else _explain_by_tree
-    sentences = explain(estimator, X)
+    write = _explain_by_list if is_rule_list(estimator) else _explain_by_tree
+    if is_ensemble(estimator):
+        write = _explain_by_scores
+    sentences = write(estimator, X)
     if scorer.costs is None:
         return sentences
     likeliest = scorer.labels[predicted.shares.argmax(axis=1)]
@@ -56,6 +64,12 @@ def explain_rows(scorer, estimator, X, predicted):
             sentences, likeliest, predicted.values, strict=True
         )
     ]
+
+
+def _explain_by_scores(estimator, X):
+    from sklearn_textbook.inspection import explain
+
+    return [entry.sentence for entry in explain(estimator, X)]
 
 
 def _explain_by_list(estimator, X):

@@ -8,9 +8,11 @@ from sklearn_textbook._contract.parameters import check_integer
 from sklearn_textbook.exchange.tree_sum import read_trees
 from sklearn_textbook.inspection.row_explanation import Explanations
 from sklearn_textbook.inspection.row_values import RowValues
+from sklearn_textbook.inspection.score_rows import ScoreExplainer
 from sklearn_textbook.inspection.tree_rows import TreeExplainer
 from sklearn_textbook.tree.explain.describe import Words
-from sklearn_textbook.tree.explain.fitted import read_fitted
+from sklearn_textbook.tree.explain.fitted import join_names, read_fitted
+from sklearn_textbook.tree.members import is_tree
 
 
 def explain(
@@ -21,17 +23,21 @@ def explain(
     class_names=None,
     max_terms=5,
     decimals=None,
+    n_jobs=None,
 ):
     """Explain the prediction of each row in words.
 
     For a tree, the sentence has the conditions that the row meets, one for each column,
     and what the training rows are that meet them too. The path has what each test
-    changed.
+    changed. For an ensemble of trees, the sentence has the columns with the largest
+    contributions to the score of the predicted class, or to the predicted value: its
+    Shapley values.
 
     Parameters
     ----------
     model : estimator
-        A fitted tree of this package.
+        A fitted tree, random forest, extra trees, bagging, random subspaces, perturbed
+        outputs, AdaBoost, boosting tree or gradient boosting of this package.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The rows, as for ``predict``.
     feature_names : array-like of str or None, default=None
@@ -40,18 +46,21 @@ def explain(
         Names of the classes in the order of ``classes_`` (for several outputs a list
         of such lists); ``None`` for the class labels.
     max_terms : int, default=5
-        Maximum number of levels written for a set, of columns of an oblique test.
+        Maximum number of levels written for a set, of columns of an oblique test, and
+        of columns of an ensemble in a sentence.
     decimals : int or None, default=None
         Number of decimals of thresholds and values; ``None`` for as few as distinguish
         them.
+    n_jobs : int or None, default=None
+        Number of threads for ensembles; None for all cores.
 
     Returns
     -------
     explanations : list of RowExplanation
         One per row, with the attributes ``prediction``, ``probabilities`` and
         ``sentence``; of a tree also ``path``, a record of each test with the prediction
-        before and after it, and ``leaves``, where the row ends. It prints the first
-        ten.
+        before and after it, and ``leaves``, where the row ends; of an ensemble
+        ``contributions``, ``base`` and ``score``. It prints the first ten.
 
     Raises
     ------
@@ -65,6 +74,8 @@ def explain(
 
     See Also
     --------
+    find_counterfactuals : What would have to change for another prediction.
+    shap_values : The contributions as an array.
     sklearn_textbook.tree.export_rules : The rules of all leaves.
 
     Notes
@@ -72,6 +83,9 @@ def explain(
     A row whose value is missing or unknown may be divided among branches. Then all its
     leaves are listed with the part of the row that ends in each, and the sentence has
     the three largest.
+
+    In gradient boosting of two classes the score is that of the second class. The
+    average is the mean of the scores of the training rows in the leaves, by weight.
 
     Examples
     --------
@@ -100,16 +114,42 @@ def explain(
     probabilities = [None] * len(predictions)
     if trees.is_classifier and hasattr(model, "predict_proba"):
         probabilities = _list_probabilities(model, X)
-    fitted = read_fitted(model, feature_names, class_names)
-    explainer = TreeExplainer(
-        Words(fitted, decimals, max_terms, show_missing=False),
+    if is_tree(model):
+        fitted = read_fitted(model, feature_names, class_names)
+        explainer = TreeExplainer(
+            Words(fitted, decimals, max_terms, show_missing=False),
+            values,
+            trees.trees[0].statistics[:, :, 0],
+            quoted=_quote_classes(fitted, class_names),
+            center=_name_center(model),
+            max_terms=max_terms,
+        )
+        return Explanations(explainer.explain(predictions, probabilities))
+    fitted = _name_scores(trees, feature_names, class_names)
+    explainer = ScoreExplainer(
+        trees,
+        fitted.feature_names,
         values,
-        trees.trees[0].statistics[:, :, 0],
         quoted=_quote_classes(fitted, class_names),
-        center=_name_center(model),
         max_terms=max_terms,
+        decimals=decimals,
     )
-    return Explanations(explainer.explain(predictions, probabilities))
+    return Explanations(explainer.explain(X, predictions, probabilities, n_jobs))
+
+
+def _name_scores(trees, feature_names, class_names):
+    """Check the names of an ensemble by those of a tree with all of its classes."""
+    shape = [len(classes) for classes in trees.classes] or [1] * trees.n_outputs
+    tree = trees.trees[0]
+    tree = tree.replace(
+        statistics=np.zeros((len(tree.nodes), len(shape), max(shape))),
+        n_classes=np.array(shape),
+        is_classifier=trees.is_classifier,
+    )
+    classes = trees.classes
+    if trees.is_classifier and trees.n_outputs == 1:
+        (classes,) = classes
+    return join_names(tree, trees.schema, classes, feature_names, class_names)
 
 
 def _list_probabilities(model, X):

@@ -6,9 +6,10 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from sklearn_textbook.cli import main
+from sklearn_textbook.inspection import explain
 from sklearn_textbook.io import load_model, read_table
 from sklearn_textbook.tree import export_rules
 
@@ -235,10 +236,12 @@ def test_numbers_are_explained(command):
     ]
 
 
-def test_ensembles_are_not_explained(command):
+def test_ensembles_are_explained_by_contributions(command):
     command(*IRIS, "--algorithm", "bagging", "--save", "m.json")
-    assert main(["predict", "m.json", str(DATA / "iris.csv"), "--explain"]) == 2
-    assert command.capsys.readouterr().err == (
-        "sklearn-textbook: --explain follows a row through one tree, but m.json has "
-        "many; see sklearn-textbook predict --help\n"
+    rows = read_explanations(
+        command("predict", "m.json", DATA / "iris.csv", "--explain")
     )
+    model = load_model("m.json")
+    frame = pd.read_csv(DATA / "iris.csv", sep=";")[list(model.feature_names_in_)]
+    assert rows == [entry.sentence for entry in explain(model, frame)]
+    assert rows[0].startswith("probability of 'setosa': 1.00 = 0.3")
