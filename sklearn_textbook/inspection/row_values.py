@@ -90,4 +90,4 @@ def describe_value(value):
         return str(value)
     if isinstance(value, float):
         return format_number(value)
-    return quote_level(value, '",;:')
+    return quote_level(value, '",')

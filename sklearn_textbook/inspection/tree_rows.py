@@ -105,13 +105,16 @@ class TreeExplainer:
         for node in ends:
             if has_children(self.tree, node):
                 reasons[node] = self._why_it_stays(row, node)
+        mean = sum(parts[node] * self.shown[node] for node in ends)
+        best = self._find_classes(prediction)
         leaves = tuple(self._describe_leaf(whose, n, parts[n], reasons) for n in ends)
         if len(leaves) == 1:
             conditions = leaves[0].condition
             support = self._support(ends[0])
             sentence = f"{conditions}: {support}" if conditions else support
         else:
-            sentence = self._join_leaves(whose, leaves, ends, reasons, parts)
+            sentence = self._join_leaves(whose, leaves, reasons)
+            sentence += f": {self._write_prediction(mean, best)} together"
         return RowExplanation(
             row,
             prediction,
@@ -119,9 +122,9 @@ class TreeExplainer:
             sentence,
             tests,
             leaves,
-            title=self._title(ends, parts),
-            header=["test", "value", "rows", *self._heads(ends, parts)],
-            lines=self._lines(tests, self._best(ends, parts)),
+            title=self._title(mean, best),
+            header=["test", "value", "rows", *self._heads(best)],
+            lines=self._lines(row, tests, best),
         )
 
     # ---------------------------------------------------------------- the path
@@ -328,42 +331,43 @@ class TreeExplainer:
 
     def _write_sum(self, row, condition):
         """Write the largest summands of a row in an oblique test."""
-        *_, terms = self._read_terms(row, condition.node)
+        columns, _, terms = self._read_terms(row, condition.node)
+        branch = self.words.branch(condition)
+        if len(terms) < len(columns):
+            return f"the sum of {len(columns)} columns is {branch}"
         parts = [f"{name} ({format_number(a)})" for name, a in terms[:SHOWN_SUMMANDS]]
         n_more = len(terms) - len(parts)
         if n_more:
             parts.append(f"{n_more} more column{'s' if n_more > 1 else ''}")
         total = format_number(sum(amount for _, amount in terms))
         names = join_words(parts, "and")
-        return f"the sum {total} of {names} is {self.words.branch(condition)}"
+        return f"the sum {total} of {names} is {branch}"
 
-    def _join_leaves(self, row, leaves, ends, reasons, parts):
+    def _join_leaves(self, row, leaves, reasons):
         """Write the sentence of a row that is divided among several leaves."""
         notes = "; ".join(dict.fromkeys(reasons.values()))
-        order = sorted(range(len(ends)), key=lambda i: -leaves[i].part)
+        largest = sorted(leaves, key=lambda leaf: -leaf.part)
         shown = [
-            f"{format_share(leaves[i].part)} to {self._join_clauses(ends[i], (), row)}"
-            f" ({self._support(ends[i])})"
-            for i in order[:MAX_LEAVES]
+            f"{format_share(leaf.part)} to {self._join_clauses(leaf.node, (), row)}"
+            f" ({self._support(leaf.node)})"
+            for leaf in largest[:MAX_LEAVES]
         ]
-        n_more = len(ends) - len(shown)
-        if n_more:
-            rest = sum(leaves[i].part for i in order[MAX_LEAVES:])
-            shown.append(f"{format_share(rest)} to {n_more} more")
-        together = self._write_prediction(self._mean(ends, parts))
-        where = f"divided among {len(ends)} leaves"
-        return (
-            f"{notes}, so the row is {where}: {'; '.join(shown)}: {together} together"
-        )
+        others = largest[MAX_LEAVES:]
+        if others:
+            rest = sum(leaf.part for leaf in others)
+            shown.append(f"{format_share(rest)} to {len(others)} more")
+        where = f"divided among {len(leaves)} leaves"
+        return f"{notes}, so the row is {where}: {'; '.join(shown)}"
 
-    def _mean(self, ends, parts):
-        return sum(parts[node] * self.shown[node] for node in ends)
-
-    def _best(self, ends, parts):
-        """Index of the predicted class of each output."""
-        if len(ends) == 1:
-            return self.fitted.best[ends[0]]
-        return self._mean(ends, parts).argmax(axis=1)
+    def _find_classes(self, prediction):
+        """Return the index of the predicted class of each output."""
+        if not self.tree.is_classifier:
+            return [0] * self.tree.n_outputs
+        outputs = [prediction] if self.fitted.is_single else prediction
+        return [
+            np.asarray(classes).tolist().index(label)
+            for classes, label in zip(self.fitted.classes, outputs, strict=True)
+        ]
 
     # ------------------------------------------------------------------- words
     def _clause(self, child):
@@ -380,7 +384,8 @@ class TreeExplainer:
         if not math.isclose(n_samples, weight, rel_tol=1e-9, abs_tol=1e-9):
             note = f" (weight {format_number(weight)})"
         if n_samples == 0:
-            rows = self._write_prediction(self.shown[node])
+            best = self.fitted.best[node] if self.tree.is_classifier else None
+            rows = self._write_prediction(self.shown[node], best)
             return f"no training row is here, so the node above decides: {rows}"
         rows = f"the {n_samples:,} training rows here{note}"
         if n_samples == 1:
@@ -406,19 +411,20 @@ class TreeExplainer:
     def _output(self, number):
         return "" if self.fitted.is_single else f" in output {number}"
 
-    def _write_prediction(self, values):
+    def _write_prediction(self, values, best):
         """Write probabilities or values, of shape (n_outputs, n_values)."""
         if not self.tree.is_classifier:
             return ", ".join(
                 format_number(v, self.words.decimals) for v in values[:, 0]
             )
         return " and ".join(
-            f"{format_share(row.max())} for {names[row.argmax()]}{self._output(i)}"
-            for i, (row, names) in enumerate(zip(values, self.quoted, strict=True))
+            f"{format_share(row[k])} for {names[k]}{self._output(i)}"
+            for i, (row, names, k) in enumerate(
+                zip(values, self.quoted, best, strict=True)
+            )
         )
 
-    def _title(self, ends, parts):
-        values, best = self._mean(ends, parts), self._best(ends, parts)
+    def _title(self, values, best):
         if not self.tree.is_classifier:
             return ", ".join(
                 format_number(v, self.words.decimals) for v in values[:, 0]
@@ -428,15 +434,14 @@ class TreeExplainer:
             for row, names, k in zip(values, self.quoted, best, strict=True)
         )
 
-    def _heads(self, ends, parts):
+    def _heads(self, best):
         """Heads of the columns of predictions in the table."""
         if not self.tree.is_classifier:
             several = [f"output {i}" for i in range(self.tree.n_outputs)]
             return several if len(several) > 1 else [self.center]
-        best = self._best(ends, parts)
         return [names[k] for names, k in zip(self.quoted, best, strict=True)]
 
-    def _lines(self, tests, best):
+    def _lines(self, row, tests, best):
         """Write the table: the root, then each test with the prediction after it."""
         root = int(self.tree.nodes["n_samples"][0])
         lines = [["all training rows", "", f"{root:,}", *self._changes(0, best)]]
@@ -445,7 +450,9 @@ class TreeExplainer:
             if isinstance(test.column, str):
                 value = describe_value(test.value)
             else:
-                value = format_number(sum(amount for _, amount in test.terms))
+                value = "unknown level"
+                if self._find_unknown_term(row, test.node) is None:
+                    value = format_number(sum(amount for _, amount in test.terms))
                 branch = self.words.branch(strict_condition(self.tree, test.child))
                 condition = f"sum of {len(test.column)} columns {branch}"
             if test.part < 1.0:
@@ -456,7 +463,8 @@ class TreeExplainer:
             n_more = len(test.terms) - len(added)
             if n_more:
                 rest = sum(amount for _, amount in test.terms[self.max_terms :])
-                added.append((f"{n_more} more add", rest))
+                some = "1 more column adds" if n_more == 1 else f"{n_more} more add"
+                added.append((some, rest))
             for text, amount in added:
                 cells = [f"    {text}", format_number(amount), ""]
                 lines.append(cells + [""] * len(best))

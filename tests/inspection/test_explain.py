@@ -263,6 +263,21 @@ def test_oblique_terms():
     assert test.value == tuple(X[0, int(name[1:])] for name in test.column)
 
 
+def test_oblique_test_of_unknown_level():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=200), "b": rng.choice(list("pq"), 200)})
+    y = frame["a"] + (frame["b"] == "p") > 0.5
+    tree = ObliqueTreeClassifier(max_depth=1, handle_unknown="fractional").fit(frame, y)
+    (entry,) = explain(tree, pd.DataFrame({"a": [0.5], "b": ["new"]}))
+    # The sum of a row with an unknown level says nothing.
+    assert "b is new, which training did not have, so the row is divided" in str(
+        entry.sentence
+    )
+    assert re.search(r"to the sum of 2 columns is <= [-\d.]+ \(", entry.sentence)
+    assert len(entry.leaves) == 2
+    assert "unknown level" in str(entry)
+
+
 def test_tables():
     X = np.array([[0.0, 1.0], [0, 2], [3, 0], [4, 0]])
     tree = CARTClassifier().fit(X, [0, 0, 1, 1])
