@@ -12,8 +12,9 @@ from sklearn_textbook.tree.route import find_leaves
 
 #: Pairs of rows and leaves that are looked at once.
 BLOCK_PAIRS = 1 << 20
-#: Largest distance of a new value from the bound of its leaf, as a part of the range.
-MARGIN = 1e-3
+#: Largest distance of a new value, or date, from the bound of its leaf, as a part of
+#: the range.
+MARGIN, TIME_MARGIN = 1e-3, 1e-2
 #: Steps of new values, and of those in seconds, from the largest on.
 STEPS = tuple(10.0**-k for k in range(-18, 18))
 TIME_STEPS = (86400.0, 3600.0, 60.0)
@@ -222,13 +223,14 @@ class ChangeSearch:
             return math.floor(low) + 1 if rises else math.floor(high)
         bound, sign = (low, 1.0) if rises else (high, -1.0)
         is_time = self.columns[column].source in TEMPORAL
+        margin = TIME_MARGIN if is_time else MARGIN
         for step in [*TIME_STEPS, *STEPS[18:]] if is_time else STEPS:
             if abs(bound) / step > MOST_STEPS:
                 break
             number = (math.floor(bound / step) + float(rises)) * step
             # Multiples of a power of ten have rounding errors.
             number = round(number, max(0, -math.floor(math.log10(step))))
-            is_near = sign * (number - bound) <= MARGIN * limits.range
+            is_near = sign * (number - bound) <= margin * limits.range
             if is_near and low < float(kind(number)) <= high:
                 return number
         # No number of few digits is between the bounds.

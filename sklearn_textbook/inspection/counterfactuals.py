@@ -184,11 +184,12 @@ def find_counterfactuals(
     Notes
     -----
     A new number has few digits and lies in the interval, at most a thousandth of the
-    column's range from its bound; distances are measured to the bound. New values of
-    columns of integers (by their dtype) and booleans are such.
+    column's range from its bound, a date a hundredth; distances are measured to the
+    bound. New values of columns of integers (by their dtype) and booleans are such.
 
     A missing value stays missing where it follows a branch as a whole; no value becomes
-    missing. Where the tree has surrogates, a change of another column may alter the
+    missing. Leaves are only those in which a row ends as a whole, not divided among
+    branches. Where the tree has surrogates, a change of another column may alter the
     branch of a missing value; such leaves are left out, so that there might be a
     cheaper change.
 

@@ -144,6 +144,29 @@ def test_cheapest_of_all_leaves(cost, max_changes):
             assert len(entry.changes) == best[0]
 
 
+@pytest.mark.parametrize("name", ["plain", "branch", "learned"])
+def test_no_change_of_one_column_is_cheaper(name):
+    model = fit(TREES[name], make_frame(missing=0.1))
+    new = make_frame(60, missing=0.3, seed=2, unknown=True)
+    found = find_counterfactuals(model, new)
+    nodes = model.tree_.nodes
+    tries = []
+    for number, column in enumerate(new):
+        values = SIZES if column == "size" else LEVELS.get(column)
+        if column in ("a", "b"):
+            bounds = nodes["threshold"][nodes["feature"] == number]
+            values = [*bounds, *np.nextafter(bounds, np.inf), -1e6, 1e6]
+        for value in values:
+            tries.append(new.astype(object).assign(**{column: value}))
+    tries = pd.concat(tries)
+    after = model.predict(tries.astype({"a": float, "b": float}))
+    before = model.predict(new)
+    is_other = (after.reshape(-1, len(new)) != before).any(axis=0)
+    n_changes = np.array([len(entry.changes) for entry in found])
+    assert_array_equal(n_changes == 1, is_other)
+    assert is_other.mean() > 0.5
+
+
 def test_regression():
     frame = make_frame()
     model = CARTRegressor(max_leaf_nodes=30).fit(frame, make_target(frame))
@@ -187,7 +210,7 @@ def test_kinds_of_columns():
         if name == "is":
             assert (step.old, step.new) == (False, True)
         if name == "day":
-            assert step.new == "2024-06-30T01:00:00"
+            assert step.new == "2024-07-01"
     # Single precision, where a threshold is no number of the table.
     X = rng.normal(size=(300, 2)).astype(np.float32)
     model = CARTClassifier().fit(X, X[:, 0] > 0.1)
