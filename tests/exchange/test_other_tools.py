@@ -7,6 +7,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn_textbook.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
+    BaggingRegressor,
+    BoostingTreeRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
     RandomForestClassifier,
@@ -36,6 +40,8 @@ def fit_model(model):
         GradientBoostingClassifier(n_estimators=10),
         RandomForestClassifier(5, random_state=0),
         CARTClassifier(),
+        ExtraTreesRegressor(5, random_state=0),
+        ExtraTreesClassifier(5, random_state=0),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -63,6 +69,12 @@ def test_shap(model):
         AdaBoostClassifier(n_estimators=5, random_state=0),
         GradientBoostingClassifier(n_estimators=10),
         RandomForestRegressor(5, random_state=0),
+        CARTRegressor(),
+        ExtraTreesClassifier(5, random_state=0),
+        ExtraTreesRegressor(5, random_state=0),
+        BaggingRegressor(n_estimators=5, random_state=0),
+        GradientBoostingRegressor(n_estimators=10),
+        BoostingTreeRegressor(n_estimators=10),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -89,6 +101,9 @@ def test_onnx(model):
         RandomForestClassifier(5, random_state=0),
         GradientBoostingRegressor(n_estimators=10),
         GradientBoostingClassifier(n_estimators=10),
+        ExtraTreesRegressor(5, random_state=0),
+        ExtraTreesClassifier(5, random_state=0),
+        BoostingTreeRegressor(n_estimators=10),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -135,39 +150,84 @@ def test_onnx_of_levels():
     assert_allclose(predicted[:, 0], model.predict(new), atol=1e-5)
 
 
-def test_dtreeviz():
+@pytest.mark.parametrize(
+    "model", [CARTClassifier(max_depth=3), CARTRegressor(max_depth=3)]
+)
+def test_dtreeviz(model):
     dtreeviz = pytest.importorskip("dtreeviz")
-    model = fit_model(CARTClassifier(max_depth=3))
+    model = fit_model(model)
     X = make_table()
+    is_class = hasattr(model, "predict_proba")
+    y = (make_labels(X) == "no").astype(int) if is_class else make_values(X)
     view = dtreeviz.model(
         to_sklearn(model),
         X_train=X,
-        y_train=(make_labels(X) == "no").astype(int),
+        y_train=y,
         feature_names=list("abcd"),
         target_name="y",
-        class_names=["no", "yes"],
+        class_names=["no", "yes"] if is_class else None,
     )
     assert len(view.shadow_tree.leaves) == model.get_n_leaves()
     assert any(name in view.explain_prediction_path(NEW[0]) for name in "abcd")
 
 
-def test_eli5():
+@pytest.mark.parametrize(
+    "model",
+    [
+        RandomForestRegressor(5, random_state=0),
+        ExtraTreesRegressor(5, random_state=0),
+        CARTRegressor(max_depth=5),
+        RandomForestClassifier(5, random_state=0),
+        CARTClassifier(max_depth=5),
+        GradientBoostingRegressor(n_estimators=5, init="zero"),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_eli5(model):
+    """The parts of a prediction add up to it; weights are the importances."""
     eli5 = pytest.importorskip("eli5")
-    model = fit_model(RandomForestRegressor(5, random_state=0))
-    explained = eli5.explain_prediction(to_sklearn(model), NEW[0])
-    total = sum(
-        weight.weight
-        for target in explained.targets
-        for weight in [*target.feature_weights.pos, *target.feature_weights.neg]
-    )
-    assert_allclose(total, model.predict(NEW[:1])[0], atol=1e-9)
+    model = fit_model(model)
+    same = to_sklearn(model)
+    explained = eli5.explain_prediction(same, NEW[0])
+    parts = [
+        sum(w.weight for w in [*part.feature_weights.pos, *part.feature_weights.neg])
+        for part in explained.targets
+    ]
+    expected = model.predict(NEW[:1])
+    if hasattr(model, "predict_proba"):
+        # Of two classes, that which is predicted.
+        expected = model.predict_proba(NEW[:1]).max(axis=1)
+    assert_allclose(parts, expected, atol=1e-9)
+    weights = eli5.explain_weights(same).feature_importances.importances
+    importances = sorted(weight.weight for weight in weights)
+    assert_allclose(importances, np.sort(model.feature_importances_), atol=1e-9)
 
 
-def test_supertree(tmp_path):
+@pytest.mark.parametrize(
+    "model", [CARTRegressor(max_depth=3), CARTClassifier(max_depth=3)]
+)
+def test_supertree(model, tmp_path):
     supertree = pytest.importorskip("supertree")
     X = make_table()
-    model = fit_model(CARTRegressor(max_depth=3))
-    view = supertree.SuperTree(to_sklearn(model), X, make_values(X), list("abcd"), "y")
+    model = fit_model(model)
+    is_class = hasattr(model, "predict_proba")
+    y = (make_labels(X) == "no").astype(int) if is_class else make_values(X)
+    targets = ["no", "yes"] if is_class else "y"
+    view = supertree.SuperTree(to_sklearn(model), X, y, list("abcd"), targets)
     view.save_json_tree(str(tmp_path / "tree"))
     (written,) = tmp_path.iterdir()
     assert written.read_text().count('"threshold"') >= model.tree_.node_count // 2
+
+
+@pytest.mark.parametrize(
+    "model",
+    [RandomForestRegressor(5, random_state=0), ExtraTreesRegressor(5, random_state=0)],
+    ids=lambda model: type(model).__name__,
+)
+def test_treelite_with_missing_values(model):
+    treelite = pytest.importorskip("treelite")
+    X, new = make_table(missing=0.1), make_table(1000, missing=0.1, seed=1)
+    model.fit(X, make_values(X))
+    known = treelite.sklearn.import_model(to_sklearn(model))
+    predicted = np.asarray(treelite.gtil.predict(known, new)).ravel()
+    assert_allclose(predicted, model.predict(new), atol=1e-5)
