@@ -14,6 +14,7 @@ from sklearn_textbook import __version__
 from sklearn_textbook.cli import explain_missing_module
 from sklearn_textbook.cli.commands import (
     compare,
+    convert,
     diversity,
     fit,
     predict,
@@ -63,7 +64,7 @@ def app(context):
         click.echo(context.get_help())
 
 
-for _command in (fit, compare, predict, transform, diversity, show):
+for _command in (fit, compare, predict, transform, diversity, show, convert):
     app.add_command(_command)
 
 

@@ -323,3 +323,29 @@ def show(model, form, member, max_depth_shown, shows_all, path):
     from sklearn_textbook.cli.show import show_model
 
     show_model(model, form, max_depth_shown, member, path, shows_all)
+
+
+@click.command(short_help="Write a model as C, JavaScript, Python or SQL.")
+@click.argument("model")
+@click.argument("path", metavar="OUTPUT")
+@click.option(
+    "--table", metavar="NAME", help="Table of a query of SQL.  [default: data]"
+)
+@click.option(
+    "--prefix", metavar="NAME", help="Beginning of the names of functions in C."
+)
+@debug_option
+def convert(model, path, **options):
+    """Write MODEL, a file that fit --save wrote, for programs without this package.
+
+    The end of the name of OUTPUT chooses the language: .c, .js or .mjs, .py or .sql.
+    The code predicts as predict does, missing values and unknown levels included.
+
+    \b
+    Examples:
+      sklearn-textbook convert forest.json forest.c
+      sklearn-textbook convert iris.json iris.sql --table measurements
+    """  # noqa: D301 - click wants the control character itself
+    from sklearn_textbook.cli.convert import convert_model
+
+    convert_model(model, path, **options)

@@ -63,10 +63,11 @@ def show_model(model, form, max_depth=None, member=None, path=None, shows_all=Fa
             most = None if shows_all or path is not None else report.MOST_RULES
             report.print_rules(output, estimator, most, "; --all prints them all")
         content = stream.getvalue()
-    _write(content, path)
+    write_content(content, path)
 
 
-def _write(content, path):
+def write_content(content, path):
+    """Write to a file, or to the standard output."""
     if path is None:
         is_text = isinstance(content, str)
         (sys.stdout if is_text else sys.stdout.buffer).write(content)

@@ -1,0 +1,64 @@
+"""The command line: models as source code."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from sklearn_textbook.io import read_table
+
+DATA = Path(__file__).parents[1] / "data"
+IRIS = ("fit", DATA / "iris.csv", "--target", "species", "--cv", 0)
+LOAN = ("fit", DATA / "loan.parquet", "--target", "decision", "--cv", 0)
+
+
+@pytest.mark.parametrize("suffix", ["c", "js", "mjs", "py"])
+def test_languages(command, suffix):
+    command(*LOAN, "--algorithm", "c45", "--save", "c45.json")
+    path = Path(f"loan.{suffix}")
+    assert command("convert", "c45.json", path) == ""
+    source = path.read_text()
+    marks = {"c": "#include <math.h>", "py": "def predict(row):"}
+    assert marks.get(suffix, "export function predict(row) {") in source
+    if suffix == "py":
+        module = {}
+        exec(source, module)
+        rows = read_table(DATA / "loan.parquet").frame.to_pylist()
+        expected = command("predict", "c45.json", DATA / "loan.parquet").split()[1:]
+        assert [str(module["predict"](row)) for row in rows] == expected
+
+
+def test_options(command):
+    command(*IRIS, "--algorithm", "random-forest", "--save", "iris.json")
+    command("convert", "iris.json", "iris.sql", "--table", "measurements")
+    connection = sqlite3.connect(":memory:")
+    rows = read_table(DATA / "iris.csv").frame.to_pylist()
+    columns = ", ".join(f'"{name}"' for name in rows[0])
+    marks = ", ".join("?" * len(rows[0]))
+    connection.execute(f"CREATE TABLE measurements ({columns})")
+    connection.executemany(
+        f"INSERT INTO measurements VALUES ({marks})", [tuple(r.values()) for r in rows]
+    )
+    found = connection.execute(Path("iris.sql").read_text()).fetchall()
+    connection.close()
+    expected = command("predict", "iris.json", DATA / "iris.csv").split()[1:]
+    assert [row[-1] for row in found] == expected
+    command("convert", "iris.json", "iris.c", "--prefix", "iris_")
+    assert "int iris_predict(const double *row)" in Path("iris.c").read_text()
+
+
+def test_refusals(command):
+    command(*IRIS, "--save", "iris.json")
+    for path, words in (
+        ("iris.txt", "iris.txt: the name must end in one of .c, .js, .mjs, .py, .sql"),
+        ("iris.py --table t", "--table is for .sql only"),
+        ("iris.sql --prefix t", "--prefix is for .c only"),
+        ("iris.c --prefix 1", "prefix must be the beginning of a name"),
+    ):
+        assert words in command("convert", "iris.json", *path.split(), code=2)
+    command("convert", "iris.json", "no folder/iris.c", code=4)
+    command("convert", "none.json", "iris.c", code=4)
+    command(*IRIS, "--algorithm", "lda", "--save", "lda.json")
+    error = command("convert", "lda.json", "iris.c", code=2)
+    assert "tree or ensemble of trees" in error
+    assert not Path("iris.c").exists()
