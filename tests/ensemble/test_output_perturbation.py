@@ -427,3 +427,13 @@ def test_weights_need_members_that_take_them():
         ensemble.fit(X, y, sample_weight=np.ones(len(y)))
     ensemble.set_params(bootstrap=True).fit(X, y, sample_weight=(y == "a") * 1.0)
     assert set(ensemble.predict(X)) == {"a"}
+
+
+def test_probabilities_of_members_with_laplace():
+    """The mean of what the members give, and not of their class fractions."""
+    X, y = load_wine(return_X_y=True)
+    model = OutputFlippingClassifier(
+        C45Classifier(laplace=True), n_estimators=5, random_state=0
+    ).fit(X, y)
+    mean = np.mean([member.predict_proba(X) for member in model.estimators_], axis=0)
+    np.testing.assert_allclose(model.predict_proba(X), mean, atol=1e-15)

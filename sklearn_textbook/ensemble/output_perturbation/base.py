@@ -55,6 +55,7 @@ from sklearn_textbook.ensemble.resample import (
 from sklearn_textbook.tree.members import (
     MemberGrower,
     add_predictions,
+    get_shown_tree,
     is_tree,
     read_blocks,
 )
@@ -333,7 +334,8 @@ class BaseOutputPerturbation(
         return sum(predictions, np.zeros((table.shape[0], self.n_classes_)))
 
     def _sum_trees(self, matrix, votes):
-        trees = [member.tree_ for member in self.estimators_]
+        members = self.estimators_
+        trees = [m.tree_ if votes else get_shown_tree(m) for m in members]
         shape = trees[0].statistics.shape[1:]
         out = np.zeros((matrix.shape[0], *shape))
         n_threads = count_threads(self.n_jobs, matrix.size * len(trees))
